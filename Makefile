@@ -1,6 +1,6 @@
 # π-Bench Studio. `make run` starts everything; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench-checks screenshots docs lock
+.PHONY: help setup run test test-slow bench-crowd check bench-checks screenshots docs lock
 
 # The first of these that is Python 3.11 or newer. PYTHON=... names another.
 PYTHON ?= $(shell for python in python3.11 /usr/bin/python3.11 python3 python3.12 python3.13; do \
@@ -10,6 +10,8 @@ BIN := $(CURDIR)/.venv/bin
 help:
 	@echo "make run     start the studio: database, broker, web server, worker (PORT=8000 HOST=127.0.0.1)"
 	@echo "make test    the checks and all tests (ARGS='tests/local -x' for some of them)"
+	@echo "make test-slow     kills and hostile files: tests that take minutes"
+	@echo "make bench-crowd   fifty people at once for ten minutes (ARGS='--people 50 --minutes 10')"
 	@echo "make check   linter, types, import contracts, migrations, API schema; the scripts' own checks and tests if Node is there"
 	@echo "make bench-checks  precision and recall of the authoring checks against labelled tasks"
 	@echo "make setup   only install what running and testing need"
@@ -28,6 +30,13 @@ test: setup
 	@$(BIN)/python -m studio.dev.browser
 	@$(BIN)/python -m studio.dev.checks; checks=$$?; \
 	$(BIN)/python -m pytest -n auto $(ARGS) && exit $$checks
+
+# Kills and hostile files: some minutes, so not in `make test`.
+test-slow: setup
+	@$(BIN)/python -m pytest -m slow -n auto $(ARGS)
+
+bench-crowd: setup
+	@$(BIN)/python -m tests.bench.crowd $(ARGS)
 
 check: setup
 	@$(BIN)/python -m studio.dev.checks

@@ -1,0 +1,1 @@
+"""What holds for every page and every operation of the API, generated from their tables."""

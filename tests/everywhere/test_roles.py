@@ -1,0 +1,343 @@
+"""Every address with every role. A new address needs a rule here: who may do what there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.http import HttpResponse
+from django.template.base import Template
+from django.test import Client
+from django.urls import get_resolver, reverse
+
+from studio.access import ALLOWED
+from studio.models import Role
+from tests.everywhere.world import Route, World, build_world, routes
+
+pytestmark = pytest.mark.django_db
+
+# METHOD who: an action of studio.access.ALLOWED, or
+#   public  anybody        user   who is signed in         staff   administrators, members or not
+#   own     the owner of the benchmark, who began it: it is nobody else's, whatever their role
+RULES = {
+    "studio:home": "GET user",
+    "studio:recent_activity": "GET user",
+    "studio:login": "GET public, POST public",
+    "studio:logout": "POST public",
+    "studio:settings": "GET user, POST user",
+    "studio:password_change": "GET user, POST user",
+    "studio:key": "POST user",
+    "studio:styleguide": "GET public",
+    "studio:inbox": "GET user",
+    "studio:inbox_read": "POST user",
+    "studio:notification": "POST own",
+    "studio:notification_choices": "GET user, POST user",
+    "studio:search": "GET user",
+    "studio:destinations": "GET user",
+    "studio:benchmarks": "GET user",
+    "studio:benchmark_new": "GET user, POST user",
+    "studio:benchmark": "GET view",
+    "studio:benchmark_edit": "GET manage, POST manage",
+    "studio:members": "GET view, POST manage",
+    "studio:benchmark_history": "GET view",
+    "studio:statistics": "GET view",
+    "studio:gaps": "GET view",
+    "studio:findings": "GET view",
+    "studio:tasks": "GET view",
+    "studio:tasks_change": "POST edit",
+    "studio:copy": "GET view, POST view",
+    "studio:templates": "GET view",
+    "studio:template_change": "POST own",
+    "studio:import_start": "GET edit, POST edit",
+    "studio:import": "GET edit",
+    "studio:import_decide": "POST edit",
+    "studio:persona_new": "GET edit, POST edit",
+    "studio:persona": "GET view",
+    "studio:profile": "GET view, POST edit",
+    "studio:profile_autosave": "POST edit",
+    "studio:skill_new": "GET edit, POST edit",
+    "studio:skill_autosave": "POST edit",
+    "studio:skill": "GET view, POST edit",
+    "studio:skill_delete": "POST edit",
+    "studio:persona_history": "GET view",
+    "studio:persona_version": "GET view",
+    "studio:board_move": "POST edit",
+    "studio:script_new": "GET edit, POST edit",
+    "studio:script": "GET view, POST edit",
+    "studio:script_autosave": "POST edit",
+    "studio:script_remove": "POST edit",
+    "studio:script_version": "GET view",
+    "studio:script_restore": "POST edit",
+    "studio:task_new": "GET edit, POST edit",
+    "studio:task": "GET view, POST edit",
+    "studio:comment_add": "POST comment",
+    "studio:suggestions_apply": "POST edit",
+    "studio:comment_reply": "POST comment",
+    "studio:comment_edit": "POST comment",
+    "studio:comment_resolve": "POST comment",
+    "studio:suggestion_conflict": "GET edit, POST edit",
+    "studio:assign": "POST assign",
+    "studio:template_new": "GET edit, POST edit",
+    "studio:waive": "POST edit",
+    "studio:activity": "GET view",
+    "studio:versions": "GET view",
+    "studio:version": "GET view",
+    "studio:restore": "POST edit",
+    "studio:asset": "GET view",
+    "studio:preview": "GET view",
+    "studio:add_file": "POST edit",
+    "studio:signal": "POST edit",
+    "studio:syntax": "POST view",
+    "studio:step": "POST edit",
+    "studio:check": "POST edit",
+    "studio:autosave": "POST edit",
+    "studio:discard": "POST edit",
+    "studio:api": "GET user",
+    "studio:schema": "GET public",
+    "studio:api_benchmarks": "GET user",
+    "studio:api_personas": "GET view",
+    "studio:api_persona": "GET view",
+    "studio:api_findings": "GET view",
+    "studio:api_imports": "POST edit",
+    "studio:api_tasks": "GET view",
+    "studio:api_task": "GET view, PUT edit",
+    "studio:api_steps": "POST edit",
+    "studio:api_board": "GET view, POST edit",
+    "studio:api_comments": "GET view, POST comment",
+    "studio:api_apply": "POST edit",
+    "studio:api_comment": "PATCH comment, DELETE comment",
+    "studio:api_replies": "POST comment",
+    "studio:api_reviews": "GET view",
+    "studio:api_people": "GET view, PUT assign",
+    "evaluation:pilots": "GET user",
+    "evaluation:benchmark_pilots": "GET view",
+    "evaluation:pilot_new": "GET pilot, POST pilot",
+    "evaluation:pilot": "GET view",
+    "evaluation:pilot_cancel": "POST pilot",
+    "evaluation:pilot_retry": "POST pilot",
+    "evaluation:pilot_json": "GET view",
+    "evaluation:session": "GET view",
+    "evaluation:session_file": "GET view",
+    "evaluation:session_download": "GET view",
+    "evaluation:releases": "GET user",
+    "evaluation:release_new": "GET view, POST release",
+    "evaluation:release": "GET view",
+    "evaluation:release_download": "GET view",
+    "evaluation:rehearse": "GET rehearse, POST rehearse",
+    "evaluation:user_preview": "GET view",
+    "evaluation:script_try": "GET rehearse, POST rehearse",
+    "evaluation:rehearsal": "GET own",
+    "evaluation:rehearsal_act": "GET own, POST own",
+    "evaluation:request_proposal": "POST edit",
+    "evaluation:proposal": "GET edit, POST edit",
+    "evaluation:assistance_settings": "GET manage, POST manage",
+    "evaluation:endpoints": "GET user",
+    "evaluation:endpoint_new": "GET staff, POST staff",
+    "evaluation:endpoint": "GET staff, POST staff",
+    "evaluation:endpoint_try": "POST staff",
+    "evaluation:api-pilot-list": "GET user, POST pilot",
+    "evaluation:api-pilot-detail": "GET view",
+    "evaluation:api-pilot-report": "GET view",
+    "evaluation:api-session-list": "GET user",
+    "evaluation:api-session-detail": "GET view",
+    "evaluation:api-release-list": "GET user, POST release",
+    "evaluation:api-release-detail": "GET view",
+    "evaluation:api-release-download": "GET view",
+    "evaluation:api-endpoint-list": "GET user",
+    "evaluation:api_proposals": "GET edit, POST edit",
+    "evaluation:api_proposal": "GET edit",
+    "evaluation:api_proposal_accept": "POST edit",
+    "evaluation:api_proposal_dismiss": "POST edit",
+    "evaluation:audit_new": "GET plan_audit, POST plan_audit",
+    "annotations:campaigns": "GET user",
+    "annotations:campaign": "GET view",
+    "annotations:close": "POST plan_audit",
+    "annotations:results": "POST audit",
+    "annotations:judge": "GET audit",
+    "annotations:packet": "GET audit, POST audit",
+    "annotations:undo": "POST audit",
+    "annotations:adjudicate": "GET plan_audit, POST plan_audit",
+}
+
+DONE = {200, 201, 202, 204, 302, 400, 409, 415, 422}  # allowed, also where what was sent is incomplete
+MEMBERS = tuple(Role.values)
+ROLES = ("anonymous", "outsider", "staff", *MEMBERS)
+
+
+@pytest.fixture
+def world() -> World:
+    return build_world()
+
+
+def rules() -> dict[tuple[str, str], str]:
+    """By route and method."""
+    return {
+        (name, method): who
+        for name, words in RULES.items()
+        for method, who in (part.split() for part in words.split(", "))
+    }
+
+
+def data_for(name: str, method: str, world: World) -> dict[str, Any]:
+    """As little as it takes to get past the search for what is named."""
+    if name in ("evaluation:api-pilot-list", "evaluation:api-release-list") and method == "POST":
+        parts = dict.fromkeys(("agent", "user_model", "judge"), world.endpoint.name)
+        return {"benchmark": world.benchmark.slug, "version": "not a version", "persona": "nobody"} | parts
+    if name == "studio:api_steps":
+        return {"action": "submit"}
+    return {"decide": "dismiss"} if name == "evaluation:proposal" else {}
+
+
+def query_for(name: str, world: World) -> str:
+    if name == "studio:copy":
+        return f"?task={world.task.pk}"
+    if name.startswith("evaluation:session_"):
+        return "?path=notes.txt"
+    if name == "studio:preview":
+        return f"?file={world.token}&path=notes.txt"
+    return ""
+
+
+def more_for(name: str, world: World) -> dict[str, Any]:
+    """Where an argument means something else than usual."""
+    if name in ("studio:suggestion_conflict", "studio:suggestions_apply"):
+        return {"comment": world.suggestion.pk}
+    if name.startswith("studio:script_"):
+        return {"number": world.script_version}
+    return {"action": "end" if name == "evaluation:rehearsal_act" else "submit"}
+
+
+def requests(world: World) -> Iterator[tuple[Route, str, str, str]]:
+    """Route, method, who may, and address."""
+    known = rules()
+    for route in routes():
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+            if who := known.get((route.name, method)):
+                yield (
+                    route,
+                    method,
+                    who,
+                    route.reverse(world, **more_for(route.name, world)) + query_for(route.name, world),
+                )
+
+
+def send(client: Client, method: str, address: str, name: str, world: World) -> HttpResponse:
+    """One request, of which nothing stays."""
+    data = data_for(name, method, world)
+    cookies = {name: morsel.value for name, morsel in client.cookies.items()}
+    json = address.startswith("/api/") and method != "GET"
+    with transaction.atomic():
+        answer = client.generic(method, address) if method == "GET" else _post(client, method, address, data, json=json)
+        transaction.set_rollback(True)
+    client.cookies.load(cookies)  # signed in again, if that was the way out
+    return answer
+
+
+def _post(client: Client, method: str, address: str, data: dict[str, Any], *, json: bool) -> Any:
+    if json:
+        return getattr(client, method.lower())(address, data, content_type="application/json")
+    return client.post(address, data)
+
+
+def expected(who: str, role: str) -> str:
+    """``done``, ``forbidden`` (403 or 404), ``hidden`` (404), or ``sign in``."""
+    if who == "public":
+        return "done"
+    if role == "anonymous":
+        return "sign in"
+    if who == "user":
+        return "done"
+    if who == "staff":
+        return "done" if role == "staff" else "forbidden"
+    if role in ("outsider", "staff"):
+        return "hidden"
+    if who == "own":
+        return "done" if role == Role.OWNER else "forbidden"
+    return "done" if role in ALLOWED[who] else "forbidden"
+
+
+def outcome(answer: HttpResponse, role: str) -> str:
+    to = answer.headers.get("Location", "")
+    if to.startswith("/login/?next=") or (role == "anonymous" and answer.status_code == 403):
+        return "sign in"
+    if answer.status_code == 404:
+        return "hidden"
+    if answer.status_code == 403:
+        return "forbidden"
+    return "done" if answer.status_code in DONE else str(answer.status_code)
+
+
+def fits(seen: str, wanted: str) -> bool:
+    return seen == wanted or (wanted == "forbidden" and seen == "hidden")
+
+
+def test_every_address_has_a_rule_for_every_method():
+    names = {route.name for route in routes()}
+    assert names - RULES.keys() == set(), "say in RULES who may use it"
+    assert RULES.keys() - names == set()
+    told = {(name, method) for name, method in rules()}
+    offered = {(route.name, method) for route in routes() for method in route.methods}
+    assert offered - told == set()
+
+
+@pytest.fixture
+def without_templates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Views decide who may; drawing their pages would take most of the time."""
+    monkeypatch.setattr(Template, "render", lambda self, context: "")
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("without_templates")
+def test_every_role_is_allowed_exactly_what_its_rule_says(world: World):
+    wrong = []
+    for role in ROLES:
+        client = Client(raise_request_exception=False)
+        if role != "anonymous":
+            client.force_login(world.people[role])
+        for route, method, who, address in requests(world):
+            answer = send(client, method, address, route.name, world)
+            if not fits(outcome(answer, role), expected(who, role)):
+                wrong.append(f"{role}: {method} {route.name}: {answer.status_code}, not {expected(who, role)}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_acts_on_a_cookie_without_a_csrf_token(world: World):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.people[Role.OWNER])
+    acted = []
+    for route, method, _, address in requests(world):
+        if method != "GET":
+            answer = send(client, method, address, route.name, world)
+            if answer.status_code not in (403, 415):  # 415: the API did not even read it
+                acted.append(f"{method} {route.name}: {answer.status_code}")
+
+    assert acted == []
+
+
+def test_administration_is_for_staff_only(world: World):
+    names = sorted(name for name in get_resolver().namespace_dict["admin"][1].reverse_dict if isinstance(name, str))
+    wrong = []
+    for role in ROLES:
+        if role == "staff":
+            continue
+        client = Client()
+        if role != "anonymous":
+            client.force_login(world.people[role])
+        for name in names:
+            address = _admin_address(name)
+            if address and client.get(address).status_code != 302:
+                wrong.append(f"{role}: {address}")
+    assert wrong == []
+
+
+def _admin_address(name: str) -> str:
+    if name in ("login", "jsi18n"):
+        return ""
+    for arguments in ([], [1], ["auth"], [1, 1]):
+        try:
+            return reverse(f"admin:{name}", args=arguments)
+        except Exception:
+            continue
+    return ""

@@ -1,0 +1,229 @@
+"""One of everything, so that each address names something that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls.resolvers import RegexPattern, RoutePattern
+
+from annotations.campaigns import open_campaign
+from annotations.models import AuditCampaign
+from evaluation.models import AssistantModel, ModelEndpoint, Pilot, Proposal, Rehearsal, Release, Session
+from evaluation.rehearsals.lifecycle import start_rehearsal
+from evaluation.releases.cut import cut_release
+from studio.files.tokens import seal
+from studio.models import (
+    Benchmark,
+    Comment,
+    GraderScript,
+    Import,
+    Notification,
+    Persona,
+    Role,
+    Task,
+    TaskTemplate,
+    User,
+)
+from studio.personas.scripts import create_script, save_script, script_versions
+from studio.personas.skills import save_skill
+from studio.review.comments import add_comment
+from studio.tasks.templates import save_template
+from tests.annotations.builders import make_decision
+from tests.evaluation.builders import endpoint, file, pilot_of
+from tests.evaluation.factories import finish, turn
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
+
+SCRIPT = "def score(history):\n    return {'done': 1}\n"
+SKILL = "---\nname: rota\ndescription: Who bakes when.\n---\nThe early shift starts at four.\n"
+
+
+@dataclass
+class World:
+    """The owner began everything; the auditor is the only one asked in the audit."""
+
+    benchmark: Benchmark
+    people: dict[str, User]
+    """By role; and ``outsider``, and ``staff``, an administrator who is no member."""
+    persona: Persona
+    task: Task
+    script: GraderScript
+    comment: Comment
+    suggestion: Comment
+    template: TaskTemplate
+    imported: Import
+    notification: Notification
+    pilot: Pilot
+    session: Session
+    release: Release
+    rehearsal: Rehearsal
+    proposal: Proposal
+    endpoint: ModelEndpoint
+    campaign: AuditCampaign
+
+    @property
+    def script_version(self) -> int:
+        """Of the persona, in which the script changed."""
+        return script_versions(self.script)[-1].revision.number
+
+    @property
+    def token(self) -> str:
+        """Of the task's file, as pages hand it out."""
+        asset = self.task.assets.get(path="notes.txt")
+        return seal(asset.blob_id, asset.blob.size)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """For the converters in addresses, except ``pk``."""
+        return {
+            "slug": self.benchmark.slug,
+            "user_id": self.persona.user_id,
+            "name": "rota",
+            "number": 1,
+            "path": "notes.txt",
+            "comment": self.comment.pk,
+            "position": 1,
+            "suggestion": self.proposal.pk,
+        }
+
+    def key(self, route: str) -> int:
+        """Of what ``pk`` means in an address."""
+        return next(row for start, row in self._rows() if route.startswith(start)).pk
+
+    def _rows(self) -> list[tuple[str, Any]]:
+        return [
+            ("studio:template_change", self.template),
+            ("studio:import", self.imported),
+            ("studio:script", self.script),
+            ("studio:notification", self.notification),
+            ("studio:", self.task),
+            ("evaluation:script_try", self.script),
+            ("evaluation:rehearsal", self.rehearsal),
+            ("evaluation:rehearse", self.task),
+            ("evaluation:release", self.release),
+            ("evaluation:api-release", self.release),
+            ("evaluation:pilot", self.pilot),
+            ("evaluation:api-pilot", self.pilot),
+            ("evaluation:session", self.session),
+            ("evaluation:api-session", self.session),
+            ("evaluation:endpoint", self.endpoint),
+            ("evaluation:proposal", self.proposal),
+            ("evaluation:", self.task),
+            ("annotations:", self.campaign),
+        ]
+
+
+def build_world() -> World:
+    benchmark = BenchmarkFactory(slug="world")
+    people = {str(role): member(benchmark, role) for role in Role.values}
+    people |= {"outsider": UserFactory(), "staff": UserFactory(is_staff=True, is_superuser=True)}
+    owner = people[Role.OWNER]
+    persona = a_persona(benchmark, by=owner, tools=("write_file", "read_file"))
+    a_task(persona, "flour", by=owner)
+    task = a_task(persona, by=owner, assets=(file("notes.txt", "Rye first.\n"),))
+    save_skill(persona.pk, "rota", SKILL, by=owner)
+    script = create_script(persona.pk, "plan.py", SCRIPT, by=owner, task_id=task.pk)
+    save_script(script.pk, SCRIPT.replace("1}", "0}"), by=owner)
+    task.refresh_from_db()
+    suggestion = add_comment(
+        task.pk, by=owner, field="description", suggestion="An order list becomes a plan for the ovens."
+    )
+    agent = endpoint("scripted-helpful")
+    judge = endpoint("scripted-judge")
+    pilot = pilot_of(benchmark)
+    session = finish(pilot)
+    turn(session, 1, files={"notes.txt": b"Rye first.\n"})
+    AssistantModel.objects.create(benchmark=benchmark, endpoint=agent)
+    revision = task.revisions.order_by("-number").first()
+    assert revision is not None
+    return World(
+        benchmark=benchmark,
+        people=people,
+        persona=persona,
+        task=task,
+        script=script,
+        comment=add_comment(task.pk, by=owner, text="Which oven?"),
+        suggestion=suggestion,
+        template=save_template(task, name="Plan", when="Orders come in.", version=task.version, by=owner),
+        imported=Import.objects.create(benchmark=benchmark, by=owner, name="persona.zip", upload=b"PK"),
+        notification=Notification.objects.create(
+            user=owner, benchmark=benchmark, kind=Notification.Kind.COMMENTED, text="commented on it", address="/"
+        ),
+        pilot=pilot,
+        session=session,
+        release=cut_release(benchmark, "1.0", by=owner, accept="To look at it."),
+        rehearsal=start_rehearsal(task, by=owner, seat="agent", judge=judge),
+        proposal=Proposal.objects.create(
+            task=task,
+            revision=revision,
+            kind="reword",
+            field="initial_request",
+            endpoint=agent,
+            model=agent.name,
+            request_hash="0" * 64,
+            asked_by=owner,
+        ),
+        endpoint=agent,
+        campaign=open_campaign(
+            benchmark,
+            [make_decision(number) for number in (1, 2)],
+            name="spring audit",
+            source="pilot:0",
+            seed=7,
+            overlap=1,
+            scripted=False,
+            by=owner,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Route:
+    name: str
+    """With its namespace."""
+    address: str
+    """With converters: ``b/<slug:slug>/``."""
+    arguments: frozenset[str]
+    methods: frozenset[str] = frozenset()
+    """Of an operation of the API; empty for pages, whose views do not tell."""
+
+    def reverse(self, world: World, **more: Any) -> str:
+        values = world.arguments | {"pk": world.key(self.name) if "pk" in self.arguments else None} | more
+        return reverse(self.name, kwargs={name: values[name] for name in self.arguments})
+
+
+def routes() -> list[Route]:
+    """Every named address of the studio but the administration's."""
+    return [route for route in _walk(get_resolver().url_patterns) if not route.address.startswith("admin/")]
+
+
+def _walk(
+    patterns: Iterable[URLPattern | URLResolver],
+    space: str = "",
+    address: str = "",
+    given: frozenset[str] = frozenset(),
+) -> Iterator[Route]:
+    for entry in patterns:
+        names = given | _names(entry.pattern)
+        if isinstance(entry, URLResolver):
+            within = f"{space}{entry.namespace}:" if entry.namespace else space
+            yield from _walk(entry.url_patterns, within, address + str(entry.pattern), names)
+        else:
+            yield Route(f"{space}{entry.name}", address + str(entry.pattern), names, _methods(entry.callback))
+
+
+def _names(pattern: Any) -> frozenset[str]:
+    if isinstance(pattern, RoutePattern):
+        return frozenset(pattern.converters)
+    assert isinstance(pattern, RegexPattern)
+    return frozenset(pattern.regex.groupindex)
+
+
+def _methods(view: Any) -> frozenset[str]:
+    if actions := getattr(view, "actions", None):
+        return frozenset(method.upper() for method in actions if method != "head")
+    if (cls := getattr(view, "cls", None)) is None:
+        return frozenset()
+    return frozenset(m.upper() for m in ("get", "post", "put", "patch", "delete") if hasattr(cls, m))

@@ -1,0 +1,55 @@
+"""A studio under use whose processes are killed one after the other: what was confirmed is there."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.bench.crowd import PASSWORD, PREPARE, Person, Record, everyone, studio
+from tests.local.processes import finish, processes_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+PEOPLE, SECONDS = 6, 45
+VICTIMS = ("gunicorn studio.wsgi", "gunicorn studio.wsgi", "gunicorn studio.wsgi", "celery", "/bin/postgres -D")
+"""Commands; the web server's first process is spared, since five of its deaths in a minute are a reason to give up."""
+
+
+def kill_one(data: Path, chance: random.Random) -> str:
+    victim = chance.choice(VICTIMS)
+    found = sorted(pid for pid, command in processes_of(data).items() if victim in command)
+    if "gunicorn" in victim:
+        found = found[1:]
+    if not found:
+        return ""
+    os.kill(chance.choice(found), signal.SIGKILL)
+    return victim
+
+
+def test_no_confirmed_keystroke_is_lost_when_processes_are_killed(tmp_path: Path):
+    chance, record, killed = random.Random(3), Record(), []
+    with studio(tmp_path) as address:
+        code = PREPARE.format(password=PASSWORD, people=PEOPLE)
+        told = finish(["manage.py", "shell", "-v", "0", "-c", code], tmp_path)
+        people = [Person(name, task, address, record) for name, task in re.findall(r"^TASK (\S+) (\S+)", told, re.M)]
+        everyone(people, Person.sign_in)
+        until = time.monotonic() + SECONDS
+        work = threading.Thread(target=everyone, args=[people, lambda person: person.work(until)])
+        work.start()
+        while time.monotonic() < until - 5:
+            time.sleep(chance.uniform(1, 4))
+            killed.append(kill_one(tmp_path, chance))
+        work.join()
+        time.sleep(5)  # the last one is started again
+        everyone(people, Person.check)
+
+    assert len([name for name in killed if name]) > 8
+    assert record.saves > PEOPLE
+    assert record.lost == []
