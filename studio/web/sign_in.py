@@ -107,13 +107,14 @@ class Attempt:
     @transaction.atomic
     def count(self) -> None:
         """Raises SignInDelayedError; then nothing is counted, and the delay does not grow."""
-        now = timezone.now()
         keys = sorted(self.allowances)
-        SignInRecord.objects.bulk_create([SignInRecord(key=key, tried_at=now) for key in keys], ignore_conflicts=True)
+        new = [SignInRecord(key=key, tried_at=timezone.now()) for key in keys]
+        SignInRecord.objects.bulk_create(new, ignore_conflicts=True)
         rows = {
             row.key: row
             for row in SignInRecord.objects.select_for_update(no_key=True).filter(key__in=keys).order_by("key")
         }
+        now = timezone.now()  # after the locks, for which others from the same address may have been waited
         seconds = self._delay(rows, now)
         if seconds > 0:
             logger.warning("A sign-in from %s is delayed by %d seconds.", self.address, math.ceil(seconds))
@@ -121,7 +122,8 @@ class Attempt:
         for key, row in rows.items():
             allowance = self.allowances[key]
             row.failures = 1 if now - row.tried_at > allowance.forgotten_after else row.failures + 1
-            row.delayed_until = now + allowance.delay(row.failures)
+            delay = allowance.delay(row.failures)
+            row.delayed_until = now + delay if delay else None
             row.tried_at = now
         SignInRecord.objects.bulk_update(rows.values(), ["failures", "delayed_until", "tried_at"])
         if not secrets.randbelow(100):

@@ -135,6 +135,23 @@ def test_guesses_made_at_once_are_counted_each():
     assert statuses.count(429) == 36 - NAME_AT_ADDRESS.free
 
 
+@pytest.mark.django_db(transaction=True)
+def test_many_people_may_sign_in_at_once_from_one_address():
+    for number in range(24):
+        User.objects.create_user(f"member{number}", password="right")
+
+    def sign_in(number: int) -> int:
+        try:
+            return int(knock(f"member{number}", "right").status_code)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(12) as pool:
+        statuses = list(pool.map(sign_in, range(24)))
+
+    assert statuses == [302] * 24
+
+
 def test_records_name_nobody():
     knock("ada")
 
