@@ -53,6 +53,7 @@ RULES = {
     "studio:import_start": "GET edit, POST edit",
     "studio:import": "GET edit",
     "studio:import_decide": "POST edit",
+    "studio:import_publication": "POST manage",
     "studio:persona_new": "GET edit, POST edit",
     "studio:persona": "GET view",
     "studio:profile": "GET view, POST edit",
@@ -101,6 +102,7 @@ RULES = {
     "studio:api_persona": "GET view",
     "studio:api_findings": "GET view",
     "studio:api_imports": "POST edit",
+    "studio:api_publication": "POST manage",
     "studio:api_tasks": "GET view",
     "studio:api_task": "GET view, PUT edit",
     "studio:api_steps": "POST edit",
@@ -123,6 +125,7 @@ RULES = {
     "evaluation:session_download": "GET view",
     "evaluation:releases": "GET user",
     "evaluation:release_new": "GET view, POST release",
+    "evaluation:release_accept": "POST release",
     "evaluation:release": "GET view",
     "evaluation:release_download": "GET view",
     "evaluation:rehearse": "GET rehearse, POST rehearse",
@@ -143,6 +146,7 @@ RULES = {
     "evaluation:api-session-list": "GET user",
     "evaluation:api-session-detail": "GET view",
     "evaluation:api-release-list": "GET user, POST release",
+    "evaluation:api-release-accept-elsewhere": "POST release",
     "evaluation:api-release-detail": "GET view",
     "evaluation:api-release-download": "GET view",
     "evaluation:api-endpoint-list": "GET user",
@@ -182,7 +186,7 @@ def rules() -> dict[tuple[str, str], str]:
 
 def data_for(name: str, method: str, world: World) -> dict[str, Any]:
     """As little as it takes to get past the search for what is named."""
-    if name in ("evaluation:api-pilot-list", "evaluation:api-release-list") and method == "POST":
+    if name.startswith(("evaluation:api-pilot", "evaluation:api-release")) and method == "POST":
         parts = dict.fromkeys(("agent", "user_model", "judge"), world.endpoint.name)
         return {"benchmark": world.benchmark.slug, "version": "not a version", "persona": "nobody"} | parts
     if name == "studio:api_steps":

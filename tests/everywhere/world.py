@@ -14,7 +14,7 @@ from annotations.models import AuditCampaign
 from evaluation.models import AssistantModel, ModelEndpoint, Pilot, Proposal, Rehearsal, Release, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.releases.cut import cut_release
-from studio.files.tokens import seal
+from studio.files.tokens import FileTokens
 from studio.models import (
     Benchmark,
     Comment,
@@ -72,7 +72,7 @@ class World:
     def token(self) -> str:
         """Of the task's file, as pages hand it out."""
         asset = self.task.assets.get(path="notes.txt")
-        return seal(asset.blob_id, asset.blob.size)
+        return FileTokens(self.benchmark.pk).seal(asset.blob_id, asset.blob.size)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -96,6 +96,7 @@ class World:
         return [
             ("studio:template_change", self.template),
             ("studio:import", self.imported),
+            ("studio:api_publication", self.imported),
             ("studio:script", self.script),
             ("studio:notification", self.notification),
             ("studio:", self.task),
