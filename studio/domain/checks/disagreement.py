@@ -113,8 +113,13 @@ def _is_same_subject(
     mine: Fact, other: Fact, mine_words: Sequence[Word], their_words: Sequence[Word], agreed: int, of_a_file: bool
 ) -> bool:
     weight = agreed + sum(word.weight for word in mine_words)
+    their_starts: dict[str, list[str]] = {}  # forms of one word start alike
+    for word in their_words:
+        their_starts.setdefault(word.key[:5], []).append(word.key)
     shared = agreed + sum(
-        word.weight for word in mine_words if any(similarity(word.key, each.key) >= 0.9 for each in their_words)
+        word.weight
+        for word in mine_words
+        if any(similarity(word.key, key) >= 0.9 for key in their_starts.get(word.key[:5], ()))
     )
     namesakes = mine.kind == "person" and mine.value.split()[-1] == other.value.split()[-1]
     if shared < (MIN_SHARED_OF_NAMESAKES if namesakes else MIN_SHARED_WEIGHT[mine.kind]) or shared / weight < (
