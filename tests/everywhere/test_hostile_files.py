@@ -281,7 +281,7 @@ def test_hostile_upload_is_shown_or_refused(name: str, author: Client, benchmark
     def look() -> Iterator[int]:
         place = [benchmark.slug, "baker", task.pk]
         upload = {"path": name, "file": SimpleUploadedFile(name, content)}
-        yield author.post(reverse("studio:add_file", args=place), upload).status_code
+        yield author.post(reverse("studio:file_add", args=place), upload).status_code
         [sha] = Blob.objects.store([content])
         Asset.objects.create(task=task, path=name, blob_id=sha)
         address = reverse("studio:asset", args=[*place, name])
