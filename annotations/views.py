@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotations import reports
@@ -123,6 +124,8 @@ def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
             form.add_error(error.field or None, str(error))
             rejection = error
         else:
+            if "X-Studio-Script" in request.headers:
+                return JsonResponse({"address": reverse("annotations:judge", args=[row.pk])})
             return redirect("annotations:judge", row.pk)
     if not form.is_bound and _is_answered(packet, request):
         return redirect("annotations:judge", row.pk)

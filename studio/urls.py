@@ -99,6 +99,7 @@ studio_patterns: Patterns = [
     path("", home.home, name="home"),
     path("happened/", home.activity, name="recent_activity"),
     path("login/", accounts.LoginView.as_view(), name="login"),
+    path("signed-in/", accounts.signed_in, name="signed_in"),
     path("logout/", accounts.LogoutView.as_view(), name="logout"),
     path("settings/", accounts.settings_page, name="settings"),
     path("settings/password/", accounts.PasswordChangeView.as_view(), name="password_change"),

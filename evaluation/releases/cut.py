@@ -9,6 +9,7 @@ from evaluation.models import Release, ReleaseTask
 from evaluation.releases.candidate import ReleaseCandidate, load_candidate
 from evaluation.releases.readiness import RELEASABLE, Blocker, find_blockers
 from studio.domain.base import JsonDict
+from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec
 from studio.domain.pack import write_pack
 from studio.drafts.load import load_episodes
@@ -16,6 +17,7 @@ from studio.findings.refresh import refresh_findings, run_graders
 from studio.imports.export import episode_files
 from studio.models import Benchmark, Blob, ErrorWaiver, Event, Finding, Persona, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
+from studio.reports.statistics import grader_checks
 
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 
@@ -126,7 +128,8 @@ def _manifest(
             "tasks": len(tasks),
             "hidden_intents": sum(len(task.intents) for task in tasks),
             "checklist_items": sum(len(task.scored_items) for task in tasks),
-            "dependency_groups": sum(bool(task.depends_on) for task in tasks),
+            "grader_checks": sum(grader_checks({task.persona.pk for task in candidate.tasks}).values(), 0),
+            "dependency_groups": sum(len(dependency_groups(episode.tasks)) for episode in episodes),
         },
         "tasks": [
             {

@@ -21,6 +21,7 @@ from evaluation.rehearsals.work import stop_if_lease_expired
 from evaluation.workspaces.files import decode_text
 from studio import access
 from studio.access import SignedInRequest
+from studio.drafts.autosave import EditorKey, autosaved_text
 from studio.drafts.save_tasks import ENDED_BY_EDITS
 from studio.models import Blob
 
@@ -50,6 +51,7 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
         "benchmark": persona.benchmark,
         "form": form,
         "problem": problem,
+        "unsaved": autosaved_text(EditorKey(task=task), request.user) is not None,
         "mine": [(row, summary_of(row)) for row in own[:20]],
         "more": max(0, len(own) - 20),
     }

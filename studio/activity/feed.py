@@ -68,23 +68,17 @@ class ActivityItem:
     address: str
     location: str
     at: dt.datetime
-    people: list[str] = field(default_factory=list)
-    verbs: Counter[str] = field(default_factory=Counter)
+    verbs: dict[str, Counter[str]] = field(default_factory=dict)
+    """By who acted, the latest first."""
     summary: str = ""
     """The newest event's summary, unless it is a plain save."""
     state: str = ""
     """The task's current state."""
 
     @property
-    def actions(self) -> str:
-        return ", ".join(
-            ACTIONS.get(verb, verb.replace("_", " ")) + (f" {times} times" if times > 1 else "")
-            for verb, times in self.verbs.items()
-        )
-
-    @property
-    def actors(self) -> str:
-        return " and ".join([", ".join(self.people[:-1]), self.people[-1]] if len(self.people) > 1 else self.people)
+    def acts(self) -> list[tuple[str, str]]:
+        """Who did what."""
+        return [(name, describe_verbs(verbs)) for name, verbs in self.verbs.items()]
 
 
 @dataclass(frozen=True)
@@ -119,10 +113,15 @@ def grouped(events: Iterable[Event]) -> list[ActivityItem]:
         if item is None:
             item = items[key] = _item(event)
         name = str(event.actor) if event.actor else "the studio"
-        if name not in item.people:
-            item.people.append(name)
-        item.verbs[event.verb] += 1
+        item.verbs.setdefault(name, Counter())[event.verb] += 1
     return list(items.values())
+
+
+def describe_verbs(verbs: Counter[str]) -> str:
+    return ", ".join(
+        ACTIONS.get(verb, verb.replace("_", " ")) + (f" {times} times" if times > 1 else "")
+        for verb, times in verbs.items()
+    )
 
 
 def _item(event: Event) -> ActivityItem:

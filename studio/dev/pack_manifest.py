@@ -20,7 +20,8 @@ class PackTotals(Closed):
     personas: int
     tasks: int
     hidden_intents: int
-    checklist_items: int
+    checklist_items: int = Field(description="Rubric and rule items of the checklists.")
+    grader_checks: int = Field(0, description="Checks of the grader scripts, besides those items.")
     dependency_groups: int
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from studio.domain.base import Spec
+from studio.domain.merge_lines import merge_lines
 
 SpecT = TypeVar("SpecT", bound=Spec)
 FieldPath = tuple[str, ...]
@@ -128,6 +129,10 @@ def _merge_values(base: Any, theirs: Any, mine: Any, path: tuple[str, ...], conf
         rows = _rows_by_identity(base, name), _rows_by_identity(theirs, name), _rows_by_identity(mine, name)
         if rows[0] is not None and rows[1] is not None and rows[2] is not None:
             return list(_merge_mappings(rows[0], rows[1], rows[2], path, conflicts).values())
+    if isinstance(base, str) and isinstance(theirs, str) and isinstance(mine, str) and "\n" in base:
+        text = merge_lines(base, theirs, mine)
+        if text is not None:
+            return text
     conflicts.append(Conflict(path[:MAX_PATH_LENGTH], base, theirs, mine))
     return mine
 
@@ -149,10 +154,10 @@ def _merge_mappings(
         elif (remaining := theirs.get(key, mine.get(key))) is not None and not _is_identical(remaining, base[key]):
             merged[key] = remaining
             conflicts.append(Conflict(child_path[:MAX_PATH_LENGTH], base[key], theirs.get(key), mine.get(key)))
-    return {key: merged[key] for key in _merge_order(list(base), list(theirs), list(mine)) if key in merged}
+    return {key: merged[key] for key in merge_order(list(base), list(theirs), list(mine)) if key in merged}
 
 
-def _merge_order(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str]) -> list[str]:
+def merge_order(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str]) -> list[str]:
     """My order if I moved something, else theirs. Rows only the other side has go after their predecessor there."""
     shared = set(base) & set(mine)
     moved = [key for key in base if key in shared] != [key for key in mine if key in shared]

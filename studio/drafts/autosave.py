@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from studio.drafts.validate import DraftError
+from studio.drafts.windows import same_text
 from studio.models import Autosave, Persona, Task, User
 
 PRESENT_SECONDS = 30
@@ -43,21 +44,63 @@ def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> No
         raise DraftError("", "This contains the character U+0000. Remove it.")
     now = timezone.now()
     form_data = {name: list(values) for name, values in text.items()}
+    before = key.rows().filter(user=user).first()
+    step = 0 if before and before.form_data == form_data else 1
+    columns = {
+        "seen_at": now,
+        "autosaved_at": now,
+        "base_version": base_version,
+        "form_data": form_data,
+        "saved_form_data": None,
+    }
     Autosave.objects.update_or_create(
         **key.columns,
         user=user,
-        defaults={"seen_at": now, "autosaved_at": now, "base_version": base_version, "form_data": form_data},
+        defaults={**columns, "number": F("number") + step},
+        create_defaults={**columns, "number": 1},
     )
 
 
-def discard_autosave(key: EditorKey, user: User, *, saved: Text | None = None) -> None:
-    """``saved``: the text that became a version."""
-    fingerprints = {"saved_fingerprint": fingerprint(saved)} if saved is not None else {}
-    key.rows().filter(user=user).update(form_data=None, autosaved_at=None, **fingerprints)
+def discard_autosave(
+    key: EditorKey, user: User, *, saved: Text | None = None, version: int | None = None, number: int | None = None
+) -> None:
+    """Forget the stored text, unless another window stored newer text than ``number``. ``saved`` became a version;
+    ``version`` is its number if it contains nothing else."""
+    columns: dict[str, Any] = {
+        "form_data": None,
+        "autosaved_at": None,
+        "saved_form_data": None,
+        "number": F("number") + 1,
+    }
+    if saved is not None:
+        columns["saved_fingerprint"] = fingerprint(saved)
+    if saved is not None and version is not None:
+        columns |= {"saved_form_data": {name: list(values) for name, values in saved.items()}, "base_version": version}
+    rows = key.rows().filter(user=user)
+    if number is not None and saved is not None:
+        newer = rows.filter(form_data__isnull=False).exclude(number=number).first()
+        if newer and not same_text(newer.form_data or {}, saved):
+            return
+    rows.update(**columns)
 
 
 def autosaved_text(key: EditorKey, user: User) -> Autosave | None:
     return key.rows().filter(user=user, form_data__isnull=False).first()
+
+
+def locked_text(key: EditorKey, user: User) -> Autosave | None:
+    """The user's row for this page; no other window writes it until the transaction ends."""
+    return key.rows().filter(user=user).select_for_update().first()
+
+
+def is_outdated(row: Autosave | None, text: Text, *, number: int | None) -> bool:
+    """Whether another window of the user stored text that a window knowing ``number`` has not seen."""
+    known = row and (row.form_data or row.saved_form_data)
+    return row is not None and bool(known) and number not in (None, row.number) and not same_text(known or {}, text)
+
+
+def draft_number(key: EditorKey, user: User) -> int:
+    return key.rows().filter(user=user).values_list("number", flat=True).first() or 0
 
 
 def is_saved(key: EditorKey, user: User, text: Text) -> bool:

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from studio.domain.base import Spec
 from studio.domain.merge import FieldPath, take_value
-from studio.drafts.autosave import EditorKey, Text, autosave, discard_autosave
+from studio.drafts.autosave import EditorKey, Text, autosave, discard_autosave, is_outdated, locked_text
 from studio.drafts.rebase import ConflictError, Rebased, Versions, rebase
 from studio.drafts.validate import DraftError
 from studio.models import User
@@ -34,6 +34,8 @@ class Draft(Generic[S]):
     """What cannot be read, by input."""
     text: Text = field(default_factory=dict)
     """The page's form fields as sent."""
+    number: int | None = None
+    """The autosaved text that the page knows."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,6 @@ class DraftEditor(ABC, Generic[S]):
     key: EditorKey
     user: User
     versions: Versions[S]
-    saves_when_idle = False
-    """Whether a pause in typing makes a version, or only the Save button."""
 
     @abstractmethod
     def lock(self) -> None:
@@ -107,9 +107,13 @@ class DraftEditor(ABC, Generic[S]):
             self.versions,
             self.canonical(draft.spec),
             base_version=draft.base_version,
-            by=self.user,
             unresolved=draft.unresolved,
         )
+
+    def changes(self, draft: Draft[S]) -> bool:
+        """Whether a version of the draft would differ from the newest."""
+        rebased = self.rebase(draft)
+        return rebased.spec != rebased.theirs
 
     @atomic_with_retry
     def commit(self, draft: Draft[S], *, note: str = "") -> Outcome[S]:
@@ -132,9 +136,10 @@ class DraftEditor(ABC, Generic[S]):
             return self._refuse(draft, Conflicted(error.rebased))
         except DraftError as error:
             return self._refuse(draft, Invalid(self._as_sent(draft), {error.field: str(error)}, error))
-        discard_autosave(self.key, self.user, saved=draft.text)
+        self._discard(draft, outcome, number=draft.number)
         return outcome
 
+    @transaction.atomic
     def resolve(self, draft: Draft[S], *, theirs: Sequence[FieldPath], mine: Sequence[FieldPath]) -> Outcome[S]:
         rebased = self.rebase(draft)
         if draft.errors:
@@ -147,9 +152,11 @@ class DraftEditor(ABC, Generic[S]):
 
     @atomic_with_retry
     def autosave(self, draft: Draft[S], *, save: bool = False, note: str = "") -> Outcome[S]:
-        """Autosave the draft's text; with ``save``, make a version if ``saves_when_idle``. Raises DraftError for text
-        that cannot be stored."""
-        if save:  # so that concurrent saves are in the outcome as well as in the version
+        """Store the draft's text; with ``save``, make a version of it.
+
+        Raises DraftError for text that cannot be stored.
+        """
+        if save:  # what others save meanwhile must be in the outcome, not only in the version
             self.lock()
         rebased = self.rebase(draft)
         autosave(self.key, self.user, draft.text, base_version=draft.base_version)
@@ -159,15 +166,20 @@ class DraftEditor(ABC, Generic[S]):
             return Conflicted(rebased)
         outcome: Outcome[S] = Unchanged(rebased)
         if rebased.spec != rebased.theirs:
-            if not (save and self.saves_when_idle):
+            if not save:
                 return Autosaved(rebased)
             try:
                 with transaction.atomic():
                     outcome = self._store(rebased, draft, note)
             except DraftError as error:
                 return Invalid(rebased, {error.field: str(error)}, error)
-        discard_autosave(self.key, self.user, saved=draft.text)
+        self._discard(draft, outcome)
         return outcome
+
+    def _discard(self, draft: Draft[S], outcome: Outcome[S], *, number: int | None = None) -> None:
+        alone = outcome.rebased.number == draft.base_version
+        version = outcome.version if alone else None
+        discard_autosave(self.key, self.user, saved=draft.text, version=version, number=number)
 
     def _store(self, rebased: Rebased[S], draft: Draft[S], note: str) -> Outcome[S]:
         number = self.store(rebased.spec, note=note)
@@ -179,6 +191,9 @@ class DraftEditor(ABC, Generic[S]):
         return Rebased(draft.base_version, self.versions.at(draft.base_version), draft.spec, draft.unresolved)
 
     def _refuse(self, draft: Draft[S], outcome: Outcome[S]) -> Outcome[S]:
-        with suppress(DraftError):  # text that cannot be stored stays on the page only
+        row = locked_text(self.key, self.user)
+        if row is not None and row.form_data is not None and is_outdated(row, draft.text, number=draft.number):
+            return outcome  # another window's text stays stored, this one's on the page
+        with suppress(DraftError):  # what cannot be stored stays on the page alone
             autosave(self.key, self.user, draft.text, base_version=draft.base_version)
         return outcome

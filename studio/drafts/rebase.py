@@ -1,18 +1,14 @@
-"""Rebasing of edits on later versions: merged where possible, conflicts otherwise.
-
-Users are never asked to choose between two edits of their own: the later one wins.
-"""
+"""Rebasing of edits on later versions: merged where possible, conflicts otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from studio.domain.base import Spec
-from studio.domain.merge import FieldPath, merge, take_value, value_at
+from studio.domain.merge import FieldPath, merge, value_at
 from studio.drafts.validate import StaleDraftError
-from studio.models import User
 
 S = TypeVar("S", bound=Spec)
 S_co = TypeVar("S_co", bound=Spec, covariant=True)
@@ -27,8 +23,6 @@ class Versions(Protocol[S_co]):
     def at(self, number: int) -> S_co:
         """The content of a version, or of the newest if that number does not exist."""
         ...
-
-    def since(self, number: int) -> Iterable[tuple[int | None, S_co]]: ...
 
 
 @dataclass(frozen=True)
@@ -51,11 +45,9 @@ class ConflictError(StaleDraftError):
         self.rebased = rebased
 
 
-def rebase(
-    versions: Versions[S], mine: S, *, base_version: int, by: User, unresolved: Sequence[FieldPath] = ()
-) -> Rebased[S]:
-    """Rebase ``mine`` from ``base_version`` on the newest version. ``unresolved``: conflicts that the page showed and
-    nobody resolved."""
+def rebase(versions: Versions[S], mine: S, *, base_version: int, unresolved: Sequence[FieldPath] = ()) -> Rebased[S]:
+    """Rebase ``mine``, which was based on ``base_version``, on the newest version. ``unresolved`` are conflicts that
+    the page showed and nobody resolved."""
     number, theirs = versions.newest, versions.at(versions.newest)
     conflicts = list(unresolved)
     spec = mine
@@ -64,18 +56,7 @@ def rebase(
         merged = merge(base, theirs, mine)
         spec = merged.spec
         for conflict in merged.conflicts:
-            if _last_author(versions, base_version, base, conflict.path) == by.pk:
-                spec = take_value(spec, mine, conflict.path)
-            elif conflict.path not in conflicts:
+            if conflict.path not in conflicts:
                 conflicts.append(conflict.path)
     left = [path for path in conflicts if value_at(theirs, path) != value_at(spec, path)]
     return Rebased(number, theirs, spec, tuple(left))
-
-
-def _last_author(versions: Versions[S], number: int, base: S, path: FieldPath) -> int | None:
-    author, before = None, base
-    for who, spec in versions.since(number):
-        if value_at(spec, path) != value_at(before, path):
-            author = who
-        before = spec
-    return author

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -47,10 +46,6 @@ class PersonaPartVersions(ABC, Generic[S]):
         return self.of(
             PersonaSpec.model_validate(row.spec) if row else load_episode(self.persona, with_tasks=False).persona
         )
-
-    def since(self, number: int) -> Iterator[tuple[int | None, S]]:
-        for row in self.persona.revisions.filter(number__gt=number).order_by("number").iterator():
-            yield row.created_by_id, self.of(PersonaSpec.model_validate(row.spec))
 
 
 class PersonaVersions(PersonaPartVersions[PersonaSpec]):

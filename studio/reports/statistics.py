@@ -114,9 +114,17 @@ def content_figures(personas: Collection[int]) -> dict[int, Figures]:
     by_rule = Q(grader="rule")
     items = ChecklistItem.objects.filter(**own).exclude(criterion="").order_by().values_list(persona_of)
     add(items.annotate(first=Count("pk", filter=~by_rule), second=Count("pk", filter=by_rule)), "rubric", "rule")
-    for key, names in GraderScript.objects.filter(persona__in=personas).values_list("persona", "keys"):
-        figures[key] = replace(figures[key], rule=figures[key].rule + len(names or ()))
+    for key, number in grader_checks(personas).items():
+        figures[key] = replace(figures[key], rule=figures[key].rule + number)
     return figures
+
+
+def grader_checks(personas: Collection[int]) -> dict[int, int]:
+    """How many checks the grader scripts of the personas of these pks make, as far as they run."""
+    checks = dict.fromkeys(personas, 0)
+    for key, names in GraderScript.objects.filter(persona__in=personas).values_list("persona", "keys"):
+        checks[key] += len(names or ())
+    return checks
 
 
 def tools_of(benchmark: Benchmark) -> list[tuple[str, list[ToolRow]]]:

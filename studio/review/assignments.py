@@ -54,6 +54,25 @@ def assignees_of(task: Task, *, authors: Iterable[int] = ()) -> Assignees:
     return assignees
 
 
+def approval_obstacle(task: Task, user: User, *, people: Assignees, authors: Iterable[int], reviews: bool) -> str:
+    """Why the user, who ``reviews`` here or not, cannot approve the task in review, and what to do; empty if they can,
+    or if it is not theirs to approve and somebody else can. ``people``: those of ``assignees_of``."""
+    if task.state != TaskState.IN_REVIEW:
+        return ""
+    parts = []
+    if reviews and user.pk in set(authors):
+        applied = task.comments.filter(author=user, applied_in__isnull=False).order_by("-applied_in__number")
+        number = applied.values_list("applied_in__number", flat=True).first()
+        why = f"your suggestion became part of it in version {number}" if number else "you wrote part of this version"
+        parts.append(f"You cannot approve it: {why}.")
+    if not people.may_review:
+        parts.append("Nobody else here can review it. An owner can add a reviewer to the benchmark.")
+    elif parts:
+        names = [str(one.user) for one in people.may_review[:3]]
+        parts.append(f"{' or '.join(names)} can.")
+    return " ".join(parts)
+
+
 def eligible_members(benchmark: Benchmark) -> dict[str, list[EligibleMember]]:
     """Members by the part they may have, those with the fewest open tasks first. Two queries."""
     roles: dict[str, dict[int, User]] = {part: {} for part in Part.values}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from studio.domain.storable import storable_text
@@ -63,17 +64,20 @@ def approve(
 def request_changes(
     task_id: int, *, by: User, text: str = "", version: int | None = None, answers: ReviewAnswers | None = None
 ) -> Task:
-    """Return the task to its author, with ``text`` or at least one unmet question with a note."""
+    """Return the task to its author, with ``text``, an unmet question with a note, or open comments of reviewers."""
     task = lock(task_id)
     if task.state not in (TaskState.IN_REVIEW, TaskState.APPROVED):
         raise WorkflowError(f"This task is {state_label(task)}: changes can only be requested during a review.")
     cleaned = {key: ReviewAnswer(answer.met, storable_text(answer.note)) for key, answer in (answers or {}).items()}
+    revision = _read(task, version)
     summary = summarize(cleaned, storable_text(text))
     if not storable_text(text) and not any(answer.note for answer in cleaned.values() if not answer.met):
-        raise WorkflowError("Say what should change, so that the author knows what to do.")
+        open_comments = count_open_comments(task, authors_of(revision))
+        if not open_comments:
+            raise WorkflowError("Say what should change, here or in a comment, so that the author knows what to do.")
+        summary = " ".join([summary, f"See {open_comments} open comment{'s' if open_comments > 1 else ''}."]).strip()
     if task.episode.persona.benchmark.review_by_list and all(answer.met for answer in cleaned.values()):
         raise WorkflowError("Answer “No” to at least one of the four questions; this benchmark requires it.")
-    revision = _read(task, version)
     Review.objects.create(
         revision=revision,
         reviewer=by,
@@ -84,6 +88,12 @@ def request_changes(
     moved = _move(task, TaskState.CHANGES_REQUESTED, "changes_requested", by=by, summary=summary)
     notify.notify_of_requested_changes(moved, authors_of(revision), summary, by=by)
     return moved
+
+
+def count_open_comments(task: Task, authors: Collection[int]) -> int:
+    """Open threads that somebody other than the version's authors started."""
+    open_threads = task.comments.filter(reply_to=None, resolved_at=None, deleted_at=None)
+    return open_threads.exclude(author__in=authors).count()
 
 
 def approvals_of(revision: Revision) -> int:

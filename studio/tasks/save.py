@@ -23,8 +23,6 @@ from studio.tasks.versions import TaskVersions
 
 
 class TaskEditor(DraftEditor[TaskSpec]):
-    saves_when_idle = True
-
     def __init__(self, task: Task, user: User) -> None:
         self.task, self.user = task, user
         self.key = EditorKey(task=task)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,10 +36,6 @@ class TaskVersions:
             return load_task(self.task)
         revision = Revision.objects.filter(task=self.task, number=number).first()
         return TaskSpec.model_validate(revision.spec) if revision else load_task(self.task)
-
-    def since(self, number: int) -> Iterator[tuple[int | None, TaskSpec]]:
-        for row in self.task.revisions.filter(number__gt=number).order_by("number").iterator():
-            yield row.created_by_id, TaskSpec.model_validate(row.spec)
 
 
 def spec_at(task: Task, version: int) -> TaskSpec:

@@ -25,6 +25,12 @@ class LoginView(views.LoginView):
     redirect_authenticated_user = True
 
 
+@login_required
+def signed_in(request: SignedInRequest) -> HttpResponse:
+    """Where a window that was opened only to sign in ends; a script closes it."""
+    return render(request, "studio/accounts/signed_in.html")
+
+
 class LogoutView(views.LogoutView):
     """Ends the session; the sign-in page follows (LOGOUT_REDIRECT_URL)."""
 

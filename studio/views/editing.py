@@ -19,16 +19,21 @@ from studio.drafts import autosave
 from studio.drafts.editor import Autosaved, Conflicted, Draft, DraftEditor, Invalid, Outcome, Saved, Unchanged
 from studio.drafts.rebase import Rebased
 from studio.drafts.validate import DraftError
+from studio.drafts.windows import merge_text
 from studio.forms.post_data import number_of
-from studio.models import Benchmark
+from studio.models import Autosave, Benchmark
+from studio.models.transactions import atomic_with_retry
 from studio.personas.editors import PersonaPartEditor
-from studio.views.conflicts import conflict_paths, conflict_rows
+from studio.views.conflicts import conflict_paths, conflict_rows, window_choices
 
 S = TypeVar("S", bound=Spec)
 AUTHOR_HEADER = "X-Studio-Person"
-"""Names the author of autosaved text, which may wait in a browser while someone else signs in."""
-BUTTONS = {"csrfmiddlewaretoken", "freeze", "render", "ask", "again", "decide", "take", "mine", "do"}
-"""Posted names that are not the page's text."""
+"""The header that names the author of autosaved text, which may wait in a browser while somebody else signs in."""
+BUTTONS = {
+    *("csrfmiddlewaretoken", "freeze", "render", "peek", "withdraw", "ask", "again", "decide", "take", "mine", "do"),
+    *("base_draft", "base", "undecided_text"),
+}
+"""Names of buttons and of what a page says about its text, which are no text of the page."""
 STATUS_CODES: dict[type[Outcome[Any]], int] = {Autosaved: 200, Conflicted: 409, Invalid: 422}
 
 
@@ -46,6 +51,8 @@ class EditorPage(ABC, Generic[S]):
     editor: DraftEditor[S]
     address: str
     """Where a save redirects to."""
+    reloads_after_save = False
+    """Whether a script's save has to load the page again for what it says of the new version."""
 
     def __init__(self, request: SignedInRequest, benchmark: Benchmark) -> None:
         self.request = request
@@ -67,6 +74,14 @@ class EditorPage(ABC, Generic[S]):
     def with_errors(self, form: ReadForm[S], invalid: Invalid[S]) -> ReadForm[S]:
         return replace(form, errors=invalid.errors)
 
+    def address_after(self, outcome: Outcome[S]) -> str:
+        """Where the page is once a version is made."""
+        return self.address
+
+    def question_before_save(self) -> str:
+        """What the user has to agree to before a version is made; empty if there is nothing to ask."""
+        return ""
+
     def state(self) -> dict[str, Any]:
         """More data for every autosave response."""
         return {}
@@ -78,6 +93,7 @@ class EditorPage(ABC, Generic[S]):
             unresolved=tuple(conflict_paths(data.getlist("undecided"), form.spec)),
             errors=form.errors,
             text=text_of(data),
+            number=draft_number_of(data),
         )
 
     def base_version(self, data: QueryDict) -> int:
@@ -89,7 +105,10 @@ class EditorPage(ABC, Generic[S]):
 
     def autosave(self, data: QueryDict) -> None:
         base_version = number_of(data.get("base_version"))
-        with suppress(DraftError):  # text that cannot be stored is still on the page
+        row = autosave.autosaved_text(self.editor.key, self.user)
+        if autosave.is_outdated(row, text_of(data), number=draft_number_of(data)):
+            return  # another window's text is newer; this page merges it with its next autosave
+        with suppress(DraftError):  # what cannot be stored stays on the page alone
             autosave.autosave(self.editor.key, self.user, text_of(data), base_version=base_version)
 
     def save_autosaved(self, *, note: str = "") -> Outcome[S] | None:
@@ -116,9 +135,13 @@ class EditorPage(ABC, Generic[S]):
         content = {"spec": rebased.spec} if merged else {"values": form.values}
         return content | context_of(rebased) | {"restored": row.autosaved_at}
 
+    def draft_number(self) -> int:
+        return autosave.draft_number(self.editor.key, self.user)
+
 
 class PersonaPage(EditorPage[S]):
     editor: PersonaPartEditor[S]
+    reloads_after_save = True
 
     def __init__(self, request: SignedInRequest, editor: PersonaPartEditor[S]) -> None:
         super().__init__(request, editor.persona.benchmark)
@@ -130,7 +153,8 @@ class PersonaPage(EditorPage[S]):
 
     def initial_context(self) -> dict[str, Any]:
         """The page's context when the user opens it, with their autosaved text."""
-        restored, versions = self.restored(), self.editor.versions
+        number = self.draft_number()  # before the text is read: then no newer text is taken for known
+        restored, versions = self.restored() | {"on_draft": number}, self.editor.versions
         values, spec = restored.pop("values", None), restored.pop("spec", None)
         return self.context(values, spec or versions.at(versions.newest)) | restored
 
@@ -150,6 +174,11 @@ def draft_response(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> H
     if "take" in data or "mine" in data:
         theirs, mine = (conflict_paths(data.getlist(name), draft.spec) for name in ("take", "mine"))
         outcome = page.editor.resolve(draft, theirs=theirs, mine=mine)
+    elif "withdraw" not in data and (question := page.question_before_save()) and page.editor.changes(draft):
+        page.autosave(data)
+        context = context_of(page.editor.rebase(draft)) | {"question": question, "on_draft": page.draft_number()}
+        rebased = page.editor.rebase(draft)
+        return HttpResponse(page.html(context, rebased.theirs, rebased.spec, form), status=409)
     else:
         outcome = page.editor.save(draft, note=note_of(data))
     if isinstance(outcome, Saved | Unchanged):
@@ -161,6 +190,7 @@ def draft_response(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> H
     elif isinstance(outcome, Conflicted):
         stale = outcome.version if outcome.version != draft.base_version else None
         context |= {"refused": True, "stale": stale}
+    context["on_draft"] = page.draft_number()
     html = page.html(context, outcome.rebased.theirs, outcome.rebased.spec, form)
     return HttpResponse(html, status=STATUS_CODES[type(outcome)])
 
@@ -168,8 +198,10 @@ def draft_response(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> H
 def autosave_response(page: EditorPage[S]) -> HttpResponse:
     """GET marks the user as present; POST autosaves the page, and with ``freeze`` saves a version.
 
-    The response has the version the page is now based on and the other users present; if others have saved since, also
-    the page with their changes and the conflicts to resolve.
+    The response says who else is there, and which version and which autosaved text the page is based on now. If
+    somebody has saved since, or the user typed in another window, it brings the page again with those changes and the
+    conflicts to resolve. ``stale``: the same request is needed again with ``base``, the text that the window knew.
+    With ``peek`` nothing is stored: the response brings the page as it is stored now.
     """
     request, user, key = page.request, page.user, page.editor.key
     answer: dict[str, Any] = {}
@@ -177,36 +209,116 @@ def autosave_response(page: EditorPage[S]) -> HttpResponse:
         access.require(user, page.benchmark, "edit")
         if request.headers.get(AUTHOR_HEADER, str(user.pk)) != str(user.pk):
             raise PermissionDenied("Someone else has signed in since this text was written.")
+        if "discard" in request.POST:
+            autosave.discard_autosave(key, user)
+            return JsonResponse({})
         try:
-            answer = _autosave(page, request.POST)
+            answer = _peek(page, request.POST) if "peek" in request.POST else _autosave(page, request.POST)
         except DraftError as error:
             answer = {"problem": str(error)}
     else:
         autosave.mark_present(key, user)
     others = [str(other) for other in autosave.others_present(key, user)]
-    return JsonResponse({"version": page.editor.versions.newest, "others": others} | page.state() | answer)
+    now = {"version": page.editor.versions.newest, "draft": page.draft_number(), "others": others}
+    return JsonResponse(now | page.state() | answer)
 
 
+@atomic_with_retry
 def _autosave(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
     editor, versions = page.editor, page.editor.versions
     save, render = "freeze" in data, "render" in data
     base_version = number_of(data.get("base_version"))
     if render and autosave.is_saved(editor.key, page.user, text_of(data)):  # sent when the page was left
-        newest = versions.at(versions.newest)
-        form = page.read(data, versions.at(base_version))
-        html = page.html({"on_version": versions.newest}, newest, newest, ReadForm(newest, form.values))
-        return {"problem": "", "froze": True, "page": html}
+        return {"problem": "", "froze": True, "page": _newest_page(page, page.read(data, versions.at(base_version)))}
+    if save:
+        editor.lock()
+    windows = merged_windows(data, autosave.locked_text(editor.key, page.user))
+    if windows is None:
+        return {"stale": True}
+    if windows.merged:
+        data, base_version, render = windows.data, windows.base_version, True
     form = page.read(data, versions.at(base_version), store=save or render or base_version != versions.newest)
-    draft = replace(page.draft(data, form), base_version=base_version)
-    outcome = editor.autosave(draft, save=save, note=note_of(data))
+    draft = replace(page.draft(data, form), base_version=base_version, text=windows.stored)
+    question = page.question_before_save() if save and "withdraw" not in data else ""
+    outcome: Outcome[S]
+    if windows.choices:
+        autosave.autosave(editor.key, page.user, windows.stored, base_version=base_version)
+        outcome = Autosaved(editor.rebase(draft))
+    else:
+        outcome = editor.autosave(draft, save=save and not question, note=note_of(data))
     rebased = outcome.rebased
-    problem = next(iter(outcome.errors.values()), "") if isinstance(outcome, Invalid) else ""
-    answer: dict[str, Any] = {"version": outcome.version, "problem": problem}
+    answer: dict[str, Any] = {"version": outcome.version, "problem": ""}
+    if isinstance(outcome, Invalid):
+        shown = page.with_errors(form, outcome).errors
+        answer |= {"problem": next(iter(outcome.errors.values()), ""), "errors": dict(shown)}
     if rebased.number != base_version or render:
-        answer["page"] = page.html(context_of(rebased), rebased.theirs, rebased.spec, form)
+        context = context_of(rebased)
+        context["conflicts"] += windows.choices
+        if save and isinstance(outcome, Conflicted):
+            context |= {"refused": True, "stale": rebased.number if rebased.number != base_version else None}
+        answer["page"] = page.html(context, rebased.theirs, rebased.spec, form)
     if isinstance(outcome, Saved | Unchanged):
         answer["froze"] = True
-    return answer
+    elif question and isinstance(outcome, Autosaved):
+        answer["question"] = question
+    if save and isinstance(outcome, Saved):
+        answer["merged"] = outcome.merged
+    if save and page.reloads_after_save and isinstance(outcome, Saved | Unchanged):
+        page.announce(outcome)
+        answer["address"] = page.address_after(outcome)
+    return answer | {"draft": page.draft_number()}
+
+
+def _peek(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
+    """The page as it is stored now, with the row keys of the page that was sent."""
+    versions = page.editor.versions
+    number = page.draft_number()
+    row = autosave.autosaved_text(page.editor.key, page.user)
+    if row is None:
+        form = page.read(data, versions.at(number_of(data.get("base_version"))))
+        return {"page": _newest_page(page, form), "froze": True, "draft": number}
+    data = query_dict(row.form_data or {})
+    form = page.read(data, versions.at(row.base_version), store=row.base_version != versions.newest)
+    rebased = page.editor.rebase(replace(page.draft(data, form), base_version=row.base_version))
+    html = page.html(context_of(rebased), rebased.theirs, rebased.spec, form)
+    return {"page": html, "version": rebased.number, "draft": number}
+
+
+def _newest_page(page: EditorPage[S], form: ReadForm[S]) -> str:
+    versions = page.editor.versions
+    newest = versions.at(versions.newest)
+    return page.html({"on_version": versions.newest}, newest, newest, ReadForm(newest, form.values))
+
+
+@dataclass(frozen=True)
+class Windows:
+    """A window's text, merged with what the same user typed in another window since."""
+
+    data: QueryDict
+    """The text that the window shows from now on."""
+    stored: dict[str, list[str]]
+    """The text to store: where both changed the same, the other window's until the user chooses."""
+    base_version: int
+    choices: list[dict[str, Any]]
+    merged: bool
+
+
+def merged_windows(data: QueryDict, row: Autosave | None) -> Windows | None:
+    """None if merging needs the text that the window knew, and it was not sent."""
+    text, base_version, merged = text_of(data), number_of(data.get("base_version")), False
+    undecided = list(data.getlist("undecided_text"))
+    number = draft_number_of(data)
+    theirs: Mapping[str, Sequence[str]] = (row.form_data or row.saved_form_data or {}) if row else {}
+    if row is not None and autosave.is_outdated(row, text, number=number):
+        if "base" not in data:
+            return None
+        result = merge_text(text_of(QueryDict(data.get("base"))), theirs, text)
+        undecided += [name for name in result.conflicts if name not in undecided]
+        text, base_version, merged = result.text, max(base_version, row.base_version), True
+    undecided = [name for name in undecided if list(theirs.get(name, ())) != list(text.get(name, ()))]
+    kept = {name: list(theirs.get(name, ())) for name in undecided}
+    asked = {name: data.getlist(name) for name in BUTTONS if name in data}
+    return Windows(query_dict(text | asked), text | kept, base_version, window_choices(undecided, theirs, text), merged)
 
 
 def context_of(rebased: Rebased[Any]) -> dict[str, Any]:
@@ -215,6 +327,11 @@ def context_of(rebased: Rebased[Any]) -> dict[str, Any]:
         "dirty": True,
         "conflicts": conflict_rows(rebased.unresolved, rebased.theirs, rebased.spec),
     }
+
+
+def draft_number_of(data: QueryDict) -> int | None:
+    """The autosaved text that the page knows; None if it does not say."""
+    return number_of(data.get("base_draft")) if data.get("base_draft") else None
 
 
 def note_of(data: QueryDict) -> str:

@@ -70,3 +70,38 @@ def test_judging_works_without_scripts_on_a_small_screen(browser, live_server, c
     assert "You have judged everything assigned to you" in page.content()
     assert [(row.answer, row.evidence) for row in Judgment.objects.all()] == [("unsure", ["by five tomorrow"])]
     context.close()
+
+
+def test_an_answer_given_without_a_connection_is_kept_and_sent_when_it_is_back(browser, live_server, client):
+    campaign, (ana,) = make_campaign(size=1)
+    context = browser.new_context()
+    page = sign_in(context, live_server, ana, client)
+    page.goto(f"{live_server.url}/audits/{campaign.pk}/judge/")
+    page.get_by_label("Comment").first.fill("Seen in a tunnel.")
+    context.set_offline(True)
+
+    page.get_by_role("button", name="Yes").click()
+
+    page.locator(".save-notice").get_by_text("Your answer is kept here").wait_for()
+    with page.expect_navigation():
+        context.set_offline(False)
+    assert [(row.answer, row.comment) for row in Judgment.objects.all()] == [("yes", "Seen in a tunnel.")]
+    context.close()
+
+
+def test_a_comment_on_a_judgment_outlives_a_lost_session(browser, live_server, client):
+    campaign, (ana,) = make_campaign(size=1)
+    context = browser.new_context()
+    page = sign_in(context, live_server, ana, client)
+    page.goto(f"{live_server.url}/audits/{campaign.pk}/judge/")
+    cookies = context.cookies()
+    page.get_by_label("Comment").first.fill("Written too late.")
+    context.clear_cookies()
+    page.get_by_role("button", name="No").click()
+    page.locator(".save-notice").get_by_role("link", name="Sign in").wait_for()
+
+    context.add_cookies(cookies)
+    page.reload()
+
+    assert page.get_by_label("Comment").first.input_value() == "Written too late."
+    context.close()

@@ -100,8 +100,7 @@ def test_first_task_goes_from_nothing_to_approved_by_keyboard_alone(craft, visit
     expect(findings).to_have_count(0)
     mine.press("Control+s")
     expect(mine.page.get_by_role("status").filter(has_text="Saved as version")).to_be_visible()
-    mine.page.wait_for_load_state()
-    mine.press("s")
+    mine.press("Escape", "s")
     expect(mine.page.get_by_role("banner")).to_contain_text("in review")
 
     theirs = Typist(reading.go("/"))

@@ -32,7 +32,8 @@ def test_author_cannot_approve_own_task_and_an_edit_needs_a_new_approval(sample,
     mine.reload()
     expect(mine.get_by_role("banner")).to_contain_text("approved")
     request.fill("Please write the briefing for Friday.")
-    mine.get_by_role("button", name="Save").first.click()
+    mine.get_by_role("button", name="Save version").first.click()
+    mine.get_by_role("dialog").get_by_role("button", name="Save version").click()
     expect(mine.get_by_role("banner")).to_contain_text("draft")
     task.refresh_from_db()
     assert task.state == "draft"

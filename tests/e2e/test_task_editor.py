@@ -41,7 +41,7 @@ def test_edits_of_every_section_are_saved_as_one_version(task, visit):
     page.get_by_role("button", name="+ item").click()
     page.keyboard.type("The briefing fits on one page.")
     page.locator("#checklist > .rows-edit > [data-row]").nth(0).get_by_role("button", name="Remove").last.click()
-    expect(page.locator("[data-save-status]")).to_contain_text("v1")  # autosaved, no version yet
+    expect(page.locator("[data-save-status]")).to_contain_text("not in a version")  # autosaved, no version yet
     save(page)
 
     after = spec_of(task)
@@ -140,7 +140,7 @@ def test_invalid_input_is_explained_beside_its_field_and_kept(task, visit):
     page.get_by_role("textbox", name=REQUEST).fill("Still here.")
     page.keyboard.press("Control+s")
 
-    expect(page.get_by_role("alert").first).to_contain_text("Your text is kept")
+    expect(page.get_by_role("alert").first).to_contain_text("Your draft is saved")
     expect(page.locator("#checklist .error").first).to_be_visible()
     expect(page.get_by_role("textbox", name="weight").first).to_have_value("a lot")
     expect(page.get_by_role("textbox", name=REQUEST)).to_have_value("Still here.")

@@ -22,9 +22,9 @@ def test_author_signs_in_and_edits_a_task_without_scripts(sample, radio, visit):
     page.get_by_role("textbox", name="Request").fill("Plain words.")
     page.get_by_role("button", name="+ intent").click()
     page.get_by_role("textbox", name="What they need and do not say").last.fill("Plain needs.")
-    page.get_by_role("button", name="Save", exact=True).first.click()
+    page.get_by_role("button", name="Save version", exact=True).first.click()
 
-    expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Saved as version")).to_be_visible()
     task.refresh_from_db()
     spec = load_task(task)
     assert (spec.initial_request, len(spec.intents), spec.intents[-1].content) == (
@@ -41,12 +41,12 @@ def test_reference_is_attached_previewed_and_removed_without_scripts(radio, visi
     good = {"name": "good.csv", "mimeType": "text/csv", "buffer": b"time,item\n10:00,News\n"}
 
     row.get_by_label("Reference for").set_input_files(good)
-    page.get_by_role("button", name="Save", exact=True).first.click()
+    page.get_by_role("button", name="Save version", exact=True).first.click()
     row.get_by_role("link", name="Reference", exact=True).click()
     expect(page.get_by_role("cell", name="News")).to_be_visible()
     page.go_back()
     row.get_by_role("button", name="Remove reference").click()
-    page.get_by_role("button", name="Save", exact=True).first.click()
+    page.get_by_role("button", name="Save version", exact=True).first.click()
 
     expect(row.get_by_role("link", name="Reference", exact=True)).to_have_count(0)
     task.refresh_from_db()

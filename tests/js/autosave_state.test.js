@@ -5,8 +5,9 @@ import {
   confirmSave,
   createState,
   delayOfForcedSave,
-  delayOfVersion,
+  failureNotice,
   hasUnsaved,
+  isBehind,
   queueSave,
   savedStatus,
 } from "../../static/js/drafts/autosave_state.js";
@@ -20,34 +21,50 @@ test("a save is forced within 1.9 seconds of the first key, however long typing 
   assert.equal(delayOfForcedSave(state, 4000), 0);
 });
 
-test("a version is made sooner while another author is here", () => {
-  assert.ok(delayOfVersion(edited({ others: ["Rosa"] })) < delayOfVersion(edited()));
-});
-
-test("of several saves asked for while one is under way, the first decides what follows", () => {
-  const state = edited();
-  queueSave(state, { version: true });
-  queueSave(state, { version: false });
-  assert.equal(state.queued, "version");
+test("a version that is asked for while a draft is being saved follows it", () => {
+  for (const order of [
+    [true, false],
+    [false, true],
+  ]) {
+    const state = edited();
+    for (const version of order) queueSave(state, { version });
+    assert.equal(state.queued, "version");
+  }
 });
 
 test("a confirmed version leaves nothing unsaved", () => {
-  const state = edited({ autoVersions: true });
-  confirmSave(state, { sent: "title=New", current: "title=New", upToDate: true, versioned: true });
+  const state = edited({ touched: true });
+  confirmSave(state, { stored: "title=New", current: "title=New", versioned: true });
   assert.equal(hasUnsaved(state, "title=New"), false);
+  assert.equal(state.unversioned, false);
 });
 
 test("what was typed while the request was under way is still unsaved and in no version", () => {
-  const state = edited();
-  confirmSave(state, { sent: "title=New", current: "title=Newer", upToDate: false, versioned: true });
+  const state = edited({ touched: true });
+  confirmSave(state, { stored: "title=New", current: "title=Newer", versioned: true });
   assert.equal(state.stored, "title=New");
   assert.equal(state.unversioned, true);
   assert.equal(hasUnsaved(state, "title=Newer"), true);
 });
 
-test("a draft without a version is unsaved only where versions are made automatically", () => {
-  assert.equal(hasUnsaved(edited({ autoVersions: true }), "title=Old"), true);
-  assert.equal(hasUnsaved(edited(), "title=Old"), false);
+test("an untouched page has nothing unsaved, whatever scripts changed in its form", () => {
+  assert.equal(hasUnsaved(edited(), "title=Filled+in"), false);
+  assert.equal(hasUnsaved(edited({ touched: true }), "title=Typed"), true);
+});
+
+test("a page is behind when a newer version or newer text of another window is stored", () => {
+  const known = { version: "2", draft: "5" };
+  assert.equal(isBehind(edited(), known, { version: 2, draft: 5 }), false);
+  assert.equal(isBehind(edited(), known, { version: 3, draft: 5 }), true);
+  assert.equal(isBehind(edited(), known, { version: 2, draft: 6 }), true);
+  assert.equal(isBehind(edited({ request: Promise.resolve() }), known, { version: 3, draft: 5 }), false);
+});
+
+test("a failed save says that the text is safe and what to do", () => {
+  assert.match(failureNotice("offline", { version: true }), /^Not saved as a version: there is no connection/);
+  assert.match(failureNotice("signed-out", { version: false }), /^You are signed out\. .* as soon as you sign in/);
+  for (const reason of ["offline", "timeout", "signed-out", "rejected", "broken"])
+    assert.match(failureNotice(reason, { version: true }), /safe in this browser/);
 });
 
 test("the age of a save is given in seconds, then minutes", () => {
@@ -59,6 +76,5 @@ test("the age of a save is given in seconds, then minutes", () => {
 
 test("the status tells a draft from a version", () => {
   assert.equal(savedStatus(edited({ savedAt: 0 }), "4", 3000), "Draft saved 3 s ago · not in a version yet");
-  assert.equal(savedStatus(edited({ autoVersions: true }), "4", 3000), "Draft saved 3 s ago · v4");
   assert.equal(savedStatus(edited({ unversioned: false }), "5", 3000), "Saved as version 5 · 3 s ago");
 });

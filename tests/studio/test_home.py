@@ -96,13 +96,26 @@ def test_activity_lists_changes_by_others_once_per_task(project):
 
     feed = activity_feed(reader, access.benchmarks_for(reader), since)
 
-    assert [(item.title, item.people, dict(item.verbs)) for item in feed.items] == [
-        ("Rye bread", [str(author)], {"submitted": 1, "edited": 3})
+    assert [(item.title, item.acts) for item in feed.items] == [
+        ("Rye bread", [(str(author), "submitted it for review, edited it 3 times")])
     ]
-    assert feed.items[0].actions == "submitted it for review, edited it 3 times"
     assert not activity_feed(author, access.benchmarks_for(author), since).items
     assert len(activity_feed(reader, access.benchmarks_for(reader), None).items) >= 1
     assert not activity_feed(UserFactory(), access.benchmarks_for(UserFactory()), None).items
+
+
+def test_activity_names_with_each_person_only_what_they_did(project):
+    benchmark, author, persona = project
+    reader, other = member(benchmark, Role.OWNER), member(benchmark, Role.REVIEWER)
+    task = a_task(persona, by=author, title="Rye bread")
+    since = timezone.now()
+    submit(task.pk, by=author)
+    workflow.request_changes(task.pk, by=other, text="Say when.")
+
+    [item] = activity_feed(reader, access.benchmarks_for(reader), since).items
+
+    assert item.acts == [(str(other), "requested changes"), (str(author), "submitted it for review")]
+    assert f"<b>{other}</b> requested changes;" in home(reader)
 
 
 def test_second_visit_shows_activity_since_the_first(project):

@@ -1,4 +1,8 @@
 // Judging by keyboard: marks text as evidence, steps through sentences, stores what was typed, measures the time.
+import { renewToken } from "../drafts/form.js";
+import { showNotice, signInLink } from "../drafts/notice.js";
+import { onSignIn } from "../shared/signed_in.js";
+
 const form = document.querySelector("#judgment");
 const field = form.querySelector("#evidence");
 const comment = form.querySelector("#comment");
@@ -72,11 +76,14 @@ function mark() {
 }
 
 // What was typed survives leaving the page until the judgment is sent.
-const place = `judging-${form.dataset.packet}`;
+// Typed text stays in this browser until the server has the answer.
+const place = `studio:judging:${document.body.dataset.signedIn}:${form.dataset.packet}`;
 function storeTyped() {
-  sessionStorage.setItem(place, JSON.stringify([field.value, comment.value]));
+  try {
+    localStorage.setItem(place, JSON.stringify([field.value, comment.value]));
+  } catch {} // full or switched off
 }
-const stored = JSON.parse(sessionStorage.getItem(place) ?? "null");
+const stored = JSON.parse(localStorage.getItem(place) ?? "null");
 if (stored && !field.value && !comment.value) [field.value, comment.value] = stored;
 form.addEventListener("input", storeTyped);
 
@@ -85,11 +92,72 @@ for (const button of form.querySelectorAll("[data-mark], [data-step]")) {
   button.addEventListener("mousedown", (event) => event.preventDefault());
   button.addEventListener("click", () => (button.dataset.step ? step(Number(button.dataset.step)) : mark()));
 }
-let sent = false;
-form.addEventListener("submit", (event) => {
-  if (sent) return event.preventDefault();
-  sent = true;
+let sending = false;
+/** @type {any} the answer that waits for a connection or for signing in */
+let waiting = null;
+
+const PROBLEMS = {
+  "signed-out": "You are signed out. Your answer is kept here and is sent as soon as you sign in.",
+  offline: "There is no connection. Your answer is kept here and is sent when the connection is back.",
+  broken: "Something went wrong on our side. Your answer is kept here; try again in a moment.",
+};
+
+function retryButton() {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "button small", textContent: "Try again" });
+  button.addEventListener("click", () => waiting && send(waiting));
+  return button;
+}
+
+function keep(answer, reason) {
+  waiting = answer;
+  storeTyped();
+  showNotice(PROBLEMS[reason], reason === "signed-out" ? signInLink() : retryButton());
+}
+
+async function send(answer) {
+  if (sending) return;
+  sending = true;
+  renewToken();
   form.elements.milliseconds.value = Math.round(performance.now() - startedAt);
-  sessionStorage.removeItem(place);
+  const body = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+  body.set("answer", answer);
+  try {
+    const reply = await fetch(location.href, {
+      method: "POST",
+      body,
+      redirect: "manual",
+      headers: { "X-Studio-Script": "1" },
+      signal: AbortSignal.timeout(30_000),
+    });
+    if (reply.type === "opaqueredirect" || [401, 403].includes(reply.status)) keep(answer, "signed-out");
+    else if (reply.status >= 500) keep(answer, "broken");
+    else if (reply.headers.get("content-type")?.includes("json")) {
+      const { address } = await reply.json();
+      localStorage.removeItem(place);
+      location.assign(address);
+      return;
+    } else showAnswerPage(answer);
+  } catch {
+    keep(answer, "offline");
+  }
+  sending = false;
+}
+
+// The server says what is wrong with the answer on a page of its own.
+function showAnswerPage(answer) {
+  const input = document.createElement("input");
+  Object.assign(input, { type: "hidden", name: "answer", value: answer });
+  form.append(input);
+  form.submit();
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (event.submitter?.name === "answer") send(event.submitter.value);
 });
-addEventListener("pageshow", () => (sent = false));
+const again = () => waiting && send(waiting);
+onSignIn(again);
+addEventListener("online", again);
+addEventListener("focus", again);
+addEventListener("pageshow", () => (sending = false));

@@ -2,13 +2,11 @@
 
 const PAUSE = 1200; // ms after the last key
 const LONGEST = 1900; // ms after the first of them
-const REST = 60_000; // until a version is made
-const REST_TOGETHER = 6_000; // the same while another author is here and waits to see it
 
 /**
  * @typedef {object} AutosaveState
- * @property {boolean} autoVersions versions are made without the Save button as well
  * @property {string} stored the form as the server has it
+ * @property {boolean} touched the user changed something that the server has not confirmed
  * @property {boolean} unversioned the form holds text that is in no version
  * @property {Promise<void> | null} request the save under way
  * @property {"" | "draft" | "version"} queued what is to be saved after that
@@ -20,10 +18,10 @@ const REST_TOGETHER = 6_000; // the same while another author is here and waits 
  */
 
 /** @returns {AutosaveState} */
-export function createState({ autoVersions = false, stored = "", unversioned = false } = {}) {
+export function createState({ stored = "", unversioned = false } = {}) {
   return {
-    autoVersions,
     stored,
+    touched: false,
     unversioned,
     request: null,
     queued: "",
@@ -47,41 +45,47 @@ export function delayOfForcedSave(state, now) {
   return elapsed > LONGEST - PAUSE ? Math.max(0, LONGEST - elapsed) : null;
 }
 
-/** Milliseconds of rest until a version is made. */
-export function delayOfVersion(/** @type {AutosaveState} */ state) {
-  return state.others.length ? REST_TOGETHER : REST;
-}
-
 /**
- * The state after asking for a save while another is under way: the first request decides what is saved next.
+ * The state after asking for a save while another is under way.
  * @param {AutosaveState} state
  * @param {{version: boolean}} wanted
  */
 export function queueSave(state, { version }) {
-  state.queued ||= version ? "version" : "draft";
+  state.queued = version || state.queued === "version" ? "version" : "draft";
 }
 
 /**
  * Takes the server's answer into the state.
  * @param {AutosaveState} state
  * @param {object} answer
- * @param {string} answer.sent the form as it was sent
+ * @param {string} answer.stored the form as the server has it now
  * @param {string} answer.current the form as it is now, after what others changed was merged in
- * @param {boolean} answer.upToDate whether the form holds nothing that is newer than the answer
- * @param {boolean} answer.versioned whether the server made a version of what was sent
+ * @param {boolean} answer.versioned whether the server's text is the newest version
  */
-export function confirmSave(state, { sent, current, upToDate, versioned }) {
-  state.stored = upToDate ? current : sent;
-  if (versioned && upToDate) state.unversioned = false;
+export function confirmSave(state, { stored, current, versioned }) {
+  state.stored = stored;
+  state.touched = current !== stored;
+  if (versioned && current === stored) state.unversioned = false;
 }
 
 /**
- * Whether closing the page now would lose text, or leave it out of any version.
+ * Whether closing the page now would lose text that the user typed. Scripts may change an untouched form; that is no text.
  * @param {AutosaveState} state
  * @param {string} current
  */
 export function hasUnsaved(state, current) {
-  return current !== state.stored || (state.autoVersions && state.unversioned);
+  return state.touched && current !== state.stored;
+}
+
+/**
+ * Whether the page has to catch up with text stored elsewhere, by another person or in another window.
+ * @param {AutosaveState} state
+ * @param {{version: string, draft: string}} known
+ * @param {{version: number, draft: number}} answer
+ */
+export function isBehind(state, known, answer) {
+  if (state.request || state.closed) return false;
+  return String(answer.version) !== known.version || String(answer.draft) !== known.draft;
 }
 
 /** The age of the last save in words. */
@@ -100,5 +104,23 @@ export function age(/** @type {number} */ savedAt, /** @type {number} */ now) {
 export function savedStatus(state, version, now) {
   const ago = age(state.savedAt, now);
   if (!state.unversioned) return `Saved as version ${version} · ${ago}`;
-  return state.autoVersions ? `Draft saved ${ago} · v${version}` : `Draft saved ${ago} · not in a version yet`;
+  return `Draft saved ${ago} · not in a version yet`;
+}
+
+/**
+ * What is said beside the Save button when a version could not be saved, or when the user is signed out.
+ * @param {"offline" | "timeout" | "signed-out" | "rejected" | "broken"} reason
+ * @param {{version: boolean}} wanted whether the user asked for a version
+ */
+export function failureNotice(reason, { version }) {
+  const safe = "Your text is safe in this browser";
+  const lead = version ? "Not saved as a version: " : "";
+  const sentence = {
+    offline: `there is no connection. ${safe} and is sent when the connection is back.`,
+    timeout: `the server did not answer. ${safe}; try again in a moment.`,
+    "signed-out": `you are signed out. ${safe} and is sent as soon as you sign in.`,
+    rejected: `the server could not accept this text; it may be too long. ${safe}.`,
+    broken: `something went wrong on our side. ${safe}; try again in a moment.`,
+  }[reason];
+  return lead ? lead + sentence : sentence[0].toUpperCase() + sentence.slice(1);
 }

@@ -49,7 +49,7 @@ export function go(name, fallback) {
 // Signing in again in another tab changes the token; with its old one the page would be rejected for good.
 export function renewToken() {
   const token = read("csrftoken");
-  if (!token) return;
+  if (!token || token === form?.elements.csrfmiddlewaretoken?.value) return;
   for (const input of document.querySelectorAll("[name=csrfmiddlewaretoken]")) input.value = token;
   document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
 }

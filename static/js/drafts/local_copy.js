@@ -7,17 +7,26 @@ const PREFIX = `studio:words:${form?.dataset.user}:${location.pathname}:`;
 sessionStorage["studio:window"] ??= Math.random().toString(36).slice(2);
 const OWN = PREFIX + sessionStorage["studio:window"];
 let forgotten = false; // for good
+let base = ""; // the text that the server last confirmed, to merge with what another window stores
 
+/** Whether the browser could store it. */
 export function storeLocally() {
-  if (forgotten) return;
+  if (forgotten) return false;
   const data = formValues();
   data.delete("csrfmiddlewaretoken");
   try {
-    localStorage.setItem(OWN, JSON.stringify({ at: Date.now(), words: [...data] }));
-  } catch {} // full or switched off: the server still has what was saved
+    localStorage.setItem(OWN, JSON.stringify({ at: Date.now(), words: [...data], base }));
+    return true;
+  } catch {
+    return false; // full or switched off: the server still has what was saved
+  }
 }
 // Not with every key: a long page is half a megabyte of text.
 export const storeLocallySoon = later(250, storeLocally);
+
+export function setConfirmedText(text) {
+  base = text;
+}
 
 export function forgetLocalCopy({ forGood = false } = {}) {
   forgotten ||= forGood;

@@ -1,37 +1,33 @@
 // Text that earlier windows of this page left in this browser is saved to the draft when the page is opened.
-import { showFailure, showSaved, showStatus } from "./save_status.js";
-import { current, receive, save, scheduleVersion, state } from "./saving.js";
-import { request, version } from "./server.js";
+import { firstConflict } from "./conflicts.js";
+import { storeLocally } from "./local_copy.js";
+import { showFailure } from "./notice.js";
+import { showSaved, showStatus } from "./save_status.js";
+import { current, receive, state } from "./saving.js";
+import { sendDraft, version } from "./server.js";
 
 async function restore(copy) {
   const before = current();
   const body = new URLSearchParams(copy.words);
   body.set("render", "1");
   try {
-    const answer = await request(body);
+    const answer = await sendDraft(body, { base: copy.base ?? "", number: body.get("base_draft") ?? "0" });
     state.unversioned = true;
     receive(answer, before);
     copy.forget();
+    if (current() !== state.stored) storeLocally();
     state.savedAt = Date.now();
     if (answer.froze) showSaved(state, version());
     else showStatus(`Unsaved changes restored · v${version()}`);
-    if (state.unversioned) scheduleVersion();
-  } catch {
+    return true;
+  } catch (/** @type {any} */ error) {
     state.failing = true;
-    showFailure();
+    showFailure(error.reason ?? "broken", { version: false });
+    return false;
   }
 }
 
-// Each of several copies is rebased on a version made of the one before; where versions are only made with the button,
-// the newest copy wins.
+// Each copy is merged with the one before; after a conflict the others wait until it is resolved.
 export async function restoreAll(copies) {
-  for (const copy of copies) {
-    const last = copy === copies.at(-1);
-    if (!last && !state.autoVersions) {
-      copy.forget();
-      continue;
-    }
-    await restore(copy);
-    if (!last && state.unversioned) await save({ freeze: true });
-  }
+  for (const copy of copies) if (!(await restore(copy)) || firstConflict()) return;
 }

@@ -4,45 +4,62 @@ import {
   confirmSave,
   createState,
   delayOfForcedSave,
-  delayOfVersion,
+  isBehind,
   PAUSE_BEFORE_SAVE,
   queueSave,
 } from "./autosave_state.js";
-import { firstConflict } from "./conflicts.js";
-import { form, formValues, later, renewToken, serialize } from "./form.js";
-import { forgetLocalCopy, storeLocally, storeLocallySoon } from "./local_copy.js";
+import { firstConflict, showFirstConflict, withOtherWindows } from "./conflicts.js";
+import { form, formValues, later, serialize } from "./form.js";
+import { forgetLocalCopy, setConfirmedText, storeLocally, storeLocallySoon } from "./local_copy.js";
 import { merge } from "./merge.js";
+import { clearNotice, confirmWithdrawal, showErrors, showFailure } from "./notice.js";
 import { showOthers } from "./presence.js";
-import { showFailure, showSaved, showStatus } from "./save_status.js";
-import { request, version } from "./server.js";
-import { refreshWorkflow } from "./workflow_state.js";
+import { showSaved, showStatus } from "./save_status.js";
+import { draftNumber, request, sendDraft, version } from "./server.js";
+import { refreshAfterVersion, refreshWorkflow } from "./workflow_state.js";
 
 export const editable = Boolean(form) && !form.querySelector(":scope > fieldset[disabled]");
-export const current = () => serialize(formValues());
+
+export function current() {
+  const data = formValues();
+  for (const name of ["csrfmiddlewaretoken", "base_draft"]) data.delete(name);
+  return serialize(data);
+}
 export const state = createState({
-  autoVersions: editable && "autoVersions" in form.dataset,
   stored: editable ? current() : "",
   unversioned: editable && "dirty" in form.dataset,
 });
 
+setConfirmedText(state.stored);
+
 const saveAfterPause = later(PAUSE_BEFORE_SAVE, () => save());
-let versionTimer;
+const channel =
+  editable && "BroadcastChannel" in window ? new BroadcastChannel(`studio:${form.dataset.autosave}`) : null;
+if (channel) channel.onmessage = () => catchUp();
 
 // Takes in an answer to the text that was sent: what others changed is merged, and what the server has is known.
 export function receive(answer, sent) {
   if (answer.page) merge(answer.page, new URLSearchParams(sent));
   const upToDate = Boolean(answer.page) || current() === sent;
   form.elements.base_version.value = answer.version;
-  confirmSave(state, { sent, current: current(), upToDate, versioned: Boolean(answer.froze) });
+  form.elements.base_draft.value = answer.draft;
+  const params = new URLSearchParams(upToDate ? current() : sent);
+  params.set("base_version", answer.version);
+  const stored = withOtherWindows(params);
+  confirmSave(state, { stored, current: current(), versioned: Boolean(answer.froze) });
+  setConfirmedText(state.stored);
   receivePresence(answer);
+}
+
+function confirmCurrent() {
+  state.stored = current();
+  setConfirmedText(state.stored);
 }
 
 export function receivePresence(answer) {
   if (answer.others) {
-    const joined = answer.others.length && !state.others.length;
     state.others = answer.others;
     showOthers(state.others);
-    if (joined && state.unversioned) scheduleVersion();
   }
   refreshWorkflow(answer);
 }
@@ -55,37 +72,77 @@ export async function save({ freeze = false } = {}) {
     return state.request;
   }
   state.firstChangeAt = 0;
-  if (state.failing) renewToken();
   state.request = saveNow(freeze).finally(() => {
     state.request = null;
     const { queued } = state;
     state.queued = "";
-    if (queued) save({ freeze: queued === "version" });
+    if (queued) return save({ freeze: queued === "version" });
   });
   return state.request;
 }
 
-async function saveNow(freeze) {
+async function saveNow(freeze, withdraw = false) {
   const sent = current();
   const body = new URLSearchParams(sent);
-  if (freeze) body.set("freeze", "1");
+  if (freeze) {
+    body.set("freeze", "1");
+    showStatus("Saving…");
+    storeLocally(); // until the server confirms this very text
+  }
+  if (withdraw) body.set("withdraw", "1");
+  let answer;
   try {
-    const answer = await request(body);
-    state.failing = false;
-    state.savedAt = Date.now();
-    receive(answer, sent);
-    keepLocalCopyUntilStored();
-    if (answer.problem) showStatus(`Draft saved, not in a version yet: ${answer.problem}`);
-    else if (firstConflict()) showStatus("Draft saved; resolve the conflict");
-    else showSaved(state, version());
-    if (state.unversioned) scheduleVersion();
-    document.dispatchEvent(new Event("studio:autosaved"));
-  } catch (error) {
+    answer = await sendDraft(body, { base: state.stored });
+  } catch (/** @type {any} */ error) {
     if (state.closed) return;
     state.failing = true;
     storeLocally();
-    showFailure(error);
+    return showFailure(error.reason, { version: freeze });
   }
+  state.failing = false;
+  state.savedAt = Date.now();
+  const isNew = String(answer.draft) !== draftNumber();
+  receive(answer, sent);
+  keepLocalCopyUntilStored();
+  clearNotice();
+  if (isNew) channel?.postMessage(answer.draft);
+  document.dispatchEvent(new Event("studio:autosaved"));
+  report(answer, freeze);
+  if (answer.question) {
+    if (await confirmWithdrawal(answer.question)) return saveNow(true, true);
+    showStatus("Draft saved · not in a version");
+  }
+  if (freeze && answer.froze) await saved(answer);
+}
+
+function report(answer, freeze) {
+  if (answer.problem && freeze) showErrors(answer);
+  else if (answer.problem) showStatus(`Draft saved; it cannot be a version yet: ${answer.problem}`);
+  else if (freeze && firstConflict()) {
+    showStatus("Resolve the conflict first");
+    showFirstConflict();
+  } else if (firstConflict()) showStatus("Draft saved; resolve the conflict");
+  else showSaved(state, version(), answer.merged ? ", merged with changes saved since" : "");
+}
+
+// A version was made: what the page says of versions is brought up to date.
+async function saved(answer) {
+  showErrors({});
+  form.querySelector("[data-restored]")?.remove();
+  if (form.elements.note) form.elements.note.value = "";
+  if (current() === withoutNote(state.stored)) confirmCurrent();
+  keepLocalCopyUntilStored();
+  if (answer.address && current() === state.stored) {
+    state.closed = true;
+    return location.assign(answer.address);
+  }
+  await refreshAfterVersion();
+}
+
+function withoutNote(text) {
+  const params = new URLSearchParams(text);
+  if (params.has("note")) params.set("note", "");
+  return params.toString();
 }
 
 function keepLocalCopyUntilStored() {
@@ -94,16 +151,30 @@ function keepLocalCopyUntilStored() {
   forgetLocalCopy();
 }
 
-export function scheduleVersion() {
-  clearTimeout(versionTimer);
-  if (!state.autoVersions) return;
-  versionTimer = setTimeout(() => state.unversioned && save({ freeze: true }), delayOfVersion(state));
+// Another person made a version, or another window stored text: an untouched page shows it, and writes nothing.
+export async function catchUp(answer = null) {
+  if (state.request || state.closed || document.hidden) return;
+  if (state.touched || current() !== state.stored || firstConflict()) return save();
+  try {
+    if (answer && !isBehind(state, { version: version(), draft: draftNumber() }, answer)) return;
+    const sent = current();
+    const body = new URLSearchParams(sent);
+    body.set("peek", "1");
+    const fresh = await request(body);
+    if (state.request || state.touched || current() !== sent) return save();
+    state.unversioned = !fresh.froze;
+    receive(fresh, sent);
+    confirmCurrent();
+    if (fresh.froze) showStatus(`v${version()}`);
+    else showStatus("Draft saved in another window · not in a version yet");
+    document.dispatchEvent(new Event("studio:autosaved"));
+  } catch {} // the next save says what is wrong
 }
 
 export function typed() {
   state.unversioned = true;
+  state.touched = true;
   storeLocallySoon();
-  clearTimeout(versionTimer);
   const now = Date.now();
   state.firstChangeAt ||= now;
   const delay = delayOfForcedSave(state, now);

@@ -1,10 +1,18 @@
 // Requests of a draft's page to the server.
-import { form } from "./form.js";
+import { form, renewToken } from "./form.js";
 
-export class SignedOutError extends Error {}
-export class RejectedError extends Error {}
+const PATIENCE = 30_000; // ms until a request counts as lost
+
+export class RequestError extends Error {
+  /** @param {"offline" | "timeout" | "signed-out" | "rejected" | "broken"} reason */
+  constructor(reason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
 
 export const version = () => form.elements.base_version.value;
+export const draftNumber = () => form.elements.base_draft.value;
 const headers = () => ({
   "X-CSRFToken": form.elements.csrfmiddlewaretoken.value,
   "X-Studio-Person": form.dataset.user,
@@ -15,20 +23,43 @@ const headers = () => ({
  * @param {URLSearchParams | null} body
  */
 export async function request(body) {
-  const answer = await fetch(form.dataset.autosave, {
-    method: body ? "POST" : "GET",
-    body,
-    redirect: "manual",
-    headers: body ? headers() : {},
-  });
-  if (answer.type === "opaqueredirect" || [401, 403].includes(answer.status)) throw new SignedOutError();
-  if (!answer.ok) throw new RejectedError(String(answer.status));
+  if (body) renewToken();
+  let answer;
+  try {
+    answer = await fetch(form.dataset.autosave, {
+      method: body ? "POST" : "GET",
+      body,
+      redirect: "manual",
+      headers: body ? headers() : {},
+      signal: AbortSignal.timeout(PATIENCE),
+    });
+  } catch (/** @type {any} */ error) {
+    throw new RequestError(error.name === "TimeoutError" ? "timeout" : "offline");
+  }
+  if (answer.type === "opaqueredirect" || [401, 403].includes(answer.status)) throw new RequestError("signed-out");
+  if (answer.status >= 500) throw new RequestError("broken");
+  if (!answer.ok) throw new RequestError("rejected");
   return answer.json();
+}
+
+/**
+ * Posts the draft. If another window of this user stored newer text, it is merged with what this window changed in
+ * `base`, the text that the server last confirmed here.
+ * @param {URLSearchParams} body
+ * @param {{base: string, number?: string}} known
+ */
+export async function sendDraft(body, { base, number = draftNumber() }) {
+  body.set("base_draft", number);
+  const answer = await request(body);
+  if (!answer.stale) return answer;
+  body.set("base", base);
+  return request(body);
 }
 
 const MOST_AFTER_LEAVING = 60_000; // bytes that browsers send once the page is gone
 
 export function sendWhileLeaving(body) {
+  body.set("base_draft", draftNumber());
   if (body.toString().length > MOST_AFTER_LEAVING) return;
   fetch(form.dataset.autosave, { method: "POST", body, keepalive: true, headers: headers() });
 }

@@ -22,11 +22,14 @@ document.addEventListener("studio:changed", (event) => {
   if (form) markUnsaved(form);
 });
 document.addEventListener("submit", (event) => {
-  if (event.target.matches("[data-guard]")) leaving = true; // another form would lose the changes: the browser asks
+  if (event.target.matches("[data-guard]:not([data-autosave])")) leaving = true; // another form would lose the changes: the browser asks
 });
 window.addEventListener("beforeunload", (event) => {
   if (leaving) return;
-  if ([...document.querySelectorAll("form[data-guard]")].some((form) => changed.has(form))) event.preventDefault();
+  const unsaved = [...document.querySelectorAll("form[data-guard]")].filter((form) => changed.has(form));
+  // A form whose text is safe elsewhere says so.
+  if (unsaved.some((form) => form.dispatchEvent(new CustomEvent("studio:leaving", { cancelable: true }))))
+    event.preventDefault();
 });
 document.addEventListener("keydown", (event) => {
   if (!(event.ctrlKey || event.metaKey) || event.key !== "s") return;

@@ -4,6 +4,7 @@
 import { go } from "../drafts/form.js";
 import { commentAt, markComments, rectangleAt } from "../shared/highlighted_text.js";
 import { codePoints, utf16Offset } from "../shared/text_spans.js";
+import { isEmpty, isWritten, nothingUnsent, switchTarget } from "./unsent_comments.js";
 
 const task = document.querySelector("form#task");
 const bar = document.querySelector("[data-selection-bar]");
@@ -94,29 +95,100 @@ function startComment({ suggest = false } = {}) {
   const form = compose();
   const now = chosen();
   if (!form || !now) return;
-  const place = subjectOf(now.area);
-  const about = form.elements.about;
-  if (![...about.options].some((option) => option.value === place)) about.add(new Option("this row", place));
-  about.value = place;
-  drop();
-  if (now.words.trim()) {
-    form.elements.words.value = now.words;
-    form.elements.before.value = now.value.slice(Math.max(0, now.start - AROUND), now.start);
-    form.elements.after.value = now.value.slice(now.end, now.end + AROUND);
-    form.elements.start.value = codePoints(now.value.slice(0, now.start));
-    form.querySelector("[data-quote] blockquote").textContent = now.words;
-    form.querySelector("[data-quote]").hidden = false;
-  }
+  const quoted = Boolean(now.words.trim());
+  const target = {
+    about: subjectOf(now.area),
+    words: quoted ? now.words : "",
+    before: quoted ? now.value.slice(Math.max(0, now.start - AROUND), now.start) : "",
+    after: quoted ? now.value.slice(now.end, now.end + AROUND) : "",
+    start: quoted ? String(codePoints(now.value.slice(0, now.start))) : "",
+  };
+  storeUnsent();
+  const same = unsent.active;
+  unsent = switchTarget(unsent, { ...target, text: "", suggest: "", suggestion: "" });
+  if (unsent.active !== same || !same) put({ text: "", suggest: "", suggestion: "", ...unsent.active, ...target });
+  showUnsent();
   bar.hidden = true;
-  const change = form.querySelector("[data-suggest]");
-  change.open = suggest;
   form.scrollIntoView({ block: "center" });
   if (suggest) {
-    fill(form, true);
+    form.querySelector("[data-suggest]").open = true;
+    fill(form, !form.elements.suggest.value);
     const area = form.elements.suggestion;
     area.focus({ preventScroll: true });
     area.select();
   } else form.elements.text.focus({ preventScroll: true });
+}
+
+const FIELDS = ["about", "words", "before", "after", "start", "text", "suggest", "suggestion"];
+const UNSENT = `studio:comments:${document.body.dataset.signedIn}:${location.pathname}`;
+let unsent = { ...nothingUnsent(), ...JSON.parse(localStorage.getItem(UNSENT) ?? "{}") };
+
+// Shows a comment in the form: its target, its quotation and its text.
+function put(draft) {
+  const form = compose();
+  const about = form.elements.about;
+  if (![...about.options].some((option) => option.value === draft.about))
+    about.add(new Option("this row", draft.about));
+  for (const name of FIELDS) form.elements[name].value = draft[name] ?? "";
+  form.querySelector("[data-quote] blockquote").textContent = draft.words;
+  form.querySelector("[data-quote]").hidden = !draft.words;
+  form.querySelector("[data-suggest]").open = Boolean(draft.suggest);
+}
+
+// What is written and not sent stays in this browser, also when the page is left.
+function storeUnsent() {
+  const form = compose();
+  if (!form) return;
+  const draft = Object.fromEntries(FIELDS.map((name) => [name, form.elements[name].value]));
+  unsent.active = isWritten(draft, form.elements.suggestion.dataset.filled) ? draft : null;
+  const answers = [...document.querySelectorAll("#comments details.answer textarea")];
+  unsent.answers = Object.fromEntries(answers.filter((one) => one.value.trim()).map((one) => [one.id, one.value]));
+  try {
+    if (isEmpty(unsent)) localStorage.removeItem(UNSENT);
+    else localStorage.setItem(UNSENT, JSON.stringify(unsent));
+  } catch {} // full or switched off
+}
+
+function restoreUnsent() {
+  if (!compose()) return;
+  if (unsent.active) put(unsent.active);
+  for (const [id, text] of Object.entries(unsent.answers)) {
+    const area = /** @type {any} */ (document.getElementById(id));
+    if (!area || area.value) continue;
+    area.value = text;
+    area.closest("details")?.setAttribute("open", "");
+  }
+  showUnsent();
+}
+
+// A line for each comment that waits at another target.
+function showUnsent() {
+  const form = compose();
+  document.querySelector("[data-unsent]")?.remove();
+  if (!form || !unsent.others.length) return;
+  const list = document.createElement("ul");
+  list.className = "small";
+  list.dataset.unsent = "";
+  for (const draft of unsent.others) {
+    const line = document.createElement("li");
+    line.className = "line";
+    const option = [...form.elements.about.options].find((one) => one.value === draft.about);
+    const quote = draft.words ? ` “${draft.words.slice(0, 40)}”` : "";
+    line.append(`Unsent comment on ${option?.textContent.trim() ?? "a row"}${quote} `);
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "link", textContent: "Continue" });
+    button.addEventListener("click", () => {
+      storeUnsent();
+      unsent = switchTarget(unsent, draft);
+      put(unsent.active);
+      storeUnsent();
+      showUnsent();
+      compose().elements.text.focus();
+    });
+    line.append(button);
+    list.append(line);
+  }
+  form.parentElement.insertBefore(list, form); // `form.before` is its input of that name
 }
 
 // Starts a suggestion with the selected text, or the whole text of the field.
@@ -132,30 +204,32 @@ function fill(form, again = false) {
 }
 
 let typed = new Map();
-/** @type {Record<string, any> | null} */
-let submitted = null;
+/** @type {HTMLFormElement | null} the form that was sent */
+let sentForm = null;
 function storeTyped(sent) {
+  storeUnsent();
   typed = new Map();
   for (const area of document.querySelectorAll("#comments textarea[id]"))
-    if (area.value !== area.defaultValue && !sent?.contains(area)) typed.set(area.id, area.value);
-  submitted = sent && Object.fromEntries(new FormData(sent));
+    if (area.value !== area.defaultValue && !sent?.contains(area) && !area.closest("[data-compose]"))
+      typed.set(area.id, area.value);
+  sentForm = sent ?? null;
 }
 
 function restoreTyped() {
   const refused = document.querySelector("#comments .error");
   for (const [id, value] of typed) {
-    const area = document.getElementById(id);
+    const area = /** @type {any} */ (document.getElementById(id));
     if (!area) continue;
     area.value = value;
     area.closest("details.answer, details[data-suggest]")?.setAttribute("open", "");
   }
-  const form = compose();
-  if (!refused || !form || !submitted || !("about" in submitted)) return;
-  for (const [name, value] of Object.entries(submitted))
-    if (name !== "csrfmiddlewaretoken") form.elements[name].value = value;
-  form.querySelector("[data-quote]").hidden = !submitted.words;
-  form.querySelector("[data-quote] blockquote").textContent = submitted.words;
-  form.querySelector("[data-suggest]").open = Boolean(submitted.suggest);
+  if (sentForm && !refused) {
+    if (sentForm.matches("[data-compose]")) unsent.active = null;
+    for (const area of sentForm.querySelectorAll("textarea[id]")) delete unsent.answers[area.id];
+  }
+  sentForm = null;
+  restoreUnsent();
+  storeUnsent();
 }
 
 function show(thread) {
@@ -167,6 +241,16 @@ function show(thread) {
 }
 
 if (task) {
+  restoreUnsent();
+  document.addEventListener("input", (event) => event.target.closest?.("#comments") && storeUnsent());
+  window.addEventListener("pagehide", storeUnsent);
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    const sent = event.target.closest?.("#comments textarea")?.form;
+    if (!sent) return;
+    event.preventDefault();
+    sent.requestSubmit();
+  });
   makeReadable();
   underline();
   document.addEventListener("selectionchange", showBar);

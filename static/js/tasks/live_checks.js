@@ -43,9 +43,17 @@ export function show(said) {
   if (count) count.textContent = said.count;
   const stepper = document.querySelector("[data-stepper]");
   if (stepper) stepper.hidden = !said.count;
-  for (const link of document.querySelectorAll(".outline [data-part]")) outline(link, said.sections[link.dataset.part]);
-  for (const one of form.querySelectorAll(".finding.slim[data-fingerprint]"))
-    one.classList.toggle("fixed", !said.fingerprints.includes(one.dataset.fingerprint));
+  for (const link of document.querySelectorAll(".outline [data-part]")) {
+    outline(link, said.sections[link.dataset.part]);
+    link.querySelector("[data-part-count]").textContent = said.parts[link.dataset.part] ?? "";
+  }
+  // What the page was drawn with may be fixed in the draft already: only what is fixed while it is open fades.
+  const isFirst = !document.documentElement.dataset.checked;
+  for (const one of form.querySelectorAll(".finding.slim[data-fingerprint]")) {
+    const fixed = !said.fingerprints.includes(one.dataset.fingerprint);
+    if (fixed && isFirst) one.remove();
+    else one.classList.toggle("fixed", fixed);
+  }
   const marks = new Map();
   for (const one of said.marks) marks.set(one.input, [...(marks.get(one.input) ?? []), one]);
   for (const area of form.querySelectorAll(".area > textarea")) markFindings(area, marks.get(area.name) ?? []);

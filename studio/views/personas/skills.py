@@ -71,10 +71,12 @@ class SkillPage(PersonaPage[SkillText]):
             "studio/personas/skill.html", self.context(values, spec) | {"errors": errors} | context, self.request
         )
 
+    def address_after(self, outcome: Outcome[SkillText]) -> str:
+        return self._address(outcome.rebased.spec.name)
+
     def announce(self, outcome: Outcome[SkillText]) -> None:
-        name = outcome.rebased.spec.name
-        messages.success(self.request, f"The skill “{name}” is saved.")
-        self.address = self._address(name)
+        messages.success(self.request, f"The skill “{outcome.rebased.spec.name}” is saved.")
+        self.address = self.address_after(outcome)
 
 
 @login_required

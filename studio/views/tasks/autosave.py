@@ -39,6 +39,11 @@ ERROR_INPUTS = {
     "depends_on": "task_id",
 }
 """The input of a row that its error is shown beside, by list."""
+ENDS = {
+    "in_review": "This task is in review. Saving a version withdraws it: reviewers see it again once you submit it.",
+    "approved": "This task is approved. Saving a version ends the approval: the new version needs another review.",
+}
+"""What saving a version ends, by the task's state."""
 
 
 class TaskPage(EditorPage[TaskSpec]):
@@ -77,6 +82,9 @@ class TaskPage(EditorPage[TaskSpec]):
         if invalid.refusal:
             errors = {_input_of(invalid.refusal, form.values): str(invalid.refusal)}
         return replace(form, values=replace(form.values, errors=dict(errors)), errors=errors)
+
+    def question_before_save(self) -> str:
+        return ENDS.get(self.editor.task.state, "")
 
     def state(self) -> dict[str, Any]:
         return {"state": self.editor.task.state}

@@ -36,7 +36,8 @@ def task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResp
 
 def initial_context(request: SignedInRequest, row: Task) -> dict[str, Any]:
     page = TaskPage(request, row)
-    base, restored = cached_spec_at(row, row.version), page.restored()
+    number = page.draft_number()  # before the text is read: then no newer text is taken for known
+    base, restored = cached_spec_at(row, row.version), page.restored() | {"on_draft": number}
     spec = restored.pop("spec", base)
     form = restored.pop("values", None) or task_form(spec, file_tokens(row))
     return context(request, row, base, form) | restored
@@ -56,7 +57,8 @@ def _posted(request: SignedInRequest, row: Task) -> HttpResponse:
         return draft_response(page, read, page.draft(request.POST, read))
     autosave_posted(request, row)
     form = replace(form, errors=upload_errors or row_errors)
-    again = context(request, row, base, form) | {"on_version": base_version, "dirty": True}
+    again = context(request, row, base, form)
+    again |= {"on_version": base_version, "dirty": True, "on_draft": page.draft_number()}
     return render(request, "studio/tasks/editor.html", again, status=422 if upload_errors else 200)
 
 

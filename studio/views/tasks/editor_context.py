@@ -83,6 +83,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
     spec, _ = read_task_form(form, base)
     newest = row.revisions.select_related("created_by").filter(number=row.version).first()
     authors = authors_of(newest) if newest else set()
+    people = assignments.assignees_of(row, authors=authors)
     findings, waived = waivers.split_waived(row, findings_of_task(row))
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
     siblings = list(row.episode.tasks.order_by("position", "task_id").values("pk", "task_id", "title", "position"))
@@ -119,7 +120,10 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
         "approvals": approvals_of(newest) if newest else 0,
         "review_questions": QUESTIONS,
         "is_author": request.user.pk in authors,
-        "people": assignments.assignees_of(row, authors=authors),
+        "people": people,
+        "obstacle": assignments.approval_obstacle(
+            row, request.user, people=people, authors=authors, reviews="review" in can
+        ),
         "fields": FIELDS,
         "task_names": task_names(siblings),
         "earlier": [other for other in siblings if other["pk"] != row.pk and other["position"]],
@@ -173,6 +177,11 @@ def marked_sections(findings: Iterable[Any]) -> dict[str, dict[str, Any]]:
         mark["count"] += 1
         mark["severity"] = min(mark["severity"], finding.severity, key=SEVERITIES.index)
     return marks
+
+
+def counts(form: TaskForm, spec: TaskSpec) -> dict[str, str]:
+    """How much each part of the page holds, as its outline says."""
+    return {anchor: str(count) for anchor, _, count, _ in _outline(form, spec, {})}
 
 
 def _outline(

@@ -82,6 +82,7 @@ def findings_response(
         "fingerprints": [row["fingerprint"] for row in rows],
         "sections": editor_context.marked_sections(open_findings),
         "count": len(open_findings),
+        "parts": editor_context.counts(form, spec),
     }
 
 

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.work import work_on
+from studio.drafts.autosave import EditorKey, autosave
 from studio.drafts.load import load_task
 from studio.models import Revision, Task, User
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, task
@@ -234,3 +235,12 @@ def test_list_has_a_constant_number_of_queries(client: Client, draft: Task, scri
 
 def test_editor_links_to_rehearsals(client: Client, draft: Task):
     assert f"{draft.get_absolute_url()}rehearse/" in client.get(draft.get_absolute_url()).content.decode()
+
+
+def test_start_page_says_that_unsaved_changes_are_not_rehearsed(client: Client, draft: Task):
+    address = f"{draft.get_absolute_url()}rehearse/"
+    assert "not in a version yet" not in client.get(address).content.decode()
+    user = User.objects.get(pk=client.session["_auth_user_id"])
+    autosave(EditorKey(task=draft), user, {"title": ["Typed"]}, base_version=draft.version)
+
+    assert "not in a version yet" in client.get(address).content.decode()

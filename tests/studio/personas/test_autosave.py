@@ -45,7 +45,7 @@ class Writer:
         answer = self.client.post(self.autosave_address, self.form | more).json()
         if "page" in answer:
             self.form = form_of(answer["page"], self.form_id).data()
-        self.form["base_version"] = [str(answer["version"])]
+        self.form |= {"base_version": [str(answer["version"])], "base_draft": [str(answer["draft"])]}
         return answer
 
     def save(self):
@@ -92,7 +92,7 @@ def desk(request) -> Desk:
 def test_autosaved_text_makes_no_version_and_can_be_discarded(desk):
     before = Persona.objects.get().version
 
-    answer = desk.ana.write(**{desk.field: "Kept words"}).autosave(freeze=["1"])
+    answer = desk.ana.write(**{desk.field: "Kept words"}).autosave()
 
     assert (answer["version"], answer["problem"], "froze" in answer) == (before, "", False)
     assert "Kept words" in desk.ana.page() and "discard them" in desk.ana.page()
@@ -147,13 +147,29 @@ def test_changes_on_other_pages_of_the_persona_do_not_conflict(desk):
     assert [one.name for one in load_episode(Persona.objects.get()).persona.skills] == ["rye", "wheat"]
 
 
-def test_own_edits_never_conflict(desk):
+def test_own_version_from_another_window_is_not_overwritten(desk):
     other = Writer(desk.ana.user, desk.ana.address, desk.ana.autosave_address, desk.ana.form_id)
     other.write(**{desk.field: "First words"}).save()
 
-    assert desk.ana.write(**{desk.field: "Later words"}).save().status_code == 302
+    assert desk.ana.write(**{desk.field: "Later words"}).save().status_code == 409
 
-    assert desk.stored() == "Later words"
+    assert desk.stored() == "First words" and "Later words" in desk.ana.page()
+
+
+def test_a_save_by_script_makes_a_version_and_says_where_the_page_is_then(desk):
+    said = desk.ana.write(**{desk.field: "By script"}).autosave(freeze=["1"])
+
+    assert said["froze"] and said["address"] == desk.ana.address
+    assert desk.stored() == "By script"
+
+
+def test_errors_of_a_save_by_script_are_named_by_input(desk):
+    what = {"role_text": "x", "text": " ", "source": " "}[desk.field]
+    more = {"name": [""]} if desk.field == "text" else {}
+
+    said = desk.ana.write(**{desk.field: what}).autosave(freeze=["1"], **more)
+
+    assert bool(said.get("errors")) == bool(said["problem"]) == (desk.field != "role_text")
 
 
 def test_rejected_save_is_autosaved_with_a_message(desk):

@@ -5,7 +5,8 @@ from studio.drafts.authors import authors_of, authors_of_newest
 from studio.drafts.load import load_task
 from studio.models import Event, Review, Role, Task, TaskState
 from studio.personas.save import save_order
-from studio.review import workflow
+from studio.review import comments, suggestions, workflow
+from studio.review.assignments import approval_obstacle, assignees_of
 from studio.review.checklist import QUESTIONS, ReviewAnswer
 from studio.tasks.save import save_task
 from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
@@ -256,3 +257,52 @@ def test_first_of_two_approvals_does_not_reset_the_authors():
 
     assert authors_of(desk.task.revisions.first()) == {desk.author.pk, desk.second.pk}
     assert authors_of_newest([desk.task]) == {desk.task.pk: {desk.author.pk, desk.second.pk}}
+
+
+def test_open_comments_are_reason_enough_to_request_changes():
+    desk = Desk()
+    submit(desk.task.pk, by=desk.author)
+    comments.add_comment(desk.task.pk, by=desk.author, text="My own note.")
+    with pytest.raises(WorkflowError, match="here or in a comment"):
+        workflow.request_changes(desk.task.pk, by=desk.reviewer)
+    comments.add_comment(desk.task.pk, by=desk.reviewer, text="Which flour?")
+    comments.add_comment(desk.task.pk, by=desk.reviewer, text="Which day?")
+
+    workflow.request_changes(desk.task.pk, by=desk.reviewer)
+
+    assert desk.state == TaskState.CHANGES_REQUESTED
+    assert Event.objects.get(verb="changes_requested").summary == "See 2 open comments."
+
+
+def obstacle(desk, user, *, reviews=True):
+    desk.task.refresh_from_db()
+    authors = authors_of(desk.task.revisions.get(number=desk.task.version))
+    people = assignees_of(desk.task, authors=authors)
+    return approval_obstacle(desk.task, user, people=people, authors=authors, reviews=reviews)
+
+
+def test_a_reviewer_whose_suggestion_was_applied_is_told_why_they_cannot_approve_and_who_can():
+    desk = Desk()
+    comment = comments.add_comment(
+        desk.task.pk, by=desk.reviewer, text="", field="initial_request", suggestion="Bake, please."
+    )
+    suggestions.apply(desk.task.pk, [comment.pk], by=desk.author)
+    submit(desk.task.pk, by=desk.author)
+
+    assert obstacle(desk, desk.reviewer) == (
+        f"You cannot approve it: your suggestion became part of it in version 2. {desk.second} can."
+    )
+    assert obstacle(desk, desk.second) == obstacle(desk, desk.author, reviews=False) == ""
+
+
+def test_a_team_without_another_reviewer_is_told_what_to_do():
+    desk = Desk()
+    desk.second.memberships.all().delete()
+    desk.edit(by=desk.reviewer, title="Bread for Sunday")
+    submit(desk.task.pk, by=desk.author)
+
+    assert obstacle(desk, desk.reviewer) == (
+        "You cannot approve it: you wrote part of this version."
+        " Nobody else here can review it. An owner can add a reviewer to the benchmark."
+    )
+    assert obstacle(desk, desk.author, reviews=False).startswith("Nobody else here can review it.")

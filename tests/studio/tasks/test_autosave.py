@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 from django.db import connection
@@ -42,7 +43,7 @@ class Writer:
         answer = self.client.post(self.url("autosave"), self.form | more).json()
         if "page" in answer:
             self.form = form_of(answer["page"], "task").data()
-        self.form["base_version"] = [str(answer["version"])]
+        self.form |= {"base_version": [str(answer["version"])], "base_draft": [str(answer["draft"])]}
         return answer
 
     def check(self):
@@ -105,7 +106,7 @@ def test_autosaved_text_is_restored_without_making_a_version(desk):
     assert "Rye for Saturday" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
 
 
-def test_pause_saves_all_autosaved_text_as_one_version(desk):
+def test_a_save_makes_one_version_of_all_autosaved_text(desk):
     ana, _ = desk
     for title in ("R", "Ry", "Rye"):
         ana.write(title=title).autosave()
@@ -255,33 +256,121 @@ def test_conflicts_in_entries_with_any_name_can_be_resolved(desk, name):
     assert ben.form["metadata.k0.value"] == ["Rye"] and "undecided" not in ben.form
 
 
-def test_own_edits_never_conflict(desk):
-    ana, ben = desk
-    other = Writer(ana.task, ana.user)  # the same person in another window
-    before = dict(ana.form)
+def test_own_version_from_another_window_is_not_overwritten(desk):
+    ana, _ = desk
+    other = Writer(ana.task, ana.user)
     other.write(title="Rye", description="By six.").autosave(freeze=["1"])
 
-    answer = ana.write(title="Rye for Saturday").autosave(freeze=["1"])
+    known = urlencode(ana.form | {"title": [""]}, True)
+    answer = ana.write(title="Rolls").autosave(freeze=["1"], base_draft=["0"], base=[known])
 
-    assert (answer["version"], answer["froze"]) == (3, True)
-    assert (stored(ana.task).title, stored(ana.task).description) == ("Rye for Saturday", "By six.")
-    ben.write(title="Rolls").autosave(freeze=["1"])
-    assert ben.form["undecided"]  # another's are still asked about
-    ana.form = before
-    ana.write(title="Baguettes")
-    save_task(ana.task.pk, stored(ana.task).model_copy(update={"title": "Buns"}), by=ben.user)
-    assert "Use theirs" in ana.autosave()["page"]  # and so are theirs on top of one's own
+    assert "froze" not in answer and "Use the other" in answer["page"]
+    assert (ana.form["title"], ana.form["description"]) == (["Rolls"], ["By six."])
+    assert stored(ana.task).title == "Rye"
 
 
-def test_own_deletion_is_not_restored(desk):
+def two_windows(desk) -> tuple[Writer, Writer, dict[str, list[str]]]:
+    """One user's two windows, and the text that both were opened with."""
     ana, _ = desk
-    key = ana.form["intents"][0]
-    Writer(ana.task, ana.user).write(**{f"intents.{key}.content": "Salt."}).autosave(freeze=["1"])
+    return ana, Writer(ana.task, ana.user), dict(ana.form)
 
-    ana.form["intents"] = []
-    ana.autosave(freeze=["1"])
 
-    assert stored(ana.task).intents == ()
+def test_a_window_with_an_outdated_draft_is_asked_for_the_text_it_knew(desk):
+    one, other, _ = two_windows(desk)
+    one.write(title="Rye").autosave()
+
+    assert other.write(description="By six.").autosave()["stale"]
+
+    assert autosave.autosaved_text(autosave.EditorKey(one.task), one.user).form_data["title"] == ["Rye"]
+
+
+def test_different_fields_typed_in_two_windows_are_merged(desk):
+    one, other, base = two_windows(desk)
+    one.write(title="Rye").autosave()
+
+    other.write(description="By six.").autosave(base=[urlencode(base, True)])
+
+    assert (other.form["title"], other.form["description"]) == (["Rye"], ["By six."])
+    sheet = autosave.autosaved_text(autosave.EditorKey(one.task), one.user).form_data
+    assert (sheet["title"], sheet["description"]) == (["Rye"], ["By six."])
+
+
+def test_one_field_typed_in_two_windows_shows_both_and_the_first_stays_stored_until_resolved(desk):
+    one, other, base = two_windows(desk)
+    one.write(title="Rye").autosave()
+
+    said = other.write(title="Rolls").autosave(base=[urlencode(base, True)])
+
+    assert "Use the other" in said["page"] and other.form["title"] == ["Rolls"]
+    key = autosave.EditorKey(one.task)
+    assert autosave.autosaved_text(key, one.user).form_data["title"] == ["Rye"]
+    other.write(description="By six.").autosave(freeze=["1"])
+    assert autosave.autosaved_text(key, one.user).form_data["title"] == ["Rye"]
+    assert one.task.revisions.count() == 1
+    del other.form["undecided_text"]  # what the page's button does
+    assert other.autosave(freeze=["1"])["froze"]
+    assert stored(one.task).title == "Rolls"
+
+
+def test_text_of_a_window_survives_a_version_saved_in_another(desk):
+    one, other, base = two_windows(desk)
+    one.write(title="Rye").autosave()
+    one.autosave(freeze=["1"])
+
+    other.write(description="By six.").autosave(base=[urlencode(base, True)], freeze=["1"])
+
+    assert (stored(one.task).title, stored(one.task).description) == ("Rye", "By six.")
+
+
+def test_a_save_without_scripts_keeps_newer_text_of_another_window(desk):
+    one, other, _ = two_windows(desk)
+    one.write(title="Rye").autosave()
+
+    assert other.client.post(one.task.get_absolute_url(), other.write(description="By six.").form).status_code == 302
+
+    assert stored(one.task).description == "By six."
+    form = form_of(one.client.get(one.task.get_absolute_url()).content.decode(), "task").data()
+    assert (form["title"], form["description"]) == (["Rye"], ["By six."])
+
+
+def test_a_window_can_look_at_the_newest_text_without_writing(desk):
+    one, other, _ = two_windows(desk)
+    one.write(title="Rye").autosave()
+    before = Autosave.objects.get(user=one.user).number
+
+    other.autosave(peek=["1"])
+
+    assert (other.form["title"], Autosave.objects.get(user=one.user).number) == (["Rye"], before)
+    one.autosave(freeze=["1"])
+    assert other.autosave(peek=["1"])["version"] == 2
+    assert other.form["title"] == ["Rye"]
+
+
+@pytest.mark.parametrize(("state", "says"), [("in_review", "withdraws"), ("approved", "ends the approval")])
+def test_a_save_that_ends_a_review_or_an_approval_asks_first(desk, state, says):
+    ana, _ = desk
+    Task.objects.filter(pk=ana.task.pk).update(state=state)
+    assert ana.write(title="Rye").autosave()["state"] == state
+
+    said = ana.autosave(freeze=["1"])
+
+    assert says in said["question"]
+    assert (ana.task.revisions.count(), said["state"]) == (1, state)
+    assert ana.autosave(freeze=["1"], withdraw=["1"])["state"] == "draft"
+    assert stored(ana.task).title == "Rye"
+
+
+def test_a_save_in_review_without_scripts_asks_first(desk):
+    ana, _ = desk
+    Task.objects.filter(pk=ana.task.pk).update(state="in_review")
+
+    asked = ana.client.post(ana.task.get_absolute_url(), ana.write(title="Rye").form)
+
+    assert asked.status_code == 409 and "withdraws it" in asked.content.decode()
+    form = form_of(asked.content.decode(), "task").data()
+    assert form["title"] == ["Rye"] and Task.objects.get(pk=ana.task.pk).state == "in_review"
+    assert ana.client.post(ana.task.get_absolute_url(), form | {"withdraw": "1"}).status_code == 302
+    assert Task.objects.get(pk=ana.task.pk).state == "draft"
 
 
 def test_text_sent_on_leaving_the_page_is_not_offered_again_once_saved(desk):
