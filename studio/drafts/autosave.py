@@ -90,7 +90,7 @@ def autosaved_text(key: EditorKey, user: User) -> Autosave | None:
 
 def locked_text(key: EditorKey, user: User) -> Autosave | None:
     """The user's row for this page; no other window writes it until the transaction ends."""
-    return key.rows().filter(user=user).select_for_update().first()
+    return key.rows().filter(user=user).select_for_update(no_key=True).first()
 
 
 def is_outdated(row: Autosave | None, text: Text, *, number: int | None) -> bool:
