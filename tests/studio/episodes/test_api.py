@@ -23,7 +23,7 @@ def board():
     persona = a_persona(benchmark, by=author)
     a_task(persona, "setup", by=author, checklist=(), title="Setup")
     a_task(persona, "bread", by=author, depends_on=(Dependency(task_id="setup", carries_over="the hours"),))
-    a_task(persona, "rolls ", by=author, title="Rolls")
+    a_task(persona, "rolls", by=author, title="Rolls")
     return author, persona, reverse("studio:api_board", args=[benchmark.slug, "baker"])
 
 
@@ -42,14 +42,14 @@ def test_client_reads_the_board_and_makes_and_undoes_moves(board):
     client = client_of(author)
 
     shown = client.get(url).json()
-    assert (shown["order"], shown["aside"]) == (["setup", "bread", "rolls "], [])
+    assert (shown["order"], shown["aside"]) == (["setup", "bread", "rolls"], [])
     assert shown["needs"] == {"bread": [{"task_id": "setup", "carries_over": "the hours"}]}
-    step = {"does": "move", "tasks": ["rolls "], "place": "setup", "seen": shown["seen"]}
+    step = {"does": "move", "tasks": ["rolls"], "place": "setup", "seen": shown["seen"]}
     made = client.post(url, step, format="json").json()
     assert made["sentence"] == "Moved “Rolls” before “Setup”."
-    assert made["board"]["order"] == ids(persona) == ["rolls ", "setup", "bread"]
+    assert made["board"]["order"] == ids(persona) == ["rolls", "setup", "bread"]
     grouped = client.post(url, {"does": "group", "tasks": ["setup", "bread"], "group": "Rye"}, format="json").json()
-    assert grouped["board"]["groups"] == {"setup": "Rye", "bread": "Rye", "rolls ": ""}
+    assert grouped["board"]["groups"] == {"setup": "Rye", "bread": "Rye", "rolls": ""}
     client.post(url, {"does": "undo"}, format="json")
     assert BoardMove.objects.count() == 3
 
@@ -64,10 +64,10 @@ def test_rejected_move_returns_the_reason_and_the_current_board(board):
     assert "builds on “Setup”" in broken.json()["detail"]
     client.post(url, {"does": "later", "tasks": ["bread"]}, format="json")
     stale = client.post(url, {"does": "later", "tasks": ["setup"], "seen": old}, format="json").json()
-    assert (stale["reason"], stale["board"]["order"]) == ("changed", ["setup", "rolls ", "bread"])
-    rolls = persona.episode.tasks.get(task_id="rolls ")
+    assert (stale["reason"], stale["board"]["order"]) == ("changed", ["setup", "rolls", "bread"])
+    rolls = persona.episode.tasks.get(task_id="rolls")
     submit(rolls.pk, by=author)
-    asked = {"does": "group", "tasks": ["rolls "], "group": "Rye"}
+    asked = {"does": "group", "tasks": ["rolls"], "group": "Rye"}
     assert client.post(url, asked, format="json").json()["reason"] == "unsure"
     assert client.post(url, asked | {"sure": True}, format="json").status_code == 200
     rolls.refresh_from_db()
@@ -92,7 +92,7 @@ def test_rejected_move_returns_the_reason_and_the_current_board(board):
 def test_malformed_move_is_rejected_and_changes_nothing(board, step, status):
     author, persona, url = board
     assert client_of(author).post(url, step, format="json").status_code == status
-    assert ids(persona) == ["setup", "bread", "rolls "]
+    assert ids(persona) == ["setup", "bread", "rolls"]
 
 
 def test_board_is_visible_to_members_and_editable_by_authors(board):

@@ -86,7 +86,7 @@ def test_saving_an_unchanged_page_of_an_unusual_task_changes_nothing(desk):
     a_task(desk.persona, "setup", by=desk.author, checklist=(), files_read=())
     odd = a_task(
         desk.persona,
-        "odd ",
+        "odd",
         by=desk.author,
         title="\n two\r\nlines \t",
         initial_request="\n\nfirst lines empty\r\n",
