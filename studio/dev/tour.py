@@ -45,6 +45,7 @@ def every_page(paths: TourPaths) -> list[Shot]:
     tasks, persona = paths.tasks, paths.persona
     return [
         Shot("sign-in", "/login/", "nobody"),
+        Shot("signed-in", "/signed-in/"),
         Shot("home", "/"),
         Shot("home-author", "/", "author"),
         Shot("home-reviewer", "/", "reviewer"),

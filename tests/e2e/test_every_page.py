@@ -43,8 +43,8 @@ PARTS = (  # of pages
 )
 OTHER_APPS = (  # actions, parts and files
     "evaluation:pilot_cancel evaluation:pilot_retry evaluation:pilot_json evaluation:session_download "
-    "evaluation:release_download evaluation:rehearsal_act evaluation:request_proposal evaluation:proposal "
-    "evaluation:endpoint_try annotations:close annotations:results annotations:undo"
+    "evaluation:release_download evaluation:release_accept evaluation:rehearsal_act evaluation:request_proposal "
+    "evaluation:proposal evaluation:endpoint_try annotations:close annotations:results annotations:undo"
 )
 DUPLICATES = {"evaluation:benchmark_pilots", "annotations:packet"}  # the same page as another in the tour
 NO_PAGES = {f"studio:{name}" for name in f"{ACTIONS} {PARTS}".split()} | {*OTHER_APPS.split()} | DUPLICATES

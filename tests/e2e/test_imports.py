@@ -48,7 +48,8 @@ def test_zip_import_is_previewed_and_stored_on_confirmation(page, persona_folder
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("status").filter(has_text="Imported:")).to_be_visible()
     stored = Task.objects.filter(episode__persona__benchmark__name="Elsewhere")
-    assert (stored.count(), set(stored.values_list("state", flat=True))) == (tasks, {"approved"})
+    assert (stored.count(), set(stored.values_list("state", flat=True))) == (tasks, {"draft"})
+    expect(page.get_by_text("approved elsewhere").first).to_be_visible()
 
 
 def test_broken_zip_shows_locations_and_fixes_and_stores_nothing(page, tmp_path):

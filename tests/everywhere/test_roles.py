@@ -23,6 +23,7 @@ pytestmark = pytest.mark.django_db
 #   own     the owner of the benchmark, who began it: it is nobody else's, whatever their role
 RULES = {
     "studio:home": "GET user",
+    "studio:signed_in": "GET user",
     "studio:recent_activity": "GET user",
     "studio:login": "GET public, POST public",
     "studio:logout": "POST public",

@@ -164,7 +164,7 @@ def build_world() -> World:
             endpoint=agent,
             model=agent.name,
             request_hash="0" * 64,
-            asked_by=owner,
+            requested_by=owner,
         ),
         endpoint=agent,
         campaign=open_campaign(

@@ -324,7 +324,7 @@ def test_task_goes_from_draft_to_approved_through_its_page(desk):
     ticked = {f"answer.{name}": "yes" for name in ("realistic", "feasible", "correct", "well_scoped")}
     desk.step("approve", by=desk.other, version="2", **ticked)
     assert desk.state == TaskState.APPROVED
-    desk.client.post(desk.url, desk.form() | {"title": ["Light rye"]})
+    desk.client.post(desk.url, desk.form() | {"title": ["Light rye"], "withdraw": ["1"]})
     assert desk.state == TaskState.DRAFT
 
 
