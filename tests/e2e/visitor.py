@@ -38,7 +38,7 @@ class Visitor:
         return page
 
     def _note(self, page: Page, text: str) -> None:
-        # The test checks the status of responses. The htmx events tell of a request that never got one, as when offline.
+        # The test checks the status of responses. The htmx events mean that none came, as when offline.
         if not text.startswith(("Failed to load resource", "htmx:afterRequest", "htmx:sendError")):
             self.failures.append(f"{page.url}: {text}")
 
