@@ -143,9 +143,10 @@ class Person:
             self.number += 1
             text = f"Baking plan, edition {self.number} of {self.name}."
             form["description"] = [text]
-            status, _ = self.ask("autosave", "POST", f"{self.task}keep/", form)
+            status, answer = self.ask("autosave", "POST", f"{self.task}keep/", form)
             if status == 200:
                 self.typed = text
+                form["base_draft"] = [str(json.loads(answer)["draft"])]
         status, _ = self.ask("save", "POST", self.task, form)
         if status == 302:
             self.saved, self.typed = text, ""
