@@ -110,11 +110,6 @@ class DraftEditor(ABC, Generic[S]):
             unresolved=draft.unresolved,
         )
 
-    def changes(self, draft: Draft[S]) -> bool:
-        """Whether a version of the draft would differ from the newest."""
-        rebased = self.rebase(draft)
-        return rebased.spec != rebased.theirs
-
     @atomic_with_retry
     def commit(self, draft: Draft[S], *, note: str = "") -> Outcome[S]:
         """Make a version of the draft and later changes of others; the user's autosaved text stays. Raises

@@ -1,4 +1,4 @@
-"""Editor pages: what they show, and their requests to save and to autosave."""
+"""Editor pages: what they show, and saving their form."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse, JsonResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 
 from studio import access
@@ -19,16 +18,12 @@ from studio.drafts import autosave
 from studio.drafts.editor import Autosaved, Conflicted, Draft, DraftEditor, Invalid, Outcome, Saved, Unchanged
 from studio.drafts.rebase import Rebased
 from studio.drafts.validate import DraftError
-from studio.drafts.windows import merge_text
 from studio.forms.post_data import number_of
 from studio.models import Autosave, Benchmark
-from studio.models.transactions import atomic_with_retry
 from studio.personas.editors import PersonaPartEditor
-from studio.views.conflicts import conflict_paths, conflict_rows, window_choices
+from studio.views.conflicts import conflict_paths, conflict_rows
 
 S = TypeVar("S", bound=Spec)
-AUTHOR_HEADER = "X-Studio-Person"
-"""The header that names the author of autosaved text, which may wait in a browser while somebody else signs in."""
 BUTTONS = {
     *("csrfmiddlewaretoken", "freeze", "render", "peek", "withdraw", "ask", "again", "decide", "take", "mine", "do"),
     *("base_draft", "base", "undecided_text"),
@@ -125,15 +120,18 @@ class EditorPage(ABC, Generic[S]):
         row = autosave.autosaved_text(self.editor.key, self.user)
         if row is None or not access.may(self.user, self.benchmark, "edit"):
             return {}
-        versions, data = self.editor.versions, query_dict(row.form_data or {})
-        stale = row.base_version != versions.newest
-        form = self.read(data, versions.at(row.base_version), store=stale)
-        rebased = self.editor.rebase(replace(self.draft(data, form), base_version=row.base_version))
+        form, rebased = self.read_autosaved(row)
         if not form.errors and not rebased.unresolved and rebased.spec == rebased.theirs:
             return {}
-        merged = stale and not form.errors
+        merged = row.base_version != self.editor.versions.newest and not form.errors
         content = {"spec": rebased.spec} if merged else {"values": form.values}
         return content | context_of(rebased) | {"restored": row.autosaved_at}
+
+    def read_autosaved(self, row: Autosave) -> tuple[ReadForm[S], Rebased[S]]:
+        """Stored text as a form, and rebased on the newest version."""
+        versions, data = self.editor.versions, query_dict(row.form_data or {})
+        form = self.read(data, versions.at(row.base_version), store=row.base_version != versions.newest)
+        return form, self.editor.rebase(replace(self.draft(data, form), base_version=row.base_version))
 
     def draft_number(self) -> int:
         return autosave.draft_number(self.editor.key, self.user)
@@ -174,11 +172,8 @@ def draft_response(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> H
     if "take" in data or "mine" in data:
         theirs, mine = (conflict_paths(data.getlist(name), draft.spec) for name in ("take", "mine"))
         outcome = page.editor.resolve(draft, theirs=theirs, mine=mine)
-    elif "withdraw" not in data and (question := page.question_before_save()) and page.editor.changes(draft):
-        page.autosave(data)
-        context = context_of(page.editor.rebase(draft)) | {"question": question, "on_draft": page.draft_number()}
-        rebased = page.editor.rebase(draft)
-        return HttpResponse(page.html(context, rebased.theirs, rebased.spec, form), status=409)
+    elif question := _question_page(page, form, draft):
+        return question
     else:
         outcome = page.editor.save(draft, note=note_of(data))
     if isinstance(outcome, Saved | Unchanged):
@@ -195,130 +190,18 @@ def draft_response(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> H
     return HttpResponse(html, status=STATUS_CODES[type(outcome)])
 
 
-def autosave_response(page: EditorPage[S]) -> HttpResponse:
-    """GET marks the user as present; POST autosaves the page, and with ``freeze`` saves a version.
-
-    The response says who else is there, and which version and which autosaved text the page is based on now. If
-    somebody has saved since, or the user typed in another window, it brings the page again with those changes and the
-    conflicts to resolve. ``stale``: the same request is needed again with ``base``, the text that the window knew.
-    With ``peek`` nothing is stored: the response brings the page as it is stored now.
-    """
-    request, user, key = page.request, page.user, page.editor.key
-    answer: dict[str, Any] = {}
-    if request.method == "POST":
-        access.require(user, page.benchmark, "edit")
-        if request.headers.get(AUTHOR_HEADER, str(user.pk)) != str(user.pk):
-            raise PermissionDenied("Someone else has signed in since this text was written.")
-        if "discard" in request.POST:
-            autosave.discard_autosave(key, user)
-            return JsonResponse({})
-        try:
-            answer = _peek(page, request.POST) if "peek" in request.POST else _autosave(page, request.POST)
-        except DraftError as error:
-            answer = {"problem": str(error)}
-    else:
-        autosave.mark_present(key, user)
-    others = [str(other) for other in autosave.others_present(key, user)]
-    now = {"version": page.editor.versions.newest, "draft": page.draft_number(), "others": others}
-    return JsonResponse(now | page.state() | answer)
-
-
-@atomic_with_retry
-def _autosave(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
-    editor, versions = page.editor, page.editor.versions
-    save, render = "freeze" in data, "render" in data
-    base_version = number_of(data.get("base_version"))
-    if render and autosave.is_saved(editor.key, page.user, text_of(data)):  # sent when the page was left
-        return {"problem": "", "froze": True, "page": _newest_page(page, page.read(data, versions.at(base_version)))}
-    if save:
-        editor.lock()
-    windows = merged_windows(data, autosave.locked_text(editor.key, page.user))
-    if windows is None:
-        return {"stale": True}
-    if windows.merged:
-        data, base_version, render = windows.data, windows.base_version, True
-    form = page.read(data, versions.at(base_version), store=save or render or base_version != versions.newest)
-    draft = replace(page.draft(data, form), base_version=base_version, text=windows.stored)
-    question = page.question_before_save() if save and "withdraw" not in data else ""
-    outcome: Outcome[S]
-    if windows.choices:
-        autosave.autosave(editor.key, page.user, windows.stored, base_version=base_version)
-        outcome = Autosaved(editor.rebase(draft))
-    else:
-        outcome = editor.autosave(draft, save=save and not question, note=note_of(data))
-    rebased = outcome.rebased
-    answer: dict[str, Any] = {"version": outcome.version, "problem": ""}
-    if isinstance(outcome, Invalid):
-        shown = page.with_errors(form, outcome).errors
-        answer |= {"problem": next(iter(outcome.errors.values()), ""), "errors": dict(shown)}
-    if rebased.number != base_version or render:
-        context = context_of(rebased)
-        context["conflicts"] += windows.choices
-        if save and isinstance(outcome, Conflicted):
-            context |= {"refused": True, "stale": rebased.number if rebased.number != base_version else None}
-        answer["page"] = page.html(context, rebased.theirs, rebased.spec, form)
-    if isinstance(outcome, Saved | Unchanged):
-        answer["froze"] = True
-    elif question and isinstance(outcome, Autosaved):
-        answer["question"] = question
-    if save and isinstance(outcome, Saved):
-        answer["merged"] = outcome.merged
-    if save and page.reloads_after_save and isinstance(outcome, Saved | Unchanged):
-        page.announce(outcome)
-        answer["address"] = page.address_after(outcome)
-    return answer | {"draft": page.draft_number()}
-
-
-def _peek(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
-    """The page as it is stored now, with the row keys of the page that was sent."""
-    versions = page.editor.versions
-    number = page.draft_number()
-    row = autosave.autosaved_text(page.editor.key, page.user)
-    if row is None:
-        form = page.read(data, versions.at(number_of(data.get("base_version"))))
-        return {"page": _newest_page(page, form), "froze": True, "draft": number}
-    data = query_dict(row.form_data or {})
-    form = page.read(data, versions.at(row.base_version), store=row.base_version != versions.newest)
-    rebased = page.editor.rebase(replace(page.draft(data, form), base_version=row.base_version))
-    html = page.html(context_of(rebased), rebased.theirs, rebased.spec, form)
-    return {"page": html, "version": rebased.number, "draft": number}
-
-
-def _newest_page(page: EditorPage[S], form: ReadForm[S]) -> str:
-    versions = page.editor.versions
-    newest = versions.at(versions.newest)
-    return page.html({"on_version": versions.newest}, newest, newest, ReadForm(newest, form.values))
-
-
-@dataclass(frozen=True)
-class Windows:
-    """A window's text, merged with what the same user typed in another window since."""
-
-    data: QueryDict
-    """The text that the window shows from now on."""
-    stored: dict[str, list[str]]
-    """The text to store: where both changed the same, the other window's until the user chooses."""
-    base_version: int
-    choices: list[dict[str, Any]]
-    merged: bool
-
-
-def merged_windows(data: QueryDict, row: Autosave | None) -> Windows | None:
-    """None if merging needs the text that the window knew, and it was not sent."""
-    text, base_version, merged = text_of(data), number_of(data.get("base_version")), False
-    undecided = list(data.getlist("undecided_text"))
-    number = draft_number_of(data)
-    theirs: Mapping[str, Sequence[str]] = (row.form_data or row.saved_form_data or {}) if row else {}
-    if row is not None and autosave.is_outdated(row, text, number=number):
-        if "base" not in data:
-            return None
-        result = merge_text(text_of(QueryDict(data.get("base"))), theirs, text)
-        undecided += [name for name in result.conflicts if name not in undecided]
-        text, base_version, merged = result.text, max(base_version, row.base_version), True
-    undecided = [name for name in undecided if list(theirs.get(name, ())) != list(text.get(name, ()))]
-    kept = {name: list(theirs.get(name, ())) for name in undecided}
-    asked = {name: data.getlist(name) for name in BUTTONS if name in data}
-    return Windows(query_dict(text | asked), text | kept, base_version, window_choices(undecided, theirs, text), merged)
+def _question_page(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> HttpResponse | None:
+    """The page with what the user has to agree to before this draft is saved; None if there is nothing to ask."""
+    data = page.request.POST
+    question = "" if "withdraw" in data else page.question_before_save()
+    if not question:
+        return None
+    rebased = page.editor.rebase(draft)
+    if rebased.spec == rebased.theirs:
+        return None
+    page.autosave(data)
+    context = context_of(rebased) | {"question": question, "on_draft": page.draft_number()}
+    return HttpResponse(page.html(context, rebased.theirs, rebased.spec, form), status=409)
 
 
 def context_of(rebased: Rebased[Any]) -> dict[str, Any]:

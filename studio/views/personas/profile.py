@@ -37,7 +37,8 @@ from studio.models import Blob, Persona
 from studio.personas import tools_and_skills
 from studio.personas.create import create_persona
 from studio.personas.editors import ProfileEditor
-from studio.views.editing import PersonaPage, ReadForm, autosave_response, save_response
+from studio.views.autosave import autosave_response
+from studio.views.editing import PersonaPage, ReadForm, save_response
 
 
 @login_required

@@ -17,7 +17,8 @@ from studio.forms.post_data import number_of
 from studio.models import Blob
 from studio.personas import scripts
 from studio.personas.starter_script import STARTER_SCRIPT
-from studio.views.editing import autosave_response, save_response
+from studio.views.autosave import autosave_response
+from studio.views.editing import save_response
 from studio.views.personas.script_editor import ScriptPage, find_script
 
 

@@ -25,7 +25,8 @@ from studio.models import Blob, Persona
 from studio.personas.editors import SkillEditor
 from studio.personas.skills import delete_skill, tasks_with_skill
 from studio.personas.versions import SkillText
-from studio.views.editing import PersonaPage, ReadForm, autosave_response, save_response
+from studio.views.autosave import autosave_response
+from studio.views.editing import PersonaPage, ReadForm, save_response
 
 
 class SkillPage(PersonaPage[SkillText]):

@@ -28,7 +28,8 @@ from studio.forms.task_reader import read_task_form
 from studio.forms.tasks import TaskForm, posted_task_form, task_form, with_row_keys_of
 from studio.models import Blob, Task
 from studio.tasks.save import TaskEditor
-from studio.views.editing import EditorPage, ReadForm, autosave_response
+from studio.views.autosave import autosave_response
+from studio.views.editing import EditorPage, ReadForm
 from studio.views.tasks import editor_context
 
 ERROR_INPUTS = {

@@ -1,0 +1,161 @@
+"""What an editor's script asks for: storing the text while the user types, saving a version, who else is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, JsonResponse, QueryDict
+
+from studio import access
+from studio.domain.base import Spec
+from studio.drafts import autosave
+from studio.drafts.editor import Autosaved, Conflicted, Invalid, Outcome, Saved, Unchanged
+from studio.drafts.validate import DraftError
+from studio.drafts.windows import merge_text
+from studio.forms.post_data import number_of
+from studio.models import Autosave
+from studio.models.transactions import atomic_with_retry
+from studio.views.conflicts import window_choices
+from studio.views.editing import (
+    BUTTONS,
+    EditorPage,
+    ReadForm,
+    context_of,
+    draft_number_of,
+    note_of,
+    query_dict,
+    text_of,
+)
+
+S = TypeVar("S", bound=Spec)
+AUTHOR_HEADER = "X-Studio-Person"
+"""The header that names the author of autosaved text, which may wait in a browser while somebody else signs in."""
+
+
+def autosave_response(page: EditorPage[S]) -> HttpResponse:
+    """GET marks the user as present; POST autosaves the page, and with ``freeze`` saves a version.
+
+    The response says who else is there, and which version and which autosaved text the page is based on now. If
+    somebody has saved since, or the user typed in another window, it brings the page again with those changes and the
+    conflicts to resolve. ``stale``: the same request is needed again with ``base``, the text that the window knew.
+    With ``peek`` nothing is stored: the response brings the page as it is stored now.
+    """
+    request, user, key = page.request, page.user, page.editor.key
+    answer: dict[str, Any] = {}
+    if request.method == "POST":
+        access.require(user, page.benchmark, "edit")
+        if request.headers.get(AUTHOR_HEADER, str(user.pk)) != str(user.pk):
+            raise PermissionDenied("Someone else has signed in since this text was written.")
+        if "discard" in request.POST:
+            autosave.discard_autosave(key, user)
+            return JsonResponse({})
+        try:
+            answer = _peek(page, request.POST) if "peek" in request.POST else _autosave(page, request.POST)
+        except DraftError as error:
+            answer = {"problem": str(error)}
+    else:
+        autosave.mark_present(key, user)
+    others = [str(other) for other in autosave.others_present(key, user)]
+    answer = {"version": page.editor.versions.newest, "others": others} | page.state() | answer
+    if "draft" not in answer:
+        answer["draft"] = page.draft_number()
+    return JsonResponse(answer)
+
+
+@atomic_with_retry
+def _autosave(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
+    editor, versions = page.editor, page.editor.versions
+    save, render = "freeze" in data, "render" in data
+    base_version = number_of(data.get("base_version"))
+    if render and autosave.is_saved(editor.key, page.user, text_of(data)):  # sent when the page was left
+        return {"problem": "", "froze": True, "page": _newest_page(page, page.read(data, versions.at(base_version)))}
+    if save:
+        editor.lock()
+    windows = merged_windows(data, autosave.locked_text(editor.key, page.user))
+    if windows is None:
+        return {"stale": True}
+    if windows.merged:
+        data, base_version, render = windows.data, windows.base_version, True
+    form = page.read(data, versions.at(base_version), store=save or render or base_version != versions.newest)
+    draft = replace(page.draft(data, form), base_version=base_version, text=windows.stored)
+    question = page.question_before_save() if save and "withdraw" not in data else ""
+    outcome: Outcome[S]
+    if windows.choices:
+        autosave.autosave(editor.key, page.user, windows.stored, base_version=base_version)
+        outcome = Autosaved(editor.rebase(draft))
+    else:
+        outcome = editor.autosave(draft, save=save and not question, note=note_of(data))
+    rebased = outcome.rebased
+    answer: dict[str, Any] = {"version": outcome.version, "problem": ""}
+    if isinstance(outcome, Invalid):
+        shown = page.with_errors(form, outcome).errors
+        answer |= {"problem": next(iter(outcome.errors.values()), ""), "errors": dict(shown)}
+    if rebased.number != base_version or render:
+        context = context_of(rebased)
+        context["conflicts"] += windows.choices
+        if save and isinstance(outcome, Conflicted):
+            context |= {"refused": True, "stale": rebased.number if rebased.number != base_version else None}
+        answer["page"] = page.html(context, rebased.theirs, rebased.spec, form)
+    if isinstance(outcome, Saved | Unchanged):
+        answer["froze"] = True
+    elif question and isinstance(outcome, Autosaved):
+        answer["question"] = question
+    if save and isinstance(outcome, Saved):
+        answer["merged"] = outcome.merged
+    if save and page.reloads_after_save and isinstance(outcome, Saved | Unchanged):
+        page.announce(outcome)
+        answer["address"] = page.address_after(outcome)
+    return answer | {"draft": page.draft_number()}
+
+
+def _peek(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
+    """The page as it is stored now, with the row keys of the page that was sent."""
+    versions = page.editor.versions
+    number = page.draft_number()
+    row = autosave.autosaved_text(page.editor.key, page.user)
+    if row is None:
+        form = page.read(data, versions.at(number_of(data.get("base_version"))))
+        return {"page": _newest_page(page, form), "froze": True, "draft": number}
+    form, rebased = page.read_autosaved(row)
+    html = page.html(context_of(rebased), rebased.theirs, rebased.spec, form)
+    return {"page": html, "version": rebased.number, "draft": number}
+
+
+def _newest_page(page: EditorPage[S], form: ReadForm[S]) -> str:
+    versions = page.editor.versions
+    newest = versions.at(versions.newest)
+    return page.html({"on_version": versions.newest}, newest, newest, ReadForm(newest, form.values))
+
+
+@dataclass(frozen=True)
+class Windows:
+    """A window's text, merged with what the same user typed in another window since."""
+
+    data: QueryDict
+    """The text that the window shows from now on."""
+    stored: dict[str, list[str]]
+    """The text to store: where both changed the same, the other window's until the user chooses."""
+    base_version: int
+    choices: list[dict[str, Any]]
+    merged: bool
+
+
+def merged_windows(data: QueryDict, row: Autosave | None) -> Windows | None:
+    """None if merging needs the text that the window knew, and it was not sent."""
+    text, base_version, merged = text_of(data), number_of(data.get("base_version")), False
+    undecided = list(data.getlist("undecided_text"))
+    number = draft_number_of(data)
+    theirs: Mapping[str, Sequence[str]] = (row.form_data or row.saved_form_data or {}) if row else {}
+    if row is not None and autosave.is_outdated(row, text, number=number):
+        if "base" not in data:
+            return None
+        result = merge_text(text_of(QueryDict(data.get("base"))), theirs, text)
+        undecided += [name for name in result.conflicts if name not in undecided]
+        text, base_version, merged = result.text, max(base_version, row.base_version), True
+    undecided = [name for name in undecided if list(theirs.get(name, ())) != list(text.get(name, ()))]
+    kept = {name: list(theirs.get(name, ())) for name in undecided}
+    asked = {name: data.getlist(name) for name in BUTTONS if name in data}
+    return Windows(query_dict(text | asked), text | kept, base_version, window_choices(undecided, theirs, text), merged)
