@@ -64,6 +64,8 @@ def test_bundled_criterion_is_split_and_restored_with_an_old_version(task, visit
     expect(page.locator("#checklist .origin").last).to_contain_text("edited before accepting")
     page.goto(f"{task.get_absolute_url()}versions/1/")
     page.get_by_role("button", name="Restore this version").click()
+    expect(page.get_by_role("textbox", name="Description")).not_to_have_value("Typed while it worked.")
+    page.wait_for_load_state()
     assert criteria(page) == before
     assert len(load_task(Task.objects.get(pk=task.pk)).checklist) == len(before)
 

@@ -67,7 +67,7 @@ def test_judging_works_without_scripts_on_a_small_screen(browser, live_server, c
     page.get_by_label("Supporting passages").fill("by five tomorrow")
     page.get_by_role("button", name="Unsure").click()
 
-    assert "You have judged everything assigned to you" in page.content()
+    expect(page.locator("body")).to_contain_text("You have judged everything assigned to you")
     assert [(row.answer, row.evidence) for row in Judgment.objects.all()] == [("unsure", ["by five tomorrow"])]
     context.close()
 

@@ -67,7 +67,7 @@ def test_both_halves_of_a_split_row_get_its_links_and_undo_restores_them(task, v
 
     split(INTENT, index)
     page.keyboard.press("Control+z")
-    assert page.locator("[data-linked-intents]").all_text_contents() == links
+    expect(page.locator("[data-linked-intents]")).to_have_text(links)
     split(INTENT, index)
     split(CRITERION, followers[0])
     page.keyboard.press("Control+s")
