@@ -24,6 +24,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     them, and among them, the longest come first, so that no worker waits for another at the end."""
     in_a_browser = {item for item in items if item.get_closest_marker("browser")}
     items.sort(key=lambda item: (item in in_a_browser, -_allowed_seconds(item)))
+    for item in in_a_browser:
+        item.add_marker(pytest.mark.flaky(reruns=1))  # on a busy machine; the summary names what ran twice
     if in_a_browser and (missing := " ".join(missing_packages())):
         for item in in_a_browser:
             item.add_marker(pytest.mark.skip(reason=f"as root, `apt-get install {missing}` brings what is missing"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playwright.sync_api import expect
+
 from annotations.models import Judgment
 from tests.annotations.builders import make_campaign
 
