@@ -28,9 +28,9 @@ class EndpointSerializer(serializers.ModelSerializer[ModelEndpoint]):
 
 class PilotSerializer(serializers.ModelSerializer[Pilot]):
     benchmark: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    agent: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="name", read_only=True)
-    user_model: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="name", read_only=True)
-    judge: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    agent = serializers.CharField(source="agent_name", read_only=True)
+    user_model = serializers.CharField(source="user_model_name", read_only=True)
+    judge = serializers.CharField(source="judge_name", read_only=True)
     sessions = serializers.IntegerField(source="total", read_only=True)
     over = serializers.IntegerField(read_only=True)
 

@@ -76,7 +76,7 @@ def open_audit(
         source=source_of(pilot),
         seed=seed,
         overlap=overlap,
-        scripted=pilot.scripted or pilot.judge.scripted,
+        scripted=pilot.scripted or pilot.endpoint("judge").scripted,
         by=by,
         auditors=auditors,
     )
@@ -112,6 +112,7 @@ def _freeze(pilot: Pilot, sample: Sequence[SampledDecision]) -> list[FrozenDecis
         by_session[row.session_id].append(row)
     sessions = Session.objects.filter(pk__in=by_session).select_related("revision")
     names = _model_names(pilot)
+    judge = pilot.endpoint("judge").model
     contents: dict[int, PacketContent] = {}
     for session in sessions.iterator(chunk_size=50):
         contents |= _build_contents(session, by_session[session.pk], names)
@@ -125,7 +126,7 @@ def _freeze(pilot: Pilot, sample: Sequence[SampledDecision]) -> list[FrozenDecis
                 decision=bool(verdicts[pk].met),
                 quote=verdicts[pk].quote,
                 reason=verdicts[pk].reason,
-                judge=pilot.judge.model,
+                judge=judge,
             ),
         )
         for sampled, pk in zip(sample, pks, strict=True)

@@ -41,7 +41,7 @@ class ModelChecklistJudge:
     """``ChecklistJudge`` by the pilot's judge."""
 
     def __init__(self, session: Session, record: CallRecord) -> None:
-        self._endpoint = session.run.pilot.judge
+        self._endpoint = session.run.pilot.endpoint("judge")
         self._record = record
 
     def __call__(

@@ -245,8 +245,11 @@ class ModelClient:
 
 
 def request_hash(endpoint: Endpoint, body: Mapping[str, Any], sequence: int) -> str:
-    """Identifies a request by endpoint, body and ``sequence``, which distinguishes repetitions."""
-    identity = [endpoint.name, endpoint.base_url, sequence, body]
+    """Identifies what was asked of which model: by address, body and ``sequence``, which distinguishes repetitions.
+
+    Not by the endpoint's name: a renamed one, or another of the same model, is answered from the same record.
+    """
+    identity = [endpoint.base_url, sequence, body]
     text = json.dumps(identity, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 

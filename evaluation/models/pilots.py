@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
 from evaluation.models.endpoints import ModelEndpoint
+
+Role = Literal["agent", "user_model", "judge"]
+ROLES: tuple[Role, ...] = ("agent", "user_model", "judge")
+FROZEN = (
+    "name",
+    "base_url",
+    "model",
+    "key_env",
+    "params",
+    "input_price",
+    "output_price",
+    "timeout_seconds",
+    "max_concurrency",
+    "scripted",
+)
+"""What a pilot stores of its endpoints. The key's variable belongs to the address: a key must not go to another one."""
+
+
+def freeze_endpoint(endpoint: ModelEndpoint) -> dict[str, Any]:
+    """As JSON."""
+    values = {name: getattr(endpoint, name) for name in FROZEN}
+    return values | {name: str(values[name]) for name in ("input_price", "output_price")}
 
 
 class Pilot(models.Model):
@@ -29,7 +53,7 @@ class Pilot(models.Model):
     limits = models.JSONField(default=dict)
     """Per session: turns, tool calls, tokens, cost."""
     config = models.JSONField(default=dict)
-    """The prompts' version, and the endpoints at the start (never a key)."""
+    """The prompts' version, and the endpoints as they were at the start (never a key): ``endpoint`` reads them."""
     scripted = models.BooleanField(default=False)
     """A scripted model took part: never evidence."""
     drafts = models.BooleanField(default=False)
@@ -52,6 +76,30 @@ class Pilot(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluation:pilot", args=[self.pk])
+
+    def endpoint(self, role: Role) -> ModelEndpoint:
+        """As it was when the pilot started, whatever became of the row since. Not to be saved."""
+        row: ModelEndpoint = getattr(self, role)
+        fields = row._meta.concrete_fields
+        now = {field.attname: getattr(row, field.attname) for field in fields}
+        then = self.config.get(role) or {}
+        return ModelEndpoint.from_db(
+            None,
+            [field.attname for field in fields],
+            [field.to_python(then.get(field.attname, now[field.attname])) for field in fields],
+        )
+
+    @property
+    def agent_name(self) -> str:
+        return self.endpoint("agent").name
+
+    @property
+    def user_model_name(self) -> str:
+        return self.endpoint("user_model").name
+
+    @property
+    def judge_name(self) -> str:
+        return self.endpoint("judge").name
 
 
 class Run(models.Model):

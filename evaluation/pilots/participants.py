@@ -25,7 +25,7 @@ def build_agent(
     """The agent, resumed after the last stored turn. Of the task it learns only the tool names."""
     state = session.turns.order_by("-number").values_list("agent_state", flat=True).first()
     setup = AgentSetup(
-        client=record.client(session.run.pilot.agent, "agent", turn),
+        client=record.client(session.run.pilot.endpoint("agent"), "agent", turn),
         workspace=folder,
         tools=tuple(name for name in persona.tools if not task.tools or name in task.tools),
         limits=agent_limits(session.run.pilot.limits),

@@ -100,7 +100,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
         rebuild_workspace(manifest, folder)
         agent = SnapshottingAgent(session, folder, manifest, progress.turns)
         agent.inner = build_agent(session, task, persona, folder, record, lambda: agent.number)
-        judge = ModelIntentJudge(session.run.pilot.user_model, record, lambda: agent.number)
+        judge = ModelIntentJudge(session.run.pilot.endpoint("user_model"), record, lambda: agent.number)
         read = folder_reader(folder)
 
         def store(taken: TurnTaken, after: Progress) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from django.db.models import Max
 
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
+from evaluation.models.pilots import freeze_endpoint
 from evaluation.pilots.queue import enqueue_due
 from evaluation.protocol.prompts import PROMPTS_VERSION
 from evaluation.protocol.session import MAX_TURNS
@@ -60,8 +60,7 @@ def start_pilot(
         **endpoints,
         runs_wanted=runs,
         limits=all_limits,
-        config={"prompts": PROMPTS_VERSION}
-        | {role: _freeze_endpoint(endpoint) for role, endpoint in endpoints.items()},
+        config={"prompts": PROMPTS_VERSION} | {role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()},
         scripted=any(endpoint.scripted for endpoint in endpoints.values()),
         drafts=any(task.state not in APPROVED for _, rows in selection for task, _ in rows),
         created_by=by,
@@ -153,16 +152,3 @@ def _validate_limits(given: Mapping[str, float]) -> dict[str, float]:
     if not 1 <= limits["turns"] <= MAX_TURNS:
         raise PilotError("limits", f"A session can have between 1 and {MAX_TURNS} turns.")
     return limits
-
-
-def _freeze_endpoint(endpoint: ModelEndpoint) -> dict[str, Any]:
-    """What the pilot stores of an endpoint: neither its key nor the name of the key's variable."""
-    return {
-        "name": endpoint.name,
-        "base_url": endpoint.base_url,
-        "model": endpoint.model,
-        "params": endpoint.params,
-        "input_price": str(endpoint.input_price),
-        "output_price": str(endpoint.output_price),
-        "scripted": endpoint.scripted,
-    }

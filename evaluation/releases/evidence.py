@@ -80,9 +80,9 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
         pilots=tuple(
             {
                 "number": pilot.number,
-                "agent": pilot.agent.model,
-                "user_model": pilot.user_model.model,
-                "judge": pilot.judge.model,
+                "agent": pilot.endpoint("agent").model,
+                "user_model": pilot.endpoint("user_model").model,
+                "judge": pilot.endpoint("judge").model,
                 "runs": pilot.runs_wanted,
                 "scores": pilot.scores,
             }

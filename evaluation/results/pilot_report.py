@@ -28,7 +28,7 @@ def pilot_report(pilot: Pilot) -> dict[str, Any]:
         "pilot": pilot.pk,
         "number": pilot.number,
         "benchmark": pilot.benchmark.slug,
-        "agent": pilot.config.get("agent", {}).get("name", ""),
+        "agent": pilot.agent_name,
         "state": pilot.state,
         "scripted": pilot.scripted,
         "drafts": pilot.drafts,

@@ -26,7 +26,9 @@ class PilotChoice(forms.ModelChoiceField[Pilot]):
     def label_from_instance(self, pilot: Pilot) -> str:
         scripted = ", scripted: practice only" if pilot.scripted else ""
         decisions = pilot.decisions  # type: ignore[attr-defined]  # annotated by auditable_pilots
-        return f"Pilot {pilot.number} · {pilot.agent}, judged by {pilot.judge} · {decisions} decisions{scripted}"
+        return (
+            f"Pilot {pilot.number} · {pilot.agent_name}, judged by {pilot.judge_name} · {decisions} decisions{scripted}"
+        )
 
 
 def choice_field(form: forms.Form, name: str) -> forms.ModelChoiceField[Any]:

@@ -101,6 +101,7 @@ def test_request_hash_covers_every_part_of_the_request():
 
     assert len(set(hashes)) == len(hashes)
     assert request_hash(endpoint, dict(reversed(body.items())), 0) == hashes[0]
+    assert request_hash(Endpoint("renamed", "https://models.example/v1", "m"), body, 0) == hashes[0]
 
 
 def test_failed_calls_are_recorded_with_their_attempts(client_for: ClientFactory):

@@ -1,0 +1,55 @@
+"""A pilot runs as it was configured when it started."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from evaluation.models import ModelEndpoint, Session
+from evaluation.pilots.session_work import work_on
+from evaluation.releases.evidence import TaskContent, gather_evidence
+from evaluation.results.pilot_report import pilot_report
+from tests.evaluation.builders import intents, task
+from tests.evaluation.pilots.builders import start, work_through
+from tests.evaluation.stub_model import StubModel
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stub_key")]
+
+
+def test_edit_of_an_endpoint_in_mid_pilot_changes_nothing_of_the_pilot(stub: StubModel):
+    pilot = start(stub, task("a", intents=intents("x")), task("b", intents=intents("y")))
+    first, second = Session.objects.order_by("position")
+    name, model = pilot.agent_name, pilot.endpoint("agent").model
+    work_on(first.pk)
+
+    ModelEndpoint.objects.filter(pk=pilot.agent_id).update(
+        name="renamed",
+        model="dearer",
+        base_url="http://127.0.0.1:9/v1",
+        key_env="OTHER_API_KEY",
+        params={"temperature": 1.5},
+        input_price=Decimal(100),
+        timeout_seconds=1,
+        max_concurrency=1,
+    )
+    work_through(pilot)
+
+    second.refresh_from_db()
+    assert (second.state, second.cost) == ("finished", 0)
+    assert {(body["model"], body.get("temperature")) for body in stub.bodies} <= {(model, None), (model, 0)}
+    assert (pilot.agent_name, pilot_report(pilot)["agent"]) == (name, name)
+    frozen = pilot.endpoint("agent")
+    assert (frozen.key_env, frozen.timeout_seconds, frozen.max_concurrency) == ("STUB_API_KEY", 120, 32)
+
+
+def test_evidence_of_a_release_names_the_model_that_ran(stub: StubModel):
+    pilot = start(stub, task("a", intents=intents("x")))
+    model = pilot.endpoint("agent").model
+    work_through(pilot)
+    ModelEndpoint.objects.update(model="another")
+    content = TaskContent(Session.objects.get().revision.sha256, "")
+
+    [evidence] = gather_evidence(pilot.benchmark, {content}, {}).pilots
+
+    assert (evidence["agent"], evidence["user_model"], evidence["judge"]) == (model, model, model)
