@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404
 
 from annotations.visibility import blind_sources
 from evaluation import visibility
-from evaluation.audits.campaigns import source_of
+from evaluation.audits.campaigns import pilot_keys, source_of
 from evaluation.models import Pilot, Release, Session
 from studio.access import AnyUser
 from studio.models import User
@@ -34,7 +34,7 @@ def closed_pilots(user: AnyUser) -> set[int]:
     """Keys of the pilots some of whose decisions the person is asked to judge, until they open the audit's results."""
     if not isinstance(user, User):
         return set()
-    return {int(name.removeprefix("pilot:")) for name in blind_sources(user) if name.startswith("pilot:")}
+    return pilot_keys(blind_sources(user))
 
 
 def is_closed(user: AnyUser, pilot: Pilot) -> bool:

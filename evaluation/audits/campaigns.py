@@ -27,6 +27,8 @@ from studio.models import Benchmark, User
 
 DEFAULT_SIZE = 60
 MAX_SIZE = 2_000
+SOURCE = "pilot:"
+"""Before a pilot's key: names it as the source of a packet, whose own module knows nothing of pilots."""
 
 
 def auditable_verdicts(pilot: Pilot) -> QuerySet[Verdict]:
@@ -93,7 +95,11 @@ def summarize_audits(of: Benchmark | Pilot) -> AuditSummary:
 
 
 def source_of(pilot: Pilot) -> str:
-    return f"pilot:{pilot.pk}"
+    return f"{SOURCE}{pilot.pk}"
+
+
+def pilot_keys(sources: Iterable[str]) -> set[int]:
+    return {int(name.removeprefix(SOURCE)) for name in sources if name.startswith(SOURCE)}
 
 
 def _auditable_decisions(pilot: Pilot) -> Iterator[AuditableDecision]:

@@ -22,6 +22,7 @@ from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_relea
 from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
 from evaluation.releases.readiness import APPROVED_ELSEWHERE, Blocker, release_blockers
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require
+from studio.domain.phrases import count_of
 from studio.models import Benchmark
 
 PER_PAGE = 50
@@ -116,7 +117,7 @@ def release_accept(request: SignedInRequest, slug: str) -> HttpResponse:
     tasks = None if task is None else [int(task)] if task.isdecimal() and len(task) < 19 else []
     try:
         number = accept_elsewhere(benchmark, tasks, by=request.user)
-        messages.success(request, f"Accepted under your name: {number} task{'s' if number > 1 else ''}.")
+        messages.success(request, f"Accepted under your name: {count_of(number, 'task')}.")
     except AcceptanceError as error:
         messages.error(request, str(error))
     return redirect("evaluation:release_new", slug)

@@ -14,6 +14,7 @@ from studio.domain.arrangement import (
     validate_arrangement,
 )
 from studio.domain.episode import EpisodeSpec
+from studio.domain.phrases import quoted_titles
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
@@ -63,7 +64,7 @@ class ConfirmationNeededError(Exception):
     """The move ends reviews or approvals, so the user has to confirm it."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
-        names = ", ".join(f"“{task}”" for task in tasks[:4]) + (f" and {len(tasks) - 4} more" if len(tasks) > 4 else "")
+        names = quoted_titles(tasks, 4)
         single = len(tasks) == 1
         super().__init__(
             f"{names} {'is' if single else 'are'} in review, approved or released. "

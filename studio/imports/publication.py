@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
+from studio.domain.phrases import count_of, quoted_titles
 from studio.drafts.authors import authors_of_newest
 from studio.drafts.locks import lock_all
 from studio.findings.queries import open_findings
@@ -17,8 +18,6 @@ from studio.models.transactions import atomic_with_retry
 from studio.notifications.notify import notify_of_publication, users_allowed
 
 OPEN = (TaskState.DRAFT, TaskState.CHANGES_REQUESTED, TaskState.IN_REVIEW)
-NAMED = 3
-"""Tasks that a message names; further ones are counted."""
 
 
 class PublicationError(ValueError):
@@ -39,7 +38,7 @@ def request_publication(row: Import, revisions: Collection[Revision], *, by: Use
     row.publication = Import.Publication.REQUESTED
     row.save(update_fields=["publication"])
     row.revisions.set(revisions)
-    how_many = _tasks(len(revisions))
+    how_many = count_of(len(revisions), "task")
     notify_of_publication(
         row,
         users_allowed(row.benchmark, "manage"),
@@ -116,7 +115,9 @@ def confirm_publication(pk: int, *, by: User) -> int:
         ],
         batch_size=500,
     )
-    _close(row, Import.Publication.CONFIRMED, by, f"confirmed that {_tasks(len(tasks))} were approved elsewhere")
+    _close(
+        row, Import.Publication.CONFIRMED, by, f"confirmed that {count_of(len(tasks), 'task')} were approved elsewhere"
+    )
     return len(tasks)
 
 
@@ -144,8 +145,10 @@ def _split(row: Import) -> tuple[list[Task], list[Task]]:
         .select_related("episode__persona__benchmark")
         .order_by("episode__persona__position", "position", "task_id")
     )
-    as_imported = [task for task in tasks if task.version == versions[task.pk] and task.state in OPEN]
-    return as_imported, [task for task in tasks if task not in as_imported]
+    as_imported, changed = [], []
+    for task in tasks:
+        (as_imported if task.version == versions[task.pk] and task.state in OPEN else changed).append(task)
+    return as_imported, changed
 
 
 def _pending(row: Import, tasks: list[Task], changed: list[Task], user: User) -> PendingPublication:
@@ -169,7 +172,7 @@ def _refusal(row: Import, tasks: Sequence[Task], errors: Collection[int], user: 
     if not tasks:
         return "All of these tasks have changed since the import. Review them here, and decline this request."
     if errors:
-        names = _names([task for task in tasks if task.pk in errors])
+        names = quoted_titles([task for task in tasks if task.pk in errors], 3)
         return f"The checks find errors in {names}. Fix or dismiss them first; a task that is edited is reviewed here."
     return ""
 
@@ -186,12 +189,3 @@ def _close(row: Import, state: str, by: User, what: str) -> None:
         summary=f"{what[0].upper()}{what[1:]}: “{row.name}”.",
         data={"import": row.pk},
     )
-
-
-def _tasks(number: int) -> str:
-    return "1 task" if number == 1 else f"{number} tasks"
-
-
-def _names(tasks: Sequence[Task]) -> str:
-    named = ", ".join(f"“{task}”" for task in tasks[:NAMED])
-    return f"{named} and {len(tasks) - NAMED} more" if len(tasks) > NAMED else named

@@ -5,6 +5,7 @@ from __future__ import annotations
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import Skill
+from studio.domain.phrases import quoted_titles
 from studio.domain.skills import SKILL_FILE
 from studio.drafts.load import load_episodes
 from studio.drafts.validate import DraftError
@@ -59,7 +60,7 @@ def _locked(persona_id: int) -> tuple[Persona, EpisodeSpec]:
 
 def _validate_unused(episode: EpisodeSpec, name: str, participle: str) -> None:
     if tasks := tasks_with_skill(episode, name):
-        names = ", ".join(f"“{task}”" for task in tasks[:8]) + (f" and {len(tasks) - 8} more" if len(tasks) > 8 else "")
+        names = quoted_titles(tasks, 8)
         raise DraftError("name", f"“{name}” cannot be {participle} while {names} use it. Remove it from them first.")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from studio.domain.phrases import count_of
 from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of
 from studio.drafts.events import record
@@ -75,7 +76,7 @@ def request_changes(
         open_comments = count_open_comments(task, authors_of(revision))
         if not open_comments:
             raise WorkflowError("Say what should change, here or in a comment, so that the author knows what to do.")
-        summary = " ".join([summary, f"See {open_comments} open comment{'s' if open_comments > 1 else ''}."]).strip()
+        summary = " ".join([summary, f"See {count_of(open_comments, 'open comment')}."]).strip()
     if task.episode.persona.benchmark.review_by_list and all(answer.met for answer in cleaned.values()):
         raise WorkflowError("Answer “No” to at least one of the four questions; this benchmark requires it.")
     Review.objects.create(
@@ -113,7 +114,7 @@ def _completed_checklist(task: Task, answers: ReviewAnswers | None) -> dict[str,
 def _dismissed_errors(task: Task) -> str:
     current = Finding.objects.filter(task=task, severity="error").values("fingerprint")
     count = ErrorWaiver.objects.filter(task=task, fingerprint__in=current).count()
-    return f"{count} error{'s' if count > 1 else ''} dismissed." if count else ""
+    return f"{count_of(count, 'error')} dismissed." if count else ""
 
 
 def _read(task: Task, version: int | None) -> Revision:

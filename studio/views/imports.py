@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
+from studio.domain.phrases import count_of
 from studio.files.uploads import UploadError
 from studio.forms.benchmarks import ImportForm
 from studio.imports import staging
@@ -102,7 +103,7 @@ def publication(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
             messages.info(request, "Declined. The tasks stay as they are and can be reviewed here.")
         else:
             approved = confirm_publication(row.pk, by=request.user)
-            messages.success(request, f"{approved} task{'s' if approved > 1 else ''} marked as approved elsewhere.")
+            messages.success(request, f"{count_of(approved, 'task')} marked as approved elsewhere.")
     except PublicationError as error:
         messages.error(request, str(error))
     return redirect("studio:import", slug, pk)

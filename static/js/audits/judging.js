@@ -1,12 +1,13 @@
 // Judging by keyboard: marks text as evidence, steps through sentences, stores what was typed, measures the time.
 import { renewToken } from "../drafts/form.js";
 import { showNotice, signInLink } from "../drafts/notice.js";
+import { fetchAnswer } from "../shared/requests.js";
 import { onSignIn } from "../shared/signed_in.js";
 
 const form = document.querySelector("#judgment");
 const field = form.querySelector("#evidence");
 const comment = form.querySelector("#comment");
-const told = form.querySelector("[data-status]");
+const status = form.querySelector("[data-status]");
 const holders = [...form.querySelectorAll("[data-passages]")];
 const flat = (text) => text.split(/\s+/).filter(Boolean).join(" ");
 const startedAt = performance.now();
@@ -18,7 +19,7 @@ function paint(name, ranges) {
 }
 
 function sentences() {
-  const found = [];
+  const ranges = [];
   for (const holder of holders) {
     const node = holder.firstChild;
     if (holder.childNodes.length !== 1 || node.nodeType !== Node.TEXT_NODE) continue;
@@ -27,10 +28,10 @@ function sentences() {
       const range = new Range();
       range.setStart(node, match.index + match[0].search(/\S/));
       range.setEnd(node, match.index + match[0].length);
-      found.push(range);
+      ranges.push(range);
     }
   }
-  return found;
+  return ranges;
 }
 
 let all;
@@ -45,7 +46,7 @@ function step(by) {
   paint("sentence", [range]);
   const box = range.getBoundingClientRect();
   if (box.top < 80 || box.bottom > innerHeight - 120) scrollBy({ top: box.top - innerHeight / 3 });
-  told.textContent = flat(range.toString());
+  status.textContent = flat(range.toString());
 }
 
 function chosen() {
@@ -61,29 +62,28 @@ function chosen() {
 
 function mark() {
   const range = chosen();
-  const words = range && flat(range.toString());
-  if (!words) {
-    told.textContent = "Select text inside one piece of evidence first.";
+  const passage = range && flat(range.toString());
+  if (!passage) {
+    status.textContent = "Select text inside one piece of evidence first.";
     return;
   }
   const lines = field.value.split("\n").map(flat).filter(Boolean);
-  if (!lines.includes(words)) field.value = [...lines, words].join("\n");
+  if (!lines.includes(passage)) field.value = [...lines, passage].join("\n");
   marked.push(range);
   paint("evidence", marked);
   getSelection()?.removeAllRanges();
   storeTyped();
-  told.textContent = `Marked: ${words}`;
+  status.textContent = `Marked: ${passage}`;
 }
 
-// What was typed survives leaving the page until the judgment is sent.
 // Typed text stays in this browser until the server has the answer.
-const place = `studio:judging:${document.body.dataset.signedIn}:${form.dataset.packet}`;
+const storageKey = `studio:judging:${document.body.dataset.signedIn}:${form.dataset.packet}`;
 function storeTyped() {
   try {
-    localStorage.setItem(place, JSON.stringify([field.value, comment.value]));
+    localStorage.setItem(storageKey, JSON.stringify([field.value, comment.value]));
   } catch {} // full or switched off
 }
-const stored = JSON.parse(localStorage.getItem(place) ?? "null");
+const stored = JSON.parse(localStorage.getItem(storageKey) ?? "null");
 if (stored && !field.value && !comment.value) [field.value, comment.value] = stored;
 form.addEventListener("input", storeTyped);
 
@@ -123,25 +123,16 @@ async function send(answer) {
   const body = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
   body.set("answer", answer);
   try {
-    const reply = await fetch(location.href, {
-      method: "POST",
-      body,
-      redirect: "manual",
-      headers: { "X-Studio-Script": "1" },
-      signal: AbortSignal.timeout(30_000),
-    });
-    if (reply.type === "opaqueredirect" || [401, 403].includes(reply.status)) keep(answer, "signed-out");
-    else if (reply.status >= 500) keep(answer, "broken");
-    else if (reply.headers.get("content-type")?.includes("json")) {
-      const { address } = await reply.json();
-      localStorage.removeItem(place);
-      location.assign(address);
-      return;
-    } else showAnswerPage(answer);
-  } catch {
-    keep(answer, "offline");
+    const reply = await fetchAnswer(location.href, { method: "POST", body, headers: { "X-Studio-Script": "1" } });
+    if (!reply.headers.get("content-type")?.includes("json")) return showAnswerPage(answer);
+    const { address } = await reply.json();
+    localStorage.removeItem(storageKey);
+    location.assign(address);
+  } catch (/** @type {any} */ error) {
+    sending = false;
+    if (error.reason === "rejected") showAnswerPage(answer);
+    else keep(answer, error.reason in PROBLEMS ? error.reason : "offline");
   }
-  sending = false;
 }
 
 // The server says what is wrong with the answer on a page of its own.

@@ -1,15 +1,6 @@
 // Requests of a draft's page to the server.
+import { fetchAnswer } from "../shared/requests.js";
 import { form, renewToken } from "./form.js";
-
-const PATIENCE = 30_000; // ms until a request counts as lost
-
-export class RequestError extends Error {
-  /** @param {"offline" | "timeout" | "signed-out" | "rejected" | "broken"} reason */
-  constructor(reason) {
-    super(reason);
-    this.reason = reason;
-  }
-}
 
 export const version = () => form.elements.base_version.value;
 export const draftNumber = () => form.elements.base_draft.value;
@@ -24,22 +15,8 @@ const headers = () => ({
  */
 export async function request(body) {
   if (body) renewToken();
-  let answer;
-  try {
-    answer = await fetch(form.dataset.autosave, {
-      method: body ? "POST" : "GET",
-      body,
-      redirect: "manual",
-      headers: body ? headers() : {},
-      signal: AbortSignal.timeout(PATIENCE),
-    });
-  } catch (/** @type {any} */ error) {
-    throw new RequestError(error.name === "TimeoutError" ? "timeout" : "offline");
-  }
-  if (answer.type === "opaqueredirect" || [401, 403].includes(answer.status)) throw new RequestError("signed-out");
-  if (answer.status >= 500) throw new RequestError("broken");
-  if (!answer.ok) throw new RequestError("rejected");
-  return answer.json();
+  const method = body ? "POST" : "GET";
+  return (await fetchAnswer(form.dataset.autosave, { method, body, headers: body ? headers() : {} })).json();
 }
 
 /**
