@@ -36,7 +36,7 @@ AUTHOR_HEADER = "X-Studio-Person"
 
 
 def autosave_response(page: EditorPage[S]) -> HttpResponse:
-    """GET marks the user as present; POST autosaves the page, and with ``freeze`` saves a version.
+    """GET marks the user as present; POST autosaves the page, and with ``save_version`` saves a version.
 
     The response says who else is there, and which version and which autosaved text the page is based on now. If
     somebody has saved since, or the user typed in another window, it brings the page again with those changes and the
@@ -68,10 +68,10 @@ def autosave_response(page: EditorPage[S]) -> HttpResponse:
 @atomic_with_retry
 def _autosave(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
     editor, versions = page.editor, page.editor.versions
-    save, render = "freeze" in data, "render" in data
+    save, render = "save_version" in data, "render" in data
     base_version = number_of(data.get("base_version"))
     if render and autosave.is_saved(editor.key, page.user, text_of(data)):  # sent when the page was left
-        return {"problem": "", "froze": True, "page": _newest_page(page, page.read(data, versions.at(base_version)))}
+        return {"problem": "", "versioned": True, "page": _newest_page(page, page.read(data, versions.at(base_version)))}
     if save:
         editor.lock()
     windows = merged_windows(data, autosave.locked_text(editor.key, page.user))
@@ -100,7 +100,7 @@ def _autosave(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
             context |= {"refused": True, "stale": rebased.number if rebased.number != base_version else None}
         answer["page"] = page.html(context, rebased.theirs, rebased.spec, form)
     if isinstance(outcome, Saved | Unchanged):
-        answer["froze"] = True
+        answer["versioned"] = True
     elif question and isinstance(outcome, Autosaved):
         answer["question"] = question
     if save and isinstance(outcome, Saved):
@@ -118,7 +118,7 @@ def _peek(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
     row = autosave.autosaved_text(page.editor.key, page.user)
     if row is None:
         form = page.read(data, versions.at(number_of(data.get("base_version"))))
-        return {"page": _newest_page(page, form), "froze": True, "draft": number}
+        return {"page": _newest_page(page, form), "versioned": True, "draft": number}
     form, rebased = page.read_autosaved(row)
     html = page.html(context_of(rebased), rebased.theirs, rebased.spec, form)
     return {"page": html, "version": rebased.number, "draft": number}
@@ -146,16 +146,16 @@ class Windows:
 def merged_windows(data: QueryDict, row: Autosave | None) -> Windows | None:
     """None if merging needs the text that the window knew, and it was not sent."""
     text, base_version, merged = text_of(data), number_of(data.get("base_version")), False
-    undecided = list(data.getlist("undecided_text"))
+    unresolved = list(data.getlist("unresolved_text"))
     number = draft_number_of(data)
     theirs: Mapping[str, Sequence[str]] = (row.form_data or row.saved_form_data or {}) if row else {}
     if row is not None and autosave.is_outdated(row, text, number=number):
         if "base" not in data:
             return None
         result = merge_text(text_of(QueryDict(data.get("base"))), theirs, text)
-        undecided += [name for name in result.conflicts if name not in undecided]
+        unresolved += [name for name in result.conflicts if name not in unresolved]
         text, base_version, merged = result.text, max(base_version, row.base_version), True
-    undecided = [name for name in undecided if list(theirs.get(name, ())) != list(text.get(name, ()))]
-    kept = {name: list(theirs.get(name, ())) for name in undecided}
+    unresolved = [name for name in unresolved if list(theirs.get(name, ())) != list(text.get(name, ()))]
+    kept = {name: list(theirs.get(name, ())) for name in unresolved}
     asked = {name: data.getlist(name) for name in BUTTONS if name in data}
-    return Windows(query_dict(text | asked), text | kept, base_version, window_choices(undecided, theirs, text), merged)
+    return Windows(query_dict(text | asked), text | kept, base_version, window_choices(unresolved, theirs, text), merged)

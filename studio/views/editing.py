@@ -25,8 +25,8 @@ from studio.views.conflicts import conflict_paths, conflict_rows
 
 S = TypeVar("S", bound=Spec)
 BUTTONS = {
-    *("csrfmiddlewaretoken", "freeze", "render", "peek", "withdraw", "ask", "again", "decide", "take", "mine", "do"),
-    *("base_draft", "base", "undecided_text"),
+    *("csrfmiddlewaretoken", "save_version", "render", "peek", "withdraw", "ask", "again", "decide", "take", "mine", "do"),
+    *("base_draft", "base", "unresolved_text"),
 }
 """Names of buttons and of what a page says about its text, which are no text of the page."""
 STATUS_CODES: dict[type[Outcome[Any]], int] = {Autosaved: 200, Conflicted: 409, Invalid: 422}
@@ -85,7 +85,7 @@ class EditorPage(ABC, Generic[S]):
         return Draft(
             form.spec,
             self.base_version(data),
-            unresolved=tuple(conflict_paths(data.getlist("undecided"), form.spec)),
+            unresolved=tuple(conflict_paths(data.getlist("unresolved"), form.spec)),
             errors=form.errors,
             text=text_of(data),
             number=draft_number_of(data),

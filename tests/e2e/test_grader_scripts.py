@@ -15,6 +15,7 @@ from evaluation.sandbox import why_unavailable
 from evaluation.trials.analyses import analyse_missing
 from studio.models import GraderScript, Task, TaskState
 from tests.e2e.visitor import Visitor
+from tests.factories import mark_approved
 
 AXE = (Path(__file__).parent / "vendor" / "axe" / "axe.min.js").read_text()
 SERIOUS = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
@@ -213,7 +214,7 @@ def test_script_is_written_and_run_without_browser_scripts(radio, visit):
 
 def test_approved_task_becomes_a_draft_when_its_script_changes(radio, visit):
     page = create_script(radio, visit)
-    Task.objects.filter(pk=radio["02_briefing"].pk).update(state=TaskState.APPROVED)
+    mark_approved(Task.objects.filter(pk=radio["02_briefing"].pk))
     rewrite(page, "def score(h):\n    return {'called': int(bool(h))}")
 
     page.keyboard.press("Control+s")

@@ -16,8 +16,9 @@ from studio.domain.base import Content
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, ExpectedArtifact, TaskSpec
 from studio.imports.importer import import_archive
-from studio.models import Benchmark, Blob, Task, User
+from studio.models import Benchmark, Blob, User
 from tests.evaluation.builders import benchmark_of, file, intents, pilot_of, rubric, rule, task
+from tests.factories import mark_approved
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECRET = "ZEPHYR-4711: the harbour fee is twelve crowns, signed by the clerk."
@@ -86,7 +87,7 @@ def test_no_participant_of_a_pilot_sees_the_reference():
 
 def test_release_packs_and_hashes_references():
     benchmark = graded()
-    Task.objects.update(state="approved")
+    mark_approved()
     manager = User.objects.create_user("ruth")
 
     release = cut_release(benchmark, "1.0", by=manager, accept="For the test.")

@@ -26,7 +26,7 @@ async function submitForm(event) {
     return showStatus("Resolve the conflict first");
   }
   showStatus("Saving…");
-  await save({ freeze: true });
+  await save({ saveVersion: true });
 }
 
 const carriesFiles = () => [...form.querySelectorAll("input[type=file]")].some((input) => input.files.length);

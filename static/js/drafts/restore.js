@@ -17,7 +17,7 @@ async function restore(copy) {
     copy.forget();
     if (current() !== state.stored) storeLocally();
     state.savedAt = Date.now();
-    if (answer.froze) showSaved(state, version());
+    if (answer.versioned) showSaved(state, version());
     else showStatus(`Unsaved changes restored · v${version()}`);
     return true;
   } catch (/** @type {any} */ error) {

@@ -46,7 +46,7 @@ export function receive(answer, sent) {
   const params = new URLSearchParams(upToDate ? current() : sent);
   params.set("base_version", answer.version);
   const stored = withOtherWindows(params);
-  confirmSave(state, { stored, current: current(), versioned: Boolean(answer.froze) });
+  confirmSave(state, { stored, current: current(), versioned: Boolean(answer.versioned) });
   setConfirmedText(state.stored);
   receivePresence(answer);
 }
@@ -64,28 +64,28 @@ export function receivePresence(answer) {
   refreshWorkflow(answer);
 }
 
-export async function save({ freeze = false } = {}) {
+export async function save({ saveVersion = false } = {}) {
   if (state.closed) return;
   saveAfterPause.stop();
   if (state.request) {
-    queueSave(state, { version: freeze });
+    queueSave(state, { version: saveVersion });
     return state.request;
   }
   state.firstChangeAt = 0;
-  state.request = saveNow(freeze).finally(() => {
+  state.request = saveNow(saveVersion).finally(() => {
     state.request = null;
     const { queued } = state;
     state.queued = "";
-    if (queued) return save({ freeze: queued === "version" });
+    if (queued) return save({ saveVersion: queued === "version" });
   });
   return state.request;
 }
 
-async function saveNow(freeze, withdraw = false) {
+async function saveNow(saveVersion, withdraw = false) {
   const sent = current();
   const body = new URLSearchParams(sent);
-  if (freeze) {
-    body.set("freeze", "1");
+  if (saveVersion) {
+    body.set("save_version", "1");
     showStatus("Saving…");
     storeLocally(); // until the server confirms this very text
   }
@@ -97,7 +97,7 @@ async function saveNow(freeze, withdraw = false) {
     if (state.closed) return;
     state.failing = true;
     storeLocally();
-    return showFailure(error.reason, { version: freeze });
+    return showFailure(error.reason, { version: saveVersion });
   }
   state.failing = false;
   state.savedAt = Date.now();
@@ -107,18 +107,18 @@ async function saveNow(freeze, withdraw = false) {
   clearNotice();
   if (isNew) channel?.postMessage(answer.draft);
   document.dispatchEvent(new Event("studio:autosaved"));
-  report(answer, freeze);
+  report(answer, saveVersion);
   if (answer.question) {
     if (await confirmWithdrawal(answer.question)) return saveNow(true, true);
     showStatus("Draft saved · not in a version");
   }
-  if (freeze && answer.froze) await saved(answer);
+  if (saveVersion && answer.versioned) await saved(answer);
 }
 
-function report(answer, freeze) {
-  if (answer.problem && freeze) showErrors(answer);
+function report(answer, saveVersion) {
+  if (answer.problem && saveVersion) showErrors(answer);
   else if (answer.problem) showStatus(`Draft saved; it cannot be a version yet: ${answer.problem}`);
-  else if (freeze && firstConflict()) {
+  else if (saveVersion && firstConflict()) {
     showStatus("Resolve the conflict first");
     showFirstConflict();
   } else if (firstConflict()) showStatus("Draft saved; resolve the conflict");
@@ -162,10 +162,10 @@ export async function catchUp(answer = null) {
     body.set("peek", "1");
     const fresh = await request(body);
     if (state.request || state.touched || current() !== sent) return save();
-    state.unversioned = !fresh.froze;
+    state.unversioned = !fresh.versioned;
     receive(fresh, sent);
     confirmCurrent();
-    if (fresh.froze) showStatus(`v${version()}`);
+    if (fresh.versioned) showStatus(`v${version()}`);
     else showStatus("Draft saved in another window · not in a version yet");
     document.dispatchEvent(new Event("studio:autosaved"));
   } catch {} // the next save says what is wrong

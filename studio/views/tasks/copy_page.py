@@ -16,7 +16,7 @@ from studio.tasks import copy_tasks
 
 @login_required
 def copy(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Preview first; ``sure`` copies only if the choices are those of the preview (``looked``)."""
+    """Preview first; ``sure`` copies only if the choices are those of the preview (``previewed``)."""
     benchmark = access.find_benchmark(request.user, slug)
     data = request.POST if request.method == "POST" else request.GET
     tasks = _tasks(benchmark, data.getlist("task"))
@@ -43,7 +43,7 @@ def copy(request: SignedInRequest, slug: str) -> HttpResponse:
         "previewed": previewed,
     }
     try:
-        if target and request.method == "POST" and "sure" in data and data.get("looked") == previewed:
+        if target and request.method == "POST" and "sure" in data and data.get("previewed") == previewed:
             rows = copy_tasks.copy_tasks(tasks, target, by=request.user, moving=moving, keep_scripts=keep_scripts)
             done = "moved" if moving else "copied"
             messages.success(request, f"{len(rows)} {'task' if len(rows) == 1 else 'tasks'} {done} to {target}.")

@@ -15,6 +15,7 @@ from studio.models import Comment, TaskState
 from studio.tasks.save import save_rebased, save_task
 from tests.evaluation.assistance.builders import BUNDLE, I1, U1, split_into
 from tests.evaluation.factories import person
+from tests.factories import mark_approved
 
 PARTS = ("The plan names the baker.", "The plan gives the start of each shift.")
 INTENTS = json.dumps(
@@ -142,9 +143,7 @@ def test_deleted_row_is_not_restored(authoring):
 def test_accepting_turns_an_approved_task_into_a_draft(authoring):
     authoring.model_answers(split_into(*PARTS))
     row = authoring.request()
-    task = authoring.fresh
-    task.state = TaskState.APPROVED
-    task.save()
+    mark_approved()
 
     accept_proposal(row.pk, by=authoring.author)
 

@@ -10,10 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluation.models import AssistantModel, Proposal
-from studio.models import Autosave, Task
+from studio.models import Autosave
 from tests.evaluation.assistance.builders import BUNDLE, I1, split_into
 from tests.evaluation.builders import benchmark_of, task
 from tests.evaluation.factories import person
+from tests.factories import mark_approved
 from tests.studio.page_forms import form_of
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -79,7 +80,7 @@ def test_unsaved_text_is_in_the_request_and_preserved(authoring, page):
 @pytest.mark.parametrize("htmx", [HTMX, {}], ids=["htmx", "plain"])
 def test_approved_task_stays_approved_unless_text_was_edited(authoring, page, htmx):
     authoring.model_answers(split_into(*PARTS))
-    Task.objects.update(state="approved")
+    mark_approved()
 
     page.post(url(authoring), task_form(page, authoring, ask=f"split:checklist:{I1}"), **htmx)
     assert (authoring.fresh.state, authoring.fresh.version) == ("approved", 1)
@@ -95,7 +96,7 @@ def test_approved_task_stays_approved_unless_text_was_edited(authoring, page, ht
 def test_accepting_for_an_approved_task_warns_that_it_is_a_draft_again(authoring, page):
     authoring.model_answers(split_into(*PARTS))
     row = authoring.request()
-    Task.objects.update(state="approved")
+    mark_approved()
 
     accepted = page.post(f"/suggestions/{row.pk}/", {"decide": "take"}, **HTMX).content.decode()
 

@@ -8,6 +8,7 @@ from evaluation.pilots.start import PilotError
 from studio.domain.persona import PersonaSpec
 from studio.models import Revision, Task, TaskState
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task
+from tests.factories import mark_approved
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +38,7 @@ def test_dependencies_of_a_chosen_task_run_too():
 
 def test_pilot_keeps_its_revisions():
     benchmark = benchmark_of(task("a"))
-    Task.objects.update(state=TaskState.APPROVED)
+    mark_approved()
 
     pilot = pilot_of(benchmark)
 

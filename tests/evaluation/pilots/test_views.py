@@ -8,9 +8,10 @@ from django.test import Client
 from evaluation.models import ModelEndpoint, Pilot, Session
 from evaluation.views.pilots import PERSONAS_PER_PAGE
 from studio.domain.persona import PersonaSpec
-from studio.models import Membership, TaskState
+from studio.models import Membership
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.evaluation.factories import finish, person, pilot_row
+from tests.factories import mark_approved
 
 pytestmark = pytest.mark.django_db
 STRANGE = ["/pilots/{pilot}/", "/pilots/{pilot}/report.json", "/sessions/{session}/", "/benchmarks/{slug}/pilots/"]
@@ -74,7 +75,7 @@ def test_author_starts_a_pilot_and_sees_its_page(client: Client):
 
 def test_start_form_marks_drafts_and_scripted_models(client: Client):
     benchmark = benchmark_of(task("a"), task("b"))
-    benchmark.personas.get().episode.tasks.filter(task_id="b").update(state=TaskState.APPROVED)
+    mark_approved(benchmark.personas.get().episode.tasks.filter(task_id="b"))
     client.force_login(person(benchmark, "author"))
 
     page = client.get(f"/benchmarks/{benchmark.slug}/pilots/new/").content.decode()

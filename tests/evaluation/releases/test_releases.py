@@ -27,6 +27,7 @@ from studio.personas.scripts import create_script, save_script
 from studio.tasks.save import save_task
 from tests.evaluation.builders import benchmark_of, endpoint, file, pilot_of, rubric, task
 from tests.evaluation.stub_model import StubModel
+from tests.factories import mark_approved
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +50,7 @@ def benchmark() -> Benchmark:
 
 
 def approve(benchmark: Benchmark) -> Benchmark:
-    Task.objects.filter(episode__persona__benchmark=benchmark).update(state=TaskState.APPROVED)
+    mark_approved(Task.objects.filter(episode__persona__benchmark=benchmark))
     return benchmark
 
 

@@ -9,9 +9,10 @@ from django.test import Client
 from evaluation.models import Release
 from evaluation.releases.cut import cut_release
 from evaluation.views.releases import ROWS_PER_KIND
-from studio.models import Benchmark, Task, TaskState
+from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.evaluation.factories import person
+from tests.factories import mark_approved
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +25,7 @@ def text_of(page: str) -> str:
 def benchmark() -> Benchmark:
     """One approved task that no real model has tried."""
     made = benchmark_of(task("a", title="The letter", checklist=(rubric("The letter names the fee."),)))
-    Task.objects.update(state=TaskState.APPROVED)
+    mark_approved()
     return made
 
 

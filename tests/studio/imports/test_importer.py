@@ -15,12 +15,13 @@ from studio.domain.task import HiddenIntent, TaskSpec
 from studio.drafts.load import load_episode, load_task
 from studio.imports.export import benchmark_files
 from studio.imports.importer import ImportReport, find_reading_errors, import_archive, import_files, import_path
-from studio.models import Benchmark, Blob, Event, Persona, Review, Revision, Task, TaskState, User
+from studio.models import Benchmark, Blob, Event, Persona, Review, Revision, Task, User
 from studio.personas.create import create_persona
 from studio.personas.save import save_order
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.bench.import_2000 import files as many_files
+from tests.factories import mark_approved
 from tests.studio.domain.pibench.folders import PERSONA, documents, files, parsed, task_yaml
 
 pytestmark = pytest.mark.django_db
@@ -124,7 +125,7 @@ task_id: "t1 "
 
 def test_changed_folder_updates_only_the_tasks_concerned(bench: Benchmark, author: User) -> None:
     import_files(bench, sound(), by=author)
-    Task.objects.update(state=TaskState.APPROVED)
+    mark_approved()
     changed = task_yaml("t1", title="New title", intent={"initial_input": "Please plan the week.", "hidden_intent": [
         {"content": "Two pages"}, {"content": "Metric units"}]})  # fmt: skip
     uid = Task.objects.get(task_id="t1").intents.get().uid

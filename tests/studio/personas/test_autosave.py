@@ -94,7 +94,7 @@ def test_autosaved_text_makes_no_version_and_can_be_discarded(desk):
 
     answer = desk.ana.write(**{desk.field: "Kept words"}).autosave()
 
-    assert (answer["version"], answer["problem"], "froze" in answer) == (before, "", False)
+    assert (answer["version"], answer["problem"], "versioned" in answer) == (before, "", False)
     assert "Kept words" in desk.ana.page() and "discard them" in desk.ana.page()
     assert "Kept words" not in desk.ben.page()
     assert Persona.objects.get().version == before
@@ -131,9 +131,9 @@ def test_second_editor_resolves_the_conflict(desk):
     assert desk.ben.save().status_code == 409
     assert desk.stored() == "Her words"
     assert "His words" in desk.ben.page()
-    taken = desk.ben.client.post(desk.ben.address, desk.ben.form | {"take": desk.ben.form["undecided"]})
+    taken = desk.ben.client.post(desk.ben.address, desk.ben.form | {"take": desk.ben.form["unresolved"]})
     desk.ben.form = form_of(taken.content.decode(), desk.ben.form_id).data()
-    assert desk.ben.form[desk.field][0].startswith("Her words") and "undecided" not in desk.ben.form
+    assert desk.ben.form[desk.field][0].startswith("Her words") and "unresolved" not in desk.ben.form
 
 
 def test_changes_on_other_pages_of_the_persona_do_not_conflict(desk):
@@ -141,7 +141,7 @@ def test_changes_on_other_pages_of_the_persona_do_not_conflict(desk):
 
     desk.ana.write(**{desk.field: "Her words"}).autosave()
 
-    assert "undecided" not in desk.ana.form
+    assert "unresolved" not in desk.ana.form
     assert desk.ana.save().status_code == 302
     assert desk.stored() == "Her words"
     assert [one.name for one in load_episode(Persona.objects.get()).persona.skills] == ["rye", "wheat"]
@@ -157,9 +157,9 @@ def test_own_version_from_another_window_is_not_overwritten(desk):
 
 
 def test_a_save_by_script_makes_a_version_and_says_where_the_page_is_then(desk):
-    said = desk.ana.write(**{desk.field: "By script"}).autosave(freeze=["1"])
+    said = desk.ana.write(**{desk.field: "By script"}).autosave(save_version=["1"])
 
-    assert said["froze"] and said["address"] == desk.ana.address
+    assert said["versioned"] and said["address"] == desk.ana.address
     assert desk.stored() == "By script"
 
 
@@ -167,7 +167,7 @@ def test_errors_of_a_save_by_script_are_named_by_input(desk):
     what = {"role_text": "x", "text": " ", "source": " "}[desk.field]
     more = {"name": [""]} if desk.field == "text" else {}
 
-    said = desk.ana.write(**{desk.field: what}).autosave(freeze=["1"], **more)
+    said = desk.ana.write(**{desk.field: what}).autosave(save_version=["1"], **more)
 
     assert bool(said.get("errors")) == bool(said["problem"]) == (desk.field != "role_text")
 

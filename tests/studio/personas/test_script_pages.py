@@ -66,9 +66,9 @@ def test_stale_save_shows_both_versions_and_preserves_input(script: GraderScript
     form = form_of(page, "grader").data()
     assert form["source"] == ["mine = 1\r\n"]
     assert signed_in(author).post(url(script), form).status_code == 409  # nothing is chosen yet
-    taken = signed_in(author).post(url(script), form | {"take": form["undecided"]}).content.decode()
+    taken = signed_in(author).post(url(script), form | {"take": form["unresolved"]}).content.decode()
     assert form_of(taken, "grader").data()["source"] == ["theirs = 1\r\n"]
-    chosen = signed_in(author).post(url(script), form | {"mine": form["undecided"]}).content.decode()
+    chosen = signed_in(author).post(url(script), form | {"mine": form["unresolved"]}).content.decode()
     assert signed_in(author).post(url(script), form_of(chosen, "grader").data()).status_code == 302
     script.refresh_from_db()
     assert bytes(script.blob.content) == b"mine = 1\n"

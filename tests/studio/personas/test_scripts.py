@@ -20,7 +20,7 @@ from studio.personas.scripts import (
 )
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
-from tests.factories import BenchmarkFactory
+from tests.factories import BenchmarkFactory, mark_approved
 
 pytestmark = pytest.mark.django_db
 
@@ -74,7 +74,7 @@ def test_changed_script_returns_its_tasks_to_draft(script: GraderScript, author:
 
 
 def test_unchanged_text_makes_no_version(script: GraderScript, author: User) -> None:
-    Task.objects.update(state=TaskState.APPROVED)
+    mark_approved()
 
     save_script(script.pk, TEXT.replace("\n", "\r\n"), by=author)
 

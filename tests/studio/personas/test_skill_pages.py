@@ -106,7 +106,7 @@ def test_only_edits_of_the_same_skill_conflict(desk):
     assert "Mine" in late.content.decode()
     form = form_of(late.content.decode(), "skill").data()
     assert other.post(url(desk, "skill", "rye"), form).status_code == 409
-    chosen = other.post(url(desk, "skill", "rye"), form | {"mine": form["undecided"]}).content.decode()
+    chosen = other.post(url(desk, "skill", "rye"), form | {"mine": form["unresolved"]}).content.decode()
     other.post(url(desk, "skill", "rye"), form_of(chosen, "skill").data())
     assert texts(desk)["rye"] == "Later."
 

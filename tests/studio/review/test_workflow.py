@@ -231,22 +231,32 @@ def test_database_rejects_approvals_by_authors_or_with_an_unmet_question():
     desk.task.revisions.first().reviews.create(reviewer=desk.reviewer, decision="approved")
 
 
+def approve_in_database():
+    with transaction.atomic():
+        Task.objects.update(state=TaskState.APPROVED)
+        connection.check_constraints()
+
+
 def test_database_counts_the_approvals():
     desk = Desk(approvals_needed=2)
     submit(desk.task.pk, by=desk.author)
     workflow.approve(desk.task.pk, by=desk.reviewer)
 
-    def approve_all():
-        with transaction.atomic():
-            Task.objects.update(state=TaskState.APPROVED)
-            connection.check_constraints()
-
     with pytest.raises(IntegrityError, match="by as many as"):
-        approve_all()
+        approve_in_database()
     workflow.approve(desk.task.pk, by=desk.second)
     connection.check_constraints()
 
     assert desk.state == TaskState.APPROVED
+
+
+@pytest.mark.parametrize("state", ["draft", "changes_requested"])
+def test_database_approves_nothing_without_a_review(state):
+    Desk()
+    Task.objects.update(state=state)
+
+    with pytest.raises(IntegrityError, match="by as many as"):
+        approve_in_database()
 
 
 def test_first_of_two_approvals_does_not_reset_the_authors():

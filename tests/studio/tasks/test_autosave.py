@@ -111,21 +111,21 @@ def test_a_save_makes_one_version_of_all_autosaved_text(desk):
     for title in ("R", "Ry", "Rye"):
         ana.write(title=title).autosave()
 
-    answer = ana.autosave(freeze=["1"])
+    answer = ana.autosave(save_version=["1"])
 
-    assert (answer["version"], answer["froze"]) == (2, True)
+    assert (answer["version"], answer["versioned"]) == (2, True)
     assert stored(ana.task).title == "Rye"
     assert autosave.autosaved_text(autosave.EditorKey(ana.task), ana.user) is None
-    assert ana.autosave(freeze=["1"])["version"] == 2  # nothing differs
+    assert ana.autosave(save_version=["1"])["version"] == 2  # nothing differs
 
 
 def test_repeatedly_autosaved_new_row_has_one_id(desk):
     ana, _ = desk
     ana.form["intents"] = [*ana.form["intents"], "new17"]
-    ana.write(**{"intents.new17.content": "Salt"}).autosave(freeze=["1"])
+    ana.write(**{"intents.new17.content": "Salt"}).autosave(save_version=["1"])
     first = stored(ana.task).intents[-1].uid
 
-    ana.write(**{"intents.new17.content": "Salt is short."}).autosave(freeze=["1"])
+    ana.write(**{"intents.new17.content": "Salt is short."}).autosave(save_version=["1"])
 
     assert [(one.uid, one.content) for one in stored(ana.task).intents[1:]] == [(first, "Salt is short.")]
 
@@ -134,7 +134,7 @@ def test_invalid_text_is_autosaved_unchanged(desk):
     ana, _ = desk
     key = ana.form["checklist"][0]
 
-    answer = ana.write(**{f"checklist.{key}.weight": "a lot"}).autosave(freeze=["1"])
+    answer = ana.write(**{f"checklist.{key}.weight": "a lot"}).autosave(save_version=["1"])
 
     assert "greater than 0" in answer["problem"]
     assert 'value="a lot"' in ana.client.get(ana.task.get_absolute_url()).content.decode()
@@ -153,11 +153,11 @@ def test_users_see_each_other_but_not_themselves(desk):
 
 def test_edits_of_different_fields_are_merged_silently(desk):
     ana, ben = desk
-    ana.write(title="Rye").autosave(freeze=["1"])
+    ana.write(title="Rye").autosave(save_version=["1"])
 
-    answer = ben.write(description="By six.").autosave(freeze=["1"])
+    answer = ben.write(description="By six.").autosave(save_version=["1"])
 
-    assert (answer["version"], answer["froze"]) == (3, True)
+    assert (answer["version"], answer["versioned"]) == (3, True)
     assert (ben.form["title"], ben.form["description"]) == (["Rye"], ["By six."])
     assert (stored(ana.task).title, stored(ana.task).description) == ("Rye", "By six.")
 
@@ -169,46 +169,46 @@ def test_concurrent_save_of_another_user_appears_on_the_page(desk, monkeypatch):
     def find_and_be_overtaken(*args):
         row = find(*args)
         monkeypatch.undo()
-        ben.write(description="By six.").autosave(freeze=["1"])
+        ben.write(description="By six.").autosave(save_version=["1"])
         return row
 
     monkeypatch.setattr(access, "find_task", find_and_be_overtaken)
 
-    answer = ana.write(title="Rye").autosave(freeze=["1"])
+    answer = ana.write(title="Rye").autosave(save_version=["1"])
 
-    assert (answer["version"], answer["froze"]) == (3, True)
+    assert (answer["version"], answer["versioned"]) == (3, True)
     assert (ana.form["title"], ana.form["description"]) == (["Rye"], ["By six."])
 
 
 def test_second_editor_of_a_field_resolves_the_conflict(desk):
     ana, ben = desk
-    ana.write(title="Rye").autosave(freeze=["1"])
+    ana.write(title="Rye").autosave(save_version=["1"])
 
-    answer = ben.write(title="Rolls").autosave(freeze=["1"])
+    answer = ben.write(title="Rolls").autosave(save_version=["1"])
 
-    assert "froze" not in answer
+    assert "versioned" not in answer
     assert "Use theirs" in answer["page"] and "Rye" in answer["page"]
-    assert ben.form["undecided"] == ['["title"]']
-    assert ben.autosave(freeze=["1"])["version"] == 2  # no version before they chose
+    assert ben.form["unresolved"] == ['["title"]']
+    assert ben.autosave(save_version=["1"])["version"] == 2  # no version before they chose
     taken = ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ['["title"]']}).content.decode()
     ben.form = form_of(taken, "task").data()
-    assert ben.form["title"] == ["Rye"] and "undecided" not in ben.form
+    assert ben.form["title"] == ["Rye"] and "unresolved" not in ben.form
     assert stored(ana.task).title == "Rye"
 
 
 def test_own_value_can_be_chosen_in_a_conflict(desk):
     ana, ben = desk
-    ana.write(title="Rye").autosave(freeze=["1"])
+    ana.write(title="Rye").autosave(save_version=["1"])
     ben.write(title="Rolls").autosave()
-    del ben.form["undecided"]  # what the page's button does
+    del ben.form["unresolved"]  # what the page's button does
 
-    assert ben.autosave(freeze=["1"])["version"] == 3
+    assert ben.autosave(save_version=["1"])["version"] == 3
     assert stored(ana.task).title == "Rolls"
 
 
 def test_saving_with_an_unresolved_conflict_is_rejected_and_loses_nothing(desk):
     ana, ben = desk
-    ana.write(title="Rye").autosave(freeze=["1"])
+    ana.write(title="Rye").autosave(save_version=["1"])
     ben.write(title="Rolls", description="By six.").autosave()
 
     for _ in range(2):
@@ -220,7 +220,7 @@ def test_saving_with_an_unresolved_conflict_is_rejected_and_loses_nothing(desk):
         assert page.count("Use theirs") == 1 and "Not saved." in page
         assert page.index("Use theirs") > page.index('name="title"')  # beside its field
     assert (stored(ana.task).title, ana.task.revisions.count()) == ("Rye", 2)
-    chosen = ben.client.post(ben.task.get_absolute_url(), ben.form | {"mine": ben.form["undecided"]})
+    chosen = ben.client.post(ben.task.get_absolute_url(), ben.form | {"mine": ben.form["unresolved"]})
     ben.form = form_of(chosen.content.decode(), "task").data()
     assert ben.client.post(ben.task.get_absolute_url(), ben.form).status_code == 302
     assert (stored(ana.task).title, stored(ana.task).description) == ("Rolls", "By six.")
@@ -228,7 +228,7 @@ def test_saving_with_an_unresolved_conflict_is_rejected_and_loses_nothing(desk):
 
 def test_submitting_with_an_unresolved_conflict_is_rejected(desk):
     ana, ben = desk
-    ana.write(title="Rye").autosave(freeze=["1"])
+    ana.write(title="Rye").autosave(save_version=["1"])
     ben.write(title="Rolls").autosave()
     ben.autosave()  # on top of the version that the page shows now
     persona = ben.task.episode.persona
@@ -247,24 +247,24 @@ def test_conflicts_in_entries_with_any_name_can_be_resolved(desk, name):
     spec = stored(ana.task)
     save_task(ana.task.pk, spec.model_copy(update={"metadata": {name: "a"}}), by=ana.user)
     ana, ben = Writer(Task.objects.get(pk=ana.task.pk), ana.user), Writer(Task.objects.get(pk=ana.task.pk), ben.user)
-    ana.write(**{"metadata.k0.value": "Rye"}).autosave(freeze=["1"])
+    ana.write(**{"metadata.k0.value": "Rye"}).autosave(save_version=["1"])
     ben.write(**{"metadata.k0.value": "Rolls"}).autosave()
 
-    taken = ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ben.form["undecided"]}).content.decode()
+    taken = ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ben.form["unresolved"]}).content.decode()
 
     ben.form = form_of(taken, "task").data()
-    assert ben.form["metadata.k0.value"] == ["Rye"] and "undecided" not in ben.form
+    assert ben.form["metadata.k0.value"] == ["Rye"] and "unresolved" not in ben.form
 
 
 def test_own_version_from_another_window_is_not_overwritten(desk):
     ana, _ = desk
     other = Writer(ana.task, ana.user)
-    other.write(title="Rye", description="By six.").autosave(freeze=["1"])
+    other.write(title="Rye", description="By six.").autosave(save_version=["1"])
 
     known = urlencode(ana.form | {"title": [""]}, True)
-    answer = ana.write(title="Rolls").autosave(freeze=["1"], base_draft=["0"], base=[known])
+    answer = ana.write(title="Rolls").autosave(save_version=["1"], base_draft=["0"], base=[known])
 
-    assert "froze" not in answer and "Use the other" in answer["page"]
+    assert "versioned" not in answer and "Use the other" in answer["page"]
     assert (ana.form["title"], ana.form["description"]) == (["Rolls"], ["By six."])
     assert stored(ana.task).title == "Rye"
 
@@ -304,20 +304,20 @@ def test_one_field_typed_in_two_windows_shows_both_and_the_first_stays_stored_un
     assert "Use the other" in said["page"] and other.form["title"] == ["Rolls"]
     key = autosave.EditorKey(one.task)
     assert autosave.autosaved_text(key, one.user).form_data["title"] == ["Rye"]
-    other.write(description="By six.").autosave(freeze=["1"])
+    other.write(description="By six.").autosave(save_version=["1"])
     assert autosave.autosaved_text(key, one.user).form_data["title"] == ["Rye"]
     assert one.task.revisions.count() == 1
-    del other.form["undecided_text"]  # what the page's button does
-    assert other.autosave(freeze=["1"])["froze"]
+    del other.form["unresolved_text"]  # what the page's button does
+    assert other.autosave(save_version=["1"])["versioned"]
     assert stored(one.task).title == "Rolls"
 
 
 def test_text_of_a_window_survives_a_version_saved_in_another(desk):
     one, other, base = two_windows(desk)
     one.write(title="Rye").autosave()
-    one.autosave(freeze=["1"])
+    one.autosave(save_version=["1"])
 
-    other.write(description="By six.").autosave(base=[urlencode(base, True)], freeze=["1"])
+    other.write(description="By six.").autosave(base=[urlencode(base, True)], save_version=["1"])
 
     assert (stored(one.task).title, stored(one.task).description) == ("Rye", "By six.")
 
@@ -341,7 +341,7 @@ def test_a_window_can_look_at_the_newest_text_without_writing(desk):
     other.autosave(peek=["1"])
 
     assert (other.form["title"], Autosave.objects.get(user=one.user).number) == (["Rye"], before)
-    one.autosave(freeze=["1"])
+    one.autosave(save_version=["1"])
     assert other.autosave(peek=["1"])["version"] == 2
     assert other.form["title"] == ["Rye"]
 
@@ -352,11 +352,11 @@ def test_a_save_that_ends_a_review_or_an_approval_asks_first(desk, state, says):
     Task.objects.filter(pk=ana.task.pk).update(state=state)
     assert ana.write(title="Rye").autosave()["state"] == state
 
-    said = ana.autosave(freeze=["1"])
+    said = ana.autosave(save_version=["1"])
 
     assert says in said["question"]
     assert (ana.task.revisions.count(), said["state"]) == (1, state)
-    assert ana.autosave(freeze=["1"], withdraw=["1"])["state"] == "draft"
+    assert ana.autosave(save_version=["1"], withdraw=["1"])["state"] == "draft"
     assert stored(ana.task).title == "Rye"
 
 
@@ -376,14 +376,14 @@ def test_a_save_in_review_without_scripts_asks_first(desk):
 def test_text_sent_on_leaving_the_page_is_not_offered_again_once_saved(desk):
     ana, ben = desk
     left = dict(ana.write(title="Rye").form)
-    ana.autosave(freeze=["1"])  # the page is gone, and this arrives
+    ana.autosave(save_version=["1"])  # the page is gone, and this arrives
     ben.autosave()
-    ben.write(title="Bread").autosave(freeze=["1"])  # in the knowledge of Ana's words
+    ben.write(title="Bread").autosave(save_version=["1"])  # in the knowledge of Ana's words
 
     ana.form = left
     answer = ana.autosave(render=["1"])
 
-    assert answer["froze"] and ana.form["title"] == ["Bread"] and "undecided" not in ana.form
+    assert answer["versioned"] and ana.form["title"] == ["Bread"] and "unresolved" not in ana.form
     assert autosave.autosaved_text(autosave.EditorKey(ana.task), ana.user) is None
 
 
@@ -394,26 +394,26 @@ def test_reverted_edit_leaves_nothing_unsaved(desk):
 
     answer = ana.write(title=title[0]).autosave()
 
-    assert answer["froze"] and ana.task.revisions.count() == 1
+    assert answer["versioned"] and ana.task.revisions.count() == 1
     assert "discard them" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
 
 
 def test_unreadable_text_is_rebased_once_it_can_be_read(desk):
     ana, ben = desk
     key = ana.form["checklist"][0]
-    ben.write(title="Rolls").autosave(freeze=["1"])
+    ben.write(title="Rolls").autosave(save_version=["1"])
 
     answer = ana.write(**{f"checklist.{key}.weight": "a lot"}).autosave()
 
     assert (answer["version"], "page" in answer) == (1, False)  # still on top of what it was on top of
-    ana.write(**{f"checklist.{key}.weight": "2"}).autosave(freeze=["1"])
+    ana.write(**{f"checklist.{key}.weight": "2"}).autosave(save_version=["1"])
     assert (stored(ana.task).title, stored(ana.task).checklist[0].weight) == ("Rolls", 2)
 
 
 def test_text_autosaved_on_an_old_version_is_restored_on_the_newest(desk):
     ana, ben = desk
     ana.write(description="By six.").autosave()
-    ben.write(title="Rolls").autosave(freeze=["1"])
+    ben.write(title="Rolls").autosave(save_version=["1"])
 
     form = form_of(ana.client.get(ana.task.get_absolute_url()).content.decode(), "task").data()
 

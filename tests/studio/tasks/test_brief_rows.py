@@ -66,7 +66,7 @@ def test_page_with_collapsed_rows_saves_the_same_task(desk):
     assert name(0, "brief") not in whole and whole[name(0, "follows_from")] == [INTENTS[0].uid, INTENTS[2].uid]
     for form in (ana.form, whole):
         form.pop("base_draft")
-        assert ana.client.post(ana.url("autosave"), form | {"freeze": "1", "initial_request": "More."}).json()["froze"]
+        assert ana.client.post(ana.url("autosave"), form | {"save_version": "1", "initial_request": "More."}).json()["versioned"]
         assert stored(ana.task).checklist == before.checklist
         form["base_version"] = [str(stored(ana.task) and Task.objects.get(pk=ana.task.pk).version)]
 
@@ -79,7 +79,7 @@ def test_page_without_scripts_links_to_the_full_form(desk):
 def test_expanded_row_shows_unsaved_values(desk):
     ana, _ = desk
     open_row(ana, 0, follows=[INTENTS[1].uid], evidence="report.md")
-    assert ana.autosave(freeze="1")["froze"]
+    assert ana.autosave(save_version="1")["versioned"]
     first = stored(ana.task).checklist[0]
     assert (first.follows_from, first.evidence) == ((INTENTS[1].uid,), ("report.md",))
 
@@ -95,11 +95,11 @@ def test_autosaved_links_are_restored_on_the_page(desk):
 def test_links_added_by_another_user_appear_and_stay(desk):
     ana, ben = desk
     open_row(ben, 1, follows=[INTENTS[1].uid], evidence="")
-    ben.autosave(freeze="1")
+    ben.autosave(save_version="1")
 
     ana.write(initial_request="Mine.").autosave()
     assert ana.form[name(1, "brief")] == [INTENTS[1].uid]
-    ana.autosave(freeze="1")
+    ana.autosave(save_version="1")
 
     task = stored(ana.task)
     assert (task.initial_request, task.checklist[1].follows_from) == ("Mine.", (INTENTS[1].uid,))
@@ -110,7 +110,7 @@ def test_expanded_rows_stay_expanded_after_another_users_change(desk):
     ana, ben = desk
     open_row(ana, 0, follows=[INTENTS[0].uid, INTENTS[2].uid], evidence="\r\n".join(ITEMS[0].evidence))
     open_row(ben, 0, follows=[INTENTS[1].uid], evidence="report.md")
-    ben.autosave(freeze="1")
+    ben.autosave(save_version="1")
 
     ana.autosave()
     assert name(0, "brief") not in ana.form
@@ -122,9 +122,9 @@ def test_rule_with_collapsed_fields_is_preserved(desk):
     ana, ben = desk
     rule = {"rule_kind": "reply_contains", "rule_text": "rye", "rule_path": "", "rule_tool": "", "rule_arguments": ""}
     ben.write(**{name(0, "grader"): "rule"} | {name(0, key): value for key, value in rule.items()})
-    ben.autosave(freeze="1")
+    ben.autosave(save_version="1")
     ana.autosave()
     for key in rule:
         ana.form.pop(name(0, key), None)
-    ana.write(initial_request="Mine.").autosave(freeze="1")
+    ana.write(initial_request="Mine.").autosave(save_version="1")
     assert stored(ana.task).checklist[0].rule == ExactCheck(kind="reply_contains", text="rye")

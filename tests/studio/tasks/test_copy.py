@@ -149,9 +149,9 @@ def test_page_previews_and_copies_into_editable_personas(project):
     assert "Miller does not have the tool" in shown.content.decode()
     assert "Stranger" not in shown.content.decode()
     looked = shown.context["previewed"]
-    again = client.post(url, {"task": keys, "target": persona.pk, "looked": looked, "sure": "1"})
+    again = client.post(url, {"task": keys, "target": persona.pk, "previewed": looked, "sure": "1"})
     assert (again.status_code, Task.objects.count()) == (200, 2)
-    done = client.post(url, {"task": keys, "target": there.pk, "looked": looked, "sure": "1"})
+    done = client.post(url, {"task": keys, "target": there.pk, "previewed": looked, "sure": "1"})
     assert (done.status_code, ids(there)) == (302, ["setup", "bread"])
 
     assert client.post(url, {"task": keys, "target": foreign.pk}).status_code == 404

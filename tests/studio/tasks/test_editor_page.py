@@ -228,7 +228,7 @@ def test_stale_save_shows_both_versions_and_loses_nothing(desk):
     assert "<mark>Theirs</mark>" in html and "<mark>Mine</mark>" in html
     assert desk.spec.title == "Theirs"
     again = form_of(html, "task").data()
-    again = form_of(desk.client.post(desk.url, again | {"mine": again["undecided"]}).content.decode(), "task").data()
+    again = form_of(desk.client.post(desk.url, again | {"mine": again["unresolved"]}).content.decode(), "task").data()
     desk.client.post(desk.url, again)
     assert desk.spec.title == "Mine"
     assert desk.task.revisions.count() == 3

@@ -19,12 +19,12 @@ from studio.domain.task import (
 )
 from studio.drafts.load import load_episode, load_task
 from studio.drafts.validate import DraftError, StaleDraftError
-from studio.models import Benchmark, Persona, Task, TaskState, User
+from studio.models import Benchmark, Persona, Task, User
 from studio.personas.create import create_persona
 from studio.personas.save import save_order, save_persona
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
-from tests.factories import stored
+from tests.factories import mark_approved, stored
 
 pytestmark = pytest.mark.django_db
 
@@ -98,7 +98,7 @@ def test_unchanged_save_makes_no_revision(persona: Persona, author: User) -> Non
 
 def test_save_makes_a_revision_and_an_event_and_withdraws_the_approval(persona: Persona, author: User) -> None:
     row = create_task(persona, TaskSpec(task_id="t1", title="Old"), by=author)
-    Task.objects.filter(pk=row.pk).update(state=TaskState.APPROVED)
+    mark_approved(Task.objects.filter(pk=row.pk))
 
     revision = save_task(row.pk, load_task(row).model_copy(update={"title": "New"}), by=author)
 
