@@ -7,8 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from studio.dev.browser import missing_packages
+
+settings.register_profile("studio", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # busy machines
+settings.load_profile("studio")
 
 
 def pytest_collection_finish() -> None:

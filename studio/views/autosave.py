@@ -71,7 +71,8 @@ def _autosave(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
     save, render = "save_version" in data, "render" in data
     base_version = number_of(data.get("base_version"))
     if render and autosave.is_saved(editor.key, page.user, text_of(data)):  # sent when the page was left
-        return {"problem": "", "versioned": True, "page": _newest_page(page, page.read(data, versions.at(base_version)))}
+        form = page.read(data, versions.at(base_version))
+        return {"problem": "", "versioned": True, "page": _newest_page(page, form)}
     if save:
         editor.lock()
     windows = merged_windows(data, autosave.locked_text(editor.key, page.user))
@@ -158,4 +159,5 @@ def merged_windows(data: QueryDict, row: Autosave | None) -> Windows | None:
     unresolved = [name for name in unresolved if list(theirs.get(name, ())) != list(text.get(name, ()))]
     kept = {name: list(theirs.get(name, ())) for name in unresolved}
     asked = {name: data.getlist(name) for name in BUTTONS if name in data}
-    return Windows(query_dict(text | asked), text | kept, base_version, window_choices(unresolved, theirs, text), merged)
+    choices = window_choices(unresolved, theirs, text)
+    return Windows(query_dict(text | asked), text | kept, base_version, choices, merged)

@@ -25,8 +25,8 @@ from studio.views.conflicts import conflict_paths, conflict_rows
 
 S = TypeVar("S", bound=Spec)
 BUTTONS = {
-    *("csrfmiddlewaretoken", "save_version", "render", "peek", "withdraw", "ask", "again", "decide", "take", "mine", "do"),
-    *("base_draft", "base", "unresolved_text"),
+    *("csrfmiddlewaretoken", "save_version", "render", "peek", "withdraw", "ask", "again", "decide", "take", "mine"),
+    *("do", "base_draft", "base", "unresolved_text"),
 }
 """Names of buttons and of what a page says about its text, which are no text of the page."""
 STATUS_CODES: dict[type[Outcome[Any]], int] = {Autosaved: 200, Conflicted: 409, Invalid: 422}

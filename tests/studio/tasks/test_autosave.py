@@ -16,7 +16,7 @@ from studio.drafts import autosave
 from studio.drafts.load import load_task
 from studio.models import Autosave, Role, Task
 from studio.tasks.save import save_task
-from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.factories import BenchmarkFactory, a_persona, a_task, mark_approved, member
 from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
@@ -349,7 +349,8 @@ def test_a_window_can_look_at_the_newest_text_without_writing(desk):
 @pytest.mark.parametrize(("state", "says"), [("in_review", "withdraws"), ("approved", "ends the approval")])
 def test_a_save_that_ends_a_review_or_an_approval_asks_first(desk, state, says):
     ana, _ = desk
-    Task.objects.filter(pk=ana.task.pk).update(state=state)
+    mark_approved()
+    Task.objects.update(state=state)
     assert ana.write(title="Rye").autosave()["state"] == state
 
     said = ana.autosave(save_version=["1"])

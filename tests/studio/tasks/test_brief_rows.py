@@ -66,7 +66,8 @@ def test_page_with_collapsed_rows_saves_the_same_task(desk):
     assert name(0, "brief") not in whole and whole[name(0, "follows_from")] == [INTENTS[0].uid, INTENTS[2].uid]
     for form in (ana.form, whole):
         form.pop("base_draft")
-        assert ana.client.post(ana.url("autosave"), form | {"save_version": "1", "initial_request": "More."}).json()["versioned"]
+        changed = form | {"save_version": "1", "initial_request": "More."}
+        assert ana.client.post(ana.url("autosave"), changed).json()["versioned"]
         assert stored(ana.task).checklist == before.checklist
         form["base_version"] = [str(stored(ana.task) and Task.objects.get(pk=ana.task.pk).version)]
 
