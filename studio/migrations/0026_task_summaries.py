@@ -180,7 +180,7 @@ END $$;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("studio", "0024_draft_numbers")]
+    dependencies = [("studio", "0025_approvals_from_any_state")]
 
     operations = [
         migrations.CreateModel(
