@@ -18,7 +18,9 @@ from django.db import close_old_connections, connection
 
 from evaluation.assistance import worker
 from evaluation.assistance.requests import RUN_PROPOSAL, resend_unclaimed
+from evaluation.pilots import judging_work
 from evaluation.pilots.lifecycle import sweep
+from evaluation.pilots.rejudging import RUN_JUDGING
 from evaluation.pilots.session_work import work_on
 from evaluation.trials.analyses import analyse_missing, analyse_scripts
 from evaluation.workspaces.folders import sweep_folders
@@ -33,6 +35,11 @@ shared_task: Callable[..., Callable[[F], F]] = celery.shared_task  # celery has 
 @shared_task(name="evaluation.tasks.run_session")
 def run_session(session_id: int) -> None:
     work_on(session_id)
+
+
+@shared_task(name=RUN_JUDGING)
+def run_judging(judging_id: int) -> None:
+    judging_work.work_on(judging_id)
 
 
 @shared_task(name="evaluation.tasks.analyse_scripts")
@@ -68,6 +75,7 @@ def _sweep_periodically() -> None:
             if sent := sweep(include_recent=started):
                 logger.info("Requeued %d unclaimed sessions.", sent)
             resend_unclaimed()
+            judging_work.resend_unclaimed()
             started = False
             analyse_missing()
         except Exception:  # the database may be back next time

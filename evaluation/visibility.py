@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.db.models import Avg, Count, F, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
-from evaluation.models import ModelEndpoint, Pilot, Release, Run, Session, SessionIntent, Turn, Verdict
+from evaluation.models import ModelEndpoint, Pilot, Release, Run, Session, Turn, Verdict
 from studio.access import AnyUser, benchmarks_for
 from studio.models import Benchmark, Episode, Persona, Task, TaskState
 
@@ -70,11 +70,9 @@ def turns_of(session: Session) -> list[Turn]:
 
 
 def verdicts_of(session: Session) -> list[Verdict]:
-    return list(session.verdicts.order_by("turn", "kind", "index"))
-
-
-def intents_of(session: Session) -> dict[int, SessionIntent]:
-    return {row.index: row for row in session.intents.all()}
+    """Of the judgings that score."""
+    found = Verdict.objects.scoring().corrected().filter(judging__session=session).select_related("judging")
+    return list(found.order_by("judging__sample", "turn", "kind", "index"))
 
 
 def neighbours(session: Session) -> tuple[Session | None, Session | None]:

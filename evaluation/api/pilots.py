@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from evaluation import visibility
 from evaluation.api.filters import BENCHMARK, filter_by_benchmark
+from evaluation.api.judgings import JudgingActions
 from evaluation.audits.blindness import find_pilot, open_pilots
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
@@ -70,7 +71,7 @@ class NewPilotSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema_view(list=extend_schema(parameters=[BENCHMARK]))
-class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Pilot]):
+class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActions):
     """A model's runs over tasks."""
 
     serializer_class = PilotSerializer

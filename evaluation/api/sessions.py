@@ -39,11 +39,17 @@ class IntentSerializer(serializers.ModelSerializer[SessionIntent]):
 
 
 class VerdictSerializer(serializers.ModelSerializer[Verdict]):
+    """A decision of a judging that scores."""
+
+    scoring = serializers.ChoiceField(["", "compat", "strict"], read_only=True)
+    sample = serializers.IntegerField(source="judging.sample", read_only=True)
+
     class Meta:
         model = Verdict
         fields = [
             "kind",
             "scoring",
+            "sample",
             "turn",
             "index",
             "label",

@@ -19,7 +19,9 @@ from annotations.packets import EvidencePart, PacketContent, SealedDecision, bui
 from annotations.results import AuditSummary, summarize
 from annotations.sampling import AuditableDecision, SampledDecision, draw_sample
 from evaluation.grading.evidence import TurnEvidence, load_evidence
-from evaluation.models import Pilot, Session, Verdict
+from evaluation.grading.judgings import judge_of, scoring_choice
+from evaluation.models import Judging, Pilot, Session, Verdict
+from evaluation.models.judgings import scoring_round
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import read_texts, select_fields, select_files
 from studio.domain.task import TaskSpec
@@ -32,11 +34,14 @@ SOURCE = "pilot:"
 
 
 def auditable_verdicts(pilot: Pilot) -> QuerySet[Verdict]:
-    return Verdict.objects.filter(_auditable(), session__run__pilot=pilot)
+    """Of the judgings that score, of their first sample."""
+    return Verdict.objects.scoring().filter(_auditable(), judging__session__run__pilot=pilot)
 
 
 def auditable_pilots(benchmark: Benchmark) -> QuerySet[Pilot]:
-    counted = Count("runs__sessions__verdicts", filter=_auditable("runs__sessions__verdicts__"))
+    path = "runs__sessions__judgings__"
+    scores = Q(**{f"{path}round": scoring_round("pk")})
+    counted = Count(f"{path}verdicts", filter=_auditable(f"{path}verdicts__") & scores)
     pilots = Pilot.objects.filter(benchmark=benchmark).select_related("agent", "judge")
     return pilots.annotate(decisions=counted).filter(decisions__gt=0)
 
@@ -49,8 +54,8 @@ def _auditable(path: str = "") -> Q:
     def where(**fields: Any) -> Q:
         return Q(**{f"{path}{name}": value for name, value in fields.items()})
 
-    rubric = where(kind=Verdict.Kind.CHECKLIST, scoring=ScoringMode.STRICT, grader="rubric")
-    return (rubric | where(grader="judge")) & where(met__isnull=False)
+    rubric = where(kind=Verdict.Kind.CHECKLIST, judging__scoring=ScoringMode.STRICT, grader="rubric")
+    return (rubric | where(grader="judge")) & where(met__isnull=False, judging__sample=1)
 
 
 def open_audit(
@@ -78,10 +83,16 @@ def open_audit(
         source=source_of(pilot),
         seed=seed,
         overlap=overlap,
-        scripted=pilot.scripted or pilot.endpoint("judge").scripted,
+        scripted=pilot.scripted or is_judged_by_script(pilot),
         by=by,
         auditors=auditors,
     )
+
+
+def is_judged_by_script(pilot: Pilot) -> bool:
+    """Whether a scripted model answered in the round that scores, apart from what the pilot itself says."""
+    judgings = Judging.objects.filter(round=scoring_choice(pilot).round, round__number__gt=1)
+    return judgings.filter(scripted=True).exists()
 
 
 def audits_of(pilot: Pilot) -> QuerySet[AuditCampaign]:
@@ -104,7 +115,7 @@ def pilot_keys(sources: Iterable[str]) -> set[int]:
 
 def _auditable_decisions(pilot: Pilot) -> Iterator[AuditableDecision]:
     rows = auditable_verdicts(pilot).values_list(
-        "pk", "kind", "met", "session__run__persona_revision__persona__user_id"
+        "pk", "kind", "met", "judging__session__run__persona_revision__persona__user_id"
     )
     for pk, kind, met, persona in rows.iterator(chunk_size=5_000):
         yield AuditableDecision(f"verdict:{pk}", f"{kind} · {'yes' if met else 'no'} · {persona}"[:100])
@@ -112,13 +123,12 @@ def _auditable_decisions(pilot: Pilot) -> Iterator[AuditableDecision]:
 
 def _freeze(pilot: Pilot, sample: Sequence[SampledDecision]) -> list[FrozenDecision]:
     pks = [int(sampled.key.removeprefix("verdict:")) for sampled in sample]
-    verdicts = {row.pk: row for row in Verdict.objects.filter(pk__in=pks)}
+    verdicts = {row.pk: row for row in Verdict.objects.filter(pk__in=pks).select_related("judging__endpoint")}
     by_session: dict[int, list[Verdict]] = defaultdict(list)
     for row in verdicts.values():
-        by_session[row.session_id].append(row)
+        by_session[row.judging.session_id or 0].append(row)
     sessions = Session.objects.filter(pk__in=by_session).select_related("revision")
     names = _model_names(pilot)
-    judge = pilot.endpoint("judge").model
     contents: dict[int, PacketContent] = {}
     for session in sessions.iterator(chunk_size=50):
         contents |= _build_contents(session, by_session[session.pk], names)
@@ -132,7 +142,7 @@ def _freeze(pilot: Pilot, sample: Sequence[SampledDecision]) -> list[FrozenDecis
                 decision=bool(verdicts[pk].met),
                 quote=verdicts[pk].quote,
                 reason=verdicts[pk].reason,
-                judge=judge,
+                judge=judge_of(verdicts[pk].judging).model,
             ),
         )
         for sampled, pk in zip(sample, pks, strict=True)

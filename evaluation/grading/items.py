@@ -1,8 +1,8 @@
-"""The graded items of a task, and an item's value over the turns of a session."""
+"""The graded items of a task, and what they come to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
@@ -29,14 +29,6 @@ class GradedItem:
     """Decided by the grader script; without ``key`` if its keys are unknown."""
 
 
-@dataclass(frozen=True)
-class ItemGrade:
-    value: bool | None
-    """None: ungraded because the grader is missing or broken, which is never the same as not met."""
-    turn: int | None = None
-    """The first turn in which it was met."""
-
-
 def items_of(task: TaskSpec, keys: Sequence[str] | None = None) -> tuple[GradedItem, ...]:
     """``keys`` are those of the grader script; None if they are unknown.
 
@@ -56,17 +48,6 @@ def items_of(task: TaskSpec, keys: Sequence[str] | None = None) -> tuple[GradedI
                 for offset, key in enumerate(keys)
             ]
     return tuple(items)
-
-
-def grade_over_turns(values: Iterable[tuple[int, bool | None]]) -> ItemGrade:
-    """Any-turn credit: met if met in any turn, else ungraded if a turn could not be graded."""
-    ungraded, seen = False, False
-    for turn, value in values:
-        seen = True
-        if value:
-            return ItemGrade(True, turn)
-        ungraded = ungraded or value is None
-    return ItemGrade(None if ungraded or not seen else False)
 
 
 def completeness(graded: Sequence[tuple[float, bool | None]]) -> float | None:

@@ -1,4 +1,4 @@
-"""Grading a session in both scoring modes.
+"""Judging the checklist of a session in a scoring mode.
 
 strict grades each turn with the files as they were then, and skips items met in an earlier turn. compat grades every
 turn with the files as they are at the end of the episode, as the public release does. Verdicts are stored turn by
@@ -8,18 +8,18 @@ turn, so interrupted grading resumes with what is missing.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from django.db import transaction
 
+from evaluation.grading.credit import DEFAULT_RULES, Credit
 from evaluation.grading.evidence import GraderScriptSource, TurnEvidence, load_evidence, load_script
-from evaluation.grading.items import GradedItem, ItemGrade, completeness, grade_over_turns, items_of
+from evaluation.grading.items import GradedItem, completeness, items_of
 from evaluation.grading.rule import FINAL_ONLY, RuleError, RuleEvidence, check_rule
 from evaluation.grading.script import run_grader
-from evaluation.leases.sessions import lock_leased_row
-from evaluation.models import Session, Verdict
+from evaluation.models import Judging, Verdict
 from evaluation.protocol.history import tools_history
 from evaluation.protocol.participants import Decision, InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
@@ -27,9 +27,6 @@ from evaluation.protocol.trace import read_texts, render_trace, select_files
 from evaluation.sandbox import SandboxUnavailableError
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
-
-StoredVerdicts = dict[int, dict[int, bool | None]]
-"""``met`` by item index and turn."""
 
 
 class ChecklistJudge(Protocol):
@@ -40,55 +37,83 @@ class ChecklistJudge(Protocol):
     ) -> tuple[Sequence[Decision], int]: ...
 
 
+class _Verdicts:
+    """Those of a judging so far: ``met`` by item index and turn."""
+
+    def __init__(self, judging: Judging, hold: Callable[[], object]) -> None:
+        self._hold = hold
+        self._met: dict[int, dict[int, bool | None]] = defaultdict(dict)
+        for index, turn, met in judging.verdicts.values_list("index", "turn", "met"):
+            self._met[index][turn] = met
+
+    def __getitem__(self, index: int) -> dict[int, bool | None]:
+        return self._met[index]
+
+    def store(self, rows: Sequence[Verdict]) -> None:
+        if not rows:
+            return
+        with transaction.atomic():
+            self._hold()
+            Verdict.objects.bulk_create(rows)
+        for row in rows:
+            self._met[row.index][row.turn] = row.met
+
+
 @dataclass(frozen=True)
 class SessionGrade:
-    items: tuple[tuple[GradedItem, ItemGrade], ...]
+    items: tuple[tuple[GradedItem, Credit], ...]
     comp: float | None
     ungraded: int
 
 
 def grade_session(
-    session: Session, task: TaskSpec, persona: PersonaSpec, mode: ScoringMode, judge: ChecklistJudge
+    judging: Judging, task: TaskSpec, persona: PersonaSpec, judge: ChecklistJudge, hold: Callable[[], object]
 ) -> SessionGrade:
-    """Grade what is not graded yet. Raises InfrastructureError, LeaseLostError.
+    """Grade what is not graded yet. Raises InfrastructureError, and what ``hold`` raises.
 
-    compat requires that all conversations of the run are over.
+    ``hold`` locks what this work is leased on, in the transaction that stores verdicts. compat requires that all
+    conversations of the run are over.
     """
+    session, mode = judging.session, ScoringMode(judging.scoring)
+    assert session is not None
     script = load_script(task, persona)
     items = items_of(task, script.keys)
     if items:
         turns = load_evidence(session, mode)
-        verdicts = _load_verdicts(session, mode)
+        verdicts = _Verdicts(judging, hold)
         for evidence in turns:
-            _grade_turn(session, task, items, evidence, mode, judge, verdicts, last=evidence is turns[-1])
-        _run_script(session, items, script, turns, mode, verdicts)
-    return compute_grade(session, items, mode)
+            _grade_turn(judging, task, items, evidence, mode, judge, verdicts, last=evidence is turns[-1])
+        _run_script(judging, items, script, turns, mode, verdicts)
+    return compute_grade(judging, items)
 
 
-def compute_grade(session: Session, items: Sequence[GradedItem], mode: ScoringMode) -> SessionGrade:
+def compute_grade(judging: Judging, items: Sequence[GradedItem]) -> SessionGrade:
     by_item: dict[int, list[tuple[int, bool | None]]] = defaultdict(list)
-    rows = session.verdicts.filter(kind=Verdict.Kind.CHECKLIST, scoring=mode).order_by("turn")
-    for index, turn, met in rows.values_list("index", "turn", "met"):
+    for index, turn, met in judging.verdicts.order_by("turn").values_list("index", "turn", "met"):
         by_item[index].append((turn, met))
-    graded = tuple((item, grade_over_turns(by_item[item.index])) for item in items)
+    rule = DEFAULT_RULES[ScoringMode(judging.scoring)]
+    graded = tuple((item, rule.credit([by_item[item.index]])) for item in items)
     comp = completeness([(item.weight, grade.value) for item, grade in graded])
     return SessionGrade(graded, comp, sum(grade.value is None for _, grade in graded))
 
 
 def _grade_turn(
-    session: Session,
+    judging: Judging,
     task: TaskSpec,
     items: Sequence[GradedItem],
     evidence: TurnEvidence,
     mode: ScoringMode,
     judge: ChecklistJudge,
-    verdicts: StoredVerdicts,
+    verdicts: _Verdicts,
     *,
     last: bool,
 ) -> None:
+    every_turn = judging.round is not None and judging.round.every_turn
+
     def is_due(item: GradedItem) -> bool:
         turns = verdicts[item.index]
-        return evidence.number not in turns and not (mode == ScoringMode.STRICT and True in turns.values())
+        skips = mode == ScoringMode.STRICT and not every_turn
+        return evidence.number not in turns and not (skips and True in turns.values())
 
     rows: list[Verdict] = []
     rubric = [item for item in items if item.grader == "rubric" and is_due(item)]
@@ -99,23 +124,20 @@ def _grade_turn(
         criteria = [(item.index, item.criterion) for item in rubric]
         decisions, call = judge(evidence.number, mode, intents, trace, criteria)
         rows += [
-            make_verdict(session, item, mode, evidence.number, decision, call)
+            make_verdict(judging, item, evidence.number, decision, call)
             for item, decision in zip(rubric, decisions, strict=True)
         ]
     for item in items:
         final_only = item.rule is not None and item.rule.kind in FINAL_ONLY
         if item.grader == "rule" and not item.script and is_due(item) and (last or not final_only):
-            rows.append(_rule_verdict(session, item, mode, evidence))
-    _store(session, rows, verdicts)
+            rows.append(_rule_verdict(judging, item, evidence))
+    verdicts.store(rows)
 
 
-def make_verdict(
-    session: Session, item: GradedItem, mode: ScoringMode, turn: int, decision: Decision, call: int | None
-) -> Verdict:
+def make_verdict(judging: Judging, item: GradedItem, turn: int, decision: Decision, call: int | None) -> Verdict:
     return Verdict(
-        session=session,
+        judging=judging,
         kind=Verdict.Kind.CHECKLIST,
-        scoring=mode,
         turn=turn,
         index=item.index,
         uid=item.uid or None,
@@ -129,8 +151,8 @@ def make_verdict(
     )
 
 
-def _rule_verdict(session: Session, item: GradedItem, mode: ScoringMode, evidence: TurnEvidence) -> Verdict:
-    verdict = make_verdict(session, item, mode, evidence.number, Decision(False), None)
+def _rule_verdict(judging: Judging, item: GradedItem, evidence: TurnEvidence) -> Verdict:
+    verdict = make_verdict(judging, item, evidence.number, Decision(False), None)
     if item.rule is None:
         verdict.met, verdict.error = None, "The item should be checked by a rule but has none."
         return verdict
@@ -145,12 +167,12 @@ def _rule_verdict(session: Session, item: GradedItem, mode: ScoringMode, evidenc
 
 
 def _run_script(
-    session: Session,
+    judging: Judging,
     items: Sequence[GradedItem],
     script: GraderScriptSource,
     turns: Sequence[TurnEvidence],
     mode: ScoringMode,
-    verdicts: StoredVerdicts,
+    verdicts: _Verdicts,
 ) -> None:
     """Run the grader script over all turns in one sandbox.
 
@@ -161,9 +183,9 @@ def _run_script(
     if not keyed or not turns or all(turns[-1].number in verdicts[item.index] for item in keyed):
         return
     if script.keys is None:
-        row = make_verdict(session, keyed[0], mode, turns[-1].number, Decision(False), None)
+        row = make_verdict(judging, keyed[0], turns[-1].number, Decision(False), None)
         row.met, row.error = None, script.problem
-        _store(session, [row], verdicts)
+        verdicts.store([row])
         return
     try:
         _, results = run_grader(script.source, [tools_history(turn.calls) for turn in turns], keys=script.keys)
@@ -173,29 +195,11 @@ def _run_script(
     for turn, result in zip(turns, results, strict=True):
         for item in keyed:
             if turn.number not in verdicts[item.index]:
-                row = make_verdict(session, item, mode, turn.number, Decision(bool(result.values[item.key])), None)
+                row = make_verdict(judging, item, turn.number, Decision(bool(result.values[item.key])), None)
                 if result.broken or (result.problem and mode == ScoringMode.STRICT):
                     row.met = None
                 else:
                     row.reason = f"The script gave {int(result.values[item.key])}."
                 row.error = result.problem
                 rows.append(row)
-    _store(session, rows, verdicts)
-
-
-def _load_verdicts(session: Session, mode: ScoringMode) -> StoredVerdicts:
-    verdicts: StoredVerdicts = defaultdict(dict)
-    rows = session.verdicts.filter(kind=Verdict.Kind.CHECKLIST, scoring=mode)
-    for index, turn, met in rows.values_list("index", "turn", "met"):
-        verdicts[index][turn] = met
-    return verdicts
-
-
-def _store(session: Session, rows: Sequence[Verdict], verdicts: StoredVerdicts) -> None:
-    if not rows:
-        return
-    with transaction.atomic():
-        lock_leased_row(session)
-        Verdict.objects.bulk_create(rows)
-    for row in rows:
-        verdicts[row.index][row.turn] = row.met
+    verdicts.store(rows)

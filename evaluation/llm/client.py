@@ -117,14 +117,16 @@ class ModelClient:
         parse: Callable[[str], T],
         *,
         max_tries: int = 5,
+        first: int = 0,
         **params: Any,
     ) -> tuple[T, Completion]:
         """Request JSON until ``parse`` accepts the answer; it rejects one by raising ValueError with the reason.
 
-        Rejected answers from the record do not count as tries, so that a resumed session gets fresh ones. Raises
+        ``first`` is the ``sequence`` of the first try: another sample of the same question needs another. Rejected
+        answers from the record do not count as tries, so that a resumed session gets fresh ones. Raises
         UnusableJsonError, and what ``complete`` raises.
         """
-        tries = sequence = 0
+        tries, sequence = 0, first
         complaint = ""
         while tries < max_tries:
             conversation = [*messages, {"role": "user", "content": complaint}] if complaint else messages

@@ -3,16 +3,19 @@
 from evaluation.models.assistance import AssistantModel, Proposal, ProposalCall, ProposalDecision
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
+from evaluation.models.judgings import Judging, JudgingRound, ScoringChoice
 from evaluation.models.pilots import Pilot, Run
 from evaluation.models.rehearsals import Rehearsal, RehearsalCall
 from evaluation.models.releases import ElsewhereAcceptance, Release, ReleaseTask
 from evaluation.models.scripts import ScriptExample
 from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCall, Turn
-from evaluation.models.verdicts import Verdict
+from evaluation.models.verdicts import Verdict, VerdictCorrection
 
 __all__ = [
     "AssistantModel",
     "ElsewhereAcceptance",
+    "Judging",
+    "JudgingRound",
     "ModelCall",
     "ModelEndpoint",
     "Pilot",
@@ -24,6 +27,7 @@ __all__ = [
     "Release",
     "ReleaseTask",
     "Run",
+    "ScoringChoice",
     "ScriptExample",
     "Session",
     "SessionIntent",
@@ -31,4 +35,5 @@ __all__ = [
     "ToolCall",
     "Turn",
     "Verdict",
+    "VerdictCorrection",
 ]

@@ -40,6 +40,8 @@ class ModelCall(RecordedCall):
     """A request made for a session."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="model_calls")
+    judging = models.ForeignKey("evaluation.Judging", on_delete=models.CASCADE, null=True, related_name="calls")
+    """Which asked it; null if the agent did."""
     purpose = models.CharField(
         max_length=20,
         choices=[(p, p) for p in ("agent", "satisfaction", "follow_up", "checklist_compat", "checklist_strict")],
@@ -49,6 +51,13 @@ class ModelCall(RecordedCall):
         constraints = [
             models.UniqueConstraint(
                 fields=["session", "request_hash"], condition=Q(response__isnull=False), name="model_call_answered_once"
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(purpose="agent", judging__isnull=True) | (~Q(purpose="agent") & Q(judging__isnull=False)),
+                name="model_call_has_its_judging",
+            ),
         ]
-        indexes = [models.Index(fields=["session", "turn"], name="model_call_by_turn")]
+        indexes = [
+            models.Index(fields=["session", "turn"], name="model_call_by_turn"),
+            models.Index(fields=["request_hash"], name="model_call_by_request", condition=Q(response__isnull=False)),
+        ]

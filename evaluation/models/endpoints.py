@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 
+from evaluation.llm.endpoint import Prices
 from evaluation.protocol.environment import KEY_VARIABLE
+from evaluation.protocol.participants import Tokens
 
 
 class ModelEndpoint(models.Model):
@@ -45,3 +51,39 @@ class ModelEndpoint(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def cost_of(self, tokens: Tokens) -> Decimal:
+        """In US dollars."""
+        return Prices(self.input_price, self.output_price).of(tokens)
+
+
+FROZEN_FIELDS = (
+    "name",
+    "base_url",
+    "model",
+    "key_env",
+    "params",
+    "input_price",
+    "output_price",
+    "timeout_seconds",
+    "max_concurrency",
+    "scripted",
+)
+"""The key's variable belongs to the address: a key must not go to another one."""
+
+
+def freeze_endpoint(endpoint: ModelEndpoint) -> dict[str, Any]:
+    """As JSON."""
+    values = {name: getattr(endpoint, name) for name in FROZEN_FIELDS}
+    return values | {name: str(values[name]) for name in ("input_price", "output_price")}
+
+
+def thaw_endpoint(endpoint: ModelEndpoint, frozen: Mapping[str, Any]) -> ModelEndpoint:
+    """The endpoint as it was when frozen, whatever became of the row since. Not to be saved."""
+    fields = endpoint._meta.concrete_fields
+    now = {field.attname: getattr(endpoint, field.attname) for field in fields}
+    return ModelEndpoint.from_db(
+        None,
+        [field.attname for field in fields],
+        [field.to_python(frozen.get(field.attname, now[field.attname])) for field in fields],
+    )

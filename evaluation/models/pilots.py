@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from evaluation.models.endpoints import ModelEndpoint
+from evaluation.models.endpoints import ModelEndpoint, thaw_endpoint
 
 Role = Literal["agent", "user_model", "judge"]
 ROLES: tuple[Role, ...] = ("agent", "user_model", "judge")
-FROZEN = (
-    "name",
-    "base_url",
-    "model",
-    "key_env",
-    "params",
-    "input_price",
-    "output_price",
-    "timeout_seconds",
-    "max_concurrency",
-    "scripted",
-)
-"""What a pilot stores of its endpoints. The key's variable belongs to the address: a key must not go to another one."""
-
-
-def freeze_endpoint(endpoint: ModelEndpoint) -> dict[str, Any]:
-    """As JSON."""
-    values = {name: getattr(endpoint, name) for name in FROZEN}
-    return values | {name: str(values[name]) for name in ("input_price", "output_price")}
 
 
 class Pilot(models.Model):
@@ -53,13 +34,16 @@ class Pilot(models.Model):
     limits = models.JSONField(default=dict)
     """Per session: turns, tool calls, tokens, cost."""
     config = models.JSONField(default=dict)
-    """The prompts' version, and the endpoints as they were at the start (never a key): ``endpoint`` reads them."""
+    """The endpoints as they were at the start (never a key): ``endpoint`` reads them."""
     scripted = models.BooleanField(default=False)
     """A scripted model took part: never evidence."""
     drafts = models.BooleanField(default=False)
     """Some of its tasks were not approved when it started."""
     state = models.CharField(max_length=12, choices=State.choices, default=State.WAITING)
     scores = models.JSONField(null=True)
+    """A cache. ``evaluation.results.scores`` reads it."""
+    scores_key = models.CharField(max_length=64, blank=True)
+    """Hash of what ``scores`` were computed from."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
@@ -79,15 +63,7 @@ class Pilot(models.Model):
 
     def endpoint(self, role: Role) -> ModelEndpoint:
         """As it was when the pilot started, whatever became of the row since. Not to be saved."""
-        row: ModelEndpoint = getattr(self, role)
-        fields = row._meta.concrete_fields
-        now = {field.attname: getattr(row, field.attname) for field in fields}
-        then = self.config.get(role) or {}
-        return ModelEndpoint.from_db(
-            None,
-            [field.attname for field in fields],
-            [field.to_python(then.get(field.attname, now[field.attname])) for field in fields],
-        )
+        return thaw_endpoint(getattr(self, role), self.config.get(role) or {})
 
     @property
     def agent_name(self) -> str:

@@ -68,6 +68,8 @@ class Rehearsal(models.Model):
 
 class RehearsalCall(RecordedCall):
     rehearsal = models.ForeignKey(Rehearsal, on_delete=models.CASCADE, related_name="calls")
+    judging = models.ForeignKey("evaluation.Judging", on_delete=models.CASCADE, null=True, related_name="+")
+    """Which asked it; null if the agent did."""
 
     class Meta:
         constraints = [

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, Self
+
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 
 from evaluation.models.calls import ModelCall
-from evaluation.models.sessions import Session
+from evaluation.models.judgings import Judging, scoring_round
+
+
+class VerdictQuerySet(models.QuerySet["Verdict"]):
+    def scoring(self) -> Self:
+        """Those of the round that scores their pilot."""
+        return self.filter(judging__round=scoring_round("judging__session__run__pilot"))
+
+    def corrected(self) -> Self:
+        """With ``decided``: as people corrected it, else as the judge decided."""
+        latest = VerdictCorrection.objects.filter(verdict=OuterRef("pk")).order_by("-pk").values("met")[:1]
+        return self.annotate(decided=Coalesce(Subquery(latest), F("met")))
+
+    def decisions(self, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """The columns, and last what was decided."""
+        rows: Any = self.corrected()
+        yield from rows.values_list(*columns, "decided")
 
 
 class Verdict(models.Model):
@@ -17,10 +37,8 @@ class Verdict(models.Model):
         FOLLOW_UP = "follow_up", "Intent asked for"
         CHECKLIST = "checklist", "Checklist item"
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="verdicts")
+    judging = models.ForeignKey(Judging, on_delete=models.CASCADE, related_name="verdicts")
     kind = models.CharField(max_length=12, choices=Kind.choices)
-    scoring = models.CharField(max_length=6, blank=True, choices=[("compat", "compat"), ("strict", "strict")])
-    """Of a checklist verdict."""
     turn = models.PositiveSmallIntegerField()
     index = models.PositiveSmallIntegerField()
     """1-based position of the intent, or of the item among all graded items (rubric first, then script keys)."""
@@ -40,13 +58,35 @@ class Verdict(models.Model):
     model_call = models.ForeignKey(ModelCall, on_delete=models.CASCADE, null=True, related_name="verdicts")
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = VerdictQuerySet.as_manager()
+
     class Meta:
         ordering = ["turn", "index"]
-        constraints = [
-            models.UniqueConstraint(fields=["session", "kind", "scoring", "turn", "index"], name="verdict_once"),
-            models.CheckConstraint(
-                condition=Q(kind="checklist", scoring__in=["compat", "strict"])
-                | (~Q(kind="checklist") & Q(scoring="")),
-                name="verdict_scoring",
-            ),
-        ]
+        constraints = [models.UniqueConstraint(fields=["judging", "kind", "turn", "index"], name="verdict_once")]
+
+    @property
+    def counts_as(self) -> bool | None:
+        """As people corrected it, if it was read with ``corrected``; else as the judge decided."""
+        value: bool | None = getattr(self, "decided", self.met)
+        return value
+
+    @property
+    def scoring(self) -> str:
+        """The mode of a checklist verdict, else empty."""
+        return self.judging.scoring
+
+
+class VerdictCorrection(models.Model):
+    """People decided otherwise than the judge. The latest one holds; the verdict stays as it was. Immutable."""
+
+    verdict = models.ForeignKey(Verdict, on_delete=models.CASCADE, related_name="corrections")
+    met = models.BooleanField()
+    reason = models.TextField(blank=True)
+    source = models.CharField(max_length=100, blank=True)
+    """What decided it: ``adjudication:12``."""
+    by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["verdict", "-id"], name="correction_latest")]

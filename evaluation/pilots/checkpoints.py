@@ -8,6 +8,7 @@ from typing import cast
 
 from django.db import transaction
 
+from evaluation.grading.intents import intent_verdicts
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.leases.sessions import leased_row, lock_leased_row
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
@@ -149,7 +150,7 @@ def store_turn(
         )
         for position, call in enumerate(taken.reply.tool_calls, start=1)
     )
-    Verdict.objects.bulk_create(_intent_verdicts(session, judge, task, taken))
+    Verdict.objects.bulk_create(intent_verdicts(judge, task, taken))
     SessionIntent.objects.bulk_create(
         SessionIntent(session=session, index=index, uid=task.intents[index - 1].uid, status=status, turn=taken.number)
         for index, status in taken.resolved.items()
@@ -161,26 +162,3 @@ def store_turn(
         covered=sum(item.status in COVERED for item in after.intents),
     )
     session.turn_count = taken.number
-
-
-def _intent_verdicts(session: Session, judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken) -> list[Verdict]:
-    stages = ((Verdict.Kind.SATISFACTION, taken.satisfied), (Verdict.Kind.FOLLOW_UP, taken.asked_for))
-    return [
-        Verdict(
-            session=session,
-            kind=kind,
-            turn=taken.number,
-            index=index,
-            uid=task.intents[index - 1].uid,
-            label=task.intents[index - 1].content,
-            grader="judge",
-            met=decision.yes,
-            quote=decision.quote,
-            reason=decision.reason,
-            supported=decision.supported,
-            style=decision.style or "",
-            model_call_id=judge.calls.get(kind),
-        )
-        for kind, decisions in stages
-        for index, decision in decisions.items()
-    ]

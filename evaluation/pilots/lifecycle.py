@@ -11,7 +11,7 @@ from django.utils import timezone
 from evaluation.leases.sessions import State, expire_dead
 from evaluation.models import Pilot, Session
 from evaluation.pilots.queue import enqueue_due
-from evaluation.results.pilot_report import pilot_scores
+from evaluation.results.scores import store_scores
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
@@ -31,7 +31,7 @@ def cancel_pilot(pilot_id: int, *, by: User | None) -> Pilot:
     Session.objects.filter(run__pilot=pilot, state__in=[State.WAITING, State.RUNNING, State.ERROR]).update(
         state=State.CANCELLED, claimed_by="", lease_until=None, retry_at=None
     )
-    _store_scores(pilot)
+    store_scores(pilot)
     _log_event(pilot, by, "cancelled", f"Cancelled pilot {pilot.number}.")
     return pilot
 
@@ -65,7 +65,7 @@ def finish_pilot(pilot_id: int) -> None:
     pilot.state = state
     pilot.finished_at = timezone.now()
     pilot.save(update_fields=["state", "finished_at"])
-    _store_scores(pilot)
+    store_scores(pilot)
     notify.notify(
         [pilot.created_by_id] if pilot.created_by_id else [],
         notify.Kind.PILOT_ENDED,
@@ -116,11 +116,6 @@ def _state_of(sessions: Sequence[Session]) -> str:
             if row.state == State.FINISHED and row.graded_compat_at is None and not unfinished:
                 return str(Pilot.State.RUNNING)
     return str(Pilot.State.STOPPED if stopped else Pilot.State.FINISHED)
-
-
-def _store_scores(pilot: Pilot) -> None:
-    pilot.scores = pilot_scores(pilot)
-    pilot.save(update_fields=["scores"])
 
 
 def _log_event(pilot: Pilot, by: User | None, verb: str, summary: str) -> None:

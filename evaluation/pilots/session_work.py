@@ -14,8 +14,17 @@ from django.utils import timezone
 
 from evaluation.call_records import CallRecord, session_record
 from evaluation.grading.judges import ModelChecklistJudge, ModelIntentJudge
-from evaluation.grading.session import grade_session
-from evaluation.leases.sessions import LeaseLostError, State, acquire, leased_row, release, renewing
+from evaluation.grading.judgings import close_judging, open_judging
+from evaluation.grading.session import SessionGrade, grade_session
+from evaluation.leases.sessions import (
+    LeaseLostError,
+    State,
+    acquire,
+    leased_row,
+    lock_leased_row,
+    release,
+    renewing,
+)
 from evaluation.models import Session
 from evaluation.pilots.checkpoints import (
     SnapshottingAgent,
@@ -100,7 +109,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
         rebuild_workspace(manifest, folder)
         agent = SnapshottingAgent(session, folder, manifest, progress.turns)
         agent.inner = build_agent(session, task, persona, folder, record, lambda: agent.number)
-        judge = ModelIntentJudge(session.run.pilot.endpoint("user_model"), record, lambda: agent.number)
+        judge = ModelIntentJudge(open_judging(session, ""), record, lambda: agent.number)
         read = folder_reader(folder)
 
         def store(taken: TurnTaken, after: Progress) -> None:
@@ -130,16 +139,24 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
         return False
     if not leased_row(session).update(ended_at=now, covered=covered, attempts=1, failing_since=None):
         raise LeaseLostError
+    close_judging(judge.judging)
     return True
 
 
 def _grade(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord) -> dict[str, Any]:
     changes: dict[str, Any] = {}
-    judge = ModelChecklistJudge(session, record)
-    strict = grade_session(session, task, persona, ScoringMode.STRICT, judge)
+
+    def grade(mode: ScoringMode) -> SessionGrade:
+        judging = open_judging(session, mode)
+        judge = ModelChecklistJudge(judging, record)
+        grade = grade_session(judging, task, persona, judge, lambda: lock_leased_row(session))
+        close_judging(judging)
+        return grade
+
+    strict = grade(ScoringMode.STRICT)
     changes |= {"comp_strict": strict.comp, "ungraded": strict.ungraded, "graded_strict_at": timezone.now()}
     if not Session.objects.filter(run=session.run_id, ended_at=None).exists():
-        compat = grade_session(session, task, persona, ScoringMode.COMPAT, judge)
+        compat = grade(ScoringMode.COMPAT)
         changes |= {"comp_compat": compat.comp, "graded_compat_at": timezone.now()}
     return changes
 

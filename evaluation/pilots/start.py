@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from django.db.models import Max
 
+from evaluation.grading.judgings import open_first_round
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
-from evaluation.models.pilots import freeze_endpoint
+from evaluation.models.endpoints import freeze_endpoint
 from evaluation.pilots.queue import enqueue_due
-from evaluation.protocol.prompts import PROMPTS_VERSION
 from evaluation.protocol.session import MAX_TURNS
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Event, Persona, Revision, Task, TaskState, User
@@ -60,11 +60,12 @@ def start_pilot(
         **endpoints,
         runs_wanted=runs,
         limits=all_limits,
-        config={"prompts": PROMPTS_VERSION} | {role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()},
+        config={role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()},
         scripted=any(endpoint.scripted for endpoint in endpoints.values()),
         drafts=any(task.state not in APPROVED for _, rows in selection for task, _ in rows),
         created_by=by,
     )
+    open_first_round(pilot, by)
     created_runs = [
         Run(pilot=pilot, persona_revision=row.revisions.get(number=row.version), number=k)
         for row, _ in selection

@@ -1,13 +1,13 @@
-"""Tokens and cost of a session's model calls."""
+"""Tokens and cost of a session's model calls as it ran, without what judging it again took."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import F, Sum
+from django.db.models import F, Q, Sum
 
-from evaluation.models import ModelCall, Session
+from evaluation.models import ModelCall, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 
 PART_BY_PURPOSE = {
@@ -31,13 +31,15 @@ def usage_of(session: Session) -> SessionUsage:
     tokens = dict.fromkeys(("agent", "user", "judge", "judge_compat", "judge_strict"), 0)
     cost = Decimal(0)
     used = Sum(F("prompt_tokens") + F("completion_tokens"))
-    rows = session.model_calls.order_by().values("purpose").annotate(used=used, paid=Sum("cost"))
+    own = Q(judging=None) | Q(judging__round__number=1)
+    rows = session.model_calls.filter(own).order_by().values("purpose").annotate(used=used, paid=Sum("cost"))
     for row in rows:
         tokens[PART_BY_PURPOSE[row["purpose"]]] += row["used"]
         cost += row["paid"]
     for mode in ScoringMode:
-        calls = ModelCall.objects.filter(
-            pk__in=session.verdicts.filter(scoring=mode, model_call__isnull=False).values("model_call")
+        verdicts = Verdict.objects.filter(
+            judging__session=session, judging__round__number=1, judging__scoring=mode, model_call__isnull=False
         )
+        calls = ModelCall.objects.filter(pk__in=verdicts.values("model_call"))
         tokens[f"judge_{mode}"] = calls.aggregate(used=used)["used"] or 0
     return SessionUsage(tokens, cost)

@@ -22,6 +22,7 @@ from django.utils import timezone
 from evaluation.agents import AgentSetup, make_agent
 from evaluation.call_records import CallRecord, RecordOwnerDeletedError, rehearsal_record
 from evaluation.grading.judges import ModelIntentJudge
+from evaluation.grading.judgings import open_rehearsal_judging
 from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.models import Rehearsal
 from evaluation.pilots.participants import agent_limits
@@ -173,7 +174,8 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
 
 def _make_judge(rehearsal: Rehearsal, record: CallRecord) -> ModelIntentJudge:
     assert rehearsal.judge is not None
-    return ModelIntentJudge(rehearsal.judge, record, lambda: len(rehearsal.turns) + 1)
+    judging = open_rehearsal_judging(rehearsal, rehearsal.judge)
+    return ModelIntentJudge(judging, record, lambda: len(rehearsal.turns) + 1)
 
 
 def _claimed(rehearsal: Rehearsal) -> QuerySet[Rehearsal]:

@@ -9,12 +9,16 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from annotations.intervals import Rate
 from evaluation.audits.campaigns import summarize_audits
+from evaluation.grading.judgings import rules_of, scoring_choice
 from evaluation.grading.script_versions import hashes_at_revision
-from evaluation.models import Pilot, Session
+from evaluation.models import Judging, Pilot, Session
+from evaluation.models.judgings import scoring_round
+from evaluation.results.pilot_report import judging_json
+from evaluation.results.scores import refresh_scores
 from studio.domain.base import JsonDict
 from studio.models import Benchmark
 
@@ -34,7 +38,7 @@ class Evidence:
     piloted: frozenset[TaskContent]
     """What finished sessions by a real agent, user and judge ran."""
     pilots: tuple[JsonDict, ...]
-    """Finished pilots: ``{"number", "agent", "user_model", "judge", "runs", "scores"}``."""
+    """Finished pilots: ``{"number", "agent", "user_model", "judge", "judging", "runs", "scores"}``."""
     audit: Rate
     """The share of resolved decisions of real judges on which people decided the opposite."""
 
@@ -45,15 +49,6 @@ class Evidence:
         }
 
 
-def real_sessions(benchmark: Benchmark) -> QuerySet[Session]:
-    """Finished sessions by a real agent, user and judge."""
-    return Session.objects.filter(
-        Q(state=Session.State.FINISHED) | Q(state=Session.State.FAILED),
-        run__pilot__benchmark=benchmark,
-        run__pilot__scripted=False,
-    ).order_by()
-
-
 def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mapping[str, str]) -> Evidence:
     """Evidence for the ``wanted`` content. ``paths`` are the script paths by revision sha256.
 
@@ -62,7 +57,13 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
     sha256s = {content.sha256 for content in wanted}
     sessions = [
         (pilot, sha256, revision)
-        for pilot, sha256, revision in real_sessions(benchmark)
+        for pilot, sha256, revision in Session.objects.filter(
+            Q(state=Session.State.FINISHED) | Q(state=Session.State.FAILED),
+            run__pilot__benchmark=benchmark,
+            run__pilot__scripted=False,
+        )
+        .exclude(run__pilot__in=judged_by_script(benchmark))
+        .order_by()
         .values_list("run__pilot", "revision__sha256", "run__persona_revision")
         .distinct()
         if sha256 in sha256s
@@ -81,16 +82,25 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
     )
     return Evidence(
         piloted=frozenset(content for _, content in piloted),
-        pilots=tuple(
-            {
-                "number": pilot.number,
-                "agent": pilot.endpoint("agent").model,
-                "user_model": pilot.endpoint("user_model").model,
-                "judge": pilot.endpoint("judge").model,
-                "runs": pilot.runs_wanted,
-                "scores": pilot.scores,
-            }
-            for pilot in pilots
-        ),
+        pilots=tuple(_pilot(pilot) for pilot in refresh_scores(pilots)),
         audit=summarize_audits(benchmark).total.rate,
     )
+
+
+def judged_by_script(benchmark: Benchmark) -> set[int]:
+    """Keys of the pilots that a scripted judge scores."""
+    scores = Judging.objects.filter(round__pilot__benchmark=benchmark, round=scoring_round("round__pilot"))
+    return set(scores.filter(scripted=True, round__number__gt=1).values_list("round__pilot", flat=True))
+
+
+def _pilot(pilot: Pilot) -> JsonDict:
+    choice = scoring_choice(pilot)
+    return {
+        "number": pilot.number,
+        "agent": pilot.endpoint("agent").model,
+        "user_model": pilot.endpoint("user_model").model,
+        "judge": choice.round.judge["model"],
+        "judging": judging_json(choice.round, rules_of(choice)),
+        "runs": pilot.runs_wanted,
+        "scores": pilot.scores,
+    }

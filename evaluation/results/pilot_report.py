@@ -3,58 +3,60 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from evaluation.grading.items import GradedItem, ItemGrade, grade_over_turns, items_of
+from evaluation.grading.judged import JudgedSession, comp_of, load_judged, session_items, ungraded_items
+from evaluation.grading.judgings import Rules, rules_of, rules_to_json, scoring_choice
 from evaluation.metrics.scores import Outcome, Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
-from evaluation.models import Pilot, Session, Verdict
+from evaluation.models import JudgingRound, Pilot, Session
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.session import COVERED
 from studio.domain.task import TaskSpec
 
 State = Session.State
-Verdicts = Mapping[tuple[str, int], Sequence[tuple[int, bool | None]]]
-"""Turn and value, by mode and item."""
 
 
-def pilot_report(pilot: Pilot) -> dict[str, Any]:
-    sessions = _sessions(pilot)
-    specs = _specs(sessions)
-    results = {session.pk: task_result(session, specs[session.revision_id]) for session in sessions}
-    by_run = _by_run(sessions, results)
-    verdicts, keys = _verdicts(pilot)
-    return {
-        "pilot": pilot.pk,
-        "number": pilot.number,
-        "benchmark": pilot.benchmark.slug,
-        "agent": pilot.agent_name,
-        "state": pilot.state,
-        "scripted": pilot.scripted,
-        "drafts": pilot.drafts,
-        "sessions": [
-            _session(
-                session,
-                specs[session.revision_id],
-                results[session.pk],
-                by_run[session.run_id],
-                verdicts[session.pk],
-                keys.get(session.pk),
-            )
-            for session in sessions
-        ],
-        "scores": _scores(pilot, sessions, results),
-    }
+@dataclass(frozen=True)
+class JudgedPilot:
+    """All sessions of a pilot, with what one round decided of them."""
+
+    pilot: Pilot
+    round: JudgingRound
+    rules: Rules
+    sessions: list[Session]
+    specs: Mapping[int, TaskSpec]
+    """By revision."""
+    judged: Mapping[int, JudgedSession]
+    """By session; so is ``results``."""
+    results: Mapping[int, TaskResult]
+
+    def task(self, session: Session) -> TaskSpec:
+        return self.specs[session.revision_id]
+
+    def ungraded(self, session: Session) -> int:
+        return ungraded_items(session, self.task(session), self.judged[session.pk], self.rules)
 
 
-def pilot_scores(pilot: Pilot) -> dict[str, Any]:
-    """Both scorings, in three queries regardless of the number of sessions."""
-    sessions = _sessions(pilot)
-    specs = _specs(sessions)
-    return _scores(pilot, sessions, {row.pk: task_result(row, specs[row.revision_id]) for row in sessions})
+def load_pilot(pilot: Pilot, judging_round: JudgingRound | None = None, rules: Rules | None = None) -> JudgedPilot:
+    """By the chosen round and rules, or as if these were. In a few queries regardless of the number of sessions."""
+    choice = scoring_choice(pilot)
+    judging_round, rules = judging_round or choice.round, rules or rules_of(choice)
+    sessions = list(
+        Session.objects.filter(run__pilot=pilot)
+        .select_related("revision", "run__persona_revision__persona")
+        .prefetch_related("intents")
+        .order_by("run__persona_revision__persona__position", "run__persona_revision", "run__number", "position")
+    )
+    revisions = {session.revision_id: session.revision for session in sessions}
+    specs = {pk: TaskSpec.model_validate(revision.spec) for pk, revision in revisions.items()}
+    judged = load_judged(judging_round, sessions)
+    results = {row.pk: task_result(row, specs[row.revision_id], judged[row.pk], rules) for row in sessions}
+    return JudgedPilot(pilot, judging_round, rules, sessions, specs, judged, results)
 
 
-def task_result(session: Session, task: TaskSpec) -> TaskResult:
+def task_result(session: Session, task: TaskSpec, judged: JudgedSession, rules: Rules) -> TaskResult:
     """A finished conversation counts even before it is graded."""
     outcome: Outcome = (
         "failed" if session.state == State.FAILED else "finished" if session.ended_at is not None else "missing"
@@ -63,74 +65,50 @@ def task_result(session: Session, task: TaskSpec) -> TaskResult:
         task_id=task.task_id,
         outcome=outcome,
         intents=len(task.intents),
-        covered=session.covered or 0,
-        comp={ScoringMode.COMPAT: session.comp_compat, ScoringMode.STRICT: session.comp_strict},
+        covered=sum(status.status in COVERED for status in judged.statuses.values()),
+        comp=comp_of(session, task, judged, rules),
         setup=task.is_setup,
         depends_on=tuple(dependency.task_id for dependency in task.depends_on),
     )
 
 
-def session_items(
-    task: TaskSpec, state: str, verdicts: Verdicts, keys: Sequence[str] | None
-) -> list[tuple[GradedItem, dict[ScoringMode, ItemGrade]]]:
-    """Each item's value in both modes. A failed session meets nothing in strict, and is ungraded in compat."""
-    graded: list[tuple[GradedItem, dict[ScoringMode, ItemGrade]]] = []
-    for item in items_of(task, keys):
-        values: dict[ScoringMode, ItemGrade] = {
-            mode: grade_over_turns(verdicts.get((mode, item.index), ())) for mode in ScoringMode
-        }
-        if state == State.FAILED:
-            values = {ScoringMode.COMPAT: ItemGrade(None), ScoringMode.STRICT: ItemGrade(False)}
-        graded.append((item, values))
-    return graded
+def pilot_report(pilot: Pilot) -> dict[str, Any]:
+    loaded = load_pilot(pilot)
+    by_run: dict[int, dict[str, TaskResult]] = defaultdict(dict)
+    for session in loaded.sessions:
+        by_run[session.run_id][loaded.results[session.pk].task_id] = loaded.results[session.pk]
+    return {
+        "pilot": pilot.pk,
+        "number": pilot.number,
+        "benchmark": pilot.benchmark.slug,
+        "agent": pilot.agent_name,
+        "state": pilot.state,
+        "scripted": pilot.scripted,
+        "drafts": pilot.drafts,
+        "judging": judging_json(loaded.round, loaded.rules),
+        "sessions": [_session(loaded, session, by_run[session.run_id]) for session in loaded.sessions],
+        "scores": scores_json(loaded),
+    }
 
 
-def _sessions(pilot: Pilot) -> list[Session]:
-    return list(
-        Session.objects.filter(run__pilot=pilot)
-        .select_related("revision", "run__persona_revision__persona")
-        .prefetch_related("intents")
-        .order_by("run__persona_revision__persona__position", "run__persona_revision", "run__number", "position")
-    )
+def judging_json(judging_round: JudgingRound, rules: Rules) -> dict[str, Any]:
+    """What scores: judge, prompts, samples and credit rules."""
+    judge = {key: judging_round.judge.get(key) for key in ("name", "model", "params")}
+    return {
+        "round": judging_round.number,
+        "purpose": judging_round.purpose,
+        "judge": judge,
+        "prompts": judging_round.prompts,
+        "samples": judging_round.samples,
+        "rules": rules_to_json(rules),
+    }
 
 
-def _specs(sessions: Sequence[Session]) -> dict[int, TaskSpec]:
-    revisions = {session.revision_id: session.revision for session in sessions}
-    return {pk: TaskSpec.model_validate(revision.spec) for pk, revision in revisions.items()}
-
-
-def _by_run(sessions: Sequence[Session], results: Mapping[int, TaskResult]) -> dict[int, dict[str, TaskResult]]:
-    runs: dict[int, dict[str, TaskResult]] = defaultdict(dict)
-    for session in sessions:
-        result = results[session.pk]
-        runs[session.run_id][result.task_id] = result
-    return runs
-
-
-def _verdicts(pilot: Pilot) -> tuple[dict[int, Verdicts], dict[int, list[str]]]:
-    by_session: dict[int, Any] = defaultdict(lambda: defaultdict(list))
-    labels: dict[int, dict[int, str]] = defaultdict(dict)
-    rows = Verdict.objects.filter(session__run__pilot=pilot, kind=Verdict.Kind.CHECKLIST).order_by("turn", "index")
-    for pk, mode, index, turn, met, label, uid in rows.values_list(
-        "session", "scoring", "index", "turn", "met", "label", "uid"
-    ):
-        by_session[pk][mode, index].append((turn, met))
-        if uid is None:
-            labels[pk][index] = label.removeprefix("[tools] ")
-    keys = {pk: [label for _, label in sorted(by_index.items())] for pk, by_index in labels.items()}
-    return by_session, keys
-
-
-def _session(
-    session: Session,
-    task: TaskSpec,
-    result: TaskResult,
-    run: Mapping[str, TaskResult],
-    verdicts: Verdicts,
-    keys: Sequence[str] | None,
-) -> dict[str, Any]:
-    items = session_items(task, session.state, verdicts, keys)
-    resolved = {row.index: row for row in session.intents.all()}
+def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult]) -> dict[str, Any]:
+    task, result, judged = loaded.task(session), loaded.results[session.pk], loaded.judged[session.pk]
+    items = session_items(task, session.state, judged, loaded.rules)
+    comp = comp_of(session, task, judged, loaded.rules)
+    resolved = judged.statuses
     failed = session.state == State.FAILED
     value = proc(result, run, ScoringMode.STRICT)
     return {
@@ -160,16 +138,20 @@ def _session(
             }
             for item, graded in items
         ],
-        "ungraded": session.ungraded,
+        "ungraded": loaded.ungraded(session),
         "proc": None if task.is_setup else value,
-        "comp": {"compat": session.comp_compat, "strict": 0.0 if failed and items else session.comp_strict},
+        "comp": {
+            "compat": None if failed else comp[ScoringMode.COMPAT],
+            "strict": (0.0 if items else None) if failed else comp[ScoringMode.STRICT],
+        },
         "tokens": {part: session.tokens.get(part, 0) for part in ("agent", "user", "judge")},
         "judge_tokens": {mode: session.tokens.get(f"judge_{mode}", 0) for mode in ScoringMode},
     }
 
 
-def _scores(pilot: Pilot, sessions: Sequence[Session], results: Mapping[int, TaskResult]) -> dict[str, Any]:
+def scores_json(loaded: JudgedPilot) -> dict[str, Any]:
     """By scoring mode: the mean over personas per run, then mean and deviation over runs."""
+    sessions, results = loaded.sessions, loaded.results
     tasks: dict[str, dict[int, list[TaskResult]]] = defaultdict(lambda: defaultdict(list))
     for session in sessions:
         tasks[session.run.persona_revision.persona.user_id][session.run.number].append(results[session.pk])
@@ -184,7 +166,7 @@ def _scores(pilot: Pilot, sessions: Sequence[Session], results: Mapping[int, Tas
     return scores | {
         "personas": personas,
         "runs": len(numbers),
-        "ungraded": sum(session.ungraded for session in sessions),
+        "ungraded": sum(loaded.ungraded(session) for session in sessions),
         "judge_tokens": {
             mode: sum(session.tokens.get(f"judge_{mode}", 0) for session in sessions) for mode in ScoringMode
         },
@@ -192,7 +174,7 @@ def _scores(pilot: Pilot, sessions: Sequence[Session], results: Mapping[int, Tas
             part: sum(session.tokens.get(part, 0) for session in sessions) for part in ("agent", "user", "judge")
         },
         "cost": str(sum((session.cost for session in sessions), start=0)),
-        "scripted": pilot.scripted,
+        "scripted": loaded.pilot.scripted,
     }
 
 

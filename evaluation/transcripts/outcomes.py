@@ -6,8 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.grading.items import GradedItem, grade_over_turns, items_of
-from evaluation.models import Session, SessionIntent, Verdict
+from evaluation.grading.credit import DEFAULT_RULES, CreditRule
+from evaluation.grading.intents import IntentStatus
+from evaluation.grading.items import GradedItem, items_of
+from evaluation.grading.judgings import Rules
+from evaluation.models import Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import HiddenIntent, TaskSpec
 
@@ -54,7 +57,7 @@ class ItemOutcome:
 
 
 def intent_outcomes(
-    task: TaskSpec, resolved: Mapping[int, SessionIntent], verdicts: Iterable[Verdict]
+    task: TaskSpec, resolved: Mapping[int, IntentStatus], verdicts: Iterable[Verdict]
 ) -> list[IntentOutcome]:
     by_intent: dict[int, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
@@ -65,7 +68,7 @@ def intent_outcomes(
         row = resolved.get(index)
         decisions = by_intent[index]
         in_turn = [verdict for verdict in decisions if row and verdict.turn == row.turn]
-        met = next((verdict for verdict in in_turn if verdict.met), None)
+        met = next((verdict for verdict in in_turn if verdict.counts_as), None)
         outcomes.append(
             IntentOutcome(
                 index,
@@ -79,7 +82,9 @@ def intent_outcomes(
     return outcomes
 
 
-def item_outcomes(task: TaskSpec, session: Session, verdicts: Sequence[Verdict]) -> list[ItemOutcome]:
+def item_outcomes(
+    task: TaskSpec, session: Session, verdicts: Sequence[Verdict], rules: Rules = DEFAULT_RULES
+) -> list[ItemOutcome]:
     checks = [verdict for verdict in verdicts if verdict.kind == Verdict.Kind.CHECKLIST]
     by_item: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
     for verdict in checks:
@@ -87,7 +92,7 @@ def item_outcomes(task: TaskSpec, session: Session, verdicts: Sequence[Verdict])
     return [
         ItemOutcome(
             item,
-            tuple(_scored_outcome(mode, item, session, by_item[mode, item.index]) for mode in ScoringMode),
+            tuple(_scored_outcome(mode, item, session, by_item[mode, item.index], rules[mode]) for mode in ScoringMode),
             tuple(by_item["compat", item.index] + by_item["strict", item.index]),
         )
         for item in items_of(task, _script_keys(checks))
@@ -95,7 +100,7 @@ def item_outcomes(task: TaskSpec, session: Session, verdicts: Sequence[Verdict])
 
 
 def _scored_outcome(
-    mode: ScoringMode, item: GradedItem, session: Session, verdicts: Sequence[Verdict]
+    mode: ScoringMode, item: GradedItem, session: Session, verdicts: Sequence[Verdict], rule: CreditRule
 ) -> ScoredOutcome:
     if session.state == Session.State.FAILED:
         if mode == ScoringMode.STRICT:
@@ -103,18 +108,22 @@ def _scored_outcome(
         return ScoredOutcome(
             mode, "ungraded", None, None, "The agent failed, so the session is excluded from the mean."
         )
-    graded = grade_over_turns([(verdict.turn, verdict.met) for verdict in verdicts])
+    samples: dict[int, list[tuple[int, bool | None]]] = defaultdict(list)
+    for verdict in verdicts:
+        samples[verdict.judging.sample].append((verdict.turn, verdict.counts_as))
+    graded = rule.credit([values for _, values in sorted(samples.items())])
     if not verdicts:
         graded_at = session.graded_compat_at if mode == ScoringMode.COMPAT else session.graded_strict_at
         if graded_at is None:
             return ScoredOutcome(mode, "waiting", None, None, "Not graded yet.")
         return ScoredOutcome(mode, "ungraded", None, None, "Its grader is missing.")
     if graded.value is None:
-        broken = next((verdict for verdict in verdicts if verdict.met is None), verdicts[-1])
+        broken = next((verdict for verdict in verdicts if verdict.counts_as is None), verdicts[-1])
         return ScoredOutcome(mode, "ungraded", None, broken, broken.error)
     if not graded.value:
         return ScoredOutcome(mode, "not_met", None, verdicts[-1])
-    credited = next(verdict for verdict in verdicts if verdict.met)
+    met = [verdict for verdict in verdicts if verdict.counts_as]
+    credited = next((verdict for verdict in met if verdict.turn == graded.turn), met[0])
     unsupported = item.grader == "rubric" and not credited.supported
     return ScoredOutcome(mode, "unsupported" if unsupported else "met", graded.turn, credited)
 

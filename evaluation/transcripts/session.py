@@ -11,6 +11,8 @@ from django.template.defaultfilters import pluralize
 from django.utils.safestring import SafeString
 
 from evaluation import visibility
+from evaluation.grading.judged import load_judged
+from evaluation.grading.judgings import rules_of, scoring_choice
 from evaluation.models import Session, ToolCall, Turn
 from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
 from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_outcomes, item_outcomes
@@ -80,8 +82,10 @@ def load_transcript(session: Session) -> SessionTranscript:
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
     turns = visibility.turns_of(session)
     verdicts = visibility.verdicts_of(session)
-    intents = intent_outcomes(task, visibility.intents_of(session), verdicts)
-    items = item_outcomes(task, session, verdicts)
+    choice = scoring_choice(session.run.pilot)
+    statuses = load_judged(choice.round, [session])[session.pk].statuses
+    intents = intent_outcomes(task, statuses, verdicts)
+    items = item_outcomes(task, session, verdicts, rules_of(choice))
     before = manifests_before(session, turns, manifest_before(session, task, persona))
     files = _texts(task, turns)
     evidence = locate_evidence(verdicts, turns, files)

@@ -17,13 +17,16 @@ from evaluation import visibility
 from evaluation.audits.blindness import closed_pilots, find_pilot, open_pilots
 from evaluation.audits.campaigns import audits_of
 from evaluation.forms.pilots import PilotForm
+from evaluation.grading.judgings import scoring_choice
 from evaluation.grading.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import Pilot
 from evaluation.pilots.lifecycle import cancel_pilot, retry_pilot
 from evaluation.pilots.matrix import pilot_progress, session_matrix
 from evaluation.pilots.start import PilotError, start_pilot
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.comparison import summarize_rounds
 from evaluation.results.pilot_report import pilot_report
+from evaluation.results.scores import read_scores, refresh_scores
 from studio.access import SignedInRequest, actions_in, benchmarks_for, find_benchmark, may, require
 
 PER_PAGE = 50
@@ -117,6 +120,7 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
         benchmark = find_benchmark(request.user, slug)
         rows, closed = rows.filter(benchmark=benchmark), closed.filter(benchmark=benchmark)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    refresh_scores(page)
     benchmarks = list(benchmarks_for(request.user).order_by("name"))
     return render(
         request,
@@ -132,7 +136,7 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
 
 
 def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
-    progress = pilot_progress(row)
+    progress, scores = pilot_progress(row), read_scores(row)
     page = Paginator(visibility.personas_of(row), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
     sessions = list(visibility.sessions_of(row).filter(run__persona_revision__persona__in=list(page)))
     is_running = row.state in RUNNING
@@ -145,12 +149,14 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "runs": range(1, row.runs_wanted + 1),
         "is_running": is_running,
         "no_worker": is_running and not progress.turns and timezone.now() - row.created_at > WORKER_TIMEOUT,
-        "scores": row.scores,
-        "scores_by_mode": [(mode, row.scores[mode]) for mode in ScoringMode] if row.scores else [],
+        "scores": scores,
+        "scores_by_mode": [(mode, scores[mode]) for mode in ScoringMode] if scores else [],
         "may_cancel": "pilot" in actions and (is_running or row.state == Pilot.State.STOPPED),
         "may_retry": "pilot" in actions and progress.stopped and row.state != Pilot.State.CANCELLED,
         "may_audit": "plan_audit" in actions and not is_running,
         "may_start": "pilot" in actions,
         "audits": audits_of(row),
+        "rounds": [] if is_running else summarize_rounds(row),
+        "choice": scoring_choice(row),
         "older_scripts": [] if is_running else sessions_graded_by_older_scripts(row),
     }

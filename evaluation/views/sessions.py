@@ -66,7 +66,11 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
     if file is None and not gone:
         raise Http404
     earlier = open_file(path, {}, before) if path in before else None
-    quotes = {str(verdict.pk): verdict.quote for verdict in row.verdicts.filter(turn=number).exclude(quote="")}
+    quotes = {
+        str(verdict.pk): verdict.quote
+        for verdict in visibility.verdicts_of(row)
+        if verdict.turn == number and verdict.quote
+    }
     comparable = earlier is not None and (gone or (file is not None and file.change == "changed"))
     text_before = earlier.text if earlier else None
     text_after = "" if gone else file.text if file else None

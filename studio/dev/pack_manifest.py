@@ -37,6 +37,9 @@ class PackPilot(Closed):
     agent: str
     user_model: str
     judge: str
+    judging: dict[str, Any] | None = Field(
+        default=None, description="What scored it: judge, prompts with their hashes, samples, credit rules."
+    )
     runs: int
     scores: dict[str, Any] | None
 

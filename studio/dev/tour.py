@@ -90,6 +90,8 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("pilots", "/pilots/"),
         Shot("pilot-new", f"/benchmarks/{slug}/pilots/new/"),
         Shot("pilot", paths.pilot),
+        Shot("pilot-rejudge", f"{paths.pilot}rejudge/"),
+        Shot("pilot-scoring", f"{paths.pilot}scoring/"),
         Shot("session", paths.session),
         Shot("session-file", paths.file),
         Shot("audits", "/audits/"),

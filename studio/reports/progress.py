@@ -6,13 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Case, Count, F, IntegerField, OuterRef, QuerySet, Subquery, Value, When, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Case, Count, F, IntegerField, Max, QuerySet, Value, When
 from django.urls import reverse
 
-from studio.models import Benchmark, Event, Persona, Task, TaskState
+from studio.findings.queries import open_findings
+from studio.models import Benchmark, Persona, Task, TaskState
 from studio.models.statuses import STATUSES
-from studio.reports.statistics import summed_tasks
 
 PERSONAS = 20
 """Rows of one grid; further personas are on the benchmark's page."""
@@ -97,8 +96,7 @@ class BenchmarkProgress:
 
 def by_latest_activity(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
     """By latest activity (``touched_at``); benchmarks without any come last."""
-    newest = Event.objects.filter(benchmark=OuterRef("pk")).order_by("-at").values("at")[:1]
-    return benchmarks.annotate(touched_at=Subquery(newest)).order_by(F("touched_at").desc(nulls_last=True), "name")
+    return benchmarks.annotate(touched_at=Max("events__at")).order_by(F("touched_at").desc(nulls_last=True), "name")
 
 
 def progress_of(benchmarks: Sequence[Benchmark]) -> list[BenchmarkProgress]:
@@ -107,9 +105,13 @@ def progress_of(benchmarks: Sequence[Benchmark]) -> list[BenchmarkProgress]:
         Persona.objects.filter(benchmark__in=result).order_by().values_list("benchmark").annotate(Count("pk"))
     ):
         result[pk].personas = personas
-    for pk, state, figures, findings in summed_tasks("persona__benchmark", result):
-        result[pk].states[state] = figures.tasks
-        result[pk].errors += findings["error"]
+    benchmark_of = "episode__persona__benchmark"
+    tasks = Task.objects.filter(**{f"{benchmark_of}__in": result}).order_by()
+    for pk, state, count in tasks.values_list(benchmark_of, "state").annotate(Count("pk")):
+        result[pk].states[state] = count
+    errors = open_findings().filter(severity="error", **{f"task__{benchmark_of}__in": result}).order_by()
+    for pk, count in errors.values_list(f"task__{benchmark_of}").annotate(Count("pk")):
+        result[pk].errors = count
     return list(result.values())
 
 
@@ -119,16 +121,11 @@ def progress_grids(
     """With rows of the personas from index ``start``, at most ``limit`` for each benchmark."""
     result = progress_of(benchmarks)
     by_benchmark: dict[int, list[Persona]] = defaultdict(list)
-    numbered = Persona.objects.annotate(
-        number=Window(RowNumber(), partition_by="benchmark", order_by=["position", "user_id"])
-    )
-    for persona in numbered.filter(benchmark__in=benchmarks, number__gt=start, number__lte=start + limit).only(
-        "user_id", "name", "benchmark", "occupation"
-    ):
+    for persona in Persona.objects.filter(benchmark__in=benchmarks).only("user_id", "name", "benchmark", "occupation"):
         by_benchmark[persona.benchmark_id].append(persona)
     rows: dict[int, PersonaRow] = {}
     for progress in result:
-        for persona in by_benchmark[progress.benchmark.pk]:
+        for persona in by_benchmark[progress.benchmark.pk][start : start + limit]:
             persona.benchmark = progress.benchmark
             rows[persona.pk] = PersonaRow(persona, persona.get_absolute_url(), planned=progress.benchmark.plan_sessions)
             progress.rows.append(rows[persona.pk])
@@ -137,18 +134,23 @@ def progress_grids(
 
 
 def _fill(rows: dict[int, PersonaRow]) -> None:
+    findings: dict[tuple[int, str], int] = {
+        (task, severity): count
+        for task, severity, count in open_findings()
+        .filter(task__episode__persona__in=rows, severity__in=["error", "warning"])
+        .order_by()
+        .values_list("task", "severity")
+        .annotate(Count("pk"))
+    }
     placed_first = Case(When(position=None, then=Value(1)), default=Value(0), output_field=IntegerField())
     tasks = (
         Task.objects.filter(episode__persona__in=rows)
         .order_by("episode", placed_first, "position", "task_id")
-        .values_list(
-            *("episode__persona", "pk", "task_id", "title", "state", "position"),
-            *("summary__errors", "summary__warnings"),
-        )
+        .values_list("episode__persona", "pk", "task_id", "title", "state", "position")
     )
     prefixes: dict[int, str] = {}
     placed: Counter[int] = Counter()
-    for persona, pk, task_id, title, state, position, errors, warnings in tasks:
+    for persona, pk, task_id, title, state, position in tasks:
         row = rows[persona]
         if persona not in prefixes:
             slug, user_id = row.persona.benchmark.slug, row.persona.user_id
@@ -162,7 +164,7 @@ def _fill(rows: dict[int, PersonaRow]) -> None:
                 title.strip() or task_id,
                 f"{prefixes[persona]}{pk}/",
                 state,
-                errors,
-                warnings,
+                findings.get((pk, "error"), 0),
+                findings.get((pk, "warning"), 0),
             )
         )

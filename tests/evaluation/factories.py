@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from django.utils import timezone
 
+from evaluation.grading.judgings import open_judging
 from evaluation.models import Pilot, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from studio.models import Benchmark, Blob, Membership, User
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task
@@ -63,17 +64,19 @@ def turn(
 
 
 def verdict(session: Session, kind: str = "checklist", **fields: object) -> Verdict:
+    """Of the session's own judging, in the mode ``scoring``; of the ``judging`` if one is given."""
+    scoring = fields.pop("scoring", "strict" if kind == "checklist" else "")
+    judging = fields.pop("judging", None) or open_judging(session, str(scoring))
     values: dict[str, object] = {
         "turn": 1,
         "index": 1,
         "uid": uuid.uuid4(),
         "label": "The fee is named.",
         "grader": "rubric" if kind == "checklist" else "judge",
-        "scoring": "strict" if kind == "checklist" else "",
         "met": True,
         "supported": True,
     }
-    return Verdict.objects.create(session=session, kind=kind, **(values | fields))
+    return Verdict.objects.create(judging=judging, kind=kind, **(values | fields))
 
 
 def resolve_intent(session: Session, index: int, status: str, turn: int) -> SessionIntent:

@@ -6,11 +6,12 @@ from annotations.campaigns import CampaignError
 from annotations.judgments import record_judgment
 from annotations.models import AuditCampaign
 from evaluation.audits.campaigns import auditable_pilots, audits_of, open_audit, summarize_audits
-from evaluation.models import Pilot, Session, Snapshot, ToolCall, Turn, Verdict
+from evaluation.models import Pilot, Session, Snapshot, ToolCall, Turn
 from studio.domain.task import ToolEvidence
 from studio.models import Blob
 from tests.annotations.builders import make_person
 from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, rubric, task
+from tests.evaluation.factories import verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -57,7 +58,8 @@ def pilot() -> Pilot:
         strict | {"index": 2, "label": "[tools] sent", "grader": "rule"},
         strict | {"index": 3, "label": "ungraded", "met": None},
     ]
-    Verdict.objects.bulk_create(Verdict(session=session, quote=QUOTE, reason=REASON, **row) for row in rows)
+    for row in rows:
+        verdict(session, uid=None, quote=QUOTE, reason=REASON, **row)
     make_person(benchmark, "auditor")
     return pilot
 
@@ -100,7 +102,8 @@ def test_judge_and_decision_are_sealed(pilot):
     contents = json.dumps(list(contents_of(campaign).values()))
     assert not [secret for secret in (QUOTE, REASON, "scripted", "True", "true") if secret in contents]
     sealed = {packet.kind: packet.sealed for packet in campaign.packets.all()}
-    assert sealed["satisfaction"] == {"decision": False, "quote": QUOTE, "reason": REASON, "judge": "scripted-judge"}
+    assert sealed["satisfaction"] == {"decision": False, "quote": QUOTE, "reason": REASON, "judge": "scripted-user"}
+    assert sealed["checklist"]["judge"] == "scripted-judge"
     assert sealed["follow_up"]["decision"] is True
 
 

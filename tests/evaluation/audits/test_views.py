@@ -2,9 +2,10 @@ import pytest
 from django.test import Client
 
 from annotations.models import AuditCampaign
-from evaluation.models import Pilot, Session, Snapshot, Turn, Verdict
+from evaluation.models import Pilot, Session, Snapshot, Turn
 from tests.annotations.builders import make_person
 from tests.evaluation.builders import benchmark_of, pilot_of, task
+from tests.evaluation.factories import verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -15,9 +16,7 @@ def judged_pilot(decisions: int = 4) -> Pilot:
     snapshot = Snapshot.objects.create(run=session.run, manifest={}, sha256="0" * 64)
     for number in range(1, decisions + 1):
         Turn.objects.create(session=session, number=number, user_message="m", reply="r", snapshot=snapshot)
-        Verdict.objects.create(
-            session=session, kind="follow_up", turn=number, index=1, label="the fee", grader="judge", met=number % 2
-        )
+        verdict(session, "follow_up", turn=number, label="the fee", met=bool(number % 2))
     return pilot
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.grading.items import ItemGrade, grade_over_turns, items_of
+from evaluation.grading.items import items_of
 from evaluation.grading.rule import RuleError, RuleEvidence, check_rule
 from evaluation.protocol.participants import ToolRecord
 from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
@@ -33,20 +33,6 @@ def test_script_keys_follow_the_checklist_with_weight_one():
 
 def test_script_without_keys_is_one_item():
     assert [item.criterion for item in items_of(TASK)] == ["First", "Second", "[tools] check.py"]
-
-
-@pytest.mark.parametrize(
-    ("values", "graded"),
-    [
-        ([(1, False), (2, True), (3, False)], ItemGrade(True, 2)),
-        ([(1, False), (2, False)], ItemGrade(False)),
-        ([(1, None), (2, True)], ItemGrade(True, 2)),
-        ([(1, None), (2, False)], ItemGrade(None)),
-        ([], ItemGrade(None)),
-    ],
-)
-def test_item_is_met_in_any_turn_and_ungraded_without_a_grader(values: list, graded: ItemGrade):
-    assert grade_over_turns(values) == graded
 
 
 CALLS = [

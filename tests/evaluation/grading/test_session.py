@@ -118,7 +118,7 @@ def test_script_grades_in_both_modes_after_the_rubric(stub: StubModel):
         ("rule", False, True),
     ]
     assert session["comp"] == {"compat": pytest.approx(2 / 3), "strict": 1.0}
-    labels = Verdict.objects.filter(scoring="strict", index=3).values_list("label", flat=True)
+    labels = Verdict.objects.filter(judging__scoring="strict", index=3).values_list("label", flat=True)
     assert list(labels) == ["[tools] wrote_twice"]
 
 

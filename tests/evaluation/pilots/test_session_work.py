@@ -37,8 +37,8 @@ def test_strict_skips_met_items_and_compat_judges_every_turn(stub: StubModel):
 
     work_through(start(stub, task("a", checklist=(rubric("x"), rubric("y", 3)))))
 
-    rows = Verdict.objects.filter(kind="checklist").order_by("scoring", "turn", "index")
-    assert list(rows.values_list("scoring", "turn", "index", "met")) == [
+    rows = Verdict.objects.filter(kind="checklist").order_by("judging__scoring", "turn", "index")
+    assert list(rows.values_list("judging__scoring", "turn", "index", "met")) == [
         *[("compat", turn, index, index == 1) for turn in (1, 2, 3) for index in (1, 2)],
         ("strict", 1, 1, True),
         ("strict", 1, 2, False),
@@ -116,7 +116,7 @@ def test_ungraded_items_are_null_and_never_not_met(stub: StubModel):
         ("rule", None, None),
     ]
     assert (session["ungraded"], session["comp"]) == (3, {"compat": 1.0, "strict": 1.0})
-    errors = Verdict.objects.filter(scoring="strict", met=None, index=4).values_list("error", flat=True)
+    errors = Verdict.objects.filter(judging__scoring="strict", met=None, index=4).values_list("error", flat=True)
     assert list(errors) == ["The grader script data/p/scripts/gone.py does not exist."]
 
 

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from evaluation.models import ModelEndpoint, Pilot, Session
+from evaluation.results.scores import score_keys
 from evaluation.views.pilots import PERSONAS_PER_PAGE
 from studio.domain.persona import PersonaSpec
 from studio.models import Membership
@@ -191,6 +192,7 @@ def test_both_scoring_modes_are_shown_with_their_counts(client: Client):
         scores={"compat": score, "strict": strict, "personas": {}, "ungraded": 3, "tokens": totals, "cost": "1.5"}
         | {"judge_tokens": {"compat": 7777, "strict": 5555}},
     )
+    Pilot.objects.update(scores_key=score_keys([pilot.pk])[pilot.pk])
     signed_in(client, pilot, "viewer")
 
     page = client.get(f"/pilots/{pilot.pk}/").content.decode()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evaluation.models import Pilot, Rehearsal, Session, Verdict
-from evaluation.protocol.prompts import SATISFACTION_SYSTEM
+from evaluation.protocol.prompt_files import load_prompt
 from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.lifecycle import RehearsalError, start_rehearsal
 from evaluation.rehearsals.transcript import load_transcript
@@ -55,7 +55,7 @@ def test_judge_has_the_prompt_of_a_pilot_and_reads_the_users_files(stub):
     after_reply(row, "See the note.")
 
     system, user = stub.bodies[0]["messages"]
-    assert system["content"] == SATISFACTION_SYSTEM
+    assert system["content"] == load_prompt("satisfaction").system
     assert "The fee is 70." in user["content"]
     assert stub.bodies[0]["temperature"] == 0
 

@@ -1,0 +1,98 @@
+"""The API of judgings: a pilot's rounds, judging again, and what scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from evaluation.audits.blindness import find_pilot
+from evaluation.models import JudgingRound, ModelEndpoint, Pilot
+from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, plan_rejudging, start_rejudging
+from evaluation.results.choice import SAMPLE_CHOICES, TURN_CHOICES, ScoringChoiceError, choose_scoring, rules_named
+from evaluation.results.comparison import round_report
+from studio.access import ApiRequest, require
+
+ROUND = OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py rejudge --json`` gives it.")
+
+
+def _names(choices: list[tuple[str, str]]) -> str:
+    return ", ".join(f"`{name}`: {label}" for name, label in choices)
+
+
+class RejudgingSerializer(serializers.Serializer[Any]):
+    """The options of ``manage.py rejudge``. What is not given stays as the pilot ran."""
+
+    judge = serializers.CharField(required=False, default="", allow_blank=True)
+    prompt = serializers.CharField(required=False, default="", allow_blank=True)
+    samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MAX_SAMPLES)
+    sessions = serializers.ListField(child=serializers.IntegerField(), required=False, default=list)
+    every_turn = serializers.BooleanField(required=False, default=False)
+    estimate = serializers.BooleanField(required=False, default=False, help_text="Only say what it would cost.")
+
+
+class ScoringChoiceSerializer(serializers.Serializer[Any]):
+    """Credit rules that are not given stay."""
+
+    round = serializers.IntegerField(min_value=1)
+    compat = serializers.CharField(required=False, help_text=_names(TURN_CHOICES))
+    strict = serializers.CharField(required=False, help_text=_names(TURN_CHOICES))
+    samples = serializers.CharField(required=False, help_text=_names(SAMPLE_CHOICES))
+
+
+class JudgingActions(viewsets.GenericViewSet[Pilot]):
+    """Actions of a pilot that concern its judgings."""
+
+    @extend_schema(responses=OpenApiResponse(OpenApiTypes.OBJECT, "One object per round, oldest first."))
+    @action(detail=True)
+    def judgings(self, request: ApiRequest, pk: str) -> Response:
+        """Its rounds of judgings side by side: judge, prompts, cost, and what flipped."""
+        pilot = find_pilot(request.user, pk)
+        return Response([round_report(row) for row in pilot.rounds.select_related("pilot")])
+
+    @extend_schema(request=RejudgingSerializer, responses={200: OpenApiTypes.OBJECT, 201: ROUND})
+    @action(detail=True, methods=["post"])
+    def rejudge(self, request: ApiRequest, pk: str) -> Response:
+        """Judge its stored sessions again, without running the agent."""
+        pilot = find_pilot(request.user, pk)
+        require(request.user, pilot.benchmark, "pilot")
+        serializer = RejudgingSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = dict(serializer.validated_data)
+        only_estimate = data.pop("estimate")
+        name = data.pop("judge")
+        judge = ModelEndpoint.objects.filter(name=name).first()
+        if name and judge is None:
+            raise ValidationError({"judge": [f"There is no model “{name}”."]})
+        try:
+            plan = plan_rejudging(pilot, judge=judge, **data)
+        except RejudgingError as error:
+            raise ValidationError({error.field: [error.message]}) from error
+        if only_estimate:
+            return Response({"pilot": pilot.pk, "estimate": vars(plan.estimate)})
+        started = start_rejudging(plan, by=request.user)
+        return Response(round_report(started), status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=ScoringChoiceSerializer, responses=ROUND)
+    @action(detail=True, methods=["post"])
+    def scoring(self, request: ApiRequest, pk: str) -> Response:
+        """Choose the round that scores it, and the credit rules."""
+        pilot = find_pilot(request.user, pk)
+        require(request.user, pilot.benchmark, "pilot")
+        serializer = ScoringChoiceSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
+        chosen = JudgingRound.objects.filter(pilot=pilot, number=data["round"]).first()
+        if chosen is None:
+            raise ValidationError({"round": ["This pilot has no such round."]})
+        names = {name: value for name, value in data.items() if name != "round"}
+        try:
+            choice = choose_scoring(pilot, chosen, rules_named(pilot, names), by=request.user)
+        except ScoringChoiceError as error:
+            raise ValidationError({error.field: [error.message]}) from error
+        return Response(round_report(choice.round))

@@ -1,0 +1,99 @@
+"""Judging a pilot again, and choosing what scores it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluation import visibility
+from evaluation.forms.choices import EndpointChoice
+from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
+from evaluation.grading.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
+from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session
+from evaluation.pilots.rejudging import MAX_SAMPLES, known_versions
+
+SESSIONS_SHOWN = 200
+
+
+class RejudgingForm(forms.Form):
+    """Every field left as it is means: as the pilot ran."""
+
+    judge = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(),
+        required=False,
+        empty_label="As the pilot ran",
+        help_text="Another judge decides on intents and on the checklist.",
+    )
+    prompt = forms.ChoiceField(required=False, label="Prompt version", help_text="Of every prompt that has it.")
+    samples = forms.IntegerField(
+        min_value=1,
+        max_value=MAX_SAMPLES,
+        initial=1,
+        help_text="How often each question is asked. More than one shows how stable the judge is.",
+    )
+    every_turn = forms.BooleanField(
+        required=False,
+        label="Judge every turn in strict",
+        help_text="Strict stops at the first turn that meets an item. Needed to score by the last turn.",
+    )
+    sessions = forms.TypedMultipleChoiceField(
+        coerce=int, required=False, label="Sessions", help_text="Select none to judge all finished sessions."
+    )
+
+    def __init__(self, *args: Any, pilot: Pilot, **options: Any) -> None:
+        super().__init__(*args, **options)
+        judge, prompt, sessions = (self.fields[name] for name in ("judge", "prompt", "sessions"))
+        assert isinstance(judge, forms.ModelChoiceField)
+        assert isinstance(prompt, forms.ChoiceField)
+        assert isinstance(sessions, forms.ChoiceField)
+        judge.queryset = visibility.endpoints()
+        prompt.choices = [("", "As the pilot ran"), *((version, f"Version {version}") for version in known_versions())]
+        rows: Any = visibility.sessions_of(pilot).filter(state=Session.State.FINISHED, graded_compat_at__isnull=False)
+        sessions.choices = [
+            (row.pk, f"{row.persona_name or row.persona_user} · {row.task_id} · run {row.run_number}")
+            for row in rows[:SESSIONS_SHOWN]
+        ]
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in ("judge", "prompt", "samples", "every_turn", "sessions")}
+
+    def add_error_to(self, field: str, message: str) -> None:
+        self.add_error(field if field in self.fields else None, message)
+
+
+class ScoringForm(forms.Form):
+    round = forms.ModelChoiceField(queryset=JudgingRound.objects.none(), empty_label=None, label="Round that scores")
+    compat = forms.ChoiceField(label="compat: an item counts if it is", choices=[])
+    strict = forms.ChoiceField(label="strict: an item counts if it is", choices=[])
+    samples = forms.ChoiceField(label="With several samples", choices=[])
+
+    def __init__(self, *args: Any, pilot: Pilot, **options: Any) -> None:
+        super().__init__(*args, **options)
+        row = self.fields["round"]
+        assert isinstance(row, forms.ModelChoiceField)
+        row.queryset = JudgingRound.objects.filter(pilot=pilot)
+        turns = [(name, rule.label) for name, rule in TURN_RULES.items()]
+        samples = [(name, rule.label) for name, rule in SAMPLE_RULES.items()]
+        for name, choices in (("compat", turns), ("strict", turns), ("samples", samples)):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = choices
+        choice = scoring_choice(pilot)
+        self._before = rules_of(choice)
+        rules = rules_to_json(self._before)
+        self.initial = {
+            "round": choice.round_id,
+            "samples": rules["strict"]["samples"],
+            "compat": rules["compat"]["turns"],
+            "strict": rules["strict"]["turns"],
+            **self.initial,
+        }
+
+    @property
+    def rules(self) -> Rules:
+        return rules_from({name: self.cleaned_data[name] for name in ("compat", "strict", "samples")}, self._before)
+
+    def add_error_to(self, field: str, message: str) -> None:
+        self.add_error(field if field in self.fields else None, message)

@@ -1,0 +1,106 @@
+"""Judgings as rows: those a pilot or a rehearsal makes as it runs, and which of them score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.utils import timezone
+
+from evaluation.grading.credit import DEFAULT_RULES, CreditRule
+from evaluation.models import Judging, JudgingRound, ModelEndpoint, Pilot, Rehearsal, ScoringChoice, Session
+from evaluation.models.endpoints import freeze_endpoint, thaw_endpoint
+from evaluation.models.judgings import Purpose
+from evaluation.models.pilots import Role
+from evaluation.protocol.prompt_files import NAMES, PromptName, load_prompt
+from evaluation.protocol.scoring import ScoringMode
+from studio.models import User
+
+Rules = Mapping[ScoringMode, CreditRule]
+
+
+def prompt_names(scoring: str) -> tuple[PromptName, ...]:
+    """Of a judging in a scoring mode; of intents if it is empty."""
+    return ("checklist",) if scoring else ("satisfaction", "follow_up")
+
+
+def open_first_round(pilot: Pilot, by: User | None) -> JudgingRound:
+    """With the current prompts. It scores the pilot until somebody chooses another."""
+    prompts = {name: load_prompt(name).identity for name in NAMES}
+    judge = freeze_endpoint(pilot.endpoint("judge"))
+    first = JudgingRound.objects.create(
+        pilot=pilot, number=1, purpose=Purpose.SCORING, judge=judge, prompts=prompts, created_by=by
+    )
+    ScoringChoice.objects.create(pilot=pilot, round=first, rules=rules_to_json(DEFAULT_RULES), by=by)
+    return first
+
+
+def open_judging(session: Session, scoring: str) -> Judging:
+    """The session's own, in the pilot's first round."""
+    pilot = session.run.pilot
+    found = Judging.objects.filter(session=session, round__number=1, scoring=scoring, sample=1).first()
+    if found is not None:
+        return found
+    first = JudgingRound.objects.get(pilot=pilot, number=1)
+    role: Role = "judge" if scoring else "user_model"
+    row, _ = Judging.objects.get_or_create(
+        session=session,
+        round=first,
+        scoring=scoring,
+        sample=1,
+        defaults={
+            "endpoint": getattr(pilot, role),
+            "judge": freeze_endpoint(pilot.endpoint(role)),
+            "prompts": {name: first.prompts[name] for name in prompt_names(scoring)},
+        },
+    )
+    return row
+
+
+def close_judging(judging: Judging) -> None:
+    Judging.objects.filter(pk=judging.pk, finished_at=None).update(
+        state=Judging.State.FINISHED, finished_at=timezone.now()
+    )
+
+
+def open_rehearsal_judging(rehearsal: Rehearsal, endpoint: ModelEndpoint) -> Judging:
+    row, _ = Judging.objects.get_or_create(
+        rehearsal=rehearsal,
+        defaults={
+            "endpoint": endpoint,
+            "judge": freeze_endpoint(endpoint),
+            "prompts": {name: load_prompt(name).identity for name in prompt_names("")},
+        },
+    )
+    return row
+
+
+def judge_of(judging: Judging) -> ModelEndpoint:
+    """As it was frozen."""
+    return thaw_endpoint(judging.endpoint, judging.judge)
+
+
+def prompt_version(judging: Judging, name: PromptName) -> str:
+    return str(judging.prompts[name]["version"])
+
+
+def rules_to_json(rules: Rules) -> dict[str, Any]:
+    return {str(mode): asdict(rule) for mode, rule in rules.items()}
+
+
+def rules_from(names: Mapping[str, str], before: Rules) -> Rules:
+    """``names`` by ``compat``, ``strict`` and ``samples``; what is not named stays as ``before``."""
+    return {
+        mode: CreditRule(names.get(mode, before[mode].turns), names.get("samples", before[mode].samples))
+        for mode in ScoringMode
+    }
+
+
+def rules_of(choice: ScoringChoice) -> Rules:
+    return {mode: CreditRule(**choice.rules[mode]) for mode in ScoringMode}
+
+
+def scoring_choice(pilot: Pilot) -> ScoringChoice:
+    """The latest."""
+    return pilot.scoring_choices.select_related("round", "by")[:1].get()

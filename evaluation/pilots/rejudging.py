@@ -1,0 +1,240 @@
+"""Judging the stored sessions of a pilot again, without running its agent: the plan with its cost, and the start."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Count, Max, Sum
+
+from evaluation.grading.judgings import prompt_names
+from evaluation.leases.queue import enqueue
+from evaluation.models import Judging, JudgingRound, ModelCall, ModelEndpoint, Pilot, Session
+from evaluation.models.endpoints import freeze_endpoint
+from evaluation.models.judgings import Purpose
+from evaluation.models.pilots import Role
+from evaluation.protocol.participants import Tokens
+from evaluation.protocol.prompt_files import CURRENT, NAMES, PromptName, load_prompt, prompt_versions
+from evaluation.protocol.scoring import ScoringMode
+from studio.models import Event, User
+from studio.models.transactions import atomic_with_retry
+
+RUN_JUDGING = "evaluation.tasks.run_judging"
+MAX_SAMPLES = 20
+SCORINGS = ("", *(str(mode) for mode in ScoringMode))
+"""Intents, and the checklist in both modes."""
+IDENTITY = ("base_url", "model", "params")
+"""Two judges of which these are equal give the same answers."""
+
+
+class RejudgingError(Exception):
+    """The pilot cannot be judged again in this way. ``field`` names the invalid choice."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What judging again would take, by what the same sessions took before."""
+
+    calls: int
+    tokens: int
+    cost: str
+    """In US dollars."""
+    recorded: int
+    """Judgings that the record answers in full."""
+
+
+class Key(NamedTuple):
+    session: int
+    scoring: str
+    sample: int
+    judge: str
+    prompts: str
+
+
+@dataclass(frozen=True)
+class RejudgingPlan:
+    pilot: Pilot
+    judges: Mapping[str, ModelEndpoint]
+    """By scoring mode; the empty one judges intents."""
+    prompts: Mapping[PromptName, dict[str, str]]
+    samples: int
+    every_turn: bool
+    sessions: tuple[int, ...]
+    purpose: str
+    estimate: Estimate
+
+    def key(self, session: int, scoring: str, sample: int) -> Key:
+        judge = freeze_endpoint(self.judges[scoring])
+        return _key(session, scoring, sample, judge, self.prompts_of(scoring))
+
+    def prompts_of(self, scoring: str) -> dict[str, dict[str, str]]:
+        return {name: self.prompts[name] for name in prompt_names(scoring)}
+
+
+def known_versions() -> list[str]:
+    """Of any prompt, oldest first."""
+    return sorted({version for name in NAMES for version in prompt_versions(name)}, key=int)
+
+
+def plan_rejudging(
+    pilot: Pilot,
+    *,
+    judge: ModelEndpoint | None = None,
+    prompt: str = "",
+    samples: int = 1,
+    sessions: Collection[int] = (),
+    every_turn: bool = False,
+) -> RejudgingPlan:
+    """What is not given stays as the pilot ran. A ``judge`` judges intents and checklist alike; ``prompt`` is the
+    version of every prompt that has it. Raises RejudgingError.
+    """
+    if not 1 <= samples <= MAX_SAMPLES:
+        raise RejudgingError("samples", f"Choose between 1 and {MAX_SAMPLES} samples.")
+    roles: dict[str, Role] = {scoring: "judge" if scoring else "user_model" for scoring in SCORINGS}
+    judges = {scoring: judge or pilot.endpoint(role) for scoring, role in roles.items()}
+    first = JudgingRound.objects.get(pilot=pilot, number=1)
+    prompts = _prompts(first, prompt)
+    chosen = _sessions(pilot, sessions)
+    same = judge is None and all(first.prompts.get(name) == identity for name, identity in prompts.items())
+    plan = RejudgingPlan(
+        pilot=pilot,
+        judges=judges,
+        prompts=prompts,
+        samples=samples,
+        every_turn=every_turn,
+        sessions=chosen,
+        purpose=Purpose.STABILITY if same and samples > 1 else Purpose.REJUDGING,
+        estimate=Estimate(0, 0, "0", 0),
+    )
+    return RejudgingPlan(**{**vars(plan), "estimate": _estimate(plan)})
+
+
+@atomic_with_retry
+def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
+    """Create the round with its judgings, and enqueue them."""
+    pilot = Pilot.objects.select_for_update(no_key=True).get(pk=plan.pilot.pk)
+    created = JudgingRound.objects.create(
+        pilot=pilot,
+        number=(pilot.rounds.aggregate(last=Max("number"))["last"] or 0) + 1,
+        purpose=plan.purpose,
+        judge=freeze_endpoint(plan.judges[ScoringMode.STRICT]),
+        prompts=dict(plan.prompts),
+        samples=plan.samples,
+        every_turn=plan.every_turn,
+        estimate=asdict(plan.estimate),
+        created_by=by,
+    )
+    rows = Judging.objects.bulk_create(
+        Judging(
+            session_id=session,
+            round=created,
+            purpose=plan.purpose,
+            scoring=scoring,
+            sample=sample,
+            endpoint_id=plan.judges[scoring].pk,
+            judge=freeze_endpoint(plan.judges[scoring]),
+            prompts=plan.prompts_of(scoring),
+            scripted=plan.judges[scoring].scripted,
+            state=Judging.State.WAITING,
+        )
+        for session in plan.sessions
+        for scoring in SCORINGS
+        for sample in range(1, plan.samples + 1)
+    )
+    Event.objects.create(
+        benchmark=pilot.benchmark,
+        actor=by,
+        verb="rejudged",
+        summary=f"Judged pilot {pilot.number} again.",  # auditors of the pilot read this; the judge is closed to them
+        data={"pilot": pilot.pk, "round": created.number},
+    )
+    _enqueue([row.pk for row in rows])
+    return created
+
+
+def resume_round(judging_round: JudgingRound) -> int:
+    """Take up what infrastructure failures stopped; returns how many judgings."""
+    stopped = Judging.objects.filter(round=judging_round, state=Judging.State.ERROR)
+    ids = list(stopped.values_list("pk", flat=True))
+    stopped.update(state=Judging.State.WAITING, reason="")
+    _enqueue(ids)
+    return len(ids)
+
+
+def _prompts(first: JudgingRound, version: str) -> dict[PromptName, dict[str, str]]:
+    if version and not any(version in prompt_versions(name) for name in NAMES):
+        known = ", ".join(known_versions())
+        raise RejudgingError("prompt", f"No prompt has a version “{version}”; there are {known}.")
+    prompts = {}
+    for name in NAMES:
+        before = str(first.prompts.get(name, {}).get("version") or CURRENT[name])
+        prompts[name] = load_prompt(name, version if version in prompt_versions(name) else before).identity
+    return prompts
+
+
+def _sessions(pilot: Pilot, wanted: Collection[int]) -> tuple[int, ...]:
+    rows = Session.objects.filter(
+        run__pilot=pilot, state=Session.State.FINISHED, graded_strict_at__isnull=False, graded_compat_at__isnull=False
+    )
+    judged = list(rows.order_by("run", "position").values_list("pk", flat=True))
+    if unknown := sorted(set(wanted) - set(judged)):
+        raise RejudgingError("sessions", f"Session {unknown[0]} is not a finished session of this pilot.")
+    chosen = tuple(pk for pk in judged if not wanted or pk in set(wanted))
+    if not chosen:
+        raise RejudgingError("sessions", "No session of this pilot is finished and judged yet.")
+    return chosen
+
+
+def _estimate(plan: RejudgingPlan) -> Estimate:
+    recorded = {
+        _key(*row)
+        for row in Judging.objects.filter(
+            session__in=plan.sessions, state=Judging.State.FINISHED, round__every_turn=plan.every_turn
+        ).values_list("session", "scoring", "sample", "judge", "prompts")
+    }
+    took = _took_before(plan.sessions)
+    calls, tokens, cost, known = 0, Tokens(), Decimal(0), 0
+    for scoring in SCORINGS:
+        judge = plan.judges[scoring]
+        for session in plan.sessions:
+            source = ScoringMode.COMPAT if plan.every_turn and scoring else scoring
+            number, used = took.get((session, source)) or took.get((session, scoring), (0, Tokens()))
+            for sample in range(1, plan.samples + 1):
+                if plan.key(session, scoring, sample) in recorded:
+                    known += 1
+                    continue
+                calls, tokens, cost = calls + number, tokens + used, cost + judge.cost_of(used)
+    return Estimate(calls, tokens.total, str(cost), known)
+
+
+def _took_before(sessions: Sequence[int]) -> dict[tuple[int, str], tuple[int, Tokens]]:
+    """Calls and tokens of the sessions' own judgings, by session and scoring mode."""
+    rows = (
+        ModelCall.objects.filter(session__in=sessions, judging__round__number=1, response__isnull=False)
+        .order_by()
+        .values_list("session", "judging__scoring")
+        .annotate(number=Count("pk"), prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"))
+    )
+    return {
+        (session, scoring): (number, Tokens(prompt, completion))
+        for session, scoring, number, prompt, completion in rows
+    }
+
+
+def _key(session: int, scoring: str, sample: int, judge: Mapping[str, Any], prompts: Mapping[str, Any]) -> Key:
+    identity = json.dumps([judge.get(name) for name in IDENTITY], sort_keys=True)
+    return Key(session, scoring, sample, identity, json.dumps(prompts, sort_keys=True))
+
+
+def _enqueue(ids: Sequence[int]) -> None:
+    if ids:
+        transaction.on_commit(lambda: enqueue(RUN_JUDGING, ids), robust=True)

@@ -1,0 +1,65 @@
+"""Judge prompts, one file per version (``evaluation/prompts``)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, get_args
+
+PromptName = Literal["satisfaction", "follow_up", "checklist"]
+NAMES: tuple[PromptName, ...] = get_args(PromptName)
+CURRENT: Mapping[PromptName, str] = {"satisfaction": "1", "follow_up": "1", "checklist": "1"}
+"""The versions that new pilots use. Results of different versions are not comparable."""
+
+FOLDER = Path(__file__).resolve().parents[1] / "prompts"
+_FORM = re.compile(r"# System\n\n(?P<system>.+)\n\n# User\n\n(?P<user>.+)\n", re.DOTALL)
+_FIELD = re.compile(r"\{\{(\w+)\}\}")
+
+
+class UnknownPromptError(LookupError):
+    """There is no such version."""
+
+
+@dataclass(frozen=True)
+class PromptFile:
+    name: PromptName
+    version: str
+    sha256: str
+    """Of the file."""
+    system: str
+    user: str
+    """With ``{{name}}`` where material goes."""
+
+    def fill(self, **material: str) -> str:
+        """The user message. Material is not searched for names again; a paragraph that becomes empty is left out."""
+        paragraphs = (_FIELD.sub(lambda match: material[match[1]], text) for text in self.user.split("\n\n"))
+        return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """As judgings and releases name it."""
+        return {"version": self.version, "sha256": self.sha256}
+
+
+@cache
+def load_prompt(name: PromptName, version: str = "") -> PromptFile:
+    """The current version by default. Raises UnknownPromptError."""
+    version = version or CURRENT[name]
+    if version not in prompt_versions(name):
+        raise UnknownPromptError(f"The {name} prompt has no version {version}.")
+    content = (FOLDER / name / f"{version}.md").read_bytes()
+    form = _FORM.fullmatch(content.decode())
+    if form is None:
+        raise ValueError(f"The prompt {name}/{version}.md lacks one of its two sections.")
+    return PromptFile(name, version, hashlib.sha256(content).hexdigest(), form["system"], form["user"])
+
+
+@cache
+def prompt_versions(name: PromptName) -> tuple[str, ...]:
+    """Oldest first."""
+    numbers = (path.stem for path in (FOLDER / name).glob("*.md") if path.stem.isdecimal())
+    return tuple(sorted(numbers, key=int))

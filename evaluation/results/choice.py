@@ -1,0 +1,90 @@
+"""Choosing the round that scores a pilot, and correcting verdicts. Both are recorded, nothing is overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
+from evaluation.grading.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
+from evaluation.models import Judging, JudgingRound, Pilot, ScoringChoice, Session, Verdict, VerdictCorrection
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.scores import UNFINISHED, refresh_scores
+from studio.models import Event, User
+from studio.models.transactions import atomic_with_retry
+
+
+class ScoringChoiceError(Exception):
+    """This round, or these rules, cannot score the pilot. ``field`` names the invalid choice."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+TURN_CHOICES = [(name, rule.label) for name, rule in TURN_RULES.items()]
+SAMPLE_CHOICES = [(name, rule.label) for name, rule in SAMPLE_RULES.items()]
+
+
+def rules_named(pilot: Pilot, names: Mapping[str, str]) -> Rules:
+    """As chosen now, but for those named: ``compat``, ``strict``, ``samples``."""
+    return rules_from(names, rules_of(scoring_choice(pilot)))
+
+
+@atomic_with_retry
+def choose_scoring(
+    pilot: Pilot, judging_round: JudgingRound, rules: Rules | None = None, *, by: User | None
+) -> ScoringChoice:
+    """From now on ``judging_round`` scores the pilot. Rules that are not given stay. Raises ScoringChoiceError."""
+    pilot = Pilot.objects.select_for_update(no_key=True).get(pk=pilot.pk)
+    before = scoring_choice(pilot)
+    rules = rules or rules_of(before)
+    _validate(pilot, judging_round, rules)
+    if before.round_id == judging_round.pk and rules_of(before) == rules:
+        return before
+    choice = ScoringChoice.objects.create(pilot=pilot, round=judging_round, rules=rules_to_json(rules), by=by)
+    Event.objects.create(
+        benchmark=pilot.benchmark,
+        actor=by,
+        verb="rescored",
+        summary=f"Chose round {judging_round.number} to score pilot {pilot.number}.",
+        data={"pilot": pilot.pk, "round": judging_round.number},
+    )
+    refresh_scores([pilot])
+    return choice
+
+
+def correct_verdict(
+    verdict: Verdict, met: bool, *, by: User | None, reason: str = "", source: str = ""
+) -> VerdictCorrection:
+    """People decided: the verdict counts as ``met`` from now on, and scores follow."""
+    return VerdictCorrection.objects.create(verdict=verdict, met=met, by=by, reason=reason, source=source)
+
+
+def _validate(pilot: Pilot, judging_round: JudgingRound, rules: Rules) -> None:
+    if judging_round.pilot_id != pilot.pk:
+        raise ScoringChoiceError("round", "This round is of another pilot.")
+    for mode, rule in rules.items():
+        if rule.turns not in TURN_RULES or rule.samples not in SAMPLE_RULES:
+            raise ScoringChoiceError("rules", f"There is no such credit rule for {mode}.")
+    if pilot.state in UNFINISHED:
+        raise ScoringChoiceError("round", "The pilot is still running. Choose once it has ended.")
+    if judging_round.number > 1:
+        _validate_finished(pilot, judging_round)
+    strict = TURN_RULES[rules[ScoringMode.STRICT].turns]
+    if strict.every_turn and not judging_round.every_turn:
+        raise ScoringChoiceError(
+            "rules",
+            "This round stopped judging an item once it was met, so its last turn is not known. Judge again with "
+            "every turn.",
+        )
+
+
+def _validate_finished(pilot: Pilot, judging_round: JudgingRound) -> None:
+    rows = Judging.objects.filter(round=judging_round)
+    if rows.exclude(state=Judging.State.FINISHED).exists():
+        raise ScoringChoiceError("round", "Some of its judgings are not finished.")
+    finished = Session.objects.filter(run__pilot=pilot, state=Session.State.FINISHED)
+    missing = finished.exclude(pk__in=rows.values("session")).count()
+    if missing:
+        raise ScoringChoiceError("round", f"It left out {missing} finished sessions, so it cannot score the pilot.")

@@ -1,0 +1,155 @@
+"""Rounds of a pilot side by side: where their judges agree, and what flipped which way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Sum
+
+from annotations.intervals import Rate, wilson
+from evaluation.grading.judgings import Rules, rules_of, scoring_choice
+from evaluation.models import JudgingRound, ModelCall, Pilot
+from evaluation.models.judgings import Judging
+from evaluation.results.pilot_report import JudgedPilot, judging_json, load_pilot, scores_json
+
+_DECISIONS = """
+SELECT verdict.kind, judging.scoring, count(*), count(*) FILTER (WHERE verdict.met AND NOT other.met),
+       count(*) FILTER (WHERE other.met AND NOT verdict.met)
+  FROM evaluation_verdict AS verdict
+  JOIN evaluation_judging AS judging ON judging.id = verdict.judging_id AND judging.round_id = %s
+  JOIN evaluation_judging AS base ON base.session_id = judging.session_id AND base.scoring = judging.scoring
+       AND base.round_id = %s AND base.sample = 1
+  JOIN evaluation_verdict AS other ON other.judging_id = base.id AND other.kind = verdict.kind
+       AND other.turn = verdict.turn AND other.index = verdict.index
+ WHERE verdict.met IS NOT NULL AND other.met IS NOT NULL AND verdict.grader <> 'rule'
+ GROUP BY 1, 2 ORDER BY 1, 2
+"""
+LABELS = {
+    ("satisfaction", ""): "intent met",
+    ("follow_up", ""): "intent asked for",
+    ("checklist", "compat"): "checklist, compat",
+    ("checklist", "strict"): "checklist, strict",
+}
+
+
+@dataclass(frozen=True)
+class DecisionComparison:
+    """Decisions that both rounds made on the same question."""
+
+    label: str
+    n: int
+    to_yes: int
+    """No in the scoring round, yes in this one."""
+    to_no: int
+
+    @property
+    def flipped(self) -> int:
+        return self.to_yes + self.to_no
+
+    @property
+    def agreement(self) -> Rate:
+        return wilson(self.n - self.flipped, self.n)
+
+
+def compare_decisions(judging_round: JudgingRound, base: JudgingRound) -> list[DecisionComparison]:
+    """By kind of question, over all samples."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DECISIONS, [judging_round.pk, base.pk])
+        rows = cursor.fetchall()
+    return [DecisionComparison(LABELS[kind, scoring], n, yes, no) for kind, scoring, n, yes, no in rows]
+
+
+def in_total(rows: Iterable[DecisionComparison]) -> DecisionComparison:
+    rows = list(rows)
+    return DecisionComparison(
+        "all", sum(row.n for row in rows), sum(row.to_yes for row in rows), sum(row.to_no for row in rows)
+    )
+
+
+def round_totals(judging_round: JudgingRound) -> dict[str, Any]:
+    """``{"judgings", "by_state", "asked", "replayed", "tokens", "cost"}``."""
+    rows = Judging.objects.filter(round=judging_round).order_by()
+    states = dict(rows.values_list("state").annotate(number=Count("pk")))
+    calls = ModelCall.objects.filter(judging__round=judging_round, attempts__gt=0).aggregate(
+        asked=Count("pk"), prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost")
+    )
+    return {
+        "judgings": sum(states.values()),
+        "by_state": states,
+        "asked": calls["asked"],
+        "replayed": rows.aggregate(total=Sum("replayed"))["total"] or 0,
+        "tokens": (calls["prompt"] or 0) + (calls["completion"] or 0),
+        "cost": calls["cost"] or Decimal(0),
+    }
+
+
+@dataclass(frozen=True)
+class RoundSummary:
+    """One round as a pilot's page lists it."""
+
+    round: JudgingRound
+    scores: bool
+    """Whether it is the one that scores the pilot."""
+    totals: dict[str, Any]
+    decisions: list[DecisionComparison]
+    sessions: int
+
+    @property
+    def total(self) -> DecisionComparison:
+        return in_total(self.decisions)
+
+    @property
+    def prompts(self) -> str:
+        return ", ".join(f"{name.replace('_', '-')} {row['version']}" for name, row in self.round.prompts.items())
+
+    @property
+    def unfinished(self) -> int:
+        return sum(self.totals["by_state"].get(state, 0) for state in (Judging.State.WAITING, Judging.State.RUNNING))
+
+    @property
+    def stopped(self) -> int:
+        return int(self.totals["by_state"].get(Judging.State.ERROR, 0))
+
+
+def summarize_rounds(pilot: Pilot) -> list[RoundSummary]:
+    chosen = scoring_choice(pilot).round
+    return [_summary(row, chosen) for row in pilot.rounds.select_related("created_by")]
+
+
+def _summary(row: JudgingRound, chosen: JudgingRound) -> RoundSummary:
+    sessions = Judging.objects.filter(round=row).order_by().values("session").distinct().count()
+    decisions = [] if row == chosen else compare_decisions(row, chosen)
+    return RoundSummary(row, row == chosen, round_totals(row), decisions, sessions)
+
+
+def round_report(judging_round: JudgingRound) -> dict[str, Any]:
+    """As ``manage.py rejudge --json`` and the API give it."""
+    pilot = judging_round.pilot
+    choice = scoring_choice(pilot)
+    totals = round_totals(judging_round)
+    decisions = compare_decisions(judging_round, choice.round)
+    rules = rules_of(choice)
+    return {
+        "pilot": pilot.pk,
+        "round": judging_round.number,
+        "judgings": totals["judgings"],
+        "states": totals["by_state"],
+        "calls": {"asked": totals["asked"], "replayed": totals["replayed"]},
+        "flipped": in_total(decisions).flipped,
+        "decisions": [{"kind": row.label, "n": row.n, "to_yes": row.to_yes, "to_no": row.to_no} for row in decisions],
+        "tokens": totals["tokens"],
+        "cost": str(totals["cost"]),
+        "estimate": judging_round.estimate,
+        "judging": judging_json(judging_round, rules),
+        "scores_pilot": choice.round_id == judging_round.pk,
+    }
+
+
+def scores_as_if(pilot: Pilot, judging_round: JudgingRound, rules: Rules | None = None) -> dict[str, Any]:
+    """What the pilot's scores would be."""
+    loaded: JudgedPilot = load_pilot(pilot, judging_round, rules)
+    return scores_json(loaded)

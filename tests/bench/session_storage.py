@@ -1,0 +1,156 @@
+"""What a session keeps in the database, by table, and whether its calls are given back to the byte.
+
+    .venv/bin/python -m tests.bench.session_storage FOLDER
+
+FOLDER is one persona in the format of π-Bench; it runs with the scripted models. Then one session of 91 calls with
+tool results of 10 kB runs with a stub. Everything is stored in a temporary database. Sizes are those of tables with
+their indexes after ``VACUUM FULL``; the transcript's own size is the characters of messages, replies, arguments and
+results.
+
+MEASURED
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+TABLES = ("modelcall", "turn", "toolcall", "verdict", "judging", "snapshot", "session", "sessionintent")
+CALLS, RESULT = 90, 10_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="session-storage-") as data:
+        os.environ |= {
+            "STUDIO_DATA_DIR": data,
+            "DJANGO_SETTINGS_MODULE": "studio.settings",
+            "STUB_API_KEY": "none",
+            "STUDIO_MODEL_NETWORKS": "127.0.0.0/8",
+        }
+        from studio.local import shared_server
+        from studio.local.services import ensure_database
+
+        ensure_database(throwaway=True)
+        os.environ["CELERY_BROKER_URL"] = "memory://"
+        import django
+
+        django.setup()
+        try:
+            from django.core.management import call_command
+
+            call_command("migrate", verbosity=0)
+            _measure("law_trainee with scripted models", _run_persona(options.folder))
+            _measure("91 calls with results of 10 kB", _run_long())
+        finally:
+            from django.db import connections
+
+            connections.close_all()
+            shared_server.release_all()
+
+
+def _run_persona(folder: Path) -> Any:
+    from evaluation.models import ModelEndpoint
+    from evaluation.pilots.start import start_pilot
+    from studio.imports.importer import import_path
+    from studio.models import Benchmark
+
+    benchmark = Benchmark.objects.create(slug="storage", name="storage")
+    import_path(benchmark, folder, by=None)
+    parts = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
+    chosen = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
+    return _work_through(start_pilot(benchmark, by=None, **chosen))
+
+
+def _run_long() -> Any:
+    from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
+    from tests.evaluation.stub_model import StubModel, serving
+
+    words = [f"{word}{number}" for number in range(40) for word in ("harbour", "fee", "lease", "clause", "annex")]
+    chance = random.Random(1)
+    files = [
+        file(f"part{n}.txt", " ".join(chance.choice(words) for _ in range(RESULT // 9))[:RESULT]) for n in range(CALLS)
+    ]
+
+    def agent(body: dict[str, Any]) -> Any:
+        done = sum(message["role"] == "tool" for message in body["messages"])
+        if done == CALLS:
+            return "I have read everything."
+        arguments = json.dumps({"path": f"part{done}.txt"})
+        call = {"id": f"c{done}", "type": "function", "function": {"name": "read_file", "arguments": arguments}}
+        return {"role": "assistant", "content": "", "tool_calls": [call]}
+
+    with serving(StubModel()) as stub:
+        stub.agent = agent
+        model = endpoint("stub", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
+        spec = task("long", intents=intents("It is read."), assets=tuple(files), checklist=(rubric("It is read."),))
+        pilot = _work_through(pilot_of(benchmark_of(spec), agent=model, user_model=model, judge=model))
+        _compare(pilot, stub.bodies)
+    return pilot
+
+
+def _work_through(pilot: Any) -> Any:
+    from evaluation.models import Session
+    from evaluation.pilots.session_work import work_on
+
+    moved = True
+    while moved:
+        rows = Session.objects.filter(run__pilot=pilot, graded_compat_at=None).order_by("run", "position")
+        moved = sum(work_on(pk) for pk in list(rows.values_list("pk", flat=True))) > 0
+    return pilot
+
+
+def _compare(pilot: Any, sent: list[dict[str, Any]]) -> None:
+    """What is stored against what the stub received."""
+    from evaluation.models import ModelCall
+
+    stored = ModelCall.objects.filter(session__run__pilot=pilot).order_by("pk")
+    pairs = [(json.dumps(call.request), json.dumps(body)) for call, body in zip(stored, sent, strict=True)]
+    print(f"{len(pairs)} requests, {sum(ours == theirs for ours, theirs in pairs)} equal to the byte")
+
+
+def _measure(name: str, pilot: Any) -> None:
+    from django.db import connection
+
+    from evaluation.models import ModelCall, Session, ToolCall, Turn
+
+    sessions = Session.objects.filter(run__pilot=pilot)
+    of_pilot = {"session__run__pilot": pilot}
+    texts = list(Turn.objects.filter(**of_pilot).values_list("user_message", "reply"))
+    calls = list(ToolCall.objects.filter(turn__session__run__pilot=pilot).values_list("arguments", "result"))
+    transcript = sum(len(message.encode()) + len(reply.encode()) for message, reply in texts) + sum(
+        len(json.dumps(arguments, ensure_ascii=False).encode()) + len(result.encode()) for arguments, result in calls
+    )
+    print(f"\n{name}: {sessions.count()} sessions, {ModelCall.objects.filter(**of_pilot).count()} calls")
+    print(f"  transcript itself {_kib(transcript, sessions.count())}")
+    keys = list(sessions.values_list("pk", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM FULL")
+        sizes = {}
+        for table in TABLES:
+            cursor.execute("SELECT pg_total_relation_size(%s)", [f"evaluation_{table}"])
+            sizes[table] = cursor.fetchone()[0]
+        cursor.execute("SELECT sum(length(content)) FROM evaluation_modelcall WHERE session_id = ANY(%s)", [keys])
+        content = cursor.fetchone()[0]
+        cursor.execute("SELECT sum(length(agent_state::text)) FROM evaluation_turn WHERE session_id = ANY(%s)", [keys])
+        state = cursor.fetchone()[0]
+    for table, size in sizes.items():
+        print(f"  {table:14} {_kib(size, Session.objects.count())}")
+    print(f"  all            {_kib(sum(sizes.values()), Session.objects.count())}")
+    print(f"  contents of calls {_kib(content, len(keys))}, agents' states {_kib(state, len(keys))}")
+    print(f"  calls and states are {(content + state) / transcript:.2f} of the transcript")
+
+
+def _kib(size: int, number: int) -> str:
+    return f"{size / number / 1024:8.1f} KiB a session"
+
+
+if __name__ == "__main__":
+    main()

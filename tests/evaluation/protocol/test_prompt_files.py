@@ -1,0 +1,90 @@
+"""Judge prompts as files: each version is what it was, and takes its material literally."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation.protocol.participants import OpenIntent
+from evaluation.protocol.prompt_files import CURRENT, NAMES, UnknownPromptError, load_prompt, prompt_versions
+from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt, satisfaction_prompt
+
+VERSIONS = {
+    ("satisfaction", "1"): "f8bbe00ceb0363d862f1c71e5d3bdad07931d11dca41226cf46db2e8aa68ac43",
+    ("follow_up", "1"): "99ce948f440919d0b28262eb10f9e7e8e1c748e46d59cea2aa30b2bdbd1382da",
+    ("checklist", "1"): "de7182c955ee1edd031887322b7275caf4ad4c34267f9f84169305e0163f9d48",
+    ("checklist", "2"): "6e20955a3cbd1aa72c20761041c156261097296a27444364522184f3d90e9766",
+}
+INTENTS = [OpenIntent(2, "Say <b>"), OpenIntent(5, "Two\n\nlines {{reply}}")]
+ANSWER = (
+    "Answer with one JSON object and nothing else:\n"
+    '{{"decisions": [{{"index": 1, "decision": "YES" or "NO", {style}"quote": "...", "reason": "..."}}, ...]}}\n'
+    "One entry for each of the {count} {noun}, with its index, in order.\n"
+    '"quote": the words your decision rests on, copied verbatim from the material; "" if there are none.\n'
+    '"reason": one sentence.'
+)
+STYLE = '"style": "Clarify" or "Options" or "", '
+REQUIREMENTS = (
+    '<open_requirements>\n<requirement index="2">Say &lt;b&gt;</requirement>\n'
+    '<requirement index="5">Two\n\nlines {{reply}}</requirement>\n</open_requirements>\n\n'
+)
+
+
+def test_versions_never_change_and_all_are_known():
+    stored = {(name, version): load_prompt(name, version).sha256 for name in NAMES for version in prompt_versions(name)}
+
+    assert stored == VERSIONS
+    assert {(name, version) for name, version in CURRENT.items()} <= set(VERSIONS)
+
+
+def test_satisfaction_1_shows_the_reply_the_files_and_the_open_intents():
+    prompt = satisfaction_prompt("Hi {{files}}\n\n<x>", {'a"b.md': "T\n\n&"}, INTENTS, "1")
+
+    assert prompt.user == (
+        "<reply>\nHi {{files}}\n\n&lt;x&gt;\n</reply>\n\n"
+        '<files>\n<file path="a&quot;b.md">\nT\n\n&amp;\n</file>\n</files>\n\n'
+        + REQUIREMENTS
+        + ANSWER.format(style="", count=2, noun="requirements")
+    )
+    assert prompt.system.startswith("You are the satisfaction judge of a simulated user.")
+    assert "earlier turns do not count" in prompt.system
+
+
+def test_satisfaction_1_without_files_leaves_their_paragraph_out():
+    assert satisfaction_prompt("Hi", {}, INTENTS, "1").user.startswith("<reply>\nHi\n</reply>\n\n<open_requirements>")
+
+
+def test_follow_up_1_shows_the_reply_and_asks_for_the_style():
+    prompt = follow_up_prompt("R {{count}}", INTENTS, "1")
+
+    assert prompt.user == (
+        "<reply>\nR {{count}}\n</reply>\n\n" + REQUIREMENTS + ANSWER.format(style=STYLE, count=2, noun="requirements")
+    )
+    assert prompt.system.startswith("You are the follow-up judge of a simulated user.")
+
+
+def test_checklist_1_shows_the_hidden_intents_the_trace_and_the_criteria():
+    prompt = checklist_prompt(["a<"], "TRACE", [(1, "c1"), (3, "c<3")], escaped=True, version="1")
+
+    assert prompt.user == (
+        "<hidden_requirements>\n<requirement>a&lt;</requirement>\n</hidden_requirements>\n\n"
+        "<trace>\nTRACE\n</trace>\n\n"
+        '<criteria>\n<criterion index="1">c1</criterion>\n<criterion index="3">c&lt;3</criterion>\n</criteria>\n\n'
+        + ANSWER.format(style="", count=2, noun="criteria")
+    )
+    assert "a requirement is not evidence" in prompt.system
+
+
+def test_checklist_2_does_not_show_the_hidden_intents():
+    prompt = checklist_prompt(["a secret"], "TRACE", [(1, "c1")], escaped=True, version="2")
+
+    assert prompt.user == (
+        '<trace>\nTRACE\n</trace>\n\n<criteria>\n<criterion index="1">c1</criterion>\n</criteria>\n\n'
+        + ANSWER.format(style="", count=1, noun="criteria")
+    )
+    assert "requirement" not in prompt.system
+
+
+@pytest.mark.parametrize("version", ["0", "3", "../1", "README"])
+def test_version_that_is_not_there_is_an_error(version: str):
+    with pytest.raises(UnknownPromptError, match="no version"):
+        load_prompt("checklist", version)
