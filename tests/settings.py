@@ -32,4 +32,5 @@ from studio.settings import *  # noqa: E402, F403
 DATABASES["default"]["TEST"] = {"NAME": f"test_studio_{os.environ['STUDIO_TEST_PLACE']}"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 MODEL_NETWORKS = ["127.0.0.0/8", "::1"]  # stub models
+STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from evaluation.models import ProposalDecision
 from studio.models import Benchmark, ChecklistItem, HiddenIntent, Task
@@ -49,18 +49,28 @@ class ScriptedText:
     """``intent 2``, ``item 1``, ``title``."""
 
 
-def scripted_texts(benchmark: Benchmark, tasks: Iterable[int]) -> Iterator[ScriptedText]:
-    """In the current version of these tasks; a constant number of queries."""
-    wanted = set(tasks)
-    decisions = ProposalDecision.objects.filter(
+def tasks_with_scripted_texts(benchmark: Benchmark) -> set[int]:
+    """Tasks in which text of a scripted model was accepted at some time."""
+    return set(_scripted_decisions(benchmark).values_list("proposal__task_id", flat=True))
+
+
+def _scripted_decisions(benchmark: Benchmark) -> QuerySet[ProposalDecision]:
+    return ProposalDecision.objects.filter(
         proposal__task__episode__persona__benchmark=benchmark,
         proposal__scripted=True,
         accepted=True,
         revision__isnull=False,
     )
+
+
+def scripted_texts(benchmark: Benchmark, tasks: Iterable[int]) -> Iterator[ScriptedText]:
+    """In the current version of these tasks; a constant number of queries."""
+    wanted = set(tasks)
     accepted = [
         row
-        for row in decisions.order_by("pk").values_list("proposal__task_id", "field", "uid", "text")
+        for row in _scripted_decisions(benchmark)
+        .order_by("pk")
+        .values_list("proposal__task_id", "field", "uid", "text")
         if row[0] in wanted
     ]
     if not accepted:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from django.db.models import Q
 
 from evaluation.grading.script_versions import current_hashes
 from evaluation.releases.evidence import Evidence, TaskContent, gather_evidence
@@ -52,8 +54,9 @@ class ReleaseCandidate:
         return TaskContent(self.revisions[task.pk].sha256, self.scripts.get(task.pk, ""))
 
 
-def load_candidate(benchmark: Benchmark) -> ReleaseCandidate:
-    """Every task that is not retired, by persona and position. Specs are not read."""
+def load_candidate(benchmark: Benchmark, only: Collection[int] | None = None) -> ReleaseCandidate:
+    """Every task that is not retired, or ``only`` these, by persona and position. Specs are not read."""
+    chosen = Q() if only is None else Q(pk__in=only)
     episodes = episodes_of(benchmark)
     persona_positions = {pk: position for position, pk in enumerate(episodes)}
     tasks = [
@@ -67,7 +70,7 @@ def load_candidate(benchmark: Benchmark) -> ReleaseCandidate:
             persona_positions[episode],
         )
         for pk, title, task_id, state, grader_path, episode in Task.objects.filter(
-            episode__persona__benchmark=benchmark
+            chosen, episode__persona__benchmark=benchmark
         )
         .exclude(state=TaskState.RETIRED)
         .order_by("position", "task_id")
@@ -75,6 +78,7 @@ def load_candidate(benchmark: Benchmark) -> ReleaseCandidate:
     ]
     newest = (
         Revision.objects.filter(task__episode__persona__benchmark=benchmark)
+        .filter(Q() if only is None else Q(task__in=only))
         .order_by("task_id", "-number")
         .distinct("task_id")
         .values_list("task_id", "pk", "number", "sha256")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotations.intervals import Rate
 from evaluation.audits.campaigns import summarize_audits
@@ -49,6 +49,19 @@ class Evidence:
         }
 
 
+def real_sessions(benchmark: Benchmark) -> QuerySet[Session]:
+    """Finished sessions by a real agent, user and judge."""
+    return (
+        Session.objects.filter(
+            Q(state=Session.State.FINISHED) | Q(state=Session.State.FAILED),
+            run__pilot__benchmark=benchmark,
+            run__pilot__scripted=False,
+        )
+        .exclude(run__pilot__in=judged_by_script(benchmark))
+        .order_by()
+    )
+
+
 def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mapping[str, str]) -> Evidence:
     """Evidence for the ``wanted`` content. ``paths`` are the script paths by revision sha256.
 
@@ -57,13 +70,7 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
     sha256s = {content.sha256 for content in wanted}
     sessions = [
         (pilot, sha256, revision)
-        for pilot, sha256, revision in Session.objects.filter(
-            Q(state=Session.State.FINISHED) | Q(state=Session.State.FAILED),
-            run__pilot__benchmark=benchmark,
-            run__pilot__scripted=False,
-        )
-        .exclude(run__pilot__in=judged_by_script(benchmark))
-        .order_by()
+        for pilot, sha256, revision in real_sessions(benchmark)
         .values_list("run__pilot", "revision__sha256", "run__persona_revision")
         .distinct()
         if sha256 in sha256s

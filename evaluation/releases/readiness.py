@@ -17,6 +17,7 @@ from studio.models import Benchmark, GraderScript, TaskState
 
 RELEASABLE = (TaskState.APPROVED, TaskState.RELEASED)
 APPROVED_ELSEWHERE = "task-approved-elsewhere"
+NOT_APPROVED, NOT_PILOTED = "task-not-approved", "task-not-piloted"
 AUDITED_DECISIONS = 10
 """Decisions that people must have resolved, unless ``release_limits`` sets ``audited_decisions``."""
 DISAGREEMENT = 0.1
@@ -53,8 +54,10 @@ def release_blockers(benchmark: Benchmark) -> list[Blocker]:
     return find_blockers(load_candidate(benchmark))
 
 
-def find_blockers(candidate: ReleaseCandidate, files: Mapping[str, bytes] | None = None) -> list[Blocker]:
-    if not candidate.tasks:
+def find_blockers(
+    candidate: ReleaseCandidate, files: Mapping[str, bytes] | None = None, *, may_be_empty: bool = False
+) -> list[Blocker]:
+    if not candidate.tasks and not may_be_empty:
         return [Blocker("no-tasks", "There are no tasks to release.", acceptable=False)]
     blockers = [
         *_unapproved(candidate),
@@ -73,8 +76,7 @@ def find_blockers(candidate: ReleaseCandidate, files: Mapping[str, bytes] | None
 def _unapproved(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     for task in candidate.tasks:
         if task.state not in RELEASABLE:
-            state = TaskState(task.state).label.lower()
-            yield _blocker_of(task, "task-not-approved", f"{task} is not approved: {state}.")
+            yield not_approved(task)
 
 
 def _approved_elsewhere(candidate: ReleaseCandidate) -> Iterable[Blocker]:
@@ -93,7 +95,7 @@ def _errors(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         .filter(task__episode__persona__benchmark=candidate.benchmark, severity="error")
         .exclude(task__state=TaskState.RETIRED)
     )
-    for finding in errors.order_by("task", "field", "item", "rule"):
+    for finding in errors.filter(task__in=tasks).order_by("task", "field", "item", "rule"):
         field = FIELD_NAMES.get(finding.field, finding.field.replace("_", " "))
         location = (f"{field} {finding.item}" if finding.item else field).capitalize()
         message = f"{location}: {finding.message}" if location else finding.message
@@ -111,12 +113,7 @@ def _unpiloted(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         content = candidate.content_of(task)
         if content in candidate.evidence.piloted:
             continue
-        message = f"No pilot with a real model has run the current version of {task}."
-        if content.sha256 in piloted_revisions:
-            message = (
-                f"{task} was graded by an older script when a real model ran it; no pilot has used the current one."
-            )
-        yield _blocker_of(task, "task-not-piloted", message)
+        yield not_piloted(task, older_script=content.sha256 in piloted_revisions)
 
 
 def _ungraded(candidate: ReleaseCandidate) -> Iterable[Blocker]:
@@ -163,6 +160,17 @@ def _scripted(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         yield _blocker_of(
             tasks[pk], "scripted-words", f"{tasks[pk]} contains text from a scripted model: {', '.join(in_task)}."
         )
+
+
+def not_approved(task: CandidateTask) -> Blocker:
+    return _blocker_of(task, NOT_APPROVED, f"{task} is not approved: {TaskState(task.state).label.lower()}.")
+
+
+def not_piloted(task: CandidateTask, *, older_script: bool = False) -> Blocker:
+    message = f"No pilot with a real model has run the current version of {task}."
+    if older_script:
+        message = f"{task} was graded by an older script when a real model ran it; no pilot has used the current one."
+    return _blocker_of(task, NOT_PILOTED, message)
 
 
 def _blocker_of(task: CandidateTask, code: str, message: str) -> Blocker:

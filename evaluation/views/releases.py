@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from django.contrib import messages
@@ -18,9 +17,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evaluation import visibility
 from evaluation.audits.blindness import find_release
 from evaluation.forms.releases import ReleaseForm
+from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
-from evaluation.releases.readiness import APPROVED_ELSEWHERE, Blocker, release_blockers
+from evaluation.releases.readiness import APPROVED_ELSEWHERE, Blocker
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require
 from studio.domain.phrases import count_of
 from studio.models import Benchmark
@@ -85,21 +85,21 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
                 form.add_error(
                     "accept", "The release is blocked. Fix the blockers, or accept them as exceptions with a reason."
                 )
-    blockers = release_blockers(benchmark)
+    kinds = blocker_kinds(benchmark)
     kind = request.GET.get("kind", "")
-    if kind not in {blocker.code for blocker in blockers}:
+    if kind not in {each.code for each in kinds}:
         kind = ""
-    form.fields["accept"].required = bool(blockers)  # for the form; cut_release enforces it
+    form.fields["accept"].required = bool(kinds)  # for the form; cut_release enforces it
     return render(
         request,
         "evaluation/releases/new.html",
         {
             "benchmark": benchmark,
             "form": form,
-            "blockers": blockers,
-            "groups": _groups(benchmark, blockers, kind, request.GET.get("page")),
+            "blockers": sum(each.number for each in kinds),
+            "groups": _groups(benchmark, kinds, kind, request.GET.get("page")),
             "kind": kind,
-            "unacceptable": [blocker for blocker in blockers if not blocker.acceptable],
+            "unacceptable": [each[:1][0] for each in kinds if not each.acceptable],
             "approved_elsewhere": APPROVED_ELSEWHERE,
             "may_release": may(request.user, benchmark, "release"),
             "releases": visibility.visible_releases(request.user).filter(benchmark=benchmark).defer("manifest")[:20],
@@ -152,13 +152,13 @@ def release_download(request: SignedInRequest, pk: int) -> HttpResponse:
     return response
 
 
-def _groups(benchmark: Benchmark, blockers: Sequence[Blocker], kind: str, number: str | None) -> list[BlockerGroup]:
+def _groups(benchmark: Benchmark, kinds: Sequence[BlockerKind], kind: str, number: str | None) -> list[BlockerGroup]:
     groups = []
-    for code, same_kind in groupby(blockers, key=lambda blocker: blocker.code):
-        if kind in ("", code):
-            page = Paginator(list(same_kind), PER_PAGE if kind else ROWS_PER_KIND).get_page(number if kind else 1)
+    for each in kinds:
+        if kind in ("", each.code):
+            page = Paginator(each, PER_PAGE if kind else ROWS_PER_KIND).get_page(number if kind else 1)
             rows = [_row(benchmark, blocker) for blocker in page]
-            groups.append(BlockerGroup(code, _label(code), page.paginator.count, rows, page))
+            groups.append(BlockerGroup(each.code, _label(each.code), page.paginator.count, rows, page))
     return groups
 
 

@@ -124,7 +124,7 @@ class Findings(generics.ListAPIView[Finding]):
         benchmark = access.find_benchmark(self.request.user, self.kwargs["slug"])
         severity = self.request.query_params.get("severity", "")
         severity = severity if severity in ("error", "warning", "hint") else ""
-        return findings_of(benchmark, severity=severity, everything=True)
+        return findings_of(benchmark, severity=severity)
 
 
 class Imports(APIView):

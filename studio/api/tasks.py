@@ -7,10 +7,11 @@ from typing import Any
 from django.db.models import QuerySet
 from django.urls import path
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from pydantic import ValidationError as SpecInvalid
 from rest_framework import generics, serializers, status
 from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import CursorPagination
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -21,9 +22,10 @@ from studio.api.review import ReviewChecklistSerializer
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError, StaleDraftError
-from studio.models import Task
+from studio.models import Task, TaskState, TaskSummary
 from studio.review import workflow
 from studio.review.checklist import from_api
+from studio.search import task_filters
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit, withdraw
 
@@ -34,6 +36,29 @@ class TaskSerializer(serializers.ModelSerializer[Task]):
     class Meta:
         model = Task
         fields = ["id", "persona", "task_id", "title", "position", "state", "version", "updated_at"]
+
+
+class ListedTaskSerializer(TaskSerializer):
+    intents = serializers.IntegerField(source="n_intents")
+    items = serializers.IntegerField(source="n_items")
+    errors = serializers.IntegerField(source="n_errors", help_text="Open findings.")
+    warnings = serializers.IntegerField(source="n_warnings")
+    author = serializers.SerializerMethodField()
+    reviewers = serializers.SerializerMethodField()
+
+    class Meta(TaskSerializer.Meta):
+        fields = [
+            *(*TaskSerializer.Meta.fields, "category", "trigger_kind"),
+            *("intents", "items", "errors", "warnings", "author", "reviewers"),
+        ]
+
+    def get_author(self, task: Task) -> str | None:
+        """Username."""
+        return next((row.user.username for row in task.assignments.all() if row.part == "writer"), None)
+
+    def get_reviewers(self, task: Task) -> list[str]:
+        """Usernames."""
+        return [row.user.username for row in task.assignments.all() if row.part == "reviewer"]
 
 
 class TaskDetailSerializer(TaskSerializer):
@@ -75,6 +100,43 @@ class Tasks(generics.ListAPIView[Task]):
             .select_related("episode__persona")
             .order_by("position", "task_id")
         )
+
+
+class TaskCursor(CursorPagination):
+    """By key, so that a task that moves meanwhile is neither left out nor listed twice."""
+
+    page_size = 50
+    max_page_size = 200
+    page_size_query_param = "page_size"
+    ordering = "pk"
+
+
+@extend_schema(
+    parameters=[
+        OpenApiParameter("q", str, description="Words in the task's id, title, request, description or workflow."),
+        OpenApiParameter("persona", str, description="`user_id` of a persona."),
+        OpenApiParameter("state", str, enum=TaskState.values),
+        OpenApiParameter("category", str, description="A code, or `none`."),
+        OpenApiParameter("trigger", str, enum=list(task_filters.TRIGGERS)),
+        OpenApiParameter("findings", str, enum=[*task_filters.SEVERITIES, task_filters.NONE]),
+        OpenApiParameter("writer", str, description="A username, `me` or `none`."),
+        OpenApiParameter("reviewer", str, description="A username, `me` or `none`."),
+    ]
+)
+class BenchmarkTasks(generics.GenericAPIView[TaskSummary]):
+    """A benchmark's tasks, filtered as on the page of tasks. ``next`` leads on."""
+
+    serializer_class = ListedTaskSerializer
+    pagination_class = TaskCursor
+    queryset = TaskSummary.objects.none()
+
+    @extend_schema(responses=ListedTaskSerializer(many=True))
+    def get(self, request: ApiRequest, slug: str) -> Response:
+        benchmark = access.find_benchmark(request.user, slug)
+        found = task_filters.filter_tasks(benchmark, request.query_params, me=request.user)
+        summaries = self.paginate_queryset(found.tasks.summaries.only("pk"))
+        tasks = task_filters.read_tasks(row.pk for row in summaries or ())
+        return self.get_paginated_response(self.get_serializer(tasks, many=True).data)
 
 
 class TaskDetail(APIView):
@@ -156,6 +218,7 @@ def _message(error: Any) -> str:
 
 
 urlpatterns = [
+    path("benchmarks/<slug:slug>/tasks/", BenchmarkTasks.as_view(), name="api_benchmark_tasks"),
     path(TASKS, Tasks.as_view(), name="api_tasks"),
     path(TASK, TaskDetail.as_view(), name="api_task"),
     path(f"{TASK}steps/", WorkflowSteps.as_view(), name="api_steps"),

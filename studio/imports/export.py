@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
@@ -10,21 +10,38 @@ from studio.domain.pibench import write_persona
 from studio.drafts.load import load_episodes
 from studio.models import Benchmark, Blob
 
+PERSONAS_AT_ONCE = 5
+"""Held in memory together."""
+
+
+def persona_folders(benchmark: Benchmark) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """The drafts of one persona after the other: its folder (``data/<persona>``) and path (``data/<persona>/…``) →
+    bytes."""
+    personas = list(benchmark.personas.order_by("position", "user_id"))
+    for start in range(0, len(personas), PERSONAS_AT_ONCE):
+        some = personas[start : start + PERSONAS_AT_ONCE]
+        episodes = load_episodes(some)
+        contents = _contents(episodes.values())
+        for persona in some:
+            yield f"data/{persona.user_id}", write_persona(episodes[persona.pk], contents)
+
 
 def benchmark_files(benchmark: Benchmark) -> dict[str, bytes]:
-    """The drafts of every persona: path (``data/<persona>/…``) → bytes."""
-    personas = list(benchmark.personas.order_by("position", "user_id"))
-    episodes = load_episodes(personas)
-    return episode_files(episodes[persona.pk] for persona in personas)
+    """The drafts of every persona: path → bytes."""
+    return {path: content for _, files in persona_folders(benchmark) for path, content in files.items()}
 
 
 def episode_files(episodes: Iterable[EpisodeSpec]) -> dict[str, bytes]:
     episodes = list(episodes)
-    contents = Blob.objects.read([ref.sha256 for episode in episodes for ref in _refs(episode)])
+    contents = _contents(episodes)
     files: dict[str, bytes] = {}
     for episode in episodes:
         files |= write_persona(episode, contents)
     return files
+
+
+def _contents(episodes: Iterable[EpisodeSpec]) -> dict[str, bytes]:
+    return Blob.objects.read([ref.sha256 for episode in episodes for ref in _refs(episode)])
 
 
 def _refs(episode: EpisodeSpec) -> Iterable[FileRef]:

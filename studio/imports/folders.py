@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from studio.domain.archive import Limits, Unpacked, check_names
@@ -45,18 +45,28 @@ def read_folder(folder: Path, limits: Limits) -> Unpacked:
     return unpacked if not unpacked.errors else Unpacked(errors=unpacked.errors)
 
 
-def write_folder(files: Mapping[str, bytes], out: Path) -> None:
-    """Raises FolderNotEmptyError if one of the files' top two folders exists already, so that old files do not mix with
-    them."""
-    if problems := check_names(files, Limits(files=len(files))):
+def require_free(tops: Iterable[str], out: Path) -> None:
+    """Raises FolderNotEmptyError if one of these folders exists already, so that old files do not mix with new ones,
+    and ValueError if two of them are one folder on many systems."""
+    tops = list(tops)
+    if problems := check_names([f"{top}/-" for top in tops], Limits(files=len(tops))):
         raise ValueError(f"{problems[0].file}: {problems[0].message}")
-    for top in sorted({"/".join(path.split("/")[:2]) for path in files}):
+    for top in tops:
         if (out / top).exists():
             raise FolderNotEmptyError(f"{out / top} already exists")
+
+
+def write_folder(files: Mapping[str, bytes], out: Path) -> None:
+    if problems := check_names(files, Limits(files=len(files))):
+        raise ValueError(f"{problems[0].file}: {problems[0].message}")
+    made: set[str] = set()
     for path, content in files.items():
-        target = out / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+        folder, _, name = path.rpartition("/")
+        if folder not in made:
+            (out / folder).mkdir(parents=True, exist_ok=True)
+            made.add(folder)
+        with open(f"{out}/{folder}/{name}" if folder else out / name, "wb", buffering=0) as file:
+            file.write(content)
 
 
 def _files(folder: Path, unpacked: Unpacked, limits: Limits) -> list[Path]:

@@ -79,7 +79,10 @@ class Task(models.Model):
             models.CheckConstraint(condition=Q(state__in=TaskState.values), name="task_state_known"),
             models.CheckConstraint(condition=LessThanOrEqual(Length("title"), TITLE_LENGTH), name="task_title_length"),
         ]
-        indexes = [models.Index(fields=["state"], name="task_by_state")]
+        indexes = [
+            models.Index(fields=["state"], name="task_by_state"),
+            models.Index(fields=["episode"], condition=~Q(grader_path=""), name="task_with_grader"),
+        ]
 
     def __str__(self) -> str:
         return self.title.strip() or self.task_id

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
-from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, F, QuerySet
 
 from studio.domain.statistics import Figures
-from studio.findings.queries import open_findings
 from studio.models import (
     Benchmark,
-    ChecklistItem,
     GraderScript,
-    HiddenIntent,
     Persona,
     Task,
     TaskState,
 )
-from studio.reports.statistics import content_figures
+from studio.reports.statistics import summed_tasks
 
 
 @dataclass
@@ -33,13 +28,6 @@ class Counts:
     states: Counter[str] = field(default_factory=Counter)
     findings: Counter[str] = field(default_factory=Counter)
     """Open ones, by severity."""
-
-    def add(self, other: Counts) -> None:
-        self.personas += other.personas
-        self.figures += other.figures
-        self.uncounted += other.uncounted
-        self.states += other.states
-        self.findings += other.findings
 
     @property
     def approved(self) -> int:
@@ -55,50 +43,49 @@ class Counts:
 
 
 def persona_counts(personas: Iterable[Persona]) -> dict[int, Counts]:
-    keys = [persona.pk for persona in personas]
-    figures = content_figures(keys)
-    counts = {key: Counts(personas=1, figures=figures[key]) for key in keys}
-    of_task = Q(task__episode__persona__in=keys)
-    tasks = Task.objects.filter(episode__persona__in=keys).order_by()
-    for key, state, count in tasks.values_list("episode__persona", "state").annotate(Count("pk")):
-        counts[key].states[state] += count
-    for key in GraderScript.objects.filter(persona__in=keys, keys=None).values_list("persona", flat=True):
-        counts[key].uncounted += 1
-    existing = {
-        (key, path) for key, path in GraderScript.objects.filter(persona__in=keys).values_list("persona", "path")
-    }
-    for key, user_id, path in tasks.exclude(grader_path="").values_list(
-        "episode__persona", "episode__persona__user_id", "grader_path"
-    ):
-        relative = path.strip().removeprefix("./").removeprefix(f"data/{user_id}/")
-        counts[key].uncounted += (key, relative) not in existing
-    for key, severity, count in (
-        open_findings().filter(of_task).order_by().values_list("task__episode__persona", "severity")
-        .annotate(Count("pk"))
-    ):  # fmt: skip
-        counts[key].findings[severity] += count
+    counts = {persona.pk: Counts(personas=1) for persona in personas}
+    _add_tasks(counts, "persona")
+    _add_scripts(counts, "")
     return counts
 
 
 def benchmark_counts(benchmarks: Iterable[Benchmark]) -> dict[int, Counts]:
-    totals = {benchmark.pk: Counts() for benchmark in benchmarks}
-    personas = list(Persona.objects.filter(benchmark__in=totals).only("pk", "benchmark_id"))
-    counts = persona_counts(personas)
-    for persona in personas:
-        totals[persona.benchmark_id].add(counts[persona.pk])
-    return totals
+    counts = {benchmark.pk: Counts() for benchmark in benchmarks}
+    numbers = Persona.objects.filter(benchmark__in=counts).order_by().values_list("benchmark").annotate(Count("pk"))
+    for key, number in numbers:
+        counts[key].personas = number
+    _add_tasks(counts, "persona__benchmark")
+    _add_scripts(counts, "__benchmark")
+    return counts
+
+
+def _add_tasks(counts: dict[int, Counts], owner: str) -> None:
+    for key, state, figures, findings in summed_tasks(owner, counts):
+        counts[key].figures += figures
+        counts[key].states[state] += figures.tasks
+        counts[key].findings += findings
+
+
+def _add_scripts(counts: dict[int, Counts], up: str) -> None:
+    """``up``: the path from a persona to the owner of the counts."""
+    scripts = GraderScript.objects.filter(**{f"persona{up}__in": counts})
+    existing = set()
+    for key, persona, path, keys in scripts.values_list(f"persona{up}", "persona", "path", "keys"):
+        existing.add((persona, path))
+        counts[key].uncounted += keys is None
+        counts[key].figures = replace(counts[key].figures, rule=counts[key].figures.rule + len(keys or ()))
+    graded = Task.objects.filter(**{f"episode__persona{up}__in": counts}).exclude(grader_path="").order_by()
+    of = "episode__persona"
+    for key, persona, user_id, path in graded.values_list(f"{of}{up}", of, f"{of}__user_id", "grader_path"):
+        relative = path.strip().removeprefix("./").removeprefix(f"data/{user_id}/")
+        counts[key].uncounted += (persona, relative) not in existing
 
 
 def tasks_with_counts(tasks: QuerySet[Task]) -> QuerySet[Task]:
     """Annotated with ``n_intents``, ``n_items``, ``n_errors`` and ``n_warnings``."""
     return tasks.annotate(
-        n_intents=_count(HiddenIntent.objects.all()),
-        n_items=_count(ChecklistItem.objects.exclude(criterion="")),
-        n_errors=_count(open_findings().filter(severity="error")),
-        n_warnings=_count(open_findings().filter(severity="warning")),
+        n_intents=F("summary__local") + F("summary__persistent"),
+        n_items=F("summary__rubric") + F("summary__rule"),
+        n_errors=F("summary__errors"),
+        n_warnings=F("summary__warnings"),
     )
-
-
-def _count(rows: QuerySet[Any]) -> object:
-    counted = rows.filter(task=OuterRef("pk")).order_by().values("task").annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

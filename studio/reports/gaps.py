@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 
+from django.db import connection
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from studio.domain.plan import Gap, PlacedTask, find_gaps, shape_of_tasks
-from studio.models import Benchmark, Dependency, Persona, Task, TaskState
+from studio.domain.bounded_cache import cached
+from studio.domain.plan import Gap, PlacedTask, Plan, find_gaps, shape_of_tasks
+from studio.models import Benchmark, Persona
 from studio.reports.statistics import categories_of, idle_tools
 
 
@@ -25,39 +27,46 @@ class ReportedGap:
     """Adding the planned tasks may close it."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class PersonaGaps:
     persona: Persona
-    gaps: list[ReportedGap]
+    found: tuple[Gap, ...]
+
+    @cached_property
+    def gaps(self) -> list[ReportedGap]:
+        """What was found, with addresses."""
+        board = self.persona.get_absolute_url()
+        return [_reported_gap(self.persona, gap, board) for gap in self.found]
 
 
 def gaps_by_persona(benchmark: Benchmark) -> list[PersonaGaps]:
-    personas = list(Persona.objects.filter(benchmark=benchmark).order_by("position", "user_id"))
-    needs: dict[int, list[int]] = defaultdict(list)
-    links = Dependency.objects.filter(task__episode__persona__benchmark=benchmark).order_by()
-    for task, needed in links.values_list("task_id", "requires_id"):
-        needs[task].append(needed)
-    placed: dict[int, list[PlacedTask]] = defaultdict(list)
-    rows = (
-        Task.objects.filter(episode__persona__benchmark=benchmark, position__isnull=False)
-        .exclude(state=TaskState.RETIRED)
-        .order_by("position")
-        .values_list("episode__persona", "pk", "group__name", "trigger_kind")
-    )
-    for persona_key, pk, group, trigger in rows:
-        # keys instead of ids, since the links contain keys
-        placed[persona_key].append(
-            PlacedTask(str(pk), tuple(str(key) for key in needs[pk]), (group or "").strip(), trigger != "user_message")
-        )
+    personas = list(benchmark.personas.order_by("position", "user_id").only("name", "user_id", "benchmark"))
+    with connection.cursor() as cursor:
+        cursor.execute(EPISODES, [benchmark.pk])
+        episodes = dict(cursor.fetchall())
     plan = benchmark.plan
-    result = []
-    for persona in personas:
-        persona.benchmark = benchmark
-        gaps = find_gaps(shape_of_tasks(placed[persona.pk]), plan)
-        if gaps:
-            board = persona.get_absolute_url()
-            result.append(PersonaGaps(persona, [_reported_gap(persona, gap, board) for gap in gaps]))
-    return result
+    found = ((persona, _gaps_of(episodes.get(persona.pk, ""), plan)) for persona in personas)
+    return [PersonaGaps(persona, gaps) for persona, gaps in found if gaps]
+
+
+EPISODES = """
+    SELECT s.persona_id, string_agg(concat_ws(E'\\x1f', s.task_id, array_to_string(s.needs, ','),
+             CASE s.trigger_kind WHEN 'user_message' THEN '' ELSE 'signal' END,
+             translate(coalesce(g.name, ''), E'\\x1e\\x1f', '')), E'\\x1e' ORDER BY s.position)
+      FROM studio_tasksummary s JOIN studio_persona p ON p.id = s.persona_id
+      LEFT JOIN studio_dependencygroup g ON g.id = s."group"
+     WHERE p.benchmark_id = %s AND s.position IS NOT NULL AND s.state <> 'retired' GROUP BY s.persona_id"""
+"""The placed tasks of each persona as one text."""
+
+
+@cached(8_000_000)
+def _gaps_of(episode: str, plan: Plan) -> tuple[Gap, ...]:
+    """``episode``: a text of EPISODES. Tasks go by key instead of id, since links contain keys."""
+    placed = []
+    for entry in episode.split("\x1e") if episode else ():
+        key, needs, signal, group = entry.split("\x1f")
+        placed.append(PlacedTask(key, tuple(needs.split(",")) if needs else (), group.strip(), bool(signal)))
+    return tuple(find_gaps(shape_of_tasks(placed), plan))
 
 
 def other_gaps(benchmark: Benchmark, personas: dict[int, Persona]) -> list[ReportedGap]:

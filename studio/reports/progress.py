@@ -6,12 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Case, Count, F, IntegerField, Max, QuerySet, Value, When
+from django.db.models import Case, Count, F, IntegerField, OuterRef, QuerySet, Subquery, Value, When, Window
+from django.db.models.functions import RowNumber
 from django.urls import reverse
 
-from studio.findings.queries import open_findings
-from studio.models import Benchmark, Persona, Task, TaskState
+from studio.models import Benchmark, Event, Persona, Task, TaskState
 from studio.models.statuses import STATUSES
+from studio.reports.statistics import summed_tasks
 
 PERSONAS = 20
 """Rows of one grid; further personas are on the benchmark's page."""
@@ -96,7 +97,8 @@ class BenchmarkProgress:
 
 def by_latest_activity(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
     """By latest activity (``touched_at``); benchmarks without any come last."""
-    return benchmarks.annotate(touched_at=Max("events__at")).order_by(F("touched_at").desc(nulls_last=True), "name")
+    newest = Event.objects.filter(benchmark=OuterRef("pk")).order_by("-at").values("at")[:1]
+    return benchmarks.annotate(touched_at=Subquery(newest)).order_by(F("touched_at").desc(nulls_last=True), "name")
 
 
 def progress_of(benchmarks: Sequence[Benchmark]) -> list[BenchmarkProgress]:
@@ -105,13 +107,9 @@ def progress_of(benchmarks: Sequence[Benchmark]) -> list[BenchmarkProgress]:
         Persona.objects.filter(benchmark__in=result).order_by().values_list("benchmark").annotate(Count("pk"))
     ):
         result[pk].personas = personas
-    benchmark_of = "episode__persona__benchmark"
-    tasks = Task.objects.filter(**{f"{benchmark_of}__in": result}).order_by()
-    for pk, state, count in tasks.values_list(benchmark_of, "state").annotate(Count("pk")):
-        result[pk].states[state] = count
-    errors = open_findings().filter(severity="error", **{f"task__{benchmark_of}__in": result}).order_by()
-    for pk, count in errors.values_list(f"task__{benchmark_of}").annotate(Count("pk")):
-        result[pk].errors = count
+    for pk, state, figures, findings in summed_tasks("persona__benchmark", result):
+        result[pk].states[state] = figures.tasks
+        result[pk].errors += findings["error"]
     return list(result.values())
 
 
@@ -121,11 +119,16 @@ def progress_grids(
     """With rows of the personas from index ``start``, at most ``limit`` for each benchmark."""
     result = progress_of(benchmarks)
     by_benchmark: dict[int, list[Persona]] = defaultdict(list)
-    for persona in Persona.objects.filter(benchmark__in=benchmarks).only("user_id", "name", "benchmark", "occupation"):
+    numbered = Persona.objects.annotate(
+        number=Window(RowNumber(), partition_by="benchmark", order_by=["position", "user_id"])
+    )
+    for persona in numbered.filter(benchmark__in=benchmarks, number__gt=start, number__lte=start + limit).only(
+        "user_id", "name", "benchmark", "occupation"
+    ):
         by_benchmark[persona.benchmark_id].append(persona)
     rows: dict[int, PersonaRow] = {}
     for progress in result:
-        for persona in by_benchmark[progress.benchmark.pk][start : start + limit]:
+        for persona in by_benchmark[progress.benchmark.pk]:
             persona.benchmark = progress.benchmark
             rows[persona.pk] = PersonaRow(persona, persona.get_absolute_url(), planned=progress.benchmark.plan_sessions)
             progress.rows.append(rows[persona.pk])
@@ -134,23 +137,18 @@ def progress_grids(
 
 
 def _fill(rows: dict[int, PersonaRow]) -> None:
-    findings: dict[tuple[int, str], int] = {
-        (task, severity): count
-        for task, severity, count in open_findings()
-        .filter(task__episode__persona__in=rows, severity__in=["error", "warning"])
-        .order_by()
-        .values_list("task", "severity")
-        .annotate(Count("pk"))
-    }
     placed_first = Case(When(position=None, then=Value(1)), default=Value(0), output_field=IntegerField())
     tasks = (
         Task.objects.filter(episode__persona__in=rows)
         .order_by("episode", placed_first, "position", "task_id")
-        .values_list("episode__persona", "pk", "task_id", "title", "state", "position")
+        .values_list(
+            *("episode__persona", "pk", "task_id", "title", "state", "position"),
+            *("summary__errors", "summary__warnings"),
+        )
     )
     prefixes: dict[int, str] = {}
     placed: Counter[int] = Counter()
-    for persona, pk, task_id, title, state, position in tasks:
+    for persona, pk, task_id, title, state, position, errors, warnings in tasks:
         row = rows[persona]
         if persona not in prefixes:
             slug, user_id = row.persona.benchmark.slug, row.persona.user_id
@@ -164,7 +162,7 @@ def _fill(rows: dict[int, PersonaRow]) -> None:
                 title.strip() or task_id,
                 f"{prefixes[persona]}{pk}/",
                 state,
-                findings.get((pk, "error"), 0),
-                findings.get((pk, "warning"), 0),
+                errors,
+                warnings,
             )
         )

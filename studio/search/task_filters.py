@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from studio.access import AnyUser
-from studio.findings.queries import open_findings
-from studio.models import Assignment, Benchmark, Task, TaskState
+from studio.findings.queries import SEVERITIES
+from studio.models import Assignment, Benchmark, Task, TaskState, TaskSummary
 from studio.reports.counts import tasks_with_counts
 from studio.search.query import clean_query, term_patterns
 
@@ -21,13 +21,35 @@ MATCHES_TEXT = (
     " OR (studio_task.task_id || ' ' || studio_task.title) ILIKE ALL(%s::text[]))"
 )
 """Uses a column of ``migrations/_search.py`` that the model does not declare."""
-SEVERITIES = ("error", "warning", "hint")
 TRIGGERS = dict(Task._meta.get_field("trigger_kind").choices or ())
+
+
+SHOWN = (
+    *("position", "title", "task_id", "state", "category", "trigger_kind", "version", "updated_at"),
+    *("episode__persona__name", "episode__persona__user_id"),
+    *("episode__persona__benchmark__slug", "episode__persona__benchmark__name"),
+)
+"""Fields of a listed task; others are read when they are asked for."""
+
+
+class ListedTasks:
+    """Tasks for a paginator: found and counted by their summaries, and only those of a slice are read."""
+
+    def __init__(self, summaries: QuerySet[TaskSummary]) -> None:
+        self.summaries = summaries
+
+    def count(self) -> int:
+        return self.summaries.order_by().count()
+
+    __len__ = count
+
+    def __getitem__(self, part: slice) -> list[Task]:
+        return read_tasks(self.summaries.values_list("pk", flat=True)[part])
 
 
 @dataclass(frozen=True)
 class FilteredTasks:
-    tasks: QuerySet[Task]
+    tasks: ListedTasks
     filters: dict[str, str]
     """The valid filters, by name."""
 
@@ -35,7 +57,7 @@ class FilteredTasks:
 def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser | None = None) -> FilteredTasks:
     """Tasks with their counts and people, in the order of personas and episodes. ``me``: the user meant by the filters
     ``writer=me`` and ``reviewer=me``."""
-    rows = Task.objects.filter(episode__persona__benchmark=benchmark)
+    rows = TaskSummary.objects.filter(persona__benchmark=benchmark)
     filters = {name: clean_query(given.get(name, "")) for name in FILTERS}
     if filters["state"] in TaskState.values:
         rows = rows.filter(state=filters["state"])
@@ -46,14 +68,13 @@ def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser 
     else:
         filters["trigger"] = ""
     if filters["persona"]:
-        rows = rows.filter(episode__persona__user_id=filters["persona"])
+        rows = rows.filter(persona__user_id=filters["persona"])
     if filters["category"]:
         rows = rows.filter(category="" if filters["category"] == NONE else filters["category"])
-    findings = open_findings().filter(task=OuterRef("pk"))
     if filters["findings"] == NONE:
-        rows = rows.filter(~Exists(findings.exclude(severity="hint")))
+        rows = rows.filter(errors=0, warnings=0)
     elif filters["findings"] in SEVERITIES:
-        rows = rows.filter(Exists(findings.filter(severity=filters["findings"])))
+        rows = rows.filter(**{f"{filters['findings']}s__gt": 0})
     else:
         filters["findings"] = ""
     for part in Assignment.Part.values:
@@ -65,9 +86,16 @@ def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser 
         elif filters[part]:
             rows = rows.filter(Exists(assigned.filter(user__username=filters[part])))
     if filters["q"]:
-        rows = rows.extra(where=[MATCHES_TEXT], params=[filters["q"], term_patterns(filters["q"])])  # noqa: S610 - a parameter
-    ordered = rows.select_related("episode__persona__benchmark").order_by(
-        "episode__persona__position", "episode__persona__user_id", "position", "task_id"
-    )
-    ordered = ordered.prefetch_related(Prefetch("assignments", Assignment.objects.select_related("user")))
-    return FilteredTasks(tasks_with_counts(ordered), {name: value for name, value in filters.items() if value})
+        words = [filters["q"], term_patterns(filters["q"])]
+        rows = rows.filter(task__in=Task.objects.extra(where=[MATCHES_TEXT], params=words))  # noqa: S610 - a parameter
+    ordered = rows.order_by("persona__position", "persona__user_id", "position", "name")
+    return FilteredTasks(ListedTasks(ordered), {name: value for name, value in filters.items() if value})
+
+
+def read_tasks(keys: Iterable[int]) -> list[Task]:
+    """What lists show of these tasks, in this order."""
+    keys = list(keys)
+    rows = tasks_with_counts(Task.objects.filter(pk__in=keys)).select_related("episode__persona__benchmark")
+    by_key = rows.only(*SHOWN).prefetch_related(Prefetch("assignments", Assignment.objects.select_related("user")))
+    tasks = {task.pk: task for task in by_key}
+    return [tasks[key] for key in keys if key in tasks]

@@ -12,6 +12,7 @@ from django import template
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from studio.activity.feed import ACTIONS
@@ -20,11 +21,9 @@ from studio.models.statuses import STATUSES
 from studio.review import checklist
 from studio.review.checklist import QUESTIONS, ReviewAnswer
 from studio.web.components import render_component
+from studio.web.static_files import imported_modules
 
 register = template.Library()
-
-MAX_MISSING = 40
-"""Empty cells shown for planned tasks that were not started."""
 
 
 @register.simple_tag
@@ -33,14 +32,6 @@ def status(key: str | None, text: str = "", css: str = "") -> SafeString:
     """A status chip. ``key``: see ``models.statuses``; ``text`` replaces its label."""
     colour, shape, label = STATUSES.get(str(key), ("", "·", str(key or "none").replace("_", " ")))
     return render_component("studio/components/status.html", colour=colour, css=css, shape=shape, text=text or label)
-
-
-@register.simple_tag
-def session_cells(row: Any) -> SafeString:
-    cells = [(*STATUSES[cell.state][:2], cell) for cell in row.cells]
-    return render_component(
-        "studio/reports/parts/task_cells.html", cells=cells, missing=range(min(row.missing, MAX_MISSING))
-    )
 
 
 @register.simple_tag
@@ -53,6 +44,14 @@ def severity(key: str) -> SafeString:
 def icon(name: str, label: str = "") -> SafeString:
     """An icon of ``static/icons.svg``; without a label it is hidden from screen readers."""
     return render_component("studio/components/icon.html", name=name, label=label, drawings=static("icons.svg"))
+
+
+@register.simple_tag
+def module(name: str) -> SafeString:
+    """A script that is a module. What it imports is fetched along with it instead of one after the other."""
+    imported = [[static(other)] for other in imported_modules(name)]
+    preload = format_html_join("", '<link rel="modulepreload" href="{}">', imported)
+    return format_html('{}<script src="{}" type="module"></script>', preload, static(name))
 
 
 @register.simple_tag

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -12,7 +14,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.activity.feed import recent_events
 from studio.domain.statistics import sum_figures
-from studio.findings.queries import finding_counts, findings_of
+from studio.findings.queries import OpenFindings
 from studio.forms.benchmarks import BenchmarkForm, MemberForm
 from studio.forms.post_data import number_of
 from studio.imports.taxonomy import ensure_taxonomy
@@ -66,6 +68,7 @@ def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     page = Paginator(range(benchmark.personas.count()), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
     by_persona = gaps_by_persona(benchmark)
+    to_fix = ((row.persona, gap) for row in by_persona for gap in row.gaps if not gap.unfinished)
     (progress,) = progress_grids([benchmark], limit=PERSONAS_PER_PAGE, start=max(0, page.start_index() - 1))
     return render(
         request,
@@ -75,9 +78,9 @@ def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
             "page": page,
             "progress": progress,
             "total": counts.benchmark_counts([benchmark])[benchmark.pk],
-            "gaps": [(row.persona, gap) for row in by_persona for gap in row.gaps if not gap.unfinished][:MAX_GAPS],
-            "to_fix": sum(not gap.unfinished for row in by_persona for gap in row.gaps),
-            "unfinished": sum(any(gap.unfinished for gap in row.gaps) for row in by_persona),
+            "gaps": list(islice(to_fix, MAX_GAPS)),
+            "to_fix": sum(not gap.unfinished for row in by_persona for gap in row.found),
+            "unfinished": sum(any(gap.unfinished for gap in row.found) for row in by_persona),
             "can": access.actions_in(request.user, benchmark),
             "members": _members(benchmark),
             "events": recent_events(access.benchmarks_for(request.user).filter(pk=benchmark.pk))[:8],
@@ -89,7 +92,7 @@ def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
 def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
     """Tables 2 to 5 of the paper, for this benchmark."""
     benchmark = access.find_benchmark(request.user, slug)
-    personas = list(benchmark.personas.order_by("position", "user_id"))
+    personas = list(benchmark.personas.order_by("position", "user_id").only("name", "user_id", "benchmark"))
     figures = figures_of(personas)
     total = sum_figures(figures.values())
     tools = tools_of(benchmark)
@@ -118,9 +121,7 @@ def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
 def gaps(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     by_persona = gaps_by_persona(benchmark)
-    personas = {persona.pk: persona for persona in benchmark.personas.all()}
-    for persona in personas.values():
-        persona.benchmark = benchmark
+    personas = {persona.pk: persona for persona in benchmark.personas.only("name", "user_id", "benchmark", "position")}
     return render(
         request,
         "studio/reports/gaps.html",
@@ -176,14 +177,14 @@ def findings(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     severity = request.GET.get("severity", "")
     severity = severity if severity in ("error", "warning", "hint") else ""
-    rows = findings_of(benchmark, severity=severity)
+    rows = OpenFindings(benchmark, severity)
     return render(
         request,
         "studio/findings/list.html",
         {
             "benchmark": benchmark,
             "severity": severity,
-            "total": finding_counts(benchmark),
+            "total": rows.totals,
             "page": Paginator(rows, 50).get_page(request.GET.get("page")),
             "query": f"severity={severity}" if severity else "",
         },

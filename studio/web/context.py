@@ -20,13 +20,6 @@ ROOMS = [
 ]
 ROOMLESS = ("styleguide", "search", "inbox")
 THEMES = {"": "Theme: system", "light": "Theme: light", "dark": "Theme: dark"}
-STYLESHEETS = [
-    f"css/{name}.css"
-    for name in (
-        "layers", "reset", "tokens", "base", "frame", "buttons", "status", "panels", "tables", "forms", "floating",
-        "palette",
-    )
-]  # fmt: skip
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
@@ -47,7 +40,6 @@ def frame(request: HttpRequest) -> dict[str, Any]:
             "theme_label": THEMES[theme],
             "keys": "" if getattr(request.user, "letter_keys", True) else "off",
             "rail": "open" if request.COOKIES.get("rail") == "open" else "",
-            "stylesheets": STYLESHEETS,
             "unread": SimpleLazyObject(lambda: count_unread(request.user)),
         }
     }

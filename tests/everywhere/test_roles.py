@@ -104,6 +104,7 @@ RULES = {
     "studio:api_findings": "GET view",
     "studio:api_imports": "POST edit",
     "studio:api_publication": "POST manage",
+    "studio:api_benchmark_tasks": "GET view",
     "studio:api_tasks": "GET view",
     "studio:api_task": "GET view, PUT edit",
     "studio:api_steps": "POST edit",

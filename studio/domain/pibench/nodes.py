@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from studio.domain.pibench.encoding import Encoded, encode_mapping, pairs_of
+from studio.domain.pibench.encoding import TAG, Encoded, encode_mapping, pairs_of
 from studio.domain.problems import Report
 
 NodeKind = Literal["scalar", "sequence", "mapping"]
@@ -49,6 +49,8 @@ class Node:
 def node_of(value: Encoded) -> Node:
     if isinstance(value, list):
         return Node("sequence", value, items=[node_of(item) for item in value])
+    if isinstance(value, dict) and TAG not in value:
+        return Node("mapping", value, pairs=[(Node("scalar", key), node_of(item)) for key, item in value.items()])
     pairs = pairs_of(value)
     if pairs is not None:
         return mapping_node([(node_of(key), node_of(item)) for key, item in pairs])

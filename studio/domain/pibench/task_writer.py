@@ -24,9 +24,10 @@ TEXTS = ("environment_id", "title", "description", "task_type")
 def task_document(spec: TaskSpec, persona: str) -> Encoded:
     """A raw value is preserved as long as reading it gives the current one."""
     raw: Encoded = spec.source or _skeleton(spec, persona)
-    old = read_task(node_of(raw), Report(""), persona=persona, task_id=spec.task_id)
+    root = node_of(raw)
+    old = read_task(root, Report(""), persona=persona, task_id=spec.task_id)
     old = old.model_copy(update={"depends_on": spec.depends_on, "assets": spec.assets})
-    old = with_listed_references(apply_dependency_and_asset_notes(old, node_of(raw)), node_of(raw))
+    old = with_listed_references(apply_dependency_and_asset_notes(old, root), root)
     if old.user_id != spec.user_id and spec.user_id:
         raw = set_key(raw, "user_id", spec.user_id)
     for name in TEXTS:

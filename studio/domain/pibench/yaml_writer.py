@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from typing import Any
 
 import yaml
 
 from studio.domain.pibench.encoding import Encoded, decode
+from studio.domain.pibench.yaml_emitter import NotOrdinaryError, emit_yaml
 from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.problems import Report
 
@@ -62,6 +64,8 @@ _PlainDumper.add_representer(str, _plain_text)
 
 def dump_yaml(document: Encoded) -> bytes:
     """YAML in UTF-8. Raises ValueError if it would not read back the same, which would be a defect here."""
+    with suppress(NotOrdinaryError):
+        return emit_yaml(document).encode()
     value = decode(document, make_set=_OrderedSet.fromkeys)
     for dumper in (_Dumper, _PlainDumper):
         data = yaml.dump(

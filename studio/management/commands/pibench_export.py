@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from studio.imports.export import benchmark_files
-from studio.imports.folders import FolderNotEmptyError, write_folder
+from studio.imports.export import persona_folders
+from studio.imports.folders import FolderNotEmptyError, require_free, write_folder
 from studio.management.base import ReportCommand
 
 
@@ -29,9 +29,13 @@ class Command(ReportCommand):
         out: Path = options["out"]
         empty: dict[str, Any] = {"benchmark": options["benchmark"], "out": str(out), "personas": [], "files": 0}
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=empty)
-        files = benchmark_files(benchmark)
+        written = 0
+        names = sorted(benchmark.personas.values_list("user_id", flat=True))
         try:
-            write_folder(files, out)
+            require_free([f"data/{name}" for name in names], out)
+            for _, files in persona_folders(benchmark):
+                write_folder(files, out)
+                written += len(files)
         except FolderNotEmptyError as problem:
             mend = "Choose another folder or remove this one, so that old and new files do not mix."
             self.usage_error(f"{problem}.", mend, as_json=as_json, document=empty)
@@ -42,8 +46,7 @@ class Command(ReportCommand):
                 as_json=as_json,
                 document=empty,
             )
-        personas = sorted({path.split("/")[1] for path in files})
         if as_json:
-            self.print_json({**empty, "personas": personas, "files": len(files)})
+            self.print_json({**empty, "personas": names, "files": written})
         else:
-            self.stdout.write(f"{len(personas)} persona(s), {len(files)} files, in {out / 'data'}")
+            self.stdout.write(f"{len(names)} persona(s), {written} files, in {out / 'data'}")

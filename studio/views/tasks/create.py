@@ -115,11 +115,7 @@ def _template(persona: Persona, chosen: str) -> Template | None:
 def _search(persona: Persona, q: str, template: Template | None) -> list[TemplateCard]:
     narrow = {"q": q} if q.strip() else {"persona": persona.user_id}
     rows = task_filters.filter_tasks(persona.benchmark, narrow).tasks
-    chosen = (
-        list(task_filters.filter_tasks(persona.benchmark, {}).tasks.filter(pk=template.pk))
-        if isinstance(template, Task)
-        else []
-    )
+    chosen = task_filters.read_tasks([template.pk]) if isinstance(template, Task) else []
     others = [row for row in rows[: MOST_RESULTS + 1] if row not in chosen]
     return [_task_card(row) for row in (*chosen, *others[:MOST_RESULTS])]
 

@@ -34,7 +34,7 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
         "page": Paginator(narrowed.tasks, PAGE).get_page(request.GET.get("page")),
         "filters": narrowed.filters,
         "query": urlencode(narrowed.filters),
-        "personas": benchmark.personas.order_by("position", "user_id"),
+        "personas": benchmark.personas.order_by("position", "user_id").only("name", "user_id", "benchmark"),
         "states": TaskState.choices,
         "triggers": task_filters.TRIGGERS.items(),
         "categories": bulk.categories_of(benchmark),
@@ -42,6 +42,7 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
             (key, label) for key, label in bulk.ACTIONS.items() if ("assign" if key in bulk.PARTS else "edit") in can
         ],
         "can": can,
+        "changeable": bool(can & {"edit", "assign"}),
         "people": people,
         "users": sorted({candidate.user for part in people.values() for candidate in part}, key=str),
     }
@@ -117,7 +118,8 @@ def _value(request: SignedInRequest) -> str | None:
 def _chosen(request: SignedInRequest, benchmark: Benchmark, filters: dict[str, str]) -> dict[int, int | None]:
     """Primary keys with the version the user saw: the ticked tasks, or all that match the filters."""
     if "everything" in request.POST:
-        return dict(task_filters.filter_tasks(benchmark, filters, me=request.user).tasks.values_list("pk", "version"))
+        summaries = task_filters.filter_tasks(benchmark, filters, me=request.user).tasks.summaries
+        return dict(summaries.values_list("pk", "task__version"))
     chosen: dict[int, int | None] = {}
     for entry in request.POST.getlist("task"):
         pk, _, version = entry.partition(":")

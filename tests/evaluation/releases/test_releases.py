@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections import Counter
 
 import pytest
 from django.core.management import call_command
@@ -16,6 +17,7 @@ from evaluation.audits.campaigns import open_audit
 from evaluation.grading.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import ModelEndpoint, Release, Session
 from evaluation.pilots.session_work import work_on
+from evaluation.releases.blocker_kinds import blocker_kinds
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from evaluation.releases.readiness import release_blockers
 from studio.domain.persona import PersonaSpec
@@ -55,7 +57,10 @@ def approve(benchmark: Benchmark) -> Benchmark:
 
 
 def codes(benchmark: Benchmark) -> list[str]:
-    return [blocker.code for blocker in release_blockers(benchmark)]
+    """Of the blockers by which a release is cut, which are those that the page counts and lists."""
+    blockers = release_blockers(benchmark)
+    assert [blocker for kind in blocker_kinds(benchmark) for blocker in kind[:]] == blockers
+    return [blocker.code for blocker in blockers]
 
 
 def run_pilot(benchmark: Benchmark, agent: ModelEndpoint, judge: ModelEndpoint) -> None:
@@ -86,6 +91,7 @@ def test_blockers_are_listed_smallest_group_first(benchmark: Benchmark):
 
     blockers = release_blockers(benchmark)
 
+    assert [(kind.code, kind.number) for kind in blocker_kinds(benchmark)] == list(Counter(codes(benchmark)).items())
     assert [(blocker.code, blocker.task) for blocker in blockers] == [
         ("grader-missing", "b"),
         ("task-not-approved", "b"),

@@ -6,11 +6,9 @@ import gzip
 import re
 
 import pytest
-from django.core.management import call_command
 from django.http import HttpResponse, StreamingHttpResponse
 from django.test import Client
 from django.urls import reverse
-from whitenoise.middleware import WhiteNoiseMiddleware
 
 from studio.web.middleware import CompressionMiddleware
 
@@ -54,16 +52,3 @@ def test_stream_is_sent_as_it_comes(rf):
 
     assert "Content-Encoding" not in response
     assert list(response) == [b"data: 1\n\n", b"data: 2\n\n"]
-
-
-def test_collected_static_files_are_served_compressed(rf, settings, tmp_path):
-    settings.STATIC_ROOT = tmp_path
-    settings.WHITENOISE_AUTOREFRESH = settings.WHITENOISE_USE_FINDERS = False
-    call_command("collectstatic", verbosity=0, interactive=False, clear=True)
-    serve = WhiteNoiseMiddleware(lambda request: HttpResponse(status=404))
-
-    packed = serve(rf.get("/static/css/base.css", headers={"accept-encoding": "gzip"}))
-    plain = serve(rf.get("/static/css/base.css"))
-
-    assert packed["Content-Encoding"] == "gzip"
-    assert gzip.decompress(b"".join(packed)) == b"".join(plain)

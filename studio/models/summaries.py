@@ -1,0 +1,44 @@
+"""What lists and counts read of a task: one narrow row instead of the task and all its parts."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from studio.models.personas import Persona
+from studio.models.tasks import Task
+
+
+class TaskSummary(models.Model):
+    """Kept by the database's triggers (migration ``task_summaries``) in the transaction of each change, so that no way
+    of saving can forget it. Never written from here."""
+
+    task = models.OneToOneField(Task, on_delete=models.CASCADE, primary_key=True, related_name="summary")
+    persona = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="+")
+    position = models.PositiveIntegerField(null=True)
+    name = models.CharField(max_length=200)
+    """The task's ``task_id``."""
+    group = models.BigIntegerField(null=True)
+    """Key of its dependency group."""
+    state = models.CharField(max_length=20)
+    category = models.CharField(max_length=20)
+    trigger_kind = models.CharField(max_length=20)
+    local = models.PositiveIntegerField(default=0)
+    """Session-local intents."""
+    persistent = models.PositiveIntegerField(default=0)
+    rubric = models.PositiveIntegerField(default=0)
+    """Items with a criterion, here and in ``rule``."""
+    rule = models.PositiveIntegerField(default=0)
+    files = models.PositiveIntegerField(default=0)
+    errors = models.PositiveIntegerField(default=0)
+    """Open findings, here and in the next two."""
+    warnings = models.PositiveIntegerField(default=0)
+    hints = models.PositiveIntegerField(default=0)
+    needs = ArrayField(models.BigIntegerField(), default=list)
+    """Keys of the earlier tasks it builds on."""
+    tools = ArrayField(models.TextField(), default=list)
+    """Tools it names, without their prefix: as needed, as evidence for judges, in rules, as sources of intents."""
+    skills = ArrayField(models.TextField(), default=list)
+
+    class Meta:
+        indexes = [models.Index(fields=["persona", "position", "name"], name="summary_in_order")]

@@ -1,0 +1,109 @@
+"""Rows of long lists as strings: a template takes ten times as long for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import template
+from django.template.defaultfilters import truncatechars
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from studio.domain.statistics import Figures
+from studio.models import Persona, Task
+from studio.models.statuses import STATUSES
+from studio.templatetags.studio_ui import icon, people_named, status
+
+register = template.Library()
+
+MAX_MISSING = 40
+"""Empty cells shown for planned tasks that were not started."""
+
+
+@register.simple_tag
+def persona_options(personas: Iterable[Persona], chosen: str = "") -> SafeString:
+    return mark_safe(
+        "".join(
+            f'<option value="{escape(persona.user_id)}"{" selected" if persona.user_id == chosen else ""}>'
+            f"{escape(persona)}</option>"
+            for persona in personas
+        )
+    )
+
+
+@register.simple_tag
+def session_cells(row: Any) -> SafeString:
+    cells = []
+    for cell in row.cells:
+        colour, shape, _ = STATUSES[cell.state]
+        css = f"cell {colour}{' has-errors' if cell.errors else ''}"
+        cells.append(
+            f'<li><a class="{css}" href="{escape(cell.address)}" title="{escape(cell.label)}">'
+            f'<span aria-hidden="true">{shape}</span></a></li>'
+        )
+    missing = min(row.missing, MAX_MISSING)
+    return mark_safe("".join(cells) + '<li aria-hidden="true"><span class="cell missing"></span></li>' * missing)
+
+
+@register.simple_tag
+def task_row(task: Task, can_change: bool) -> SafeString:
+    """A task of the list, as ``read_tasks`` reads them."""
+    named = people_named(task)
+    counts: Any = task
+    people = " · ".join([named["writer"] or "–", *filter(None, [", ".join(named["reviewers"])])])
+    return format_html(
+        '<tr>{}<th scope="row"><a href="{}">{}{}</a><br><span class="quiet fine mono">{}</span></th><td>{}</td>'
+        '<td>{}</td><td>{}</td><td><span class="chip">{}{}</span></td><td>{}</td><td class="number">{}</td>'
+        '<td class="number">{}</td><td class="number">{}</td></tr>',
+        _checkbox(task) if can_change else "",
+        task.get_absolute_url(),
+        f"{task.position:02d} " if task.position else "",
+        truncatechars(str(task), 80),
+        task.task_id,
+        truncatechars(str(task.episode.persona), 40),
+        status(task.state),
+        task.category or "–",
+        icon(task.trigger_kind),
+        task.get_trigger_kind_display(),
+        people,
+        counts.n_intents,
+        counts.n_items,
+        _findings(counts.n_errors, counts.n_warnings),
+    )
+
+
+def _checkbox(task: Task) -> SafeString:
+    return format_html(
+        '<td><input type="checkbox" name="task" value="{}:{}" aria-label="{}"></td>', task.pk, task.version, task
+    )
+
+
+def _findings(errors: int, warnings: int) -> SafeString:
+    if not errors and not warnings:
+        return SafeString('<span class="good" title="no findings">✓</span>')
+    shown = f'<span class="bad" title="errors">✕ {errors:d}</span> ' if errors else ""
+    return mark_safe(shown + (f'<span class="warn" title="warnings">▲ {warnings:d}</span>' if warnings else ""))
+
+
+@register.simple_tag
+def figures_row(persona: Persona, figures: Figures) -> SafeString:
+    """A persona of the paper's Table 2."""
+    cells = "".join(
+        f'<td class="number{css}">{number:d}</td>'
+        for number, css in (
+            (figures.tasks, ""),
+            (figures.sessions, ""),
+            (figures.intents, ""),
+            (figures.local, " quiet"),
+            (figures.persistent, " quiet"),
+            (figures.rubric, ""),
+            (figures.rule, ""),
+            (figures.dependencies, ""),
+            (figures.files, ""),
+            (figures.tools, ""),
+            (figures.skills, ""),
+        )
+    )
+    head = f'<th scope="row"><a href="{escape(persona.get_absolute_url())}">{escape(persona)}</a></th>'
+    return mark_safe(f"<tr>{head}{cells}</tr>")

@@ -1,0 +1,233 @@
+"""Cost of pages, the API, exports and memory with 10,000 tasks: `python -m tests.bench.scale` prints a table with aims.
+
+Figures are CPU time of this process and its database connection, medians after a warm-up, so that a busy machine does
+not change them. `--personas 50` takes a smaller benchmark, other arguments choose rows. Exit status 1 if a row misses
+its aim by more than a quarter. A new row is a `Row` in ROWS: its name, its aim and a function that measures it.
+
+The floor is the least that the row could cost: its rows read straight from PostgreSQL, its bytes copied.
+"""
+
+# ruff: noqa: S608
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.bench.population import OWNER, SLUG, populated_database
+
+PERSONAS = 500
+TOLERANCE = 1.25
+REQUESTS = 9
+MIXED_REQUESTS = 10_000
+SEARCHES = ("persona_042b_task_007", "number sentence", "number", '"number 3"', "xylophone")
+
+
+class Row(NamedTuple):
+    name: str
+    aim: float
+    unit: str
+    measure: Callable[[], float]
+    floor: Callable[[], float] | None = None
+
+
+def page(url: str) -> Callable[[], float]:
+    return lambda: cpu_ms(lambda: _get(url))
+
+
+def cpu_ms(work: Callable[[], Any], *, times: int = REQUESTS) -> float:
+    """The median of CPU milliseconds of this process and its database connection."""
+    from tests.bench.pages import database_cpu_seconds
+
+    spent = []
+    for _ in range(times + 1):
+        before = time.process_time() + database_cpu_seconds()
+        work()
+        spent.append((time.process_time() + database_cpu_seconds() - before) * 1000)
+    return statistics.median(spent[1:])
+
+
+def sql(text: str) -> Callable[[], float]:
+    from tests.bench.population import _rows
+
+    return lambda: cpu_ms(lambda: _rows(text))
+
+
+def search() -> float:
+    """The dearest of several searches."""
+    return max(cpu_ms(lambda text=text: _get("/search/", q=text)) for text in SEARCHES)
+
+
+def part(name: str, key: str) -> Callable[[], float]:
+    """A figure of a process of its own: what a part prints as JSON."""
+
+    def measure() -> float:
+        if name not in _parts:
+            command = [sys.executable, "-m", "tests.bench.scale", "--part", name]
+            _parts[name] = json.loads(
+                subprocess.run(command, env=_environment(), check=True, capture_output=True).stdout
+            )
+        return float(_parts[name][key])
+
+    return measure
+
+
+_parts: dict[str, dict[str, float]] = {}
+_arguments = argparse.Namespace(personas=PERSONAS, requests=MIXED_REQUESTS)
+
+BASE = f"/b/{SLUG}/"
+FIFTY = "SELECT * FROM studio_task ORDER BY id LIMIT 50"
+ROWS = [
+    Row("task list, page of 50", 20, "ms", page(f"{BASE}tasks/"), sql(FIFTY)),
+    Row("task list, page 100", 20, "ms", page(f"{BASE}tasks/?page=100"), sql(FIFTY)),
+    Row("task list, filtered", 20, "ms", page(f"{BASE}tasks/?state=in_review&findings=warning"), sql(FIFTY)),
+    Row("findings", 50, "ms", page(f"{BASE}findings/")),
+    Row("gaps", 50, "ms", page(f"{BASE}gaps/")),
+    Row("statistics", 50, "ms", page(f"{BASE}statistics/")),
+    Row("benchmark", 50, "ms", page(BASE)),
+    Row("release page", 50, "ms", page(f"/benchmarks/{SLUG}/releases/")),
+    Row("home", 50, "ms", page("/")),
+    Row("search, the dearest of five", 50, "ms", search),
+    Row("export", 5, "s", part("export", "seconds"), lambda: cpu_ms(_read_all, times=1) / 1000),
+    Row("export, peak memory", 200, "MB", part("export", "megabytes")),
+    Row("first page, compressed", 60, "kB", lambda: first_page_bytes() / 1000),
+    Row("memory over mixed requests", 10, "% growth", part("memory", "growth")),
+]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--personas", type=int, default=PERSONAS)
+    parser.add_argument("--requests", type=int, default=MIXED_REQUESTS, help="of the memory run")
+    parser.add_argument("--part", choices=["export", "memory"], help=argparse.SUPPRESS)
+    parser.add_argument("rows", nargs="*", help="beginnings of names of rows")
+    parser.parse_args(namespace=_arguments)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
+    import django
+
+    django.setup()
+    from django.test.utils import setup_test_environment
+
+    from tests.bench.pages import render_as_in_production
+
+    setup_test_environment()
+    render_as_in_production()
+    if _arguments.part:
+        print(json.dumps({"export": run_export, "memory": run_memory}[_arguments.part]()))
+        return 0
+    with populated_database(_arguments.personas):
+        return print_table([row for row in ROWS if not _arguments.rows or row.name.startswith(tuple(_arguments.rows))])
+
+
+def print_table(rows: list[Row]) -> int:
+    missed = []
+    print(f"{_arguments.personas * 20:,} tasks\n{'':<32}{'aim':>8}{'now':>10}{'floor':>9}{'ratio':>7}")
+    for row in rows:
+        figure = row.measure()
+        floor = row.floor() if row.floor else 0.0
+        ratio = f"{floor:>9.2f}{figure / floor:>6.0f}×" if floor else " " * 16
+        late = figure > row.aim * TOLERANCE
+        missed += [row.name] if late else []
+        print(f"{row.name:<32}{row.aim:>8g}{figure:>10.1f}{ratio} {row.unit}{'  MISSED' if late else ''}", flush=True)
+    print(f"missed by more than a quarter: {', '.join(missed) or 'none'}")
+    return int(bool(missed))
+
+
+def run_export() -> dict[str, float]:
+    from django.core.management import call_command
+
+    from tests.bench.pages import database_cpu_seconds
+
+    with tempfile.TemporaryDirectory() as folder:
+        before = time.process_time() + database_cpu_seconds()
+        call_command("pibench_export", "--benchmark", SLUG, "--out", str(Path(folder, "out")), stdout=io.StringIO())
+        seconds = time.process_time() + database_cpu_seconds() - before
+    return {"seconds": seconds, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def run_memory() -> dict[str, float]:
+    """The growth of this process between a tenth of the requests and all, in per cent of the former."""
+    from studio.models import Task
+
+    tasks = list(Task.objects.select_related("episode__persona__benchmark").order_by("pk")[::37])
+    pages = [
+        "/",
+        BASE,
+        *(f"{BASE}{name}/" for name in ("tasks", "findings", "gaps", "statistics")),
+        "/search/?q=number",
+    ]
+    first = 0.0
+    for number in range(_arguments.requests):
+        task = tasks[number * 7 % len(tasks)]
+        if number % 10 == 0:
+            _get(pages[number // 10 % len(pages)])
+        elif number % 2:
+            _get(task.get_absolute_url())
+        else:
+            _get(f"/api/benchmarks/{SLUG}/personas/{task.episode.persona.user_id}/tasks/{task.pk}/")
+        if number == _arguments.requests // 10:
+            first = _resident()
+    last = _resident()
+    return {"growth": 100 * (last - first) / first, "megabytes": last}
+
+
+def first_page_bytes() -> int:
+    """Bytes of the home page and everything it loads, as sent to a browser that accepts gzip."""
+    from tests.bench.first_page import page_and_assets
+
+    return sum(page_and_assets("/", _client()).values())
+
+
+def _get(url: str, **query: str) -> None:
+    answer = _client().get(url, query or None)
+    assert answer.status_code == 200, (url, answer.status_code)
+
+
+def _client() -> Any:
+    from django.test import Client
+
+    from studio.models import User
+
+    if not _clients:
+        _clients.append(Client(headers={"accept-encoding": "gzip"}))
+        _clients[0].force_login(User.objects.get(username=OWNER))
+    return _clients[0]
+
+
+_clients: list[Any] = []
+
+
+def _read_all() -> None:
+    from tests.bench.population import _rows
+
+    for table in ("task", "hiddenintent", "checklistitem"):
+        _rows(f"SELECT * FROM studio_{table}")
+
+
+def _environment() -> dict[str, str]:
+    from django.db import connection
+
+    parts = os.environ["DATABASE_URL"].partition("?")
+    address = parts[0].rpartition("/")[0] + "/" + connection.settings_dict["NAME"] + parts[1] + parts[2]
+    return {**os.environ, "DATABASE_URL": address}
+
+
+def _resident() -> float:
+    """Megabytes."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1024 / 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())
