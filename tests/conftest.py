@@ -6,10 +6,18 @@ import gc
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 from hypothesis import HealthCheck, settings
 
 from studio.dev.browser import missing_packages
+from tests.shared_rows import module_db  # noqa: F401
+
+# The same examples in every run; `--hypothesis-profile=default` looks for others. A busy machine breaks no deadline.
+hypothesis.settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("repeatable")
 
 settings.register_profile("studio", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # busy machines
 settings.load_profile("studio")

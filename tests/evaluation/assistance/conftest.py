@@ -20,6 +20,7 @@ from tests.evaluation.assistance.builders import NOTES, a_request, a_spec
 from tests.evaluation.builders import benchmark_of, file
 from tests.evaluation.factories import person
 from tests.evaluation.stub_model import StubModel
+from tests.shared_rows import fresh
 
 IMPATIENT = RetryPolicy(attempts=2, base_seconds=0.01, max_pause=2)
 
@@ -67,20 +68,33 @@ class Authoring:
         return row
 
 
-@pytest.fixture
-def authoring(db: None, stub: StubModel, monkeypatch: pytest.MonkeyPatch) -> Authoring:
-    monkeypatch.setattr("evaluation.assistance.requests.enqueue", lambda name, ids: None)
+@pytest.fixture(scope="module")
+def shared_authoring(module_db: None) -> tuple[Task, User, AssistantModel]:
     spec = a_spec(assets=(file("notes.md", NOTES),))
     benchmark = benchmark_of(spec)
     endpoint = ModelEndpoint.objects.create(
-        name="clever", base_url=stub.base_url, model="clever-1", timeout_seconds=5, input_price=2, output_price=8
+        name="clever", base_url="http://127.0.0.1/", model="clever-1", timeout_seconds=5, input_price=2, output_price=8
     )
-    return Authoring(
-        task=Task.objects.get(episode__persona__benchmark=benchmark),
-        author=person(benchmark, "author"),
-        stub=stub,
-        assistant=AssistantModel.objects.create(benchmark=benchmark, endpoint=endpoint),
+    return (
+        Task.objects.get(episode__persona__benchmark=benchmark),
+        person(benchmark, "author"),
+        AssistantModel.objects.create(benchmark=benchmark, endpoint=endpoint),
     )
+
+
+@pytest.fixture
+def authoring(
+    db: None,
+    shared_authoring: tuple[Task, User, AssistantModel],
+    stub: StubModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Authoring:
+    monkeypatch.setattr("evaluation.assistance.requests.enqueue", lambda name, ids: None)
+    task, author, assistant = fresh(shared_authoring)
+    assert assistant.endpoint
+    assistant.endpoint.base_url = stub.base_url
+    assistant.endpoint.save()
+    return Authoring(task=task, author=author, stub=stub, assistant=assistant)
 
 
 @pytest.fixture

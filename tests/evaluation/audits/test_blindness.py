@@ -16,6 +16,7 @@ from evaluation.trials.examples import list_histories
 from studio.models import Blob, Event, GraderScript, User
 from studio.search.query import search
 from tests.evaluation.factories import finish, person, pilot_row, turn, verdict
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 SECRETS = ("scripted-helpful", "scripted-judge", "It says 70.", "Thanks, that was all I needed.")
@@ -73,9 +74,14 @@ class Desk:
         ]
 
 
-@pytest.fixture
-def desk() -> Desk:
+@pytest.fixture(scope="module")
+def shared_desk(module_db) -> Desk:
     return Desk()
+
+
+@pytest.fixture
+def desk(shared_desk: Desk) -> Desk:
+    return fresh(shared_desk)
 
 
 def client_of(user: User) -> Client:

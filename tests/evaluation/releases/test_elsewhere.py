@@ -18,6 +18,7 @@ from studio.imports.publication import confirm_publication
 from studio.models import Benchmark, Event, Import, Role, Task, User
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 CODE = "task-approved-elsewhere"
@@ -44,9 +45,14 @@ class Desk:
         return Task.objects.get(task_id=task_id)
 
 
-@pytest.fixture
-def desk() -> Desk:
+@pytest.fixture(scope="module")
+def shared_desk(module_db) -> Desk:
     return Desk()
+
+
+@pytest.fixture
+def desk(shared_desk: Desk) -> Desk:
+    return fresh(shared_desk)
 
 
 def blocking(benchmark: Benchmark) -> list[str]:

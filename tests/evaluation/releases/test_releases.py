@@ -30,6 +30,7 @@ from studio.tasks.save import save_task
 from tests.evaluation.builders import benchmark_of, endpoint, file, pilot_of, rubric, task
 from tests.evaluation.stub_model import StubModel
 from tests.factories import mark_approved
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
@@ -39,8 +40,8 @@ def manager() -> User:
     return User.objects.create_user("ruth", password="a long password", display_name="Ruth")
 
 
-@pytest.fixture
-def benchmark() -> Benchmark:
+@pytest.fixture(scope="module")
+def shared_benchmark(module_db) -> Benchmark:
     """Two approved tasks, one building on the other, that the checks find no fault with."""
     assets = (file("fees.md", "The harbour fee is 12 crowns.\n"),)
     return approve(
@@ -49,6 +50,11 @@ def benchmark() -> Benchmark:
             task("b", "a", title="The letter", checklist=(rubric("The letter names the harbour fee."),)),
         )
     )
+
+
+@pytest.fixture
+def benchmark(shared_benchmark: Benchmark) -> Benchmark:
+    return fresh(shared_benchmark)
 
 
 def approve(benchmark: Benchmark) -> Benchmark:

@@ -18,19 +18,25 @@ from studio.personas.create import create_persona
 from studio.personas.scripts import create_script
 from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
 TEXT = "def score(h):\n    return {'called': int(bool(h))}\n"
 
 
-@pytest.fixture
-def script() -> GraderScript:
+@pytest.fixture(scope="module")
+def shared_script(module_db) -> GraderScript:
     benchmark = BenchmarkFactory()
     author = member(benchmark, "author")
     persona = create_persona(benchmark, PersonaSpec(user_id="Nurse"), by=author)
     create_task(persona, TaskSpec(task_id="one"), by=author)
     return create_script(persona.pk, "one", TEXT, by=author, task_id=Task.objects.get().pk)
+
+
+@pytest.fixture
+def script(shared_script: GraderScript) -> GraderScript:
+    return fresh(shared_script)
 
 
 def url(script: GraderScript) -> str:

@@ -12,12 +12,13 @@ from studio.drafts.load import load_episode
 from studio.models import BoardMove, Role, TaskState
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def board():
+@pytest.fixture(scope="module")
+def shared_board(module_db):
     benchmark = BenchmarkFactory(plan_sessions=3, plan_groups=1, plan_standalone=1, plan_signals=0)
     author = member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=author)
@@ -25,6 +26,11 @@ def board():
     a_task(persona, "bread", by=author, depends_on=(Dependency(task_id="setup", carries_over="the hours"),))
     a_task(persona, "rolls", by=author, title="Rolls")
     return author, persona, reverse("studio:api_board", args=[benchmark.slug, "baker"])
+
+
+@pytest.fixture
+def board(shared_board):
+    return fresh(shared_board)
 
 
 def client_of(user):

@@ -20,12 +20,13 @@ from studio.models import Dependency as DependencyRow
 from studio.review import workflow
 from studio.tasks.transitions import retire, submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def board():
+@pytest.fixture(scope="module")
+def shared_board(module_db):
     """A persona with five tasks, of which t3 builds on t1 in the group “Rye”, and its owner."""
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
@@ -36,6 +37,11 @@ def board():
         group = "Rye" if name in ("t1", "t3") else ""
         a_task(persona, name, by=owner, title=f"Title {name}", group=group, depends_on=needed, **more)
     return persona, owner
+
+
+@pytest.fixture
+def board(shared_board):
+    return fresh(shared_board)
 
 
 def ids(persona):

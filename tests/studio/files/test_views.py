@@ -14,6 +14,7 @@ from studio.files.tokens import FileTokens
 from studio.models import Blob, Role, Task
 from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
+from tests.shared_rows import fresh
 from tests.studio.files.previews.samples import a_pdf, a_png
 from tests.studio.page_forms import form_of
 
@@ -49,8 +50,8 @@ class Desk(SimpleNamespace):
         return {file.path: contents[file.sha256] for file in assets}
 
 
-@pytest.fixture
-def desk() -> Desk:
+@pytest.fixture(scope="module")
+def shared_desk(module_db) -> Desk:
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=author)
@@ -58,6 +59,11 @@ def desk() -> Desk:
     client = Client()
     client.force_login(author)
     return Desk(benchmark=benchmark, author=author, task=task, client=client)
+
+
+@pytest.fixture
+def desk(shared_desk: Desk) -> Desk:
+    return fresh(shared_desk)
 
 
 def test_added_file_survives_save_and_reload(desk):

@@ -21,12 +21,13 @@ from studio.review import comments, workflow
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit, withdraw
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
+@pytest.fixture(scope="module")
+def shared_project(module_db):
     benchmark = BenchmarkFactory()
     author, reviewer = member(benchmark, Role.AUTHOR), member(benchmark, Role.REVIEWER)
     for person in (author, reviewer):
@@ -34,6 +35,11 @@ def project():
         person.save()
     task = a_task(a_persona(benchmark, by=author), by=author)
     return benchmark, author, reviewer, task
+
+
+@pytest.fixture
+def project(shared_project):
+    return fresh(shared_project)
 
 
 def kinds_of(person):

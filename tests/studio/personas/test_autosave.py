@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -15,6 +15,7 @@ from studio.personas.scripts import create_script
 from studio.personas.skills import save_skill
 from studio.personas.starter_script import STARTER_SCRIPT
 from tests.factories import BenchmarkFactory, a_persona, member
+from tests.shared_rows import fresh, rolled_back
 from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
@@ -61,8 +62,18 @@ class Desk:
     persona: Persona
 
 
-@pytest.fixture(params=["profile", "skill", "script"])
-def desk(request) -> Desk:
+@pytest.fixture(scope="module", params=["profile", "skill", "script"])
+def shared_desk(request, module_db) -> Iterator[Desk]:
+    with rolled_back():
+        yield a_desk(request.param)
+
+
+@pytest.fixture
+def desk(shared_desk: Desk) -> Desk:
+    return fresh(shared_desk)
+
+
+def a_desk(kind: str) -> Desk:
     benchmark = BenchmarkFactory()
     ana, ben = member(benchmark, Role.AUTHOR), member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=ana)
@@ -85,7 +96,7 @@ def desk(request) -> Desk:
         "script": (reverse("studio:script", args=[*here, script.pk]),
                    reverse("studio:script_autosave", args=[*here, script.pk]), "grader",
                    "source", lambda: text(spec().scripts)),
-    }[request.param]  # fmt: skip
+    }[kind]  # fmt: skip
     return Desk(field, stored, Writer(ana, page, keep, form), Writer(ben, page, keep, form), persona)
 
 

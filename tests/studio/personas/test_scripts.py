@@ -21,23 +21,30 @@ from studio.personas.scripts import (
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory, mark_approved
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
 TEXT = "def score(h):\n    return {'a': 0}\n"
 
 
-@pytest.fixture
-def author() -> User:
-    return User.objects.create(username="ada")
-
-
-@pytest.fixture
-def persona(author: User) -> Persona:
+@pytest.fixture(scope="module")
+def shared(module_db: None) -> tuple[User, Persona]:
+    author = User.objects.create(username="ada")
     persona = create_persona(BenchmarkFactory(), PersonaSpec(user_id="Nurse"), by=author)
     for name in ("one", "two", "three"):
         create_task(persona, TaskSpec(task_id=name), by=author)
-    return persona
+    return author, persona
+
+
+@pytest.fixture
+def author(shared: tuple[User, Persona]) -> User:
+    return fresh(shared[0])
+
+
+@pytest.fixture
+def persona(shared: tuple[User, Persona]) -> Persona:
+    return fresh(shared[1])
 
 
 @pytest.fixture

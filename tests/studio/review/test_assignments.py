@@ -17,6 +17,7 @@ from studio.review.assignments import AssignmentError
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
@@ -39,9 +40,14 @@ class Desk:
         return [(row.part, row.user) for row in rows]
 
 
-@pytest.fixture
-def desk():
+@pytest.fixture(scope="module")
+def shared_desk(module_db):
     return Desk()
+
+
+@pytest.fixture
+def desk(shared_desk):
+    return fresh(shared_desk)
 
 
 def kinds(user):

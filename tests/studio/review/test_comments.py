@@ -18,6 +18,7 @@ from studio.review.threads import threads_of
 from studio.tasks.save import save_task
 from studio.tasks.transitions import WorkflowError, submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 REQUEST = a_task_spec().initial_request
@@ -60,9 +61,14 @@ class Desk:
         return client.post(self.url(name, *args), data, headers={"HX-Request": "true"})
 
 
-@pytest.fixture
-def desk():
+@pytest.fixture(scope="module")
+def shared_desk(module_db):
     return Desk()
+
+
+@pytest.fixture
+def desk(shared_desk):
+    return fresh(shared_desk)
 
 
 def test_comment_names_its_version_and_can_be_resolved_and_reopened(desk):

@@ -20,6 +20,7 @@ from studio.tasks.save import restore_version, save_task
 from studio.tasks.templates import save_template
 from studio.tasks.transitions import WorkflowError, submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.shared_rows import fresh
 from tests.studio.imports.archives import zipped
 
 pytestmark = pytest.mark.django_db
@@ -48,9 +49,14 @@ class Desk:
         return save_task(self.task.pk, load_task(self.task).model_copy(update=fields), by=by)
 
 
-@pytest.fixture
-def desk() -> Desk:
+@pytest.fixture(scope="module")
+def shared_desk(module_db) -> Desk:
     return Desk()
+
+
+@pytest.fixture
+def desk(shared_desk: Desk) -> Desk:
+    return fresh(shared_desk)
 
 
 def newest(task: Task) -> Revision:

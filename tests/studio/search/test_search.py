@@ -19,17 +19,23 @@ from studio.search.query import find_destinations, search
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
+@pytest.fixture(scope="module")
+def shared_project(module_db):
     benchmark = BenchmarkFactory(name="Village bakery")
     owner = member(benchmark, Role.OWNER)
     persona = a_persona(benchmark, by=owner, occupation="Runs a bakery by the canal")
     task = a_task(persona, "radio_02_briefing", by=owner, reference_workflow="Weigh the flour twice.")
     return benchmark, owner, persona, task
+
+
+@pytest.fixture
+def project(shared_project):
+    return fresh(shared_project)
 
 
 def kinds(user, text, **filters):

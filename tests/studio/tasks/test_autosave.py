@@ -17,6 +17,7 @@ from studio.drafts.load import load_task
 from studio.models import Autosave, Role, Task
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory, a_persona, a_task, mark_approved, member
+from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
@@ -50,13 +51,18 @@ class Writer:
         return self.client.post(self.url("check"), self.form).json()
 
 
-@pytest.fixture
-def desk():
+@pytest.fixture(scope="module")
+def shared_desk(module_db):
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=author, tools=("write_file",))
     task = a_task(persona, by=author)
     return Writer(task, author), Writer(task, member(benchmark, Role.AUTHOR))
+
+
+@pytest.fixture
+def desk(shared_desk):
+    return fresh(shared_desk)
 
 
 def stored(task):

@@ -11,6 +11,7 @@ from studio.drafts.load import load_task
 from studio.models import Role, Task
 from studio.views.tasks import editor_context
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.shared_rows import fresh
 from tests.studio.tasks.test_autosave import Writer, form_of
 
 pytestmark = pytest.mark.django_db
@@ -31,13 +32,24 @@ ITEMS = (
 )
 
 
-@pytest.fixture
-def desk(monkeypatch):
-    monkeypatch.setattr(editor_context, "BRIEF_ROWS_FROM", 0)
+@pytest.fixture(scope="module")
+def brief_rows():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(editor_context, "BRIEF_ROWS_FROM", 0)
+        yield
+
+
+@pytest.fixture(scope="module")
+def shared_desk(module_db, brief_rows):
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR)
     task = a_task(a_persona(benchmark, by=author), by=author, intents=INTENTS, checklist=ITEMS)
     return Writer(task, author), Writer(task, member(benchmark, Role.AUTHOR))
+
+
+@pytest.fixture
+def desk(shared_desk):
+    return fresh(shared_desk)
 
 
 def stored(task):
