@@ -1,0 +1,3 @@
+"""π-Bench Studio."""
+
+__version__ = "0.1.0"

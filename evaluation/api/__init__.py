@@ -8,6 +8,7 @@ from rest_framework.routers import SimpleRouter
 from evaluation.api import assistance
 from evaluation.api.pilots import EndpointViewSet, PilotViewSet
 from evaluation.api.releases import ReleaseViewSet
+from evaluation.api.results import ResultsView
 from evaluation.api.sessions import SessionViewSet
 
 router = SimpleRouter()
@@ -16,4 +17,8 @@ router.register("sessions", SessionViewSet, basename="api-session")
 router.register("releases", ReleaseViewSet, basename="api-release")
 router.register("endpoints", EndpointViewSet, basename="api-endpoint")
 
-urlpatterns: list[URLPattern | URLResolver] = [path("", include(router.urls)), *assistance.urlpatterns]
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include(router.urls)),
+    path("benchmarks/<slug:slug>/results/", ResultsView.as_view(), name="api-results"),
+    *assistance.urlpatterns,
+]

@@ -1,0 +1,69 @@
+"""What results are computed from, and what is compared. Everything stands in the address, so that it can be shared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+
+from evaluation.models import Pilot
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.benchmark_results import choose_pilots
+
+STYLES = ("json", "csv", "markdown", "latex")
+
+
+class ResultsForm(forms.Form):
+    """Anything unusable in the address is ignored: all pilots by real models, strict scoring."""
+
+    pilot = forms.TypedMultipleChoiceField(coerce=int, required=False)
+    scoring = forms.ChoiceField(choices=[(mode.value, mode.value) for mode in ScoringMode], required=False)
+    format = forms.ChoiceField(choices=[(style, style) for style in STYLES], required=False)
+
+    def __init__(self, *args: Any, pilots: Sequence[Pilot], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.pilots = sorted(pilots, key=lambda pilot: -pilot.number)
+        field = self.fields["pilot"]
+        assert isinstance(field, forms.TypedMultipleChoiceField)
+        field.choices = [(pilot.number, str(pilot)) for pilot in self.pilots]
+        self.is_valid()
+        numbers = self.cleaned_data.get("pilot") or ()
+        benchmark = self.pilots[0].benchmark if self.pilots else None
+        self.chosen = choose_pilots(benchmark, self.pilots, numbers) if benchmark else []
+        self.mode = ScoringMode(self.cleaned_data.get("scoring") or ScoringMode.STRICT)
+        self.style = str(self.cleaned_data.get("format") or "")
+
+    @property
+    def numbers(self) -> set[int]:
+        return {pilot.number for pilot in self.chosen}
+
+    @property
+    def address(self) -> str:
+        """The choice as a query string, the scoring included."""
+        return urlencode([("pilot", number) for number in sorted(self.numbers)] + [("scoring", self.mode.value)])
+
+    @property
+    def address_of_pilots(self) -> str:
+        return urlencode([("pilot", number) for number in sorted(self.numbers)])
+
+
+class CompareForm(forms.Form):
+    """Two different agents of the chosen pilots."""
+
+    first = forms.ChoiceField(label="From")
+    second = forms.ChoiceField(label="To")
+
+    def __init__(self, *args: Any, agents: Sequence[str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name in ("first", "second"):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = [(agent, agent) for agent in agents]
+
+    def clean(self) -> dict[str, Any] | None:
+        data = super().clean()
+        if data and data.get("first") and data.get("first") == data.get("second"):
+            raise forms.ValidationError("Choose two different agents.")
+        return data

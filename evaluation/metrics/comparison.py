@@ -1,0 +1,130 @@
+"""Two agents, or two pilots, on the same tasks."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.metrics.intervals import SEED, Estimate, Point, estimate, t_quantile
+from evaluation.metrics.sessions import Metric, ScoredSession
+from evaluation.protocol.scoring import ScoringMode
+
+PERMUTATIONS = 10_000
+SIGNIFICANT = 0.05
+
+TaskKey = tuple[str, str]
+"""Persona and task."""
+
+
+@dataclass(frozen=True)
+class TaskDifference:
+    """Of one task: second less first, means over runs."""
+
+    persona: str
+    task: str
+    first: float
+    second: float
+    low: float | None
+    """95 % interval by Welch's t; None with a single run on a side."""
+    high: float | None
+    first_sessions: tuple[int, ...]
+    second_sessions: tuple[int, ...]
+
+    @property
+    def difference(self) -> float:
+        return self.second - self.first
+
+
+@dataclass(frozen=True)
+class Comparison:
+    metric: Metric
+    difference: Estimate
+    """Second less first, between -1 and 1."""
+    p: float | None
+    """Of the paired permutation test over dependency groups; None without common tasks."""
+    tasks: tuple[TaskDifference, ...]
+
+    @property
+    def stands(self) -> bool:
+        """Whether the difference is more than noise at 5 %."""
+        return self.p is not None and self.p < SIGNIFICANT
+
+
+def compare(
+    first: Iterable[ScoredSession], second: Iterable[ScoredSession], metric: Metric, mode: ScoringMode
+) -> Comparison:
+    """Over tasks that both have scores for. A task's runs are averaged first; personas count alike, tasks by weight."""
+    ours, theirs = _known(first, metric, mode), _known(second, metric, mode)
+    common = [key for key in ours if key in theirs]
+    tasks = tuple(_task(key, ours[key], theirs[key], metric, mode) for key in sorted(common))
+    points = []
+    for row in tasks:
+        scored = ours[row.persona, row.task][0]
+        points.append(Point(row.persona, scored.group, 1, row.difference, scored.weight))
+    return Comparison(metric, estimate(points, low=-1.0, high=1.0), permutation_p(points), tasks)
+
+
+def permutation_p(points: Sequence[Point]) -> float | None:
+    """Two-sided p of a mean of differences being 0: the sign of each cluster's sum is as likely either way. All signs
+    are tried where there are at most 12 clusters, else 10,000 seeded ones (counting the observed one)."""
+    if not points:
+        return None
+    sums: dict[tuple[str, str], float] = defaultdict(float)
+    weights: dict[str, float] = defaultdict(float)
+    for point in points:
+        assert point.value is not None
+        sums[point.stratum, point.cluster] += point.weight * point.value
+        weights[point.stratum] += point.weight
+    shares = np.array([value / weights[stratum] / len(weights) for (stratum, _), value in sums.items()])
+    n = len(shares)
+    if n <= 12:
+        signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+        extra = 0
+    else:
+        signs = np.random.default_rng(SEED).integers(0, 2, (PERMUTATIONS, n)) * 2 - 1
+        extra = 1
+    extreme = int((np.abs(signs @ shares) >= abs(shares.sum()) - 1e-12).sum())
+    return (extreme + extra) / (len(signs) + extra)
+
+
+def _known(
+    scored: Iterable[ScoredSession], metric: Metric, mode: ScoringMode
+) -> Mapping[TaskKey, Sequence[ScoredSession]]:
+    tasks: dict[TaskKey, list[ScoredSession]] = defaultdict(list)
+    for item in scored:
+        if item.score(metric, mode) is not None:
+            tasks[item.row.persona, item.row.result.task_id].append(item)
+    return tasks
+
+
+def _task(
+    key: TaskKey, first: Sequence[ScoredSession], second: Sequence[ScoredSession], metric: Metric, mode: ScoringMode
+) -> TaskDifference:
+    ours, theirs = ([item.score(metric, mode) or 0.0 for item in side] for side in (first, second))
+    low, high = _welch(ours, theirs)
+    return TaskDifference(
+        *key,
+        statistics.fmean(ours),
+        statistics.fmean(theirs),
+        low,
+        high,
+        tuple(item.row.key for item in first),
+        tuple(item.row.key for item in second),
+    )
+
+
+def _welch(first: Sequence[float], second: Sequence[float]) -> tuple[float | None, float | None]:
+    if len(first) < 2 or len(second) < 2:
+        return None, None
+    parts = [statistics.variance(side) / len(side) for side in (first, second)]
+    difference, error = statistics.fmean(second) - statistics.fmean(first), math.sqrt(sum(parts))
+    if error == 0:
+        return difference, difference
+    df = sum(parts) ** 2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, (first, second), strict=True))
+    half = t_quantile(max(1, math.floor(df))) * error
+    return max(-1.0, difference - half), min(1.0, difference + half)

@@ -1,0 +1,154 @@
+"""Means of dependent observations with their intervals.
+
+Tasks of one dependency group share what earlier sessions established, and the runs of one task share the task. So what
+is drawn again is the whole group with all its runs, within each persona: the rescaled bootstrap for stratified clusters
+(Rao and Wu 1988), which draws one cluster fewer than there are and needs no correction for few clusters. The interval
+is the mean plus and minus Student's t times the bootstrap's standard error, cut to the range of the scores.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+RESAMPLES = 1_000
+SEED = 2605
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One score of one task in one run; ``value`` is None where it is unknown or does not count."""
+
+    stratum: str
+    """Means are taken within strata first (personas), then over them."""
+    cluster: str
+    """Dependency group."""
+    run: int
+    value: float | None
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its standard deviation over runs and its 95 % interval. None: unknown."""
+
+    mean: float | None = None
+    sd: float | None = None
+    """Over runs, n - 1; None for one run."""
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    """Number of points behind it."""
+
+    @property
+    def half_width(self) -> float | None:
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
+class _Stratum:
+    values: Floats
+    """Clusters × runs: sum of weight × value."""
+    weights: Floats
+    """Clusters × runs: sum of weights of known values."""
+
+
+def estimate(points: Iterable[Point], *, low: float = 0.0, high: float = 1.0) -> Estimate:
+    """The mean over runs of the mean over strata of the weighted mean over tasks. A run without one of the strata is
+    left out. ``low`` and ``high`` are the range of the scores."""
+    known = [point for point in points if point.value is not None]
+    if not known:
+        return Estimate()
+    strata = _strata(known)
+    by_run = _mean_over_strata([row.values.sum(0) / _or_nan(row.weights.sum(0)) for row in strata])
+    runs = [float(value) for value in by_run if not math.isnan(value)]
+    if not runs:
+        return Estimate(n=len(known))
+    mean = statistics.fmean(runs)
+    error, df = _standard_error(strata)
+    half = None if error is None else t_quantile(df) * error
+    return Estimate(
+        mean,
+        statistics.stdev(runs) if len(runs) > 1 else None,
+        None if half is None else max(low, mean - half),
+        None if half is None else min(high, mean + half),
+        len(known),
+    )
+
+
+def t_quantile(df: int, p: float = 0.975) -> float:
+    """Of Student's t, to four digits from df = 3 on (Cornish–Fisher, Abramowitz and Stegun 26.7.5)."""
+    if df < 1:
+        raise ValueError("no degrees of freedom")
+    if df <= 2:
+        return math.tan(math.pi * (p - 0.5)) if df == 1 else (2 * p - 1) * math.sqrt(2 / (4 * p * (1 - p)))
+    z = statistics.NormalDist().inv_cdf(p)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / df**power for power, term in enumerate(terms, 1))
+
+
+def _strata(points: Sequence[Point]) -> list[_Stratum]:
+    runs = {run: column for column, run in enumerate(sorted({point.run for point in points}))}
+    clusters: dict[str, dict[str, int]] = defaultdict(dict)
+    for point in points:
+        clusters[point.stratum].setdefault(point.cluster, len(clusters[point.stratum]))
+    sums = {
+        name: (np.zeros((len(rows), len(runs))), np.zeros((len(rows), len(runs)))) for name, rows in clusters.items()
+    }
+    for point in points:
+        assert point.value is not None
+        values, weights = sums[point.stratum]
+        at = clusters[point.stratum][point.cluster], runs[point.run]
+        values[at] += point.weight * point.value
+        weights[at] += point.weight
+    return [_Stratum(*sums[name]) for name in sorted(sums)]
+
+
+def _or_nan(weights: Floats) -> Floats:
+    return np.where(weights > 0, weights, np.nan)
+
+
+def _mean_over_strata(rows: Sequence[Floats]) -> Floats:
+    return np.asarray(np.mean(np.stack(rows), axis=0))
+
+
+def _standard_error(strata: Sequence[_Stratum]) -> tuple[float | None, int]:
+    """Also the degrees of freedom: clusters less strata. None where no stratum has two clusters."""
+    df = sum(len(row.values) - 1 for row in strata)
+    if df < 1:
+        return None, 0
+    replicates = []
+    for number, row in enumerate(strata):
+        counts = _draws(len(row.values), SEED + number)
+        replicates.append((counts @ row.values) / _or_nan(counts @ row.weights))
+    means = _known_means(_mean_over_strata(replicates))
+    return (float(means.std(ddof=1)), df) if len(means) > 1 else (None, 0)
+
+
+def _known_means(by_run: Floats) -> Floats:
+    """Of each row, over its known values; rows without any are dropped."""
+    known = ~np.isnan(by_run)
+    count = known.sum(axis=1)
+    return np.asarray(np.where(known, by_run, 0.0).sum(axis=1)[count > 0] / count[count > 0])
+
+
+@lru_cache(maxsize=64)
+def _draws(clusters: int, seed: int) -> Floats:
+    """How often each resample has each cluster, rescaled; ones for a single cluster, whose spread is unknown."""
+    if clusters < 2:
+        return np.ones((RESAMPLES, clusters))
+    drawn = np.random.default_rng(seed).multinomial(clusters - 1, np.full(clusters, 1 / clusters), RESAMPLES)
+    return np.asarray(drawn * (clusters / (clusters - 1)))

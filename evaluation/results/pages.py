@@ -1,0 +1,217 @@
+"""Rows of the results pages."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.metrics.comparison import compare
+from evaluation.metrics.intervals import Estimate
+from evaluation.metrics.leaderboard import AgentScores, Cell, Scores, marks, status_counts
+from evaluation.metrics.sessions import METRICS, STATUSES, Metric, ScoredSession, SessionRow
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.benchmark_results import UNGROUPED, Results, category_names
+from evaluation.results.session_rows import LABELS
+
+SHOWN = 500
+"""Sessions on one page."""
+
+
+@dataclass(frozen=True)
+class ScoreCell:
+    estimate: Estimate
+    rank: str = ""
+    """``best``, ``second`` or empty."""
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    agent: AgentScores
+    scripted: bool
+    overall: Sequence[ScoreCell]
+    """Proc, Comp."""
+    personas: Sequence[tuple[str, Sequence[ScoreCell]]]
+
+
+def board_rows(results: Results, board: Sequence[AgentScores], mode: ScoringMode) -> list[BoardRow]:
+    """Overall marks only where the difference to the next agent is more than noise."""
+    names = sorted({name for agent in board for name in agent.personas})
+    overall = {metric: _marks_that_stand(results, board, metric, mode) for metric in METRICS}
+    scripted = results.scripted_agents
+    return [
+        BoardRow(
+            agent,
+            agent.agent in scripted,
+            [ScoreCell(agent.scores[metric], overall[metric].get(agent.agent, "")) for metric in METRICS],
+            [(name, _cells(agent.personas.get(name))) for name in names],
+        )
+        for agent in board
+    ]
+
+
+def _cells(scores: Scores | None) -> list[ScoreCell]:
+    return [ScoreCell(scores[metric]) for metric in METRICS] if scores else []
+
+
+def _marks_that_stand(
+    results: Results, board: Sequence[AgentScores], metric: Metric, mode: ScoringMode
+) -> dict[str, str]:
+    values = {agent.agent: agent.scores[metric].mean for agent in board}
+    ordered = sorted(
+        (name for name, value in values.items() if value is not None), key=lambda name: -(values[name] or 0.0)
+    )
+    standing = {}
+    for name, rank in marks(values).items():
+        lower = next((other for other in ordered if (values[other] or 0.0) < (values[name] or 0.0)), None)
+        if lower and compare(results.of_agent(lower), results.of_agent(name), metric, mode).stands:
+            standing[name] = rank
+    return standing
+
+
+@dataclass(frozen=True)
+class StatusRow:
+    agent: str
+    scripted: bool
+    total: int
+    shares: Sequence[Share]
+
+
+@dataclass(frozen=True)
+class Share:
+    status: str
+    number: int
+    share: float
+    start: float
+    """Where its bar begins and how wide it is, in percent."""
+    width: float
+
+
+def status_rows(results: Results) -> list[StatusRow]:
+    scripted = results.scripted_agents
+    rows = []
+    for agent, counts in status_counts(results.rows).items():
+        total = sum(counts[status] for status in STATUSES)
+        rows.append(StatusRow(agent, agent in scripted, total, _shares(counts, total)))
+    return rows
+
+
+def _shares(counts: Mapping[str, int], total: int) -> list[Share]:
+    shares: list[Share] = []
+    for status in STATUSES:
+        share = counts[status] / total if total else 0.0
+        start = shares[-1].start + shares[-1].width if shares else 0.0
+        shares.append(Share(status, counts[status], share, start, 100 * share))
+    return shares
+
+
+@dataclass(frozen=True)
+class BreakdownTable:
+    label: str
+    heading: str
+    agents: Sequence[str]
+    rows: Sequence[tuple[str, str, Sequence[tuple[str, Cell | None]]]]
+    """Value, its name, and agents with their cells."""
+
+
+def breakdown_tables(results: Results, mode: ScoringMode) -> list[BreakdownTable]:
+    """Without the labels that tell nothing apart."""
+    names = category_names(results.benchmark)
+    tables = []
+    for label, heading in LABELS.items():
+        table = results.breakdown(label, mode)
+        if len(table) < 2:
+            continue
+        agents = sorted({agent for cells in table.values() for agent in cells})
+        rows = [
+            (value, _name(value, names if label == "category" else {}), [(agent, cells.get(agent)) for agent in agents])
+            for value, cells in table.items()
+        ]
+        tables.append(BreakdownTable(label, heading, agents, rows))
+    return tables
+
+
+def _name(value: str, names: Mapping[str, str]) -> str:
+    if not value:
+        return UNGROUPED
+    return f"{value} · {names[value]}" if value in names else value.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class ListedSession:
+    row: SessionRow
+    scored: ScoredSession | None
+    proc: float | None
+    comp: float | None
+    pooled: Sequence[str]
+    """The set-up and other earlier tasks whose intents count in its Proc."""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A persona's scores in one run, with the numbers they are made of."""
+
+    persona: str
+    run: int
+    proc: float | None
+    proc_terms: str
+    comp: float | None
+    comp_terms: str
+
+
+@dataclass(frozen=True)
+class SessionList:
+    title: str
+    sessions: Sequence[ListedSession]
+    total: int
+    sums: Sequence[Sum]
+    """Of a whole agent or one of its personas; of no other choice of sessions."""
+
+
+def session_list(results: Results, query: Mapping[str, Any], mode: ScoringMode) -> SessionList:
+    """Filtered by ``agent``, ``persona`` and any label, as links in tables name them."""
+    filters = {name: str(query[name]) for name in ("agent", "persona", *LABELS) if name in query}
+    scored = {item.row.key: item for item in results.scored}
+    rows = [row for row in results.rows if all(_value(row, name) == value for name, value in filters.items())]
+    listed = [_listed(row, scored.get(row.key), mode) for row in rows[:SHOWN]]
+    whole = "agent" in filters and set(filters) <= {"agent", "persona"}
+    chosen = {row.key for row in rows}
+    sums = _sums([item for item in results.scored if item.row.key in chosen], mode) if whole else []
+    return SessionList(" · ".join(value or UNGROUPED for value in filters.values()), listed, len(rows), sums)
+
+
+def _sums(scored: Sequence[ScoredSession], mode: ScoringMode) -> list[Sum]:
+    runs: dict[tuple[str, int], list[ScoredSession]] = defaultdict(list)
+    for item in scored:
+        runs[item.row.persona, item.round].append(item)
+    return [
+        Sum(persona, run, *_sum(own, "proc", mode), *_sum(own, "comp", mode))
+        for (persona, run), own in sorted(runs.items())
+    ]
+
+
+def _sum(scored: Sequence[ScoredSession], metric: Metric, mode: ScoringMode) -> tuple[float | None, str]:
+    """The weighted mean, and how it comes about: ``(50.0 × 3 + 100.0) / 4``."""
+    known = [(value, item.weight) for item in scored if (value := item.score(metric, mode)) is not None]
+    if not known:
+        return None, "unknown"
+    total = sum(weight for _, weight in known)
+    terms = " + ".join(f"{100 * value:.1f}" + (f" × {weight}" if weight > 1 else "") for value, weight in known)
+    return sum(value * weight for value, weight in known) / total, f"({terms}) / {total}"
+
+
+def _value(row: SessionRow, name: str) -> str:
+    if name == "agent":
+        return row.agent
+    return row.persona if name == "persona" else row.labels.get(name, "")
+
+
+def _listed(row: SessionRow, scored: ScoredSession | None, mode: ScoringMode) -> ListedSession:
+    return ListedSession(
+        row,
+        scored,
+        scored.proc[mode] if scored else None,
+        scored.comp[mode] if scored else None,
+        row.result.depends_on if scored else (),
+    )

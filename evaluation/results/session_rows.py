@@ -1,0 +1,136 @@
+"""Sessions of pilots as the rows that metrics take."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count
+
+from evaluation.metrics.scores import Outcome, TaskResult
+from evaluation.metrics.sessions import SessionRow
+from evaluation.models import Pilot, Session, SessionIntent
+from evaluation.protocol.scoring import ScoringMode
+from studio.domain.task import TaskSpec
+from studio.models import Revision
+
+State = Session.State
+LABELS = {
+    "category": "Category",
+    "task_type": "Task type",
+    "trigger": "Trigger",
+    "difficulty": "Difficulty",
+    "scope": "Scope of intents",
+}
+"""What results can be broken down by, with its heading."""
+
+
+@dataclass(frozen=True)
+class TaskFacts:
+    """What a frozen task contributes to the results of its sessions."""
+
+    task_id: str
+    title: str
+    intents: int
+    setup: bool
+    depends_on: tuple[str, ...]
+    labels: Mapping[str, str]
+
+
+def session_rows(pilots: Sequence[Pilot]) -> list[SessionRow]:
+    """In three queries, however many pilots and sessions there are."""
+    names = agent_names(pilots)
+    sessions = list(
+        Session.objects.filter(run__pilot__in=pilots)
+        .order_by("run__pilot", "run__persona_revision__persona__position", "run__number", "position")
+        .values_list(
+            "pk", "run__pilot", "run__number", "run__persona_revision__persona__user_id", "revision", "state",
+            "ended_at", "covered", "comp_compat", "comp_strict", "turn_count", "tokens", "cost",
+        )
+    )  # fmt: skip
+    tasks = facts_of_tasks({row[4] for row in sessions})
+    statuses = _statuses(pilots)
+    rows = []
+    for key, pilot, run, persona, revision, state, ended, covered, compat, strict, turns, tokens, cost in sessions:
+        task = tasks[revision]
+        rows.append(
+            SessionRow(
+                key=key,
+                agent=names[pilot],
+                persona=persona,
+                run=(pilot, run),
+                result=TaskResult(
+                    task.task_id,
+                    outcome_of(state, has_ended=ended is not None),
+                    task.intents,
+                    covered or 0,
+                    {ScoringMode.COMPAT: compat, ScoringMode.STRICT: strict},
+                    task.setup,
+                    task.depends_on,
+                ),
+                labels=task.labels,
+                statuses=statuses.get(key, {}),
+                turns=turns,
+                tokens=sum(tokens.get(part, 0) for part in ("agent", "user", "judge")),
+                cost=float(cost),
+            )
+        )
+    return rows
+
+
+def outcome_of(state: str, *, has_ended: bool) -> Outcome:
+    """A finished conversation counts even before it is graded."""
+    if state == State.FAILED:
+        return "failed"
+    return "finished" if has_ended else "missing"
+
+
+def agent_names(pilots: Iterable[Pilot]) -> dict[int, str]:
+    """By pilot: its agent's name, and where one name stood for several models, the model as well."""
+    frozen = {pilot.pk: pilot.endpoint("agent") for pilot in pilots}
+    models: dict[str, set[str]] = defaultdict(set)
+    for agent in frozen.values():
+        models[agent.name].add(agent.model)
+    return {
+        pk: agent.name if len(models[agent.name]) == 1 else f"{agent.name} ({agent.model})"
+        for pk, agent in frozen.items()
+    }
+
+
+def facts_of_tasks(revisions: Iterable[int]) -> dict[int, TaskFacts]:
+    specs = Revision.objects.filter(pk__in=set(revisions)).values_list("pk", "spec")
+    return {pk: facts_of_task(TaskSpec.model_validate(spec)) for pk, spec in specs}
+
+
+def facts_of_task(task: TaskSpec) -> TaskFacts:
+    scopes = {intent.scope for intent in task.intents}
+    difficulty = task.metadata.get("difficulty", "")
+    return TaskFacts(
+        task.task_id,
+        task.title,
+        len(task.intents),
+        task.is_setup,
+        tuple(dependency.task_id for dependency in task.depends_on),
+        {
+            "category": task.category,
+            "task_type": task.task_type,
+            "trigger": task.trigger.kind,
+            "difficulty": difficulty if isinstance(difficulty, str) else "",
+            "scope": "mixed" if len(scopes) > 1 else next(iter(scopes), ""),
+        },
+    )
+
+
+def _statuses(pilots: Sequence[Pilot]) -> dict[int, dict[str, int]]:
+    counted: Any = (
+        SessionIntent.objects.filter(session__run__pilot__in=pilots)
+        .order_by()
+        .values_list("session", "status")
+        .annotate(number=Count("pk"))
+    )
+    statuses: dict[int, dict[str, int]] = defaultdict(dict)
+    for session, status, number in counted:
+        statuses[session][status] = number
+    return statuses

@@ -1,0 +1,177 @@
+"""Results as tables for papers and spreadsheets: CSV, Markdown, LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from evaluation.metrics.leaderboard import marks
+from evaluation.metrics.sessions import METRICS, STATUSES
+from evaluation.protocol.scoring import ScoringMode
+
+TableFormat = Literal["csv", "markdown", "latex"]
+HEADINGS = {"proc": "Proc", "comp": "Comp"}
+UNKNOWN = "–"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Best or second best of its column."""
+
+    text: str
+    rank: str = ""
+
+
+Row = Sequence[str | Mark]
+
+
+@dataclass(frozen=True)
+class Table:
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Row]
+
+
+def leaderboard_table(document: Mapping[str, Any], mode: ScoringMode) -> Table:
+    """As the paper's Table 1: percent with the standard deviation over runs, and the 95 % interval."""
+    board = [row for row in document["leaderboard"] if row["scoring"] == mode]
+    personas = sorted({name for row in board for name in row["personas"]})
+    head = ["Agent"]
+    columns: list[list[str | Mark]] = []
+    for name, of in [("", lambda row: row), *[(f" {name}", _persona(name)) for name in personas]]:
+        for metric in METRICS:
+            head.append(f"{HEADINGS[metric]}{name}")
+            values = {row["agent"]: of(row).get(metric, {}).get("mean") for row in board}
+            ranks = marks(values)
+            columns.append(
+                [
+                    Mark(estimate_text(of(row).get(metric, {}), short=bool(name)), ranks.get(row["agent"], ""))
+                    for row in board
+                ]
+            )
+    head += ["Sessions", "Failed", "Missing"]
+    rows = [
+        [_label(row), *[column[at] for column in columns], *[str(row[key]) for key in ("scored", "failed", "missing")]]
+        for at, row in enumerate(board)
+    ]
+    return Table(f"Proc and Comp in percent, {mode} scoring", head, rows)
+
+
+def status_table(document: Mapping[str, Any]) -> Table:
+    """As the paper's Table 7: shares of the intents that came to an end."""
+    rows = []
+    for row in document["statuses"]:
+        total = sum(row[status] for status in STATUSES)
+        shares = [percent(row[status] / total if total else None) for status in STATUSES]
+        rows.append([row["agent"], *shares, str(total)])
+    return Table("Intents by terminal status, in percent", ["Agent", *map(str.capitalize, STATUSES), "Intents"], rows)
+
+
+def category_table(document: Mapping[str, Any], mode: ScoringMode) -> Table:
+    """As the paper's Table 8: Proc / Comp by kind of task."""
+    cells = [cell for cell in document["categories"] if cell["scoring"] == mode]
+    agents = sorted({cell["agent"] for cell in cells})
+    kinds = list(dict.fromkeys((cell["category"], cell["name"]) for cell in cells))
+    by_place = {(cell["category"], cell["agent"]): cell for cell in cells}
+    rows = []
+    for code, name in kinds:
+        own = {agent: by_place.get((code, agent)) for agent in agents}
+        tasks = max(cell["tasks"] for cell in own.values() if cell)
+        texts = [
+            " / ".join(percent(cell[metric]["mean"]) for metric in METRICS) if cell else UNKNOWN
+            for cell in own.values()
+        ]
+        rows.append([code if code == name else f"{code} · {name}", str(tasks), *texts])
+    return Table(f"Proc / Comp by category, in percent, {mode} scoring", ["Category", "Tasks", *agents], rows)
+
+
+def tables_of(document: Mapping[str, Any]) -> list[Table]:
+    return [
+        *[leaderboard_table(document, mode) for mode in ScoringMode],
+        status_table(document),
+        *[category_table(document, mode) for mode in ScoringMode],
+    ]
+
+
+def render_tables(tables: Sequence[Table], style: TableFormat) -> str:
+    return "\n".join({"csv": _csv, "markdown": _markdown, "latex": _latex}[style](table) for table in tables)
+
+
+def percent(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{100 * value:.1f}"
+
+
+def estimate_text(estimate: Mapping[str, Any], *, short: bool = False) -> str:
+    """``67.0 ± 2.1 (63.5–70.5)``; ``short`` leaves out all but the mean."""
+    if estimate.get("mean") is None:
+        return UNKNOWN
+    text = percent(estimate["mean"])
+    if short:
+        return text
+    if estimate["sd"] is not None:
+        text += f" ± {percent(estimate['sd'])}"
+    if estimate["low"] is not None:
+        text += f" ({percent(estimate['low'])}–{percent(estimate['high'])})"
+    return text
+
+
+def _persona(name: str) -> Any:
+    return lambda row: row["personas"].get(name, {})
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    return f"{row['agent']} (scripted)" if row["scripted"] else str(row["agent"])
+
+
+def _csv(table: Table) -> str:
+    """A spreadsheet must not run a cell as a formula."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([table.caption])
+    writer.writerow(table.head)
+    for row in table.rows:
+        writer.writerow([f"'{text}" if text[:1] in "=+-@\t\r" else text for text in map(_text, row)])
+    return stream.getvalue()
+
+
+def _markdown(table: Table) -> str:
+    def cell(value: str | Mark) -> str:
+        text = _text(value).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
+        rank = value.rank if isinstance(value, Mark) else ""
+        return f"**{text}**" if rank == "best" else f"_{text}_" if rank == "second" else text
+
+    lines = [f"{table.caption}", "", _line(map(cell, table.head)), _line("---" for _ in table.head)]
+    return "\n".join([*lines, *[_line(map(cell, row)) for row in table.rows], ""])
+
+
+def _line(cells: Any) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "±": r"$\pm$", "·": r"$\cdot$", "\n": " ",
+}  # fmt: skip
+
+
+def _latex(table: Table) -> str:
+    def cell(value: str | Mark) -> str:
+        text = "".join(LATEX.get(character, character) for character in _text(value))
+        rank = value.rank if isinstance(value, Mark) else ""
+        return rf"\textbf{{{text}}}" if rank == "best" else rf"\underline{{{text}}}" if rank == "second" else text
+
+    columns = "l" + "r" * (len(table.head) - 1)
+    lines = [
+        r"\begin{table}", rf"\caption{{{cell(table.caption)}}}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule",
+        " & ".join(map(cell, table.head)) + r" \\", r"\midrule",
+        *[" & ".join(map(cell, row)) + r" \\" for row in table.rows],
+        r"\bottomrule", r"\end{tabular}", r"\end{table}", "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _text(value: str | Mark) -> str:
+    return value.text if isinstance(value, Mark) else value

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from itertools import product
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from evaluation.models import Pilot, Session
+from evaluation.results.pilot_report import pilot_scores
+from studio.models import Benchmark
+from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, rubric, task
+from tests.evaluation.factories import person, resolve_intent
+
+pytestmark = pytest.mark.django_db
+
+
+def tried(benchmark: Benchmark, agent: str, covered: dict[str, int], comp: float, **options: object) -> Pilot:
+    """A finished pilot; intents covered by task."""
+    pilot = pilot_of(benchmark, agent, **options)
+    now = timezone.now()
+    for session in Session.objects.filter(run__pilot=pilot).select_related("revision"):
+        name = session.revision.spec["task_id"]
+        for index in range(1, 3):
+            resolve_intent(session, index, "completed" if index <= covered[name] else "provided", 1)
+        Session.objects.filter(pk=session.pk).update(
+            state="finished",
+            ended_at=now,
+            graded_strict_at=now,
+            graded_compat_at=now,
+            covered=covered[name],
+            comp_strict=comp,
+            comp_compat=comp,
+            turn_count=2,
+        )
+    Pilot.objects.filter(pk=pilot.pk).update(state="finished", finished_at=now)
+    pilot.refresh_from_db()
+    return pilot
+
+
+@pytest.fixture
+def benchmark() -> Benchmark:
+    """b builds on a, which has nothing to score; c stands alone."""
+    made = benchmark_of(
+        task("a"),
+        task("b", "a", checklist=(rubric("x"),), category="A"),
+        task("c", checklist=(rubric("x"),), category="B"),
+    )
+    tried(made, "scripted-helpful", {"a": 2, "b": 1, "c": 0}, 0.5, runs=2)
+    tried(made, "scripted-lazy", {"a": 0, "b": 0, "c": 1}, 1.0)
+    return made
+
+
+def document(benchmark: Benchmark, *arguments: str) -> dict:
+    stream = io.StringIO()
+    call_command("results", "--benchmark", benchmark.slug, "--json", *arguments, stdout=stream)
+    return json.loads(stream.getvalue())
+
+
+def test_command_api_and_download_give_the_same_numbers(benchmark: Benchmark, client: Client):
+    client.force_login(person(benchmark, "viewer"))
+
+    by_command = document(benchmark)
+
+    assert client.get(f"/api/benchmarks/{benchmark.slug}/results/").json() == by_command
+    assert client.get(f"/benchmarks/{benchmark.slug}/results/?format=json").json() == by_command
+
+
+def test_leaderboard_has_each_agent_in_both_scorings(benchmark: Benchmark):
+    rows = {(row["agent"], row["scoring"]): row for row in document(benchmark)["leaderboard"]}
+
+    assert set(rows) == set(product(["scripted-helpful", "scripted-lazy"], ["compat", "strict"]))
+    helpful = rows["scripted-helpful", "strict"]
+    # b pools its intents with those of a and counts twice: ((1 + 2) / 4 · 2 + 0) / 3
+    assert helpful["proc"]["mean"] == pytest.approx(1 / 2)
+    assert helpful["comp"]["mean"] == 0.5
+    assert (helpful["proc"]["sd"], helpful["proc"]["n"], helpful["runs"], helpful["scripted"]) == (0.0, 4, 2, True)
+
+
+def test_leaderboard_agrees_with_the_pilots_own_scores(benchmark: Benchmark):
+    for pilot in Pilot.objects.filter(benchmark=benchmark):
+        own = pilot_scores(pilot)
+        for row in document(benchmark, "--pilot", str(pilot.number))["leaderboard"]:
+            for metric in ("proc", "comp"):
+                assert row[metric]["mean"] == pytest.approx(own[row["scoring"]][metric])
+
+
+def test_statuses_categories_and_sessions_are_complete(benchmark: Benchmark):
+    results = document(benchmark, "--pilot", "1")
+
+    assert results["statuses"] == [{"agent": "scripted-helpful", "completed": 6, "inferred": 0, "provided": 6}]
+    assert {(row["category"], row["tasks"]) for row in results["categories"]} == {("A", 1), ("B", 1)}
+    sessions = [row for row in results["sessions"] if row["run"] == 1]
+    assert [(row["task"], row["setup"], row["weight"]) for row in sessions] == [
+        ("a", True, None),
+        ("b", False, 2),
+        ("c", False, 1),
+    ]
+    assert [row["proc"]["strict"] for row in sessions] == [None, 0.75, 0.0]
+
+
+def test_tables_can_be_had_as_csv_markdown_and_latex(benchmark: Benchmark, client: Client):
+    client.force_login(person(benchmark, "viewer"))
+    address = f"/benchmarks/{benchmark.slug}/results/?format="
+
+    lines = list(csv.reader(io.StringIO(client.get(f"{address}csv").content.decode())))
+    assert lines[1][:3] == ["Agent", "Proc", "Comp"]
+    assert "| scripted-helpful (scripted) | **50.0 ± 0.0" in client.get(f"{address}markdown").content.decode()
+    assert r"\textbf{50.0 $\pm$ 0.0" in client.get(f"{address}latex").content.decode()
+
+
+def test_unknown_pilot_is_a_usage_error(benchmark: Benchmark, client: Client, capsys):
+    with pytest.raises(SystemExit) as exit:
+        document(benchmark, "--pilot", "77")
+    client.force_login(person(benchmark, "viewer"))
+    answer = client.get(f"/api/benchmarks/{benchmark.slug}/results/?pilot=77")
+
+    assert exit.value.code == 2
+    assert (answer.status_code, "no pilot 77" in answer.content.decode()) == (400, True)
+
+
+def test_pages_show_scores_their_sums_and_a_comparison(benchmark: Benchmark, client: Client):
+    client.force_login(person(benchmark, "viewer"))
+    page = f"/benchmarks/{benchmark.slug}/results/"
+
+    board = client.get(page).content.decode()
+    assert "Leaderboard" in board and "By category" in board and "scripted" in board
+    behind = client.get(f"{page}sessions/?agent=scripted-helpful").content.decode()
+    assert "(75.0 × 2 + 0.0) / 3" in behind and "set-up, not scored by itself" in behind
+    both = client.get(f"{page}compare/?first=scripted-helpful&second=scripted-lazy").content.decode()
+    assert "not more than noise" in both
+    assert (
+        "Choose two different agents"
+        in client.get(f"{page}compare/?first=scripted-lazy&second=scripted-lazy").content.decode()
+    )
+
+
+def test_benchmark_without_pilots_says_where_results_come_from(client: Client):
+    benchmark = benchmark_of(task("a"))
+    client.force_login(person(benchmark, "owner"))
+
+    assert "No results yet" in client.get(f"/benchmarks/{benchmark.slug}/results/").content.decode()
+    assert document(benchmark)["leaderboard"] == []
+
+
+def test_results_of_another_benchmark_are_404(benchmark: Benchmark, client: Client):
+    client.force_login(person())
+
+    for path in ("", "sessions/", "compare/"):
+        assert client.get(f"/benchmarks/{benchmark.slug}/results/{path}").status_code == 404
+    assert client.get(f"/api/benchmarks/{benchmark.slug}/results/").status_code == 404
+
+
+def test_number_of_queries_does_not_grow_with_sessions(client: Client):
+    numbers = []
+    for runs in (1, 10):
+        made = benchmark_of(task("a", checklist=(rubric("x"),)))
+        tried(made, "scripted-helpful", {"a": 1}, 1.0, runs=runs)
+        client.force_login(person(made, "viewer"))
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(f"/benchmarks/{made.slug}/results/").status_code == 200
+        numbers.append(len(queries))
+
+    assert numbers[0] == numbers[1]
+
+
+def test_one_name_for_two_models_is_told_apart(benchmark: Benchmark):
+    Pilot.objects.filter(number=2).update(config={"agent": {"name": "scripted-helpful", "model": "another"}})
+
+    agents = {row["agent"] for row in document(benchmark)["leaderboard"]}
+
+    assert agents == {f"scripted-helpful ({model})" for model in (endpoint("scripted-helpful").model, "another")}
