@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -99,6 +99,12 @@ def rules_from(names: Mapping[str, str], before: Rules) -> Rules:
 
 def rules_of(choice: ScoringChoice) -> Rules:
     return {mode: CreditRule(**choice.rules[mode]) for mode in ScoringMode}
+
+
+def scoring_choices(pilots: Iterable[Pilot]) -> dict[int, ScoringChoice]:
+    """The latest of each pilot."""
+    latest = ScoringChoice.objects.filter(pilot__in=pilots).order_by("pilot_id", "-pk").distinct("pilot_id")
+    return {choice.pilot_id: choice for choice in latest.select_related("round", "by")}
 
 
 def scoring_choice(pilot: Pilot) -> ScoringChoice:

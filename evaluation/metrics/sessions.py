@@ -67,7 +67,7 @@ def score_sessions(rows: Iterable[SessionRow]) -> list[ScoredSession]:
     by_persona: dict[tuple[str, str], dict[tuple[int, int], list[SessionRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         by_persona[row.agent, row.persona][row.run].append(row)
-    scored = []
+    scored: list[ScoredSession] = []
     for runs in by_persona.values():
         groups = dependency_groups({row.result.task_id: row.result.depends_on for run in runs.values() for row in run})
         for number, run in enumerate(sorted(runs), 1):

@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import studio
+from evaluation.grading.judgings import rules_of, scoring_choices
 from evaluation.metrics.comparison import Comparison, compare
 from evaluation.metrics.leaderboard import AgentScores, Cell, breakdown, leaderboard, status_counts
 from evaluation.metrics.sessions import METRICS, Metric, ScoredSession, SessionRow, score_sessions
-from evaluation.models import Pilot
+from evaluation.models import Pilot, ScoringChoice
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.pilot_report import judging_json
 from evaluation.results.session_rows import LABELS, agent_names, session_rows
 from studio.models import Benchmark, Category
 
@@ -72,11 +74,12 @@ def compute_results(benchmark: Benchmark, pilots: Sequence[Pilot]) -> Results:
 def results_document(results: Results) -> dict[str, Any]:
     """As JSON; scores are shares between 0 and 1, None where unknown."""
     scripted = results.scripted_agents
+    choices = scoring_choices(results.pilots)
     return {
         "schema": SCHEMA,
         "studio": studio.__version__,
         "benchmark": results.benchmark.slug,
-        "pilots": [_pilot(pilot, results.agents[pilot.pk]) for pilot in results.pilots],
+        "pilots": [_pilot(pilot, results.agents[pilot.pk], choices[pilot.pk]) for pilot in results.pilots],
         "intervals": INTERVALS,
         "leaderboard": [
             _agent(agent, mode, scripted=agent.agent in scripted)
@@ -96,10 +99,10 @@ INTERVALS = (
 )
 
 
-def _pilot(pilot: Pilot, agent: str) -> dict[str, Any]:
+def _pilot(pilot: Pilot, agent: str, choice: ScoringChoice) -> dict[str, Any]:
     roles = {}
     for role in ("agent", "user_model", "judge"):
-        endpoint = pilot.endpoint(role)  # type: ignore[arg-type]  # a Literal of these three
+        endpoint = pilot.endpoint(role)
         roles[role] = {"name": endpoint.name, "model": endpoint.model, "params": endpoint.params}
     return {
         "number": pilot.number,
@@ -110,6 +113,7 @@ def _pilot(pilot: Pilot, agent: str) -> dict[str, Any]:
         "runs": pilot.runs_wanted,
         "limits": pilot.limits,
         "prompts": pilot.config.get("prompts"),
+        "judging": judging_json(choice.round, rules_of(choice)),
         "started": pilot.created_at.isoformat(),
         "finished": pilot.finished_at.isoformat() if pilot.finished_at else None,
         **roles,

@@ -57,19 +57,22 @@ def load_pilot(pilot: Pilot, judging_round: JudgingRound | None = None, rules: R
 
 
 def task_result(session: Session, task: TaskSpec, judged: JudgedSession, rules: Rules) -> TaskResult:
-    """A finished conversation counts even before it is graded."""
-    outcome: Outcome = (
-        "failed" if session.state == State.FAILED else "finished" if session.ended_at is not None else "missing"
-    )
     return TaskResult(
         task_id=task.task_id,
-        outcome=outcome,
+        outcome=outcome_of(session.state, has_ended=session.ended_at is not None),
         intents=len(task.intents),
         covered=sum(status.status in COVERED for status in judged.statuses.values()),
         comp=comp_of(session, task, judged, rules),
         setup=task.is_setup,
         depends_on=tuple(dependency.task_id for dependency in task.depends_on),
     )
+
+
+def outcome_of(state: str, *, has_ended: bool) -> Outcome:
+    """A finished conversation counts even before it is graded."""
+    if state == State.FAILED:
+        return "failed"
+    return "finished" if has_ended else "missing"
 
 
 def pilot_report(pilot: Pilot) -> dict[str, Any]:

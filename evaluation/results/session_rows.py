@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count
 
-from evaluation.metrics.scores import Outcome, TaskResult
+from evaluation.grading.judgings import scoring_choices
+from evaluation.metrics.scores import TaskResult
 from evaluation.metrics.sessions import SessionRow
-from evaluation.models import Pilot, Session, SessionIntent
+from evaluation.models import Pilot, Session, SessionIntent, VerdictCorrection
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.pilot_report import load_pilot, outcome_of
+from evaluation.results.scores import refresh_scores
 from studio.domain.task import TaskSpec
 from studio.models import Revision
 
-State = Session.State
 LABELS = {
     "category": "Category",
     "task_type": "Task type",
@@ -40,7 +42,8 @@ class TaskFacts:
 
 
 def session_rows(pilots: Sequence[Pilot]) -> list[SessionRow]:
-    """In three queries, however many pilots and sessions there are."""
+    """As the round that scores each pilot decided. The number of queries does not depend on that of sessions."""
+    refresh_scores(pilots)
     names = agent_names(pilots)
     sessions = list(
         Session.objects.filter(run__pilot__in=pilots)
@@ -80,13 +83,6 @@ def session_rows(pilots: Sequence[Pilot]) -> list[SessionRow]:
     return rows
 
 
-def outcome_of(state: str, *, has_ended: bool) -> Outcome:
-    """A finished conversation counts even before it is graded."""
-    if state == State.FAILED:
-        return "failed"
-    return "finished" if has_ended else "missing"
-
-
 def agent_names(pilots: Iterable[Pilot]) -> dict[int, str]:
     """By pilot: its agent's name, and where one name stood for several models, the model as well."""
     frozen = {pilot.pk: pilot.endpoint("agent") for pilot in pilots}
@@ -124,6 +120,19 @@ def facts_of_task(task: TaskSpec) -> TaskFacts:
 
 
 def _statuses(pilots: Sequence[Pilot]) -> dict[int, dict[str, int]]:
+    """By session. As the conversations recorded them, unless another round scores or people corrected a verdict."""
+    corrected = VerdictCorrection.objects.filter(verdict__judging__round__pilot__in=pilots).order_by()
+    judged_anew = set(corrected.values_list("verdict__judging__round__pilot", flat=True))
+    judged_anew |= {pk for pk, choice in scoring_choices(pilots).items() if choice.round.number > 1}
+    statuses = _recorded_statuses([pilot for pilot in pilots if pilot.pk not in judged_anew])
+    for pilot in pilots:
+        if pilot.pk in judged_anew:
+            for session, judged in load_pilot(pilot).judged.items():
+                statuses[session] = dict(Counter(status.status for status in judged.statuses.values()))
+    return statuses
+
+
+def _recorded_statuses(pilots: Sequence[Pilot]) -> dict[int, dict[str, int]]:
     counted: Any = (
         SessionIntent.objects.filter(session__run__pilot__in=pilots)
         .order_by()

@@ -145,7 +145,8 @@ def _split(row: Import) -> tuple[list[Task], list[Task]]:
         .select_related("episode__persona__benchmark")
         .order_by("episode__persona__position", "position", "task_id")
     )
-    as_imported, changed = [], []
+    as_imported: list[Task] = []
+    changed: list[Task] = []
     for task in tasks:
         (as_imported if task.version == versions[task.pk] and task.state in OPEN else changed).append(task)
     return as_imported, changed

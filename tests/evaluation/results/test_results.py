@@ -12,32 +12,29 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluation.models import Pilot, Session
-from evaluation.results.pilot_report import pilot_scores
+from evaluation.models import Pilot, Session, Verdict
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.choice import correct_verdict
+from evaluation.results.scores import read_scores
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, rubric, task
-from tests.evaluation.factories import person, resolve_intent
+from tests.evaluation.factories import person, resolve_intent, verdict
 
 pytestmark = pytest.mark.django_db
 
 
-def tried(benchmark: Benchmark, agent: str, covered: dict[str, int], comp: float, **options: object) -> Pilot:
-    """A finished pilot; intents covered by task."""
+def tried(benchmark: Benchmark, agent: str, covered: dict[str, int], met: int, **options: object) -> Pilot:
+    """A finished pilot; intents covered by task, and the number of its two criteria that are met."""
     pilot = pilot_of(benchmark, agent, **options)
     now = timezone.now()
     for session in Session.objects.filter(run__pilot=pilot).select_related("revision"):
-        name = session.revision.spec["task_id"]
+        name, items = session.revision.spec["task_id"], len(session.revision.spec["checklist"])
+        for mode, index in product(ScoringMode, range(1, items + 1)):
+            verdict(session, scoring=mode.value, index=index, met=index <= met)
         for index in range(1, 3):
             resolve_intent(session, index, "completed" if index <= covered[name] else "provided", 1)
         Session.objects.filter(pk=session.pk).update(
-            state="finished",
-            ended_at=now,
-            graded_strict_at=now,
-            graded_compat_at=now,
-            covered=covered[name],
-            comp_strict=comp,
-            comp_compat=comp,
-            turn_count=2,
+            state="finished", ended_at=now, graded_strict_at=now, graded_compat_at=now, turn_count=2
         )
     Pilot.objects.filter(pk=pilot.pk).update(state="finished", finished_at=now)
     pilot.refresh_from_db()
@@ -49,11 +46,11 @@ def benchmark() -> Benchmark:
     """b builds on a, which has nothing to score; c stands alone."""
     made = benchmark_of(
         task("a"),
-        task("b", "a", checklist=(rubric("x"),), category="A"),
-        task("c", checklist=(rubric("x"),), category="B"),
+        task("b", "a", checklist=(rubric("x"), rubric("y")), category="A"),
+        task("c", checklist=(rubric("x"), rubric("y")), category="B"),
     )
-    tried(made, "scripted-helpful", {"a": 2, "b": 1, "c": 0}, 0.5, runs=2)
-    tried(made, "scripted-lazy", {"a": 0, "b": 0, "c": 1}, 1.0)
+    tried(made, "scripted-helpful", {"a": 2, "b": 1, "c": 0}, 1, runs=2)
+    tried(made, "scripted-lazy", {"a": 0, "b": 0, "c": 1}, 2)
     return made
 
 
@@ -85,7 +82,7 @@ def test_leaderboard_has_each_agent_in_both_scorings(benchmark: Benchmark):
 
 def test_leaderboard_agrees_with_the_pilots_own_scores(benchmark: Benchmark):
     for pilot in Pilot.objects.filter(benchmark=benchmark):
-        own = pilot_scores(pilot)
+        own = read_scores(pilot)
         for row in document(benchmark, "--pilot", str(pilot.number))["leaderboard"]:
             for metric in ("proc", "comp"):
                 assert row[metric]["mean"] == pytest.approx(own[row["scoring"]][metric])
@@ -149,6 +146,17 @@ def test_benchmark_without_pilots_says_where_results_come_from(client: Client):
     assert document(benchmark)["leaderboard"] == []
 
 
+def test_corrected_verdict_changes_the_results(benchmark: Benchmark):
+    row = Verdict.objects.filter(judging__session__run__pilot__number=2, judging__scoring="strict", index=1).first()
+
+    correct_verdict(row, False, by=None)
+
+    board = document(benchmark)["leaderboard"]
+    [lazy] = [line for line in board if (line["agent"], line["scoring"]) == ("scripted-lazy", "strict")]
+    expected = {"b": 2 / 3, "c": 5 / 6}[row.judging.session.revision.spec["task_id"]]
+    assert lazy["comp"]["mean"] == pytest.approx(expected)
+
+
 def test_results_of_another_benchmark_are_404(benchmark: Benchmark, client: Client):
     client.force_login(person())
 
@@ -160,8 +168,8 @@ def test_results_of_another_benchmark_are_404(benchmark: Benchmark, client: Clie
 def test_number_of_queries_does_not_grow_with_sessions(client: Client):
     numbers = []
     for runs in (1, 10):
-        made = benchmark_of(task("a", checklist=(rubric("x"),)))
-        tried(made, "scripted-helpful", {"a": 1}, 1.0, runs=runs)
+        made = benchmark_of(task("a", checklist=(rubric("x"), rubric("y"))))
+        tried(made, "scripted-helpful", {"a": 1}, 1, runs=runs)
         client.force_login(person(made, "viewer"))
         with CaptureQueriesContext(connection) as queries:
             assert client.get(f"/benchmarks/{made.slug}/results/").status_code == 200
