@@ -7,8 +7,10 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.metrics.intervals import SEED, Estimate, Point, estimate, t_quantile
 from evaluation.metrics.sessions import Metric, ScoredSession
@@ -86,10 +88,15 @@ def permutation_p(points: Sequence[Point]) -> float | None:
         signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
         extra = 0
     else:
-        signs = np.random.default_rng(SEED).integers(0, 2, (PERMUTATIONS, n)) * 2 - 1
+        signs = _random_signs(n)
         extra = 1
     extreme = int((np.abs(signs @ shares) >= abs(shares.sum()) - 1e-12).sum())
     return (extreme + extra) / (len(signs) + extra)
+
+
+@lru_cache(maxsize=8)
+def _random_signs(n: int) -> NDArray[np.int8]:
+    return np.asarray(np.random.default_rng(SEED).integers(0, 2, (PERMUTATIONS, n), dtype=np.int8) * 2 - 1)
 
 
 def _known(

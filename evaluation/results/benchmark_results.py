@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import hashlib
+import json
+import pickle
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import studio
 from evaluation.grading.judgings import rules_of, scoring_choices
@@ -14,11 +17,22 @@ from evaluation.metrics.sessions import METRICS, Metric, ScoredSession, SessionR
 from evaluation.models import Pilot, ScoringChoice
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.pilot_report import judging_json
+from evaluation.results.scores import refresh_scores, score_keys
 from evaluation.results.session_rows import LABELS, agent_names, session_rows
+from studio.domain.bounded_cache import BoundedCache
 from studio.models import Benchmark, Category
 
 SCHEMA = "pi-bench-studio/results/1"
 UNGROUPED = "none given"
+
+
+def _size_of(value: object) -> int:
+    """Objects take some three times as much as their pickle."""
+    return 3 * len(pickle.dumps(value))
+
+
+T = TypeVar("T")
+_computed: BoundedCache[tuple[str, ...], Any] = BoundedCache(32_000_000, size_of=_size_of)
 
 
 class ResultsError(ValueError):
@@ -27,26 +41,34 @@ class ResultsError(ValueError):
 
 @dataclass(frozen=True)
 class Results:
-    """Everything the tables and exports show, computed once."""
+    """Everything the tables and exports show. What was computed from the same verdicts is remembered."""
 
     benchmark: Benchmark
     pilots: Sequence[Pilot]
+    key: str
+    """Of all that the pilots' scores follow from."""
     agents: Mapping[int, str]
     """By pilot."""
     rows: Sequence[SessionRow]
     scored: Sequence[ScoredSession]
 
     def board(self, mode: ScoringMode) -> list[AgentScores]:
-        return leaderboard(self.rows, self.scored, mode)
+        return self._once(("board", mode.value), lambda: leaderboard(self.rows, self.scored, mode))
 
     def breakdown(self, label: str, mode: ScoringMode) -> dict[str, dict[str, Cell]]:
-        return breakdown(self.scored, label, mode)
+        return self._once((label, mode.value), lambda: breakdown(self.scored, label, mode))
 
     def of_agent(self, agent: str) -> list[ScoredSession]:
         return [item for item in self.scored if item.row.agent == agent]
 
     def comparison(self, first: str, second: str, metric: Metric, mode: ScoringMode) -> Comparison:
-        return compare(self.of_agent(first), self.of_agent(second), metric, mode)
+        return self._once(
+            ("compare", first, second, metric, mode.value),
+            lambda: compare(self.of_agent(first), self.of_agent(second), metric, mode),
+        )
+
+    def _once(self, part: tuple[str, ...], compute: Callable[[], T]) -> T:
+        return _once((self.key, *part), compute)
 
     @property
     def scripted_agents(self) -> set[str]:
@@ -67,8 +89,24 @@ def choose_pilots(benchmark: Benchmark, pilots: Collection[Pilot], numbers: Coll
 
 
 def compute_results(benchmark: Benchmark, pilots: Sequence[Pilot]) -> Results:
+    pilots = refresh_scores(pilots)
+    keys = score_keys([pilot.pk for pilot in pilots])
+    key = hashlib.sha256(json.dumps(sorted(keys.items())).encode()).hexdigest()
+    rows, scored = _once((key, "sessions"), lambda: _scored_rows(pilots))
+    return Results(benchmark, pilots, key, agent_names(pilots), rows, scored)
+
+
+def _scored_rows(pilots: Sequence[Pilot]) -> tuple[list[SessionRow], list[ScoredSession]]:
     rows = session_rows(pilots)
-    return Results(benchmark, pilots, agent_names(pilots), rows, score_sessions(rows))
+    return rows, score_sessions(rows)
+
+
+def _once(key: tuple[str, ...], compute: Callable[[], T]) -> T:
+    value: T | None = _computed.get_many([key]).get(key)
+    if value is None:
+        value = compute()
+        _computed.put(key, value)
+    return value
 
 
 def results_document(results: Results) -> dict[str, Any]:

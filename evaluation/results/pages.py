@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.metrics.comparison import compare
 from evaluation.metrics.intervals import Estimate
 from evaluation.metrics.leaderboard import AgentScores, Cell, Scores, marks, status_counts
 from evaluation.metrics.sessions import METRICS, STATUSES, Metric, ScoredSession, SessionRow
@@ -65,7 +64,7 @@ def _marks_that_stand(
     standing = {}
     for name, rank in marks(values).items():
         lower = next((other for other in ordered if (values[other] or 0.0) < (values[name] or 0.0)), None)
-        if lower and compare(results.of_agent(lower), results.of_agent(name), metric, mode).stands:
+        if lower and results.comparison(lower, name, metric, mode).stands:
             standing[name] = rank
     return standing
 

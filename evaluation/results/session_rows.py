@@ -15,7 +15,6 @@ from evaluation.metrics.sessions import SessionRow
 from evaluation.models import Pilot, Session, SessionIntent, VerdictCorrection
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.pilot_report import load_pilot, outcome_of
-from evaluation.results.scores import refresh_scores
 from studio.domain.task import TaskSpec
 from studio.models import Revision
 
@@ -42,8 +41,8 @@ class TaskFacts:
 
 
 def session_rows(pilots: Sequence[Pilot]) -> list[SessionRow]:
-    """As the round that scores each pilot decided. The number of queries does not depend on that of sessions."""
-    refresh_scores(pilots)
+    """As the round that scores each pilot decided; its ``refresh_scores`` comes before. The number of queries does not
+    depend on that of sessions."""
     names = agent_names(pilots)
     sessions = list(
         Session.objects.filter(run__pilot__in=pilots)
