@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -108,9 +109,12 @@ def runnable_personas(benchmark: Benchmark) -> list[RunnableEpisode]:
     return [RunnableEpisode(episodes[pk].persona, placed_tasks) for pk, placed_tasks in placed.items() if placed_tasks]
 
 
-def episodes_of(benchmark: Benchmark) -> dict[int, Episode]:
-    """By key, with their personas, in order. Assigned to tasks in bulk, these spare a query per task."""
+def episodes_of(benchmark: Benchmark, tasks: Collection[int] | None = None) -> dict[int, Episode]:
+    """By key, with their personas, in order; all, or those of ``tasks``. Assigned in bulk, these spare a query per
+    task."""
     rows = Episode.objects.filter(persona__benchmark=benchmark).select_related("persona")
+    if tasks is not None:
+        rows = rows.filter(pk__in=Task.objects.filter(pk__in=tasks).values("episode"))
     return {row.pk: row for row in rows.order_by("persona__position", "persona__user_id")}
 
 

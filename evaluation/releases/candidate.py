@@ -57,7 +57,7 @@ class ReleaseCandidate:
 def load_candidate(benchmark: Benchmark, only: Collection[int] | None = None) -> ReleaseCandidate:
     """Every task that is not retired, or ``only`` these, by persona and position. Specs are not read."""
     chosen = Q() if only is None else Q(pk__in=only)
-    episodes = episodes_of(benchmark)
+    episodes = episodes_of(benchmark, only)
     persona_positions = {pk: position for position, pk in enumerate(episodes)}
     tasks = [
         CandidateTask(

@@ -21,6 +21,20 @@ MAX_EVENTS = 400
 SHOWN = 12
 WITHOUT_SUMMARY = ("created", "edited", "reordered", "withdrawn", "retired", "reopened")
 """Verbs of events whose summary adds nothing to the verb."""
+WIDE = tuple(
+    f"{row}__{name}"
+    for row, names in {
+        "task": "description initial_request reference_workflow trigger_payload files_read tool_evidence tools skills"
+        " metadata source",
+        "task__episode": "source",
+        **dict.fromkeys(
+            ("persona", "task__episode__persona"),
+            "role_text routines working_style attributes preferences long_term_goals profile_source tools_source",
+        ),
+    }.items()
+    for name in names.split()
+)
+"""What the feed does not show of tasks and personas."""
 VERSION_PREFIX = re.compile(r"^Version \d+\.\s*")
 ACTIONS = {
     "created": "created it",
@@ -94,21 +108,27 @@ def activity_feed(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetim
     rows = recent_events(benchmarks)
     if since is not None:
         rows = rows.filter(at__gt=since).exclude(actor=user)
-    events = list(rows[:MAX_EVENTS])
-    items = grouped(events)
-    return ActivityFeed(items[:SHOWN], since, len(items) > SHOWN or len(events) == MAX_EVENTS)
+    narrow = rows.select_related(None).defer(None).only("benchmark", "persona", "task", "actor", "verb")
+    events = list(narrow.select_related("actor")[:MAX_EVENTS])
+    newest: dict[tuple[str, int], Event] = {}
+    for event in events:
+        newest.setdefault(_subject(event), event)
+    shown = dict(list(newest.items())[:SHOWN])
+    whole = recent_events(benchmarks).in_bulk([event.pk for event in shown.values()])
+    items = grouped(whole.get(event.pk, event) for event in events if _subject(event) in shown)
+    return ActivityFeed(items, since, len(newest) > SHOWN or len(events) == MAX_EVENTS)
+
+
+def _subject(event: Event) -> tuple[str, int]:
+    if event.task_id:
+        return ("task", event.task_id)
+    return ("persona", event.persona_id) if event.persona_id else ("benchmark", event.benchmark_id)
 
 
 def grouped(events: Iterable[Event]) -> list[ActivityItem]:
     items: dict[tuple[str, int], ActivityItem] = {}
     for event in events:
-        key = (
-            ("task", event.task_id)
-            if event.task_id
-            else ("persona", event.persona_id)
-            if event.persona_id
-            else ("benchmark", event.benchmark_id)
-        )
+        key = _subject(event)
         item = items.get(key)
         if item is None:
             item = items[key] = _item(event)
@@ -143,6 +163,5 @@ def _item(event: Event) -> ActivityItem:
 def recent_events(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
     """Newest first; an import counts as one event, not one for every task."""
     single = Event.objects.exclude(verb__in=["imported", "approved_elsewhere"], persona__isnull=False)
-    return single.filter(benchmark__in=benchmarks).select_related(
-        "benchmark", "actor", "persona__benchmark", "task__episode__persona__benchmark"
-    )
+    related = ("benchmark", "actor", "persona__benchmark", "task__episode__persona__benchmark")
+    return single.filter(benchmark__in=benchmarks).select_related(*related).defer(*WIDE)

@@ -46,7 +46,8 @@ class Figures:
 
 
 def sum_figures(figures: Iterable[Figures]) -> Figures:
-    return sum(figures, Figures())
+    rows = [tuple(vars(row).values()) for row in figures]
+    return Figures(*map(sum, zip(*rows, strict=True))) if rows else Figures()
 
 
 def tool_domain(tool: str) -> str:

@@ -23,6 +23,9 @@ class TaskSummary(models.Model):
     state = models.CharField(max_length=20)
     category = models.CharField(max_length=20)
     trigger_kind = models.CharField(max_length=20)
+    updated_at = models.DateTimeField(null=True)
+    last_author = models.BigIntegerField(null=True)
+    """Key of who saved the newest version."""
     local = models.PositiveIntegerField(default=0)
     """Session-local intents."""
     persistent = models.PositiveIntegerField(default=0)

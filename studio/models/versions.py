@@ -68,4 +68,9 @@ class Event(models.Model):
         indexes = [
             models.Index(fields=["benchmark", "-at"], name="event_by_benchmark"),
             models.Index(fields=["task", "-at"], name="event_by_task", condition=models.Q(task__isnull=False)),
+            models.Index(
+                fields=["benchmark", "-at"],
+                name="event_of_feed",
+                condition=~models.Q(verb__in=["imported", "approved_elsewhere"], persona__isnull=False),
+            ),
         ]

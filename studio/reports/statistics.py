@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Func, IntegerField, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Func, IntegerField, QuerySet, Sum
 
 from studio.domain.skills import one_line_description
 from studio.domain.statistics import Figures, tool_domain
@@ -54,37 +54,52 @@ class CategoryRow:
 
 
 def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
-    figures = {persona.pk: Figures() for persona in personas}
-    for key, _, of_tasks, _ in summed_tasks("persona", figures):
-        figures[key] += of_tasks
-    for key, number in grader_checks(figures).items():
-        figures[key] = replace(figures[key], rule=figures[key].rule + number)
-    for name, model in (("tools", ToolBinding), ("skills", Skill)):
-        rows = model.objects.filter(persona__in=figures).order_by().values_list("persona")
-        for key, number in rows.annotate(Count("pk")):
-            figures[key] = replace(figures[key], **{name: number})
+    keys = [persona.pk for persona in personas]
+    whole = personas.order_by().values("pk") if isinstance(personas, QuerySet) else keys
+    sums = {key: list(numbers) for key, *numbers in _summed(TaskSummary.objects.filter(persona__in=whole), "persona")}
+    checks = grader_checks(keys, whole)
+    bound: list[dict[int, int]] = [
+        dict(model.objects.filter(persona__in=whole).order_by().values_list("persona").annotate(Count("pk")))
+        for model in (ToolBinding, Skill)
+    ]
+    figures = {}
+    for key in keys:
+        tasks, sessions, local, persistent, rubric, rule, files, needed, *_ = sums.get(key) or [0] * 11
+        tools, skills = (numbers.get(key, 0) for numbers in bound)
+        rule += checks[key]
+        figures[key] = Figures(tasks, sessions, local, persistent, rubric, rule, needed, files, tools, skills)
     return figures
 
 
 def summed_tasks(owner: str, keys: Iterable[int]) -> Iterator[tuple[int, str, Figures, Counter[str]]]:
     """The tasks of each owner and state: key of the owner, state, figures, and open findings by severity. ``owner`` is
     the path from a summary to it: ``persona`` or ``persona__benchmark``."""
-    sums = {name: Coalesce(Sum(name), 0) for name in ("local", "persistent", "rubric", "rule", "files")}
-    sums |= {"needed": Coalesce(Sum(Func("needs", function="cardinality", output_field=IntegerField())), 0)}
-    sums |= {name: Coalesce(Sum(name), 0) for name in ("errors", "warnings", "hints")}
-    rows = TaskSummary.objects.filter(**{f"{owner}__in": list(keys)}).order_by()
-    for key, state, tasks, sessions, *numbers in rows.values_list(owner, "state").annotate(
-        Count("pk"), Count("position"), **{f"sum_{name}": value for name, value in sums.items()}
-    ):
-        local, persistent, rubric, rule, files, dependencies, errors, warnings, hints = numbers
+    rows = TaskSummary.objects.filter(**{f"{owner}__in": list(keys)})
+    for key, state, *numbers in _summed(rows, owner, "state"):
+        tasks, sessions, local, persistent, rubric, rule, files, dependencies, errors, warnings, hints = numbers
         figures = Figures(tasks, sessions, local, persistent, rubric, rule, dependencies, files)
         yield key, state, figures, Counter({"error": errors, "warning": warnings, "hint": hints})
 
 
-def grader_checks(personas: Collection[int]) -> dict[int, int]:
-    """How many checks the grader scripts of the personas of these pks make, as far as they run."""
+def _summed(rows: QuerySet[TaskSummary], *by: str) -> Iterable[tuple[Any, ...]]:
+    """For each group: what it is by, numbers of tasks and of sessions, and the sums of SUMMED."""
+    sums = {
+        f"sum_{name}": Sum(Func(name, function="cardinality", output_field=IntegerField()) if name == "needs" else name)
+        for name in SUMMED
+    }
+    return rows.order_by().values_list(*by).annotate(Count("pk"), Count("position"), **sums)
+
+
+SUMMED = ("local", "persistent", "rubric", "rule", "files", "needs", "errors", "warnings", "hints")
+
+
+def grader_checks(personas: Collection[int], whole: Any = None) -> dict[int, int]:
+    """How many checks the grader scripts of the personas of these pks make, as far as they run. ``whole``: a query of
+    the pks, if there is one."""
     checks = dict.fromkeys(personas, 0)
-    for key, names in GraderScript.objects.filter(persona__in=personas).values_list("persona", "keys"):
+    for key, names in GraderScript.objects.filter(persona__in=personas if whole is None else whole).values_list(
+        "persona", "keys"
+    ):
         checks[key] += len(names or ())
     return checks
 

@@ -26,6 +26,7 @@ from studio.models import (
     Revision,
     Task,
     TaskState,
+    TaskSummary,
     User,
 )
 
@@ -86,9 +87,17 @@ def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, limit: int = SHOWN) 
     return [group for group in groups if group.count]
 
 
-def _group(key: str, title: str, tasks: QuerySet[Task], limit: int) -> TodoGroup:
-    rows = list(tasks.only(*ITEM_FIELDS).annotate(n_total=Window(Count("pk")))[:limit])
-    return TodoGroup(key, title, tuple(_item(task) for task in rows), rows[0].n_total if rows else 0)
+def _group(key: str, title: str, tasks: QuerySet[TaskSummary], limit: int) -> TodoGroup:
+    """Keys first: the tasks' rows are wide."""
+    keys = {
+        pk: (assigned, total)
+        for pk, assigned, total in tasks.annotate(n_total=Window(Count("pk"))).values_list(
+            "pk", "is_assigned", "n_total"
+        )[:limit]
+    }
+    rows = Task.objects.select_related("episode__persona__benchmark").only(*ITEM_FIELDS).in_bulk(list(keys))
+    items = [_item(rows[pk], assigned=assigned) for pk, (assigned, _) in keys.items() if pk in rows]
+    return TodoGroup(key, title, tuple(items), next(iter(keys.values()))[1] if keys else 0)
 
 
 def _publications(user: User, benchmarks: QuerySet[Benchmark], limit: int) -> TodoGroup:
@@ -108,26 +117,25 @@ def _publications(user: User, benchmarks: QuerySet[Benchmark], limit: int) -> To
     return TodoGroup("publications", "Imports to confirm", tuple(items), shown[0].n_total if shown else 0)
 
 
-def _item(task: Task) -> TodoItem:
+def _item(task: Task, *, assigned: bool) -> TodoItem:
     persona = task.episode.persona
-    note = "assigned to you" if getattr(task, "is_assigned", False) else ""
+    note = "assigned to you" if assigned else ""
     return TodoItem(str(task), task.get_absolute_url(), f"{persona.benchmark} · {persona}", task.state, note)
 
 
-def drafts_to_write(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+def drafts_to_write(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[TaskSummary]:
     """Drafts and returned tasks that are assigned to the user, or that they wrote last and nobody is assigned to:
     assigned ones first, then by age."""
-    newest = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
     return (
         _tasks(benchmarks)
         .annotate(is_assigned=Exists(_assigned("writer").filter(user=user)))
-        .filter(Q(is_assigned=True) | (Exists(newest) & ~Exists(_assigned("writer"))))
+        .filter(Q(is_assigned=True) | (Q(last_author=user.pk) & ~Exists(_assigned("writer"))))
         .filter(state__in=[TaskState.DRAFT, TaskState.CHANGES_REQUESTED])
         .order_by("-is_assigned", "-state", "-updated_at")
     )  # fmt: skip
 
 
-def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[TaskSummary]:
     """Tasks with requested changes that the user is assigned to or contributed to; assigned ones first."""
     authored = Revision.objects.filter(task=OuterRef("pk"), created_by=user)
     return (
@@ -138,13 +146,13 @@ def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
     )
 
 
-def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[TaskSummary]:
     """Tasks in review that the user may review, did not write last and has not approved yet: first those assigned to
     them, then those with fewer reviewers than required approvals."""
-    newest = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"))
-    authored = newest.filter(Q(created_by=user) | Q(origin_authors=user))
+    newest = Revision.objects.filter(task=OuterRef("pk"), number=F("task__version"))
+    brought = newest.filter(origin_authors=user)
     approved = Review.objects.filter(
-        revision__task=OuterRef("pk"), revision__number=OuterRef("version"), reviewer=user, decision="approved"
+        revision__task=OuterRef("pk"), revision__number=F("revision__task__version"), reviewer=user, decision="approved"
     )
     reviewing = benchmarks.filter(memberships__user=user, memberships__role__in=["owner", "reviewer"])
     reviewer_counts = _assigned("reviewer").order_by().values("task").annotate(n=Count("pk")).values("n")
@@ -154,8 +162,10 @@ def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
             is_assigned=Exists(_assigned("reviewer").filter(user=user)),
             n_reviewers=Coalesce(Subquery(reviewer_counts, output_field=IntegerField()), 0),
         )
-        .filter(Q(is_assigned=True) | Q(n_reviewers__lt=F("episode__persona__benchmark__approvals_needed")))
-        .filter(~Exists(authored), ~Exists(approved), state=TaskState.IN_REVIEW)
+        .filter(Q(is_assigned=True) | Q(n_reviewers__lt=F("persona__benchmark__approvals_needed")))
+        .filter(state=TaskState.IN_REVIEW)
+        .exclude(last_author=user.pk)
+        .filter(~Exists(brought), ~Exists(approved))
         .order_by("-is_assigned", "updated_at")
     )
 
@@ -164,5 +174,5 @@ def _assigned(part: str) -> QuerySet[Assignment]:
     return Assignment.objects.filter(task=OuterRef("pk"), part=part)
 
 
-def _tasks(benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    return Task.objects.filter(episode__persona__benchmark__in=benchmarks).select_related("episode__persona__benchmark")
+def _tasks(benchmarks: QuerySet[Benchmark]) -> QuerySet[TaskSummary]:
+    return TaskSummary.objects.filter(persona__benchmark__in=benchmarks)

@@ -81,7 +81,7 @@ def eligible_members(benchmark: Benchmark) -> dict[str, list[EligibleMember]]:
         for part, action in REQUIRED_ACTION.items():
             if row.role in ALLOWED[action]:
                 roles[part][row.user_id] = row.user
-    rows = Assignment.objects.filter(task__episode__persona__benchmark=benchmark).exclude(task__state__in=DONE)
+    rows = Assignment.objects.filter(task__summary__persona__benchmark=benchmark).exclude(task__summary__state__in=DONE)
     counts = rows.values_list("user", "part").annotate(open=Count("pk"))
     busy = {(user, part): number for user, part, number in counts.order_by()}
     return {

@@ -43,9 +43,9 @@ def _part_of_task(
     return SearchSource(
         kind,
         label,
-        f"""SELECT r.id, p.benchmark_id, p.id, t.id, t.state, {item}, ts_rank(r.search, asked.query), {at}
-            FROM asked CROSS JOIN {table} r JOIN studio_task t ON t.id = r.task_id
-            JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
+        f"""SELECT r.id, p.benchmark_id, p.id, t.task_id, t.state, {item}, ts_rank(r.search, asked.query), {at}
+            FROM asked CROSS JOIN {table} r JOIN studio_tasksummary t ON t.task_id = r.task_id
+            JOIN studio_persona p ON p.id = t.persona_id
             WHERE p.benchmark_id = ANY(asked.benchmarks) AND {match}""",
         f"SELECT {text} FROM {table} r WHERE r.id = page.pk",
         anchor=anchor,

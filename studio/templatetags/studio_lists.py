@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.template.defaultfilters import truncatechars
+from django.urls import reverse
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -22,12 +24,13 @@ MAX_MISSING = 40
 
 
 @register.simple_tag
-def persona_options(personas: Iterable[Persona], chosen: str = "") -> SafeString:
+def persona_options(personas: Iterable[tuple[str, str]], chosen: str = "") -> SafeString:
+    """``personas``: their user ids and names."""
     return mark_safe(
         "".join(
-            f'<option value="{escape(persona.user_id)}"{" selected" if persona.user_id == chosen else ""}>'
-            f"{escape(persona)}</option>"
-            for persona in personas
+            f'<option value="{escape(user_id)}"{" selected" if user_id == chosen else ""}>'
+            f"{escape(name or user_id)}</option>"
+            for user_id, name in personas
         )
     )
 
@@ -51,17 +54,18 @@ def task_row(task: Task, can_change: bool) -> SafeString:
     """A task of the list, as ``read_tasks`` reads them."""
     named = people_named(task)
     counts: Any = task
+    persona = task.episode.persona
     people = " · ".join([named["writer"] or "–", *filter(None, [", ".join(named["reviewers"])])])
     return format_html(
         '<tr>{}<th scope="row"><a href="{}">{}{}</a><br><span class="quiet fine mono">{}</span></th><td>{}</td>'
         '<td>{}</td><td>{}</td><td><span class="chip">{}{}</span></td><td>{}</td><td class="number">{}</td>'
         '<td class="number">{}</td><td class="number">{}</td></tr>',
         _checkbox(task) if can_change else "",
-        task.get_absolute_url(),
+        f"{_tasks_of(persona.benchmark.slug, persona.user_id)}{task.pk}/",
         f"{task.position:02d} " if task.position else "",
-        truncatechars(str(task), 80),
+        _cut(str(task), 80),
         task.task_id,
-        truncatechars(str(task.episode.persona), 40),
+        _cut(str(persona), 40),
         status(task.state),
         task.category or "–",
         icon(task.trigger_kind),
@@ -71,6 +75,15 @@ def task_row(task: Task, can_change: bool) -> SafeString:
         counts.n_items,
         _findings(counts.n_errors, counts.n_warnings),
     )
+
+
+@lru_cache(maxsize=1000)
+def _tasks_of(slug: str, user_id: str) -> str:
+    return reverse("studio:task", args=[slug, user_id, 0]).removesuffix("0/")
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else truncatechars(text, length)
 
 
 def _checkbox(task: Task) -> SafeString:

@@ -92,7 +92,7 @@ def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
 def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
     """Tables 2 to 5 of the paper, for this benchmark."""
     benchmark = access.find_benchmark(request.user, slug)
-    personas = list(benchmark.personas.order_by("position", "user_id").only("name", "user_id", "benchmark"))
+    personas = benchmark.personas.order_by("position", "user_id").only("name", "user_id", "benchmark")
     figures = figures_of(personas)
     total = sum_figures(figures.values())
     tools = tools_of(benchmark)

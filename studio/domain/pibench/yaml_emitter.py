@@ -87,7 +87,7 @@ def _text(value: str, indent: int) -> str:
         raise NotOrdinaryError
     if "\n" in value:
         return _block(value, indent)
-    if value and value[0] in _MAY_BE_A_NUMBER:
+    if value and value[0] in _MAY_BE_A_NUMBER and " " not in value:
         raise NotOrdinaryError
     return value if _is_plain(value) else "'" + value.replace("'", "''") + "'"
 

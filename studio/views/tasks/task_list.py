@@ -34,7 +34,7 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
         "page": Paginator(narrowed.tasks, PAGE).get_page(request.GET.get("page")),
         "filters": narrowed.filters,
         "query": urlencode(narrowed.filters),
-        "personas": benchmark.personas.order_by("position", "user_id").only("name", "user_id", "benchmark"),
+        "personas": benchmark.personas.order_by("position", "user_id").values_list("user_id", "name"),
         "states": TaskState.choices,
         "triggers": task_filters.TRIGGERS.items(),
         "categories": bulk.categories_of(benchmark),

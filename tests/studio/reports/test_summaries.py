@@ -31,6 +31,8 @@ def counted(task):
         "state": task.state,
         "category": task.category,
         "trigger_kind": task.trigger_kind,
+        "updated_at": task.updated_at,
+        "last_author": task.revisions.get(number=task.version).created_by_id,
         "local": intents.exclude(scope="persistent").count(),
         "persistent": intents.filter(scope="persistent").count(),
         "rubric": items.exclude(grader="rule").count(),

@@ -129,8 +129,12 @@ def test_submission_notifies_assigned_reviewers(desk):
     assert kinds(desk.second) == []
 
 
+def tasks(summaries):
+    return [row.task for row in summaries]
+
+
 def waiting(user):
-    return list(tasks_to_review(user, access.benchmarks_for(user)))
+    return tasks(tasks_to_review(user, access.benchmarks_for(user)))
 
 
 def test_assigned_reviews_come_first_and_those_of_others_are_left_out(desk):
@@ -159,11 +163,11 @@ def test_drafts_are_listed_for_their_assigned_author(desk):
     desk.name(writer=desk.owner)
     mine, theirs = access.benchmarks_for(desk.author), access.benchmarks_for(desk.owner)
 
-    assert list(drafts_to_write(desk.author, mine)) == []
-    assert list(drafts_to_write(desk.owner, theirs)) == [desk.task]
+    assert tasks(drafts_to_write(desk.author, mine)) == []
+    assert tasks(drafts_to_write(desk.owner, theirs)) == [desk.task]
     submit(desk.task.pk, by=desk.author)
     workflow.request_changes(desk.task.pk, by=desk.reviewer, text="Say which rye.")
-    assert list(tasks_sent_back(desk.owner, theirs)) == [desk.task]
+    assert tasks(tasks_sent_back(desk.owner, theirs)) == [desk.task]
 
 
 def test_reviewer_with_the_fewest_open_reviews_is_proposed(desk):
