@@ -24,6 +24,7 @@ from evaluation.releases.readiness import APPROVED_ELSEWHERE, Blocker
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require
 from studio.domain.phrases import count_of
 from studio.models import Benchmark
+from studio.views.pages import page_of
 
 PER_PAGE = 50
 ROWS_PER_KIND = 6
@@ -156,7 +157,7 @@ def _groups(benchmark: Benchmark, kinds: Sequence[BlockerKind], kind: str, numbe
     groups = []
     for each in kinds:
         if kind in ("", each.code):
-            page = Paginator(each, PER_PAGE if kind else ROWS_PER_KIND).get_page(number if kind else 1)
+            page = page_of(each, PER_PAGE if kind else ROWS_PER_KIND, number if kind else 1)
             rows = [_row(benchmark, blocker) for blocker in page]
             groups.append(BlockerGroup(each.code, _label(each.code), page.paginator.count, rows, page))
     return groups

@@ -95,7 +95,8 @@ class OpenFindings:
         return [(persona, dict(zip(SEVERITIES, numbers, strict=True))) for persona, *numbers in rows]
 
     def _slice(self, severity: str, start: int, stop: int) -> list[Finding]:
-        personas, before, first = [], 0, 0
+        personas: list[int] = []
+        before = first = 0
         for persona, numbers in self._by_persona:
             if first < stop and first + numbers[severity] > start:
                 before = before if personas else first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Case, Count, F, IntegerField, OuterRef, QuerySet, Subquery, Value, When, Window
@@ -122,9 +122,10 @@ def progress_grids(
     numbered = Persona.objects.annotate(
         number=Window(RowNumber(), partition_by="benchmark", order_by=["position", "user_id"])
     )
-    for persona in numbered.filter(benchmark__in=benchmarks, number__gt=start, number__lte=start + limit).only(
-        "user_id", "name", "benchmark", "occupation"
-    ):
+    first_of_each: Iterable[Persona] = numbered.filter(
+        benchmark__in=benchmarks, number__gt=start, number__lte=start + limit
+    ).only("user_id", "name", "benchmark", "occupation")
+    for persona in first_of_each:
         by_benchmark[persona.benchmark_id].append(persona)
     rows: dict[int, PersonaRow] = {}
     for progress in result:

@@ -16,6 +16,7 @@ from studio.search.query import clean_query, term_patterns
 FILTERS = ("q", "persona", "state", "category", "trigger", "findings", "writer", "reviewer")
 NONE = "none"
 """The value for tasks without a category, findings, author or reviewer."""
+FINDINGS = (*SEVERITIES, NONE)
 MATCHES_TEXT = (
     "(studio_task.search @@ websearch_to_tsquery('english', %s)"
     " OR (studio_task.task_id || ' ' || studio_task.title) ILIKE ALL(%s::text[]))"

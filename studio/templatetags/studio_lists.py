@@ -46,7 +46,7 @@ def session_cells(row: Any) -> SafeString:
             f'<span aria-hidden="true">{shape}</span></a></li>'
         )
     missing = min(row.missing, MAX_MISSING)
-    return mark_safe("".join(cells) + '<li aria-hidden="true"><span class="cell missing"></span></li>' * missing)
+    return SafeString("".join(cells) + '<li aria-hidden="true"><span class="cell missing"></span></li>' * missing)
 
 
 @register.simple_tag

@@ -23,6 +23,7 @@ from studio.reports import counts
 from studio.reports.gaps import gaps_by_persona, other_gaps
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of
 from studio.reports.statistics import categories_of, figures_of, skills_of, tools_of
+from studio.views.pages import page_of
 
 PERSONAS_PER_PAGE = 25
 MAX_GAPS = 6
@@ -185,7 +186,7 @@ def findings(request: SignedInRequest, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "severity": severity,
             "total": rows.totals,
-            "page": Paginator(rows, 50).get_page(request.GET.get("page")),
+            "page": page_of(rows, 50, request.GET.get("page")),
             "query": f"severity={severity}" if severity else "",
         },
     )

@@ -99,7 +99,8 @@ def _is_plain(value: str) -> bool:
         return False
     if _WORDS.match(value):
         return True
-    return bool(_resolver.resolve(yaml.ScalarNode, value, (True, False)) == _TEXT)
+    tag: object = _resolver.resolve(yaml.ScalarNode, value, (True, False))  # type: ignore[no-untyped-call]  # of the stubs
+    return tag == _TEXT
 
 
 def _block(value: str, indent: int) -> str:

@@ -7,7 +7,6 @@ from urllib.parse import parse_qsl
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,6 +19,7 @@ from studio.forms.post_data import number_of
 from studio.models import Benchmark, TaskState
 from studio.review import assignments, bulk
 from studio.search import task_filters
+from studio.views.pages import page_of
 
 PAGE = 50
 
@@ -31,7 +31,7 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
     narrowed = task_filters.filter_tasks(benchmark, request.GET, me=request.user)
     context: dict[str, Any] = {
         "benchmark": benchmark,
-        "page": Paginator(narrowed.tasks, PAGE).get_page(request.GET.get("page")),
+        "page": page_of(narrowed.tasks, PAGE, request.GET.get("page")),
         "filters": narrowed.filters,
         "query": urlencode(narrowed.filters),
         "personas": benchmark.personas.order_by("position", "user_id").values_list("user_id", "name"),
