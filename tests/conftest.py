@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import defaultdict
 from pathlib import Path
 
 import hypothesis
 import pytest
-from hypothesis import HealthCheck, settings
 
 from studio.dev.browser import missing_packages
 from tests.shared_rows import module_db  # noqa: F401
@@ -18,9 +18,6 @@ hypothesis.settings.register_profile(
     "repeatable", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("repeatable")
-
-settings.register_profile("studio", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # busy machines
-settings.load_profile("studio")
 
 
 def pytest_collection_finish() -> None:
@@ -36,11 +33,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     them, and among them, the longest come first, so that no worker waits for another at the end."""
     in_a_browser = {item for item in items if item.get_closest_marker("browser")}
     items.sort(key=lambda item: (item in in_a_browser, -_allowed_seconds(item)))
+    _users_of_shared_rows_last(items)
     for item in in_a_browser:
         item.add_marker(pytest.mark.flaky(reruns=1))  # on a busy machine; the summary names what ran twice
     if in_a_browser and (missing := " ".join(missing_packages())):
         for item in in_a_browser:
             item.add_marker(pytest.mark.skip(reason=f"as root, `apt-get install {missing}` brings what is missing"))
+
+
+def _users_of_shared_rows_last(items: list[pytest.Item]) -> None:
+    """In each module, since the rows of `tests.shared_rows` are there from the first test that asks for them on."""
+    places: dict[object, list[int]] = defaultdict(list)
+    for place, item in enumerate(items):
+        if marker := item.get_closest_marker("django_db"):
+            places[item.path, str(marker.kwargs)].append(place)
+    for own in places.values():
+        ordered = sorted((items[place] for place in own), key=lambda item: "module_db" in _fixture_names(item))
+        for place, item in zip(own, ordered, strict=True):
+            items[place] = item
+
+
+def _fixture_names(item: pytest.Item) -> list[str]:
+    return list(getattr(item, "fixturenames", ()))
 
 
 def _allowed_seconds(item: pytest.Item) -> float:

@@ -10,8 +10,9 @@ A fixture of the scope “module” that asks for ``module_db`` creates them. A 
     def board(shared_board):
         return fresh(shared_board)
 
-What a test changes is rolled back to these rows. Not for tests marked ``django_db(transaction=True)``, and not for
-fixtures that patch something.
+What a test changes is rolled back to these rows. Tests of the module that do not ask for them run before they are
+there (see ``tests/conftest.py``). Not for tests marked ``django_db(transaction=True)``, and not for fixtures that patch
+something.
 """
 
 from __future__ import annotations
