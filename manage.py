@@ -20,6 +20,7 @@ def main() -> int:
             embedded = services.ensure_database()
             services.ensure_broker()
             if embedded:
+                services.ensure_key_secret()
                 migrate_if_needed(sys.argv[1])
         except LocalError as error:
             if "--json" not in sys.argv:

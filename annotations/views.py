@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse, JsonResponse
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -25,6 +26,7 @@ from annotations.visibility import (
     sees_results,
     shares_of,
     visible_campaigns,
+    why_not_adjudicate,
 )
 from studio.access import SignedInRequest, may, require
 from studio.models import User
@@ -151,9 +153,9 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
     row = get_object_or_404(visible_campaigns(request.user), pk=pk)
     packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
     if not sees_results(request.user, row) and packet.pk in pending_packets(row, request.user):
-        raise Http404
+        raise PermissionDenied("You are asked to judge this decision yourself: answer it first.")
     if not may_adjudicate(request.user, packet):
-        raise Http404
+        raise PermissionDenied(why_not_adjudicate(request.user, packet))
     form = AdjudicationForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
@@ -179,10 +181,11 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
 
 
 def _find_assigned_campaign(request: SignedInRequest, pk: int) -> AuditCampaign:
-    """Raises Http404 unless the person is an auditor of the campaign."""
+    """Raises Http404, or PermissionDenied unless the person is an auditor of the campaign."""
     row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    require(request.user, row.benchmark, "audit")
     if not is_auditor(request.user, row):
-        raise Http404
+        raise PermissionDenied("Other auditors were chosen for this audit. Whoever opened it can open one for you.")
     return row
 
 

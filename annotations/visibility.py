@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotations.models import Adjudication, AuditCampaign, Judgment, Packet
-from studio.access import ALLOWED, benchmarks_for, roles_in
+from studio.access import ALLOWED, benchmarks_for, roles_in, why_not
 from studio.models import Benchmark, Event, Membership, User
 
 AUDITORS, OPENERS = ALLOWED["audit"], ALLOWED["plan_audit"]
@@ -46,6 +46,12 @@ def may_adjudicate(user: User, packet: Packet) -> bool:
     if roles_in(user, packet.campaign.benchmark).isdisjoint(ADJUDICATORS):
         return False
     return user.pk not in answers_of([packet.campaign_id]).get(packet.pk, {})
+
+
+def why_not_adjudicate(user: User, packet: Packet) -> str:
+    if roles_in(user, packet.campaign.benchmark).isdisjoint(ADJUDICATORS):
+        return why_not("plan_audit", packet.campaign.benchmark)
+    return "You judged this decision yourself, so somebody else has to adjudicate it."
 
 
 def answers_of(campaign_ids: Collection[int]) -> Answers:

@@ -1,4 +1,4 @@
-"""Read-only admin of evaluation's tables; model endpoints can be edited."""
+"""Read-only admin of evaluation's tables."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ class ReadOnly(admin.ModelAdmin[M]):
 
 
 @admin.register(ModelEndpoint)
-class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
-    list_display = ["name", "model", "base_url", "key_env", "scripted"]
+class ModelEndpointAdmin(ReadOnly[ModelEndpoint]):
+    """They are edited on the pages of models, which check addresses and encrypt keys."""
+
+    list_display = ["name", "benchmark", "model", "base_url", "key_env", "scripted"]
+    exclude = ["sealed_key"]
 
 
 @admin.register(Pilot)

@@ -1,14 +1,18 @@
-"""Checking model endpoints. Keys stay in the environment."""
+"""Checking model endpoints, and asking owners for one."""
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 
+from django.urls import reverse
+
 from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, RetryPolicy, internal_problem, is_internal
+from evaluation.llm.addresses import owner_problem
 from evaluation.llm.endpoint import SCRIPTED
 from evaluation.models import ModelEndpoint
+from studio.models import Benchmark, Notification, Role, User
+from studio.notifications.notify import notify
 
 PROMPT = "Answer with the one word: ready."
 MAX_TOKENS = 64
@@ -60,9 +64,12 @@ def check_endpoint(row: ModelEndpoint) -> EndpointCheck:
 
 def key_is_set(row: ModelEndpoint) -> bool | None:
     """Whether this process has the endpoint's key; None if it needs none."""
-    if not row.key_env:
+    if not row.key_env and not row.sealed_key:
         return None
-    return bool(os.environ.get(row.key_env, "").strip())
+    try:
+        return bool(Endpoint.of(row).key())
+    except (EndpointError, ValueError):
+        return False
 
 
 def problem_of(row: ModelEndpoint) -> str:
@@ -70,7 +77,24 @@ def problem_of(row: ModelEndpoint) -> str:
         endpoint = Endpoint.of(row)
     except ValueError as problem:
         return str(problem)
-    return "" if endpoint.base_url == SCRIPTED else internal_problem(endpoint.base_url)
+    if endpoint.base_url == SCRIPTED:
+        return ""
+    problem = owner_problem(endpoint.base_url) if row.benchmark_id is not None else ""
+    return problem or internal_problem(endpoint.base_url)
+
+
+def request_model(benchmark: Benchmark, text: str, *, by: User) -> None:
+    """Ask the owners to connect a model."""
+    owners = benchmark.memberships.filter(role=Role.OWNER).values_list("user_id", flat=True)
+    words = " ".join(text.split())
+    notify(
+        owners,
+        Notification.Kind.MODEL_REQUESTED,
+        f"asks for a model: “{words}”" if words else "asks for a model to try tasks with.",
+        benchmark=benchmark,
+        address=reverse("evaluation:benchmark_endpoints", args=[benchmark.slug]),
+        by=by,
+    )
 
 
 def _milliseconds_since(started: float) -> int:

@@ -8,6 +8,7 @@ from evaluation import api
 from evaluation.views import (
     assistance,
     audits,
+    benchmark_endpoints,
     endpoints,
     judgings,
     pilots,
@@ -52,6 +53,18 @@ urlpatterns = [
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/suggest/", assistance.request_proposal, name="request_proposal"),
     path("suggestions/<int:pk>/", assistance.proposal, name="proposal"),
     path("benchmarks/<slug:slug>/help/", assistance.assistance_settings, name="assistance_settings"),
+    path("benchmarks/<slug:slug>/models/", benchmark_endpoints.endpoints, name="benchmark_endpoints"),
+    path("benchmarks/<slug:slug>/models/new/", benchmark_endpoints.endpoint_new, name="benchmark_endpoint_new"),
+    path("benchmarks/<slug:slug>/models/ask/", benchmark_endpoints.endpoint_ask, name="benchmark_endpoint_ask"),
+    path("benchmarks/<slug:slug>/models/<int:pk>/", benchmark_endpoints.endpoint, name="benchmark_endpoint"),
+    path(
+        "benchmarks/<slug:slug>/models/<int:pk>/try/", benchmark_endpoints.endpoint_try, name="benchmark_endpoint_try"
+    ),
+    path(
+        "benchmarks/<slug:slug>/models/<int:pk>/remove/",
+        benchmark_endpoints.endpoint_remove,
+        name="benchmark_endpoint_remove",
+    ),
     path("settings/models/", endpoints.endpoints, name="endpoints"),
     path("settings/models/new/", endpoints.endpoint_new, name="endpoint_new"),
     path("settings/models/<int:pk>/", endpoints.endpoint, name="endpoint"),

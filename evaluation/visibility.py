@@ -129,8 +129,14 @@ def mean_session_costs() -> dict[int, tuple[Decimal, int]]:
     return {row["run__pilot__agent"]: (row["mean"], row["n"]) for row in rows}
 
 
-def endpoints() -> QuerySet[ModelEndpoint]:
-    return ModelEndpoint.objects.order_by("scripted", "name")
+def endpoints_for(benchmark: Benchmark) -> QuerySet[ModelEndpoint]:
+    """Those of the studio, and those its owners connected."""
+    return ModelEndpoint.objects.filter(Q(benchmark=None) | Q(benchmark=benchmark)).order_by("scripted", "name")
+
+
+def visible_endpoints(user: AnyUser) -> QuerySet[ModelEndpoint]:
+    rows = ModelEndpoint.objects.filter(Q(benchmark=None) | Q(benchmark__in=benchmarks_for(user)))
+    return rows.select_related("benchmark").order_by("scripted", "name")
 
 
 def visible_releases(user: AnyUser) -> QuerySet[Release]:

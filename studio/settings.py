@@ -48,8 +48,11 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "template_partials",
     "django_htmx",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "rest_framework",
-    "rest_framework.authtoken",
     "drf_spectacular",
     "studio",
     "annotations",
@@ -69,6 +72,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "studio.web.sign_in.SignInDelayMiddleware",
     "studio.web.middleware.ContentSecurityPolicyMiddleware",
 ]
@@ -102,6 +106,8 @@ DATABASES = {
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+BEHIND_PROXY = os.environ.get("STUDIO_HTTPS") == "1"
+
 AUTH_USER_MODEL = "studio.User"
 LOGIN_URL = "studio:login"
 LOGIN_REDIRECT_URL = "studio:home"
@@ -112,10 +118,37 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# Nobody signs up without an invitation: studio.views.invitations opens the way for one person.
+ACCOUNT_ADAPTER = "studio.web.accounts.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "π-Bench Studio: "
+ACCOUNT_SESSION_REMEMBER = True
+# In each process. Passwords and codes have limits of their own, in studio.web.sign_in; a class may share an address.
+ACCOUNT_RATE_LIMITS = {
+    "login": None,
+    "login_failed": None,
+    "signup": "100/m/ip",
+    "reset_password": "20/m/ip,5/m/key",
+    "reset_password_from_key": "100/m/ip",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # a studio that sends no email cannot ask for more
+MFA_TOTP_ISSUER = "π-Bench Studio"
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not BEHIND_PROXY  # browsers offer passkeys on localhost only then
+MFA_RATE_LIMITS = {"webauthn_login": "100/m/ip"}
+MFA_FORMS = {
+    "authenticate": "studio.web.second_step.CodeForm",
+    "reauthenticate": "studio.web.second_step.ConfirmationForm",
+}
 CSRF_FAILURE_VIEW = "studio.views.errors.csrf_failure"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-BEHIND_PROXY = os.environ.get("STUDIO_HTTPS") == "1"
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
@@ -156,10 +189,13 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [
+        "studio.access.token_checks.TokenAuthentication",  # the first: without it, 401 would be 403
         "rest_framework.authentication.SessionAuthentication",
-        "rest_framework.authentication.TokenAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "studio.access.token_checks.TokenScope",
+        "rest_framework.permissions.IsAuthenticated",
+    ],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 50,
 }
@@ -210,6 +246,10 @@ SCRIPTED_MODEL_URL = os.environ.get("SCRIPTED_MODEL_URL", "")
 
 # Networks and host names where model endpoints may lie beside the public Internet: 127.0.0.1,10.1.0.0/16,llm.lan
 MODEL_NETWORKS = [entry for entry in os.environ.get("STUDIO_MODEL_NETWORKS", "").split(",") if entry.strip()]
+# Hosts where owners may connect models of their own; * stands for any part. Empty: every public one.
+MODEL_ADDRESSES = [entry for entry in os.environ.get("STUDIO_MODEL_ADDRESSES", "").split(",") if entry.strip()]
+# Keys of the environment that owners may use, each with the host it may go to: DASHSCOPE_API_KEY@dashscope.example.com
+OWNER_KEYS = [entry for entry in os.environ.get("STUDIO_OWNER_KEYS", "").split(",") if entry.strip()]
 
 # Upload limits (bytes, counts). A zip is checked completely before anything is stored.
 UPLOAD_MAX_BYTES = int(os.environ.get("STUDIO_UPLOAD_MAX_BYTES", 64 * 1024 * 1024))

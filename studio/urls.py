@@ -1,21 +1,25 @@
 """The studio's URLs; evaluation and annotations include their own."""
 
+from allauth.account import views as allauth
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from studio import api
 from studio.views import (
-    accounts,
     benchmarks,
     episodes,
     files,
     findings,
     home,
     imports,
+    invitations,
+    members,
     notifications,
+    people,
     search,
     styleguide,
 )
+from studio.views.accounts import settings, sign_in, tokens
 from studio.views.personas import profile, scripts, skills
 from studio.views.review import comments, workflow
 from studio.views.tasks import autosave, copy_page, create, editor, live_checks, task_list, templates, versions
@@ -77,7 +81,9 @@ persona_patterns: Patterns = [
 benchmark_patterns: Patterns = [
     path("", benchmarks.benchmark, name="benchmark"),
     path("change/", benchmarks.edit, name="benchmark_edit"),
-    path("members/", benchmarks.members, name="members"),
+    path("members/", members.members, name="members"),
+    path("members/invite/", members.invite_member, name="member_invite"),
+    path("members/invitations/<int:pk>/revoke/", members.revoke_invitation, name="member_invitation_revoke"),
     path("history/", benchmarks.history, name="benchmark_history"),
     path("statistics/", benchmarks.statistics, name="statistics"),
     path("gaps/", benchmarks.gaps, name="gaps"),
@@ -98,16 +104,21 @@ benchmark_patterns: Patterns = [
 studio_patterns: Patterns = [
     path("", home.home, name="home"),
     path("happened/", home.activity, name="recent_activity"),
-    path("login/", accounts.LoginView.as_view(), name="login"),
-    path("signed-in/", accounts.signed_in, name="signed_in"),
-    path("logout/", accounts.LogoutView.as_view(), name="logout"),
-    path("settings/", accounts.settings_page, name="settings"),
-    path("settings/password/", accounts.PasswordChangeView.as_view(), name="password_change"),
+    path("login/", sign_in.LoginView.as_view(), name="login"),
+    path("signed-in/", sign_in.signed_in, name="signed_in"),
+    path("logout/", sign_in.LogoutView.as_view(), name="logout"),
+    path("invitation/<str:secret>/", invitations.InvitationView.as_view(), name="invitation"),
+    path("people/", people.people, name="people"),
+    path("people/invite/", people.invite_person, name="person_invite"),
+    path("people/invitations/<int:pk>/revoke/", people.revoke_invitation, name="person_invitation_revoke"),
+    path("people/<int:pk>/", people.person, name="person"),
+    path("settings/", settings.settings_page, name="settings"),
     path("styleguide/", styleguide.styleguide, name="styleguide"),
     path("benchmarks/", benchmarks.benchmarks, name="benchmarks"),
     path("benchmarks/new/", benchmarks.create, name="benchmark_new"),
     path("b/<slug:slug>/", include(benchmark_patterns)),
-    path("settings/key/", accounts.api_key, name="api_key"),
+    path("settings/tokens/", tokens.tokens, name="tokens"),
+    path("settings/tokens/<int:pk>/revoke/", tokens.revoke, name="token_revoke"),
     path("inbox/", notifications.inbox, name="inbox"),
     path("inbox/<int:pk>/", notifications.read, name="notification"),
     path("inbox/read/", notifications.read_all, name="inbox_read_all"),
@@ -117,9 +128,35 @@ studio_patterns: Patterns = [
     path("api/", include(api.urlpatterns)),
 ]
 
+# django-allauth finds its pages by these names. It has more that the studio does not offer, such as open sign-up.
+account_patterns: Patterns = [
+    path("login/", sign_in.LoginView.as_view(), name="account_login"),
+    path("logout/", sign_in.LogoutView.as_view(), name="account_logout"),
+    path("sign-up/", allauth.signup, name="account_signup"),
+    path("account/disabled/", allauth.account_inactive, name="account_inactive"),
+    path("account/confirm/", allauth.reauthenticate, name="account_reauthenticate"),
+    path("settings/email/", settings.EmailView.as_view(), name="account_email"),
+    path("account/email/sent/", allauth.email_verification_sent, name="account_email_verification_sent"),
+    re_path(r"^account/email/(?P<key>[-:\w]+)/$", allauth.confirm_email, name="account_confirm_email"),
+    path("settings/password/", allauth.password_change, name="account_change_password"),
+    path("password/", allauth.password_reset, name="account_reset_password"),
+    path("password/sent/", allauth.password_reset_done, name="account_reset_password_done"),
+    path("password/done/", allauth.password_reset_from_key_done, name="account_reset_password_from_key_done"),
+    re_path(
+        r"^password/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
+        allauth.password_reset_from_key,
+        name="account_reset_password_from_key",
+    ),
+    path("settings/sessions/", settings.sessions, name="usersessions_list"),
+    path("login/passkey/", sign_in.PasskeyLoginView.as_view(), name="mfa_login_webauthn"),
+    path("settings/second-step/", include("allauth.mfa.urls")),
+]
+
 urlpatterns = [
     path("", include((studio_patterns, "studio"))),
+    path("", include(account_patterns)),
     path("", include("evaluation.urls")),
     path("audits/", include("annotations.urls")),
+    path("admin/login/", sign_in.AdminLoginView.as_view()),
     path("admin/", admin.site.urls),
 ]

@@ -8,6 +8,7 @@ import factory
 from django.db.models import QuerySet
 from factory.django import DjangoModelFactory
 
+from studio.access.tokens import create_token
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
@@ -87,3 +88,8 @@ def mark_approved(tasks: QuerySet[Task] | None = None) -> None:
 
 def a_task(persona: Persona, task_id: str = "bread", *, by: User | None = None, **fields: Any) -> Task:
     return create_task(persona, a_task_spec(task_id, **fields), by=by)
+
+
+def api_token(user: User, scope: str = "full") -> str:
+    """The secret of a new token."""
+    return create_token(user, name="a program", scope=scope, days=1)[1]

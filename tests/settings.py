@@ -34,3 +34,4 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 MODEL_NETWORKS = ["127.0.0.0/8", "::1"]  # stub models
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS = True
+ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False  # kept in the memory of a process, which tests share

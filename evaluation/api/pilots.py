@@ -19,6 +19,7 @@ from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
+from studio.models import ApiToken, Benchmark
 
 
 class EndpointSerializer(serializers.ModelSerializer[ModelEndpoint]):
@@ -74,6 +75,7 @@ class NewPilotSerializer(serializers.Serializer[Any]):
 class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActions):
     """A model's runs over tasks."""
 
+    token_scope = ApiToken.Scope.FULL  # a pilot may cost money
     serializer_class = PilotSerializer
     queryset = Pilot.objects.none()
 
@@ -95,7 +97,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
         benchmark = find_benchmark(request.user, data.pop("benchmark"))
         require(request.user, benchmark, "pilot")
         for part in ("agent", "user_model", "judge"):
-            data[part] = _endpoint(part, data[part])
+            data[part] = _endpoint(benchmark, part, data[part])
         try:
             pilot = start_pilot(benchmark, by=request.user, **data)
         except PilotError as error:
@@ -111,15 +113,18 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
 
 
 class EndpointViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ModelEndpoint]):
-    """The models there are, by name."""
+    """The models there are, by name: the studio's, and those of your benchmarks."""
 
     serializer_class = EndpointSerializer
-    queryset = ModelEndpoint.objects.order_by("scripted", "name")
+
+    def get_queryset(self) -> Any:
+        return visibility.visible_endpoints(self.request.user)  # type: ignore[arg-type]
 
 
-def _endpoint(part: str, name: str) -> ModelEndpoint:
-    row = ModelEndpoint.objects.filter(name=name).first()
+def _endpoint(benchmark: Benchmark, part: str, name: str) -> ModelEndpoint:
+    rows = visibility.endpoints_for(benchmark)
+    row = rows.filter(name=name).first()
     if row is None:
-        known = ", ".join(visibility.endpoints().values_list("name", flat=True))
+        known = ", ".join(rows.values_list("name", flat=True))
         raise ValidationError({part: [f"There is no model “{name}”. There are: {known}."]})
     return row

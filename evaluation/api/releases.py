@@ -19,6 +19,7 @@ from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
 from studio.access import ApiRequest, find_benchmark, require
+from studio.models import ApiToken
 
 ZIP = (200, "application/zip")
 
@@ -57,6 +58,7 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
 class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Release]):
     """A frozen pack of tasks."""
 
+    token_scope = ApiToken.Scope.FULL
     serializer_class = ReleaseSerializer
     queryset = Release.objects.none()
 

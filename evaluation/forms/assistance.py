@@ -9,6 +9,7 @@ from django import forms
 from evaluation import visibility
 from evaluation.forms.choices import EndpointChoice
 from evaluation.models import AssistantModel
+from studio.models import Benchmark
 
 
 class AssistantModelForm(forms.ModelForm[AssistantModel]):
@@ -28,10 +29,10 @@ class AssistantModelForm(forms.ModelForm[AssistantModel]):
             "max_cost": "0 means no limit. Counted at the model's prices.",
         }
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["endpoint"] = EndpointChoice(
-            queryset=visibility.endpoints(),
+            queryset=visibility.endpoints_for(benchmark),
             required=False,
             label="Assistant model",
             empty_label="None (AI help off)",

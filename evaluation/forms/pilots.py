@@ -63,11 +63,12 @@ class PilotForm(forms.Form):
         if self.loads_tasks:
             self._choice("persona").widget.attrs |= LOAD_TASKS
         self._choice("tasks").choices = [(task.task_id, str(task)) for task in tasks]
-        endpoints = list(visibility.endpoints())
+        rows = visibility.endpoints_for(benchmark)
+        endpoints = list(rows)
         for name in ("agent", "user_model", "judge"):
             field = self.fields[name]
             assert isinstance(field, forms.ModelChoiceField)
-            field.queryset = ModelEndpoint.objects.order_by("scripted", "name")
+            field.queryset = rows.all()
             field.empty_label = None
             if not self.is_bound and name not in self.initial:
                 self.initial[name] = default_endpoint(endpoints, name)

@@ -9,6 +9,7 @@ from django import forms
 from evaluation import visibility
 from evaluation.forms.choices import EndpointChoice, default_endpoint
 from evaluation.models import ModelEndpoint, Rehearsal
+from studio.models import Benchmark
 
 
 class RehearsalForm(forms.Form):
@@ -25,13 +26,14 @@ class RehearsalForm(forms.Form):
         empty_label="I do, manually",
     )
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
         super().__init__(*args, **options)
-        endpoints = list(visibility.endpoints())
+        rows = visibility.endpoints_for(benchmark)
+        endpoints = list(rows)
         for name, part in (("agent", "agent"), ("judge", "user_model")):
             field = self.fields[name]
             assert isinstance(field, forms.ModelChoiceField)
-            field.queryset = visibility.endpoints()
+            field.queryset = rows.all()
             if not self.is_bound:
                 self.initial.setdefault(name, default_endpoint(endpoints, part))
         agent = self.fields["agent"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
@@ -46,6 +47,34 @@ def internal_problem(url: str) -> str:
                 "An administrator can allow it with STUDIO_MODEL_NETWORKS."
             )
     return ""
+
+
+def owner_problem(url: str) -> str:
+    """Why owners may not connect this address, as a sentence; empty if they may. Administrators are not limited."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").casefold()
+    patterns = [entry.strip().casefold() for entry in settings.MODEL_ADDRESSES]
+    if patterns and not any(fnmatchcase(host, pattern) for pattern in patterns):
+        return f"Owners can connect models at {', '.join(patterns)} here. An administrator can add “{host}”."
+    if parts.scheme != "https" and not is_internal(url):
+        return "The address must begin with https://, or the key would be readable on its way."
+    return ""
+
+
+def owner_key_problem(variable: str, url: str) -> str:
+    """Why owners may not send this variable's key there: else they could send any key of the studio anywhere."""
+    host = (urlsplit(url).hostname or "").casefold()
+    if (variable, host) in granted_keys():
+        return ""
+    return (
+        f"Owners may not use the key in {variable} at “{host}”. An administrator can allow it with STUDIO_OWNER_KEYS."
+    )
+
+
+def granted_keys() -> list[tuple[str, str]]:
+    """Variables that owners may name, each with the one host its key may go to."""
+    rows = (entry.strip().partition("@") for entry in settings.OWNER_KEYS)
+    return [(variable, host.casefold()) for variable, _, host in rows if host]
 
 
 def is_internal(url: str) -> bool:

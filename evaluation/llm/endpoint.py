@@ -1,4 +1,4 @@
-"""An endpoint as data: address, model, prices, limits, and the variable of its key."""
+"""An endpoint as data: address, model, prices, limits, and where its key is."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
 
-from evaluation.llm.addresses import url_problem
-from evaluation.llm.errors import MissingKeyError
+from evaluation.llm.addresses import owner_key_problem, owner_problem, url_problem
+from evaluation.llm.errors import EndpointAddressError, MissingKeyError
+from evaluation.llm.stored_keys import StoredKeyError, unseal
 from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted import server
@@ -49,6 +50,8 @@ class EndpointRow(Protocol):
     base_url: str
     model: str
     key_env: str
+    sealed_key: str
+    benchmark_id: int | None
     params: Any
     input_price: Decimal
     output_price: Decimal
@@ -65,6 +68,9 @@ class Endpoint:
     base_url: str
     model: str
     key_env: str = ""
+    sealed_key: str = field(default="", repr=False)
+    benchmark: int | None = None
+    """Of which owners connected it, within the limits that administrators set them."""
     params: Mapping[str, Any] = field(default_factory=dict)
     prices: Prices = Prices()
     limits: EndpointLimits = EndpointLimits()
@@ -85,23 +91,44 @@ class Endpoint:
             base_url=row.base_url,
             model=row.model,
             key_env=row.key_env,
+            sealed_key=row.sealed_key,
+            benchmark=row.benchmark_id,
             params=dict(row.params),
             prices=Prices(Decimal(row.input_price), Decimal(row.output_price)),
             limits=EndpointLimits(row.timeout_seconds, row.max_concurrency),
             scripted=row.scripted or row.base_url == SCRIPTED,
         )
 
+    @property
+    def place(self) -> str:
+        """For which an entered key is encrypted."""
+        return key_place(self.benchmark, self.base_url)
+
     def address(self) -> str:
-        if self.base_url != SCRIPTED:
-            return self.base_url
-        return server.scripted_address()
+        """Raises EndpointAddressError if owners may no longer use it."""
+        if self.base_url == SCRIPTED:
+            return server.scripted_address()
+        if self.benchmark is not None and (problem := owner_problem(self.base_url)):
+            raise EndpointAddressError(f"{self.name} cannot be used. {problem}")
+        return self.base_url
 
     def key(self) -> str:
-        """The key from the environment; empty if the endpoint needs none. Raises MissingKeyError."""
+        """The key; empty if the endpoint needs none. Raises MissingKeyError."""
+        if self.sealed_key:
+            try:
+                return unseal(self.sealed_key, self.place)
+            except StoredKeyError as problem:
+                raise MissingKeyError(f"{self.name}: {problem}") from None
         if not self.key_env:
             return ""
+        if self.benchmark is not None and (problem := owner_key_problem(self.key_env, self.base_url)):
+            raise MissingKeyError(f"{self.name} cannot be used. {problem}")
         if key := os.environ.get(self.key_env, "").strip():
             return key
         raise MissingKeyError(
             f"{self.name} needs its key in the environment variable {self.key_env}, which is not set."
         )
+
+
+def key_place(benchmark: int | None, base_url: str) -> str:
+    return f"{'studio' if benchmark is None else benchmark} {base_url}"

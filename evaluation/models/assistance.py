@@ -19,7 +19,7 @@ class AssistantModel(models.Model):
 
     benchmark = models.OneToOneField("studio.Benchmark", on_delete=models.CASCADE, related_name="assistant_model")
     endpoint = models.ForeignKey(
-        "evaluation.ModelEndpoint", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+        "evaluation.ModelEndpoint", on_delete=models.RESTRICT, null=True, blank=True, related_name="+"
     )
     max_tokens = models.PositiveBigIntegerField(default=0, db_column="most_tokens")
     """0 means no limit."""
@@ -55,7 +55,7 @@ class Proposal(models.Model):
     """``language``, ``reference`` and ``reference_text``, as the kind needs them."""
     fresh = models.BooleanField(default=False)
     """A new answer was requested although one is on record."""
-    endpoint = models.ForeignKey("evaluation.ModelEndpoint", on_delete=models.PROTECT, related_name="+")
+    endpoint = models.ForeignKey("evaluation.ModelEndpoint", on_delete=models.RESTRICT, related_name="+")
     model = models.CharField(max_length=320)
     """The endpoint's name and model at the time of the request."""
     scripted = models.BooleanField(default=False)

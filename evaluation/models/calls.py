@@ -19,7 +19,7 @@ class RecordedCall(models.Model):
 
     purpose = models.CharField(max_length=20)
     turn = models.PositiveSmallIntegerField()
-    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
+    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
     request_hash = models.CharField(max_length=64)
     request = OrderedJSONField()
     response = OrderedJSONField(null=True)

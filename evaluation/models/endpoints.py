@@ -16,10 +16,14 @@ from evaluation.protocol.participants import Tokens
 
 
 class ModelEndpoint(models.Model):
-    """A model behind an OpenAI-compatible address. The key stays in the environment."""
+    """A model behind an OpenAI-compatible address. Its key is in the environment, or stored encrypted."""
 
     name = models.CharField(max_length=100, unique=True)
     """As given to ``--agent``, ``--user-model`` and ``--judge``."""
+    benchmark = models.ForeignKey(
+        "studio.Benchmark", on_delete=models.CASCADE, null=True, editable=False, related_name="model_endpoints"
+    )
+    """Whose owners connected it, for this benchmark alone; None: an administrator, for everybody."""
     base_url = models.CharField(max_length=500)
     """``https://…/v1``; ``scripted:`` for the scripted model."""
     model = models.CharField(max_length=200)
@@ -28,6 +32,8 @@ class ModelEndpoint(models.Model):
         blank=True,
         validators=[RegexValidator(KEY_VARIABLE, "Name an environment variable that ends in API_KEY.")],
     )
+    sealed_key = models.TextField(blank=True, editable=False)
+    """Encrypted, see evaluation.llm.stored_keys. Never shown, logged or exported."""
     params = models.JSONField(default=dict, blank=True)
     """Sent with every call: temperature, max_tokens, …"""
     input_price = models.DecimalField(max_digits=12, decimal_places=6, default=0)
@@ -44,6 +50,7 @@ class ModelEndpoint(models.Model):
             models.CheckConstraint(
                 condition=Q(key_env="") | Q(key_env__regex=KEY_VARIABLE), name="endpoint_key_env_is_a_key"
             ),
+            models.CheckConstraint(condition=Q(key_env="") | Q(sealed_key=""), name="endpoint_has_one_key"),
             models.CheckConstraint(
                 condition=~Q(base_url="scripted:") | Q(scripted=True), name="endpoint_scripted_says_so"
             ),

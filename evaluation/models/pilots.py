@@ -27,9 +27,9 @@ class Pilot(models.Model):
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="pilots")
     number = models.PositiveIntegerField()
     """From 1, within the benchmark."""
-    agent = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
-    user_model = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
-    judge = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
+    agent = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
+    user_model = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
+    judge = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
     runs_wanted = models.PositiveSmallIntegerField(default=1)
     limits = models.JSONField(default=dict)
     """Per session: turns, tool calls, tokens, cost."""

@@ -28,9 +28,9 @@ class Rehearsal(models.Model):
     persona_revision = models.ForeignKey("studio.PersonaRevision", on_delete=models.CASCADE, related_name="+")
     person = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="rehearsals")
     seat = models.CharField(max_length=5, choices=Seat.choices)
-    agent = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, null=True, related_name="+")
+    agent = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, null=True, related_name="+")
     """Replies when the person plays the user."""
-    judge = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, null=True, related_name="+")
+    judge = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, null=True, related_name="+")
     """Marks intents as met; null if the person does so manually."""
     state = models.CharField(max_length=8, choices=State.choices, default=State.YOURS)
     reason = models.TextField(blank=True)

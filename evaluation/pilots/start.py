@@ -53,6 +53,9 @@ def start_pilot(
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     selection = _select_tasks(benchmark, persona, tasks)
     endpoints = {"agent": agent, "user_model": user_model, "judge": judge}
+    for part, endpoint in endpoints.items():
+        if endpoint.benchmark_id not in (None, benchmark.pk):
+            raise PilotError(part, f"“{endpoint}” belongs to another benchmark.")
     number = (benchmark.pilots.aggregate(last=Max("number"))["last"] or 0) + 1
     pilot = Pilot.objects.create(
         benchmark=benchmark,

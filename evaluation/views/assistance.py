@@ -7,7 +7,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db.models import Sum
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -100,7 +99,7 @@ def assistance_settings(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "manage")
     row = AssistantModel.objects.filter(benchmark=benchmark).first() or AssistantModel(benchmark=benchmark)
-    form = AssistantModelForm(request.POST or None, instance=row)
+    form = AssistantModelForm(request.POST or None, instance=row, benchmark=benchmark)
     if request.method == "POST" and form.is_valid():
         saved = form.save(commit=False)
         saved.changed_by = request.user
@@ -168,10 +167,7 @@ def _typed(request: SignedInRequest, pk: int) -> dict[int, str]:
 
 def _find(request: SignedInRequest, pk: int) -> Proposal:
     row: Proposal = get_object_or_404(proposals_with_details(), pk=pk)
-    try:
-        access.require(request.user, row.task.episode.persona.benchmark, "edit")
-    except PermissionDenied:
-        raise Http404 from None
+    access.require(request.user, row.task.episode.persona.benchmark, "edit")
     return row
 
 

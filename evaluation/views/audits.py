@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -18,7 +19,7 @@ from annotations.visibility import benchmarks_to_audit
 from evaluation.audits.blindness import closed_pilots
 from evaluation.audits.campaigns import DEFAULT_SIZE, MAX_SIZE, auditable_pilots, open_audit
 from evaluation.models import Pilot
-from studio.access import ALLOWED, SignedInRequest
+from studio.access import ALLOWED, SignedInRequest, benchmarks_for, find_benchmark, require, why_not
 from studio.models import Benchmark, Membership, User
 
 
@@ -88,15 +89,17 @@ class OpenAuditForm(forms.Form):
 def audit_new(request: SignedInRequest) -> HttpResponse:
     """For the benchmark in ``?benchmark=``, or the person's only one."""
     allowed = list(benchmarks_to_audit(request.user))
-    if not allowed:
-        raise Http404
-    slug = request.GET.get("benchmark", "")
-    benchmark = next((row for row in allowed if row.slug == slug), None)
-    if benchmark is None and (slug or len(allowed) > 1):
-        if slug:
-            raise Http404
+    if slug := request.GET.get("benchmark", ""):
+        benchmark = find_benchmark(request.user, slug)
+        require(request.user, benchmark, "plan_audit")
+    elif len(allowed) > 1:
         return render(request, "annotations/choose.html", {"benchmarks": allowed})
-    benchmark = benchmark or allowed[0]
+    elif allowed:
+        benchmark = allowed[0]
+    elif benchmarks_for(request.user).exists():
+        raise PermissionDenied(why_not("plan_audit"))
+    else:
+        raise Http404
     initial = {"seed": secrets.randbelow(1_000_000), "pilot": request.GET.get("pilot")}
     form = OpenAuditForm(benchmark, request.user, request.POST or None, initial=initial)
     pilots = choices_in(form, "pilot")

@@ -1,4 +1,4 @@
-"""Model endpoints: everyone sees them, administrators connect them."""
+"""The studio's models: everyone sees them, administrators connect them."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def endpoint_new(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def endpoint(request: SignedInRequest, pk: int) -> HttpResponse:
-    return _edit(request, get_object_or_404(ModelEndpoint, pk=pk))
+    return _edit(request, get_object_or_404(ModelEndpoint, pk=pk, benchmark=None))
 
 
 @login_required
 @require_POST
 def endpoint_try(request: SignedInRequest, pk: int) -> HttpResponse:
     _staff_only(request)
-    row = get_object_or_404(ModelEndpoint, pk=pk)
+    row = get_object_or_404(ModelEndpoint, pk=pk, benchmark=None)
     trial = check_endpoint(row)
     if request.htmx:
         return render(request, "evaluation/endpoints/list.html#trial", {"endpoint": row, "trial": trial})
@@ -46,12 +46,17 @@ def endpoint_try(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 def _list(request: SignedInRequest, trials: dict[int, object] | None = None) -> HttpResponse:
-    endpoints = list(visibility.endpoints())
-    rows = [(row, key_is_set(row), (trials or {}).get(row.pk)) for row in endpoints]
+    endpoints = list(visibility.visible_endpoints(request.user))
+    shared = [row for row in endpoints if row.benchmark_id is None]
+    rows = [(row, key_is_set(row), (trials or {}).get(row.pk)) for row in shared]
     return render(
         request,
         "evaluation/endpoints/list.html",
-        {"rows": rows, "only_scripted": all(row.scripted for row in endpoints)},
+        {
+            "rows": rows,
+            "of_benchmarks": [row for row in endpoints if row.benchmark_id is not None],
+            "only_scripted": all(row.scripted for row in shared),
+        },
     )
 
 
@@ -67,4 +72,4 @@ def _edit(request: SignedInRequest, row: ModelEndpoint | None) -> HttpResponse:
 
 def _staff_only(request: SignedInRequest) -> None:
     if not request.user.is_staff:
-        raise PermissionDenied("Only administrators can connect models.")
+        raise PermissionDenied("Only administrators can connect models for everybody. Owners connect their own.")

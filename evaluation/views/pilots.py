@@ -27,7 +27,7 @@ from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.comparison import summarize_rounds
 from evaluation.results.pilot_report import pilot_report
 from evaluation.results.scores import read_scores, refresh_scores
-from studio.access import SignedInRequest, actions_in, benchmarks_for, find_benchmark, may, require
+from studio.access import SignedInRequest, actions_in, benchmarks_for, find_benchmark, may, require, why_not
 
 PER_PAGE = 50
 PERSONAS_PER_PAGE = 5
@@ -68,7 +68,7 @@ def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             return redirect(pilot)
     costs = visibility.mean_session_costs()
-    endpoints = list(visibility.endpoints())
+    endpoints = list(visibility.endpoints_for(benchmark))
     return render(
         request,
         "evaluation/pilots/new.html",
@@ -131,6 +131,7 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
             "benchmark": benchmark,
             "benchmarks": benchmarks,
             "may_start": benchmark is not None and may(request.user, benchmark, "pilot"),
+            "why_not_start": why_not("pilot", benchmark),
         },
     )
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db.models import Q
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
@@ -32,7 +31,7 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
     task = access.find_task(request.user, slug, user_id, pk)
     persona = task.episode.persona
     access.require(request.user, persona.benchmark, "rehearse")
-    form = RehearsalForm(request.POST or None)
+    form = RehearsalForm(request.POST or None, benchmark=persona.benchmark)
     problem = ""
     if request.method == "POST" and form.is_valid():
         try:
@@ -73,17 +72,14 @@ def rehearsal(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 def find_own_rehearsal(request: SignedInRequest, pk: int) -> Rehearsal:
-    """Raises Http404 unless the rehearsal is the user's own and they may still rehearse in its benchmark."""
+    """Raises Http404 unless the rehearsal is the user's own, PermissionDenied if they may no longer rehearse there."""
     row: Rehearsal = get_object_or_404(
         Rehearsal.objects.select_related(
             "revision__task__episode__persona__benchmark", "persona_revision", "agent", "judge"
         ).filter(Q(person=request.user)),
         pk=pk,
     )
-    try:
-        access.require(request.user, row.revision.task.episode.persona.benchmark, "rehearse")
-    except PermissionDenied:
-        raise Http404 from None
+    access.require(request.user, row.revision.task.episode.persona.benchmark, "rehearse")
     return row
 
 

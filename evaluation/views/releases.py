@@ -21,7 +21,7 @@ from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
 from evaluation.releases.readiness import APPROVED_ELSEWHERE, Blocker
-from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require
+from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require, why_not
 from studio.domain.phrases import count_of
 from studio.models import Benchmark
 from studio.views.pages import page_of
@@ -96,6 +96,7 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
         "evaluation/releases/new.html",
         {
             "benchmark": benchmark,
+            "why_not_release": why_not("release", benchmark),
             "form": form,
             "blockers": sum(each.number for each in kinds),
             "groups": _groups(benchmark, kinds, kind, request.GET.get("page")),

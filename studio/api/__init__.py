@@ -9,6 +9,9 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
 from studio.api import benchmarks, comments, episodes, review, tasks
+from studio.api.tokens import TokenScheme
+
+__all__ = ["TokenScheme", "urlpatterns"]
 
 
 @login_required

@@ -37,6 +37,8 @@ class TourPaths:
     rehearsal: str = ""
     imported: str = ""
     model: str = ""
+    invitation: str = ""
+    person: str = ""
 
 
 def every_page(paths: TourPaths) -> list[Shot]:
@@ -46,6 +48,15 @@ def every_page(paths: TourPaths) -> list[Shot]:
     return [
         Shot("sign-in", "/login/", "nobody"),
         Shot("signed-in", "/signed-in/"),
+        *([Shot("invitation", paths.invitation, "nobody")] if paths.invitation else []),
+        Shot("sign-up", "/sign-up/", "nobody"),
+        Shot("password-forgotten", "/password/", "nobody"),
+        Shot("password-sent", "/password/sent/", "nobody"),
+        Shot("password-new", "/password/0-spent/", "nobody"),
+        Shot("password-done", "/password/done/", "nobody"),
+        Shot("account-disabled", "/account/disabled/", "nobody"),
+        Shot("email-sent", "/account/email/sent/", "nobody"),
+        Shot("email-confirm", "/account/email/spent/", "nobody"),
         Shot("home", "/"),
         Shot("home-author", "/", "author"),
         Shot("home-reviewer", "/", "reviewer"),
@@ -57,6 +68,9 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("benchmark-new", "/benchmarks/new/"),
         Shot("benchmark-change", f"{benchmark}change/"),
         Shot("members", f"{benchmark}members/"),
+        Shot("benchmark-models", f"/benchmarks/{slug}/models/"),
+        Shot("benchmark-models-ask", f"/benchmarks/{slug}/models/", "author"),
+        Shot("benchmark-model-new", f"/benchmarks/{slug}/models/new/"),
         Shot("assistance", f"/benchmarks/{slug}/help/"),
         Shot("tasks", f"{benchmark}tasks/"),
         Shot("copy", f"{benchmark}tasks/copy/?task={number_in(tasks[2])}"),
@@ -113,6 +127,15 @@ def every_page(paths: TourPaths) -> list[Shot]:
         *([Shot("model", paths.model), Shot("model-new", "/settings/models/new/")] if paths.model else []),
         Shot("api", "/api/"),
         Shot("password", "/settings/password/"),
+        Shot("email", "/settings/email/"),
+        Shot("sessions", "/settings/sessions/"),
+        Shot("tokens", "/settings/tokens/"),
+        Shot("confirm", "/account/confirm/?next=/settings/"),
+        Shot("second-step", "/settings/second-step/"),
+        Shot("authenticator", "/settings/second-step/totp/activate/"),
+        Shot("passkeys", "/settings/second-step/webauthn/"),
+        Shot("passkey-new", "/settings/second-step/webauthn/add/"),
+        *([Shot("people", "/people/"), Shot("person", paths.person)] if paths.person else []),
         Shot("not-found", "/b/nowhere/"),
         Shot("styleguide", "/styleguide/"),
     ]

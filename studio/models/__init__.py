@@ -1,4 +1,4 @@
-from studio.models.accounts import Membership, Role, SignInRecord, User
+from studio.models.accounts import ApiToken, Invitation, Membership, Role, SignInRecord, User
 from studio.models.autosave import Autosave
 from studio.models.benchmarks import Benchmark, Category, Taxonomy
 from studio.models.blobs import Blob
@@ -18,6 +18,7 @@ from studio.models.versions import Event, PersonaRevision, Revision
 from studio.models.visits import Visit
 
 __all__ = [
+    "ApiToken",
     "Asset",
     "Assignment",
     "Autosave",
@@ -38,6 +39,7 @@ __all__ = [
     "GraderScript",
     "HiddenIntent",
     "Import",
+    "Invitation",
     "Membership",
     "Notification",
     "NotificationChoice",

@@ -22,6 +22,7 @@ class Notification(models.Model):
         EDITED_AFTER_APPROVAL = "edited_after", "A task you approved is edited"
         IMPORTED = "imported", "An import into a benchmark you edit has finished"
         PILOT_ENDED = "pilot_ended", "A pilot you started has ended"
+        MODEL_REQUESTED = "model_asked", "Someone asks you to connect a model"
         AUDIT_OPENED = "audit_opened", "An audit is open for you"
 
     user = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="notifications")

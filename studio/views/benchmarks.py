@@ -1,4 +1,4 @@
-"""Benchmarks: list, overview, statistics, gaps, members, history and findings."""
+"""Benchmarks: list, overview, statistics, gaps, history and findings."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 
 from studio import access
 from studio.access import SignedInRequest
 from studio.activity.feed import recent_events
 from studio.domain.statistics import sum_figures
 from studio.findings.queries import OpenFindings
-from studio.forms.benchmarks import BenchmarkForm, MemberForm
-from studio.forms.post_data import number_of
+from studio.forms.benchmarks import BenchmarkForm
 from studio.imports.taxonomy import ensure_taxonomy
-from studio.models import Benchmark, Role, User
 from studio.reports import counts
 from studio.reports.gaps import gaps_by_persona, other_gaps
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of
 from studio.reports.statistics import categories_of, figures_of, skills_of, tools_of
+from studio.views.members import members_of
 from studio.views.pages import page_of
 
 PERSONAS_PER_PAGE = 25
@@ -83,7 +82,7 @@ def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
             "to_fix": sum(not gap.unfinished for row in by_persona for gap in row.found),
             "unfinished": sum(any(gap.unfinished for gap in row.found) for row in by_persona),
             "can": access.actions_in(request.user, benchmark),
-            "members": _members(benchmark),
+            "members": members_of(benchmark),
             "events": recent_events(access.benchmarks_for(request.user).filter(pk=benchmark.pk))[:8],
         },
     )
@@ -138,31 +137,6 @@ def gaps(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-def members(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark = access.find_benchmark(request.user, slug)
-    form = MemberForm()
-    if request.method == "POST":
-        access.require(request.user, benchmark, "manage")
-        form = MemberForm(request.POST)
-        if "user" in request.POST:
-            person, roles = _member(benchmark, request.POST["user"]), request.POST.getlist("roles")
-            return _set_roles(request, benchmark, person, [] if "remove" in request.POST else roles)
-        if form.is_valid():
-            return _set_roles(request, benchmark, form.cleaned_data["username"], form.cleaned_data["roles"])
-    return render(
-        request,
-        "studio/benchmarks/members.html",
-        {
-            "benchmark": benchmark,
-            "people": _members(benchmark),
-            "roles": Role.choices,
-            "form": form,
-            "can": access.actions_in(request.user, benchmark),
-        },
-    )
-
-
-@login_required
 def history(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     events = recent_events(access.benchmarks_for(request.user).filter(pk=benchmark.pk))
@@ -190,27 +164,3 @@ def findings(request: SignedInRequest, slug: str) -> HttpResponse:
             "query": f"severity={severity}" if severity else "",
         },
     )
-
-
-def _member(benchmark: Benchmark, pk: str) -> User:
-    people = User.objects.filter(pk__in=benchmark.memberships.values("user"))
-    return get_object_or_404(people, pk=number_of(pk))
-
-
-def _set_roles(request: SignedInRequest, benchmark: Benchmark, person: User, roles: list[str]) -> HttpResponse:
-    try:
-        access.set_roles(benchmark, person, roles, by=request.user)
-    except access.MembershipError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, f"Saved {person}'s roles." if roles else f"{person} is no longer a member.")
-    if access.roles_in(request.user, benchmark):
-        return redirect("studio:members", benchmark.slug)
-    return redirect("studio:benchmarks")
-
-
-def _members(benchmark: Benchmark) -> list[tuple[User, list[str]]]:
-    people: dict[int, tuple[User, list[str]]] = {}
-    for row in benchmark.memberships.select_related("user").order_by("user__display_name", "user__username", "role"):
-        people.setdefault(row.user_id, (row.user, []))[1].append(row.role)
-    return list(people.values())

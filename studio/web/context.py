@@ -19,6 +19,9 @@ ROOMS = [
     ("settings", "Settings", "s", "studio:settings"),
 ]
 ROOMLESS = ("styleguide", "search", "inbox")
+SETTINGS = frozenset({
+    "settings", "tokens", "token_revoke", "api", "notification_choices", "people", "person", "person_invite",
+})  # fmt: skip
 THEMES = {"": "Theme: system", "light": "Theme: light", "dark": "Theme: dark"}
 
 
@@ -53,12 +56,12 @@ def _room_of(request: HttpRequest) -> str:
     if match.namespace == "annotations":
         return "audits"
     if match.namespace == "evaluation":
-        for prefix, room in (("release", "releases"), ("endpoint", "settings")):
+        for prefix, room in (("release", "releases"), ("endpoint", "settings"), ("benchmark_endpoint", "benchmarks")):
             if name.startswith(prefix):
                 return room
         return "pilots"
     if name in ("home", "recent_activity"):
         return "home"
-    if name in ("settings", "password_change", "api_key", "api", "notification_choices"):
+    if name in SETTINGS or (not match.namespace and name.startswith(("account_", "mfa_", "usersessions_"))):
         return "settings"
     return "benchmarks" if match.namespace == "studio" and name not in ROOMLESS else ""

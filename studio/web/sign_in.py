@@ -14,7 +14,8 @@ import math
 import secrets
 import threading
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,7 +31,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 
-from studio.models import SignInRecord
+from studio.models import SignInRecord, User
 
 logger = logging.getLogger(__name__)
 
@@ -71,24 +72,40 @@ NAME = Allowance(20, timedelta(days=1))
 ADDRESS = Allowance(100, timedelta(hours=1))  # a whole class may share one
 
 
+@contextmanager
+def one_hash_at_a_time() -> Iterator[None]:
+    """Raises SignInDelayedError if too many people wait for theirs."""
+    if not _hashing.acquire(timeout=LONGEST_WAIT_SECONDS):
+        raise SignInDelayedError(LONGEST_WAIT_SECONDS / 2, busy=True)
+    try:
+        yield
+    finally:
+        _hashing.release()
+
+
 class ThrottledBackend(ModelBackend):
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
     ) -> Any:
-        """Raises SignInDelayedError, without a look at the password. Without a request there is no door to guard."""
+        """By username, or by an email address that one account alone has. Raises SignInDelayedError, without a look at
+        the password. Without a request there is no door to guard."""
         if request is None or username is None or password is None:
             return super().authenticate(request, username, password, **kwargs)
+        username = _username_of(username)
         attempt = Attempt(username, client_address(request))
         attempt.count()
-        if not _hashing.acquire(timeout=LONGEST_WAIT_SECONDS):
-            raise SignInDelayedError(LONGEST_WAIT_SECONDS / 2, busy=True)
-        try:
+        with one_hash_at_a_time():
             user = super().authenticate(request, username, password, **kwargs)
-        finally:
-            _hashing.release()
         if user is not None:
             attempt.succeed()
         return user
+
+
+def _username_of(name: str) -> str:
+    if "@" not in name or "\0" in name or User.objects.filter(username=name).exists():
+        return name
+    owners = list(User.objects.filter(email__iexact=name.strip()).values_list("username", flat=True)[:2])
+    return owners[0] if len(owners) == 1 else name
 
 
 class Attempt:
@@ -143,11 +160,17 @@ class Attempt:
                 row.update(failures=0, delayed_until=None, succeeded_at=timezone.now())
 
 
-def client_address(request: HttpRequest) -> str:
-    """Who asks: behind a proxy, whom that saw. A network of IPv6 counts as one."""
+def caller_address(request: HttpRequest) -> str:
+    """Who asks: behind a proxy, whom that saw."""
     address = str(request.META.get("REMOTE_ADDR", ""))
     if settings.BEHIND_PROXY and (forwarded := request.META.get("HTTP_X_FORWARDED_FOR")):
         address = forwarded.rpartition(",")[2].strip()  # before it stands what the client claims
+    return address
+
+
+def client_address(request: HttpRequest) -> str:
+    """Who asks, for counting: a network of IPv6 counts as one."""
+    address = caller_address(request)
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -76,7 +76,7 @@ def test_sealed_decision_is_hidden_until_everything_is_judged():
 
     assert not [secret for text in pages for secret in SEALED if secret in text]
     assert all("Disagreements" not in text for text in pages)
-    assert page(client, f"/audits/{campaign.pk}/adjudicate/3/", 404)
+    assert page(client, f"/audits/{campaign.pk}/adjudicate/3/", 403)
 
 
 def test_rejected_answer_preserves_input():
@@ -139,7 +139,7 @@ def test_members_see_results_but_only_planners_close():
     assert "sealed reason" in text
     assert "Close the audit" not in text
     assert viewer.post(f"/audits/{campaign.pk}/close/").status_code == 403
-    assert page(viewer, f"/audits/{campaign.pk}/judge/", 404)
+    assert page(viewer, f"/audits/{campaign.pk}/judge/", 403)
 
     assert "Close the audit" in page(manager, campaign.get_absolute_url())
     manager.post(f"/audits/{campaign.pk}/close/")

@@ -16,6 +16,7 @@ from evaluation.audits.campaigns import open_audit
 from evaluation.models import ModelEndpoint, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.releases.cut import cut_release
+from studio.access.invitations import invite
 from studio.dev.pictures import Shot
 from studio.dev.tour import SAMPLE, TourPaths, every_page
 from studio.imports.staging import preview
@@ -34,7 +35,8 @@ SERIOUS = """async (only) => {
 }"""
 
 ACTIONS = (  # redirect to a page
-    "logout api_key notification inbox_read_all tasks_change template_change import_decide skill_delete board_move "
+    "logout token_revoke member_invite member_invitation_revoke person_invite person_invitation_revoke notification "
+    "inbox_read_all tasks_change template_change import_decide skill_delete board_move "
     "script_remove script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
     "suggestion_conflict import_publication assign waive restore workflow_step discard"
 )
@@ -45,10 +47,21 @@ OTHER_APPS = (  # actions, parts and files
     "evaluation:pilot_cancel evaluation:pilot_retry evaluation:pilot_json evaluation:pilot_round_resume "
     "evaluation:session_download "
     "evaluation:release_download evaluation:release_accept evaluation:rehearsal_act evaluation:request_proposal "
-    "evaluation:proposal evaluation:endpoint_try annotations:close annotations:results annotations:undo"
+    "evaluation:proposal evaluation:endpoint_try evaluation:benchmark_endpoint_ask "
+    "evaluation:benchmark_endpoint_try evaluation:benchmark_endpoint_remove "
+    "annotations:close annotations:results annotations:undo"
 )
-DUPLICATES = {"evaluation:benchmark_pilots", "annotations:packet"}  # the same page as another in the tour
-NO_PAGES = {f"studio:{name}" for name in f"{ACTIONS} {PARTS}".split()} | {*OTHER_APPS.split()} | DUPLICATES
+DUPLICATES = {  # the same page as another in the tour
+    "evaluation:benchmark_pilots", "evaluation:benchmark_endpoint", "annotations:packet",
+}  # fmt: skip
+ACCOUNTS = (  # actions, pages like others in the tour, and those that need a second step
+    "account_login account_logout mfa_login_webauthn mfa_authenticate mfa_reauthenticate mfa_reauthenticate_webauthn "
+    "mfa_deactivate_totp mfa_view_recovery_codes mfa_generate_recovery_codes mfa_download_recovery_codes "
+    "mfa_remove_webauthn mfa_edit_webauthn"
+)
+NO_PAGES = (
+    {f"studio:{name}" for name in f"{ACTIONS} {PARTS}".split()} | {*OTHER_APPS.split(), *ACCOUNTS.split()} | DUPLICATES
+)
 
 
 @pytest.fixture
@@ -90,9 +103,15 @@ def pages(sample, radio) -> list[Shot]:
             rehearsal=rehearsal.get_absolute_url(),
             imported=reverse("studio:import", args=["sample", staged.pk]),
             model=reverse("evaluation:endpoint", args=[judge.pk]),
+            invitation=invite(by=sample.created_by, benchmark=sample, role="author", link=link_to)[1],
+            person=reverse("studio:person", args=[author.pk]),
             script=reverse("studio:script", args=["sample", "radio_producer", script.pk]),
         )
     )
+
+
+def link_to(secret: str) -> str:
+    return reverse("studio:invitation", args=[secret])
 
 
 def routes(patterns: Iterable[Any], namespace: str = "", route: str = "") -> Iterator[tuple[str, str]]:
@@ -119,6 +138,8 @@ def test_every_url_is_in_the_tour_or_listed_as_no_page():
         rehearsal="/rehearsals/1/",
         imported="/b/sample/import/1/",
         model="/settings/models/1/",
+        invitation="/invitation/secret/",
+        person="/people/1/",
     )
     toured = {resolve(shot.url.partition("?")[0]).view_name for shot in every_page(paths)}
     urls = {

@@ -12,12 +12,12 @@ from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from rest_framework.authtoken.models import Token
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance
 
 from studio.models import Role
 from tests.everywhere.world import World, build_world, routes
+from tests.factories import api_token
 
 pytestmark = pytest.mark.django_db
 
@@ -42,8 +42,8 @@ def open_connection() -> Iterator[None]:
 
 @pytest.fixture
 def key(world: World) -> dict[str, str]:
-    token = Token.objects.create(user=world.people[Role.OWNER])
-    return {"Authorization": f"Token {token.key}", "Accept-Encoding": "identity"}
+    token = api_token(world.people[Role.OWNER])
+    return {"Authorization": f"Token {token}", "Accept-Encoding": "identity"}
 
 
 def existing(world: World) -> dict[str, dict[str, Any]]:

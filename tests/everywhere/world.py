@@ -6,6 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.urls.resolvers import RegexPattern, RoutePattern
 
@@ -14,12 +18,16 @@ from annotations.models import AuditCampaign
 from evaluation.models import AssistantModel, ModelEndpoint, Pilot, Proposal, Rehearsal, Release, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.releases.cut import cut_release
+from studio.access.invitations import invite
+from studio.access.tokens import create_token
 from studio.files.tokens import FileTokens
 from studio.models import (
+    ApiToken,
     Benchmark,
     Comment,
     GraderScript,
     Import,
+    Invitation,
     Notification,
     Persona,
     Role,
@@ -61,6 +69,12 @@ class World:
     rehearsal: Rehearsal
     proposal: Proposal
     endpoint: ModelEndpoint
+    own_endpoint: ModelEndpoint
+    """Of the benchmark."""
+    invitation: Invitation
+    secret: str
+    """Of the invitation's link."""
+    api_token: ApiToken
     campaign: AuditCampaign
 
     @property
@@ -86,6 +100,9 @@ class World:
             "comment": self.comment.pk,
             "position": 1,
             "suggestion": self.proposal.pk,
+            "secret": self.secret,
+            "key": confirmation_key(self.people[Role.OWNER]),
+            "uidb36": user_pk_to_url_str(self.people[Role.OWNER]),
         }
 
     def key(self, route: str) -> int:
@@ -94,6 +111,11 @@ class World:
 
     def _rows(self) -> list[tuple[str, Any]]:
         return [
+            ("mfa_", self.people[Role.OWNER]),
+            ("studio:person_invitation", self.invitation),
+            ("studio:member_invitation", self.invitation),
+            ("studio:person", self.people[Role.VIEWER]),
+            ("studio:token_revoke", self.api_token),
             ("studio:template_change", self.template),
             ("studio:import", self.imported),
             ("studio:api_publication", self.imported),
@@ -109,6 +131,7 @@ class World:
             ("evaluation:api-pilot", self.pilot),
             ("evaluation:session", self.session),
             ("evaluation:api-session", self.session),
+            ("evaluation:benchmark_endpoint", self.own_endpoint),
             ("evaluation:endpoint", self.endpoint),
             ("evaluation:proposal", self.proposal),
             ("evaluation:", self.task),
@@ -116,10 +139,19 @@ class World:
         ]
 
 
+def confirmation_key(person: User) -> str:
+    """Of the link that confirms an email address."""
+    address, _ = EmailAddress.objects.get_or_create(user=person, email=f"{person.username}@example.org")
+    return str(EmailConfirmationHMAC(address).key)
+
+
 def build_world() -> World:
     benchmark = BenchmarkFactory(slug="world")
     people = {str(role): member(benchmark, role) for role in Role.values}
     people |= {"outsider": UserFactory(), "staff": UserFactory(is_staff=True, is_superuser=True)}
+    for person in people.values():
+        RecoveryCodes.activate(person)
+        TOTP.activate(person, "JBSWY3DPEHPK3PXP")
     owner = people[Role.OWNER]
     persona = a_persona(benchmark, by=owner, tools=("write_file", "read_file"))
     a_task(persona, "flour", by=owner)
@@ -137,6 +169,7 @@ def build_world() -> World:
     session = finish(pilot)
     turn(session, 1, files={"notes.txt": b"Rye first.\n"})
     AssistantModel.objects.create(benchmark=benchmark, endpoint=agent)
+    invitation, secret = invite(by=owner, benchmark=benchmark, role=Role.AUTHOR, link=lambda secret: secret)
     revision = task.revisions.order_by("-number").first()
     assert revision is not None
     return World(
@@ -167,6 +200,10 @@ def build_world() -> World:
             requested_by=owner,
         ),
         endpoint=agent,
+        own_endpoint=endpoint("of our team", benchmark=benchmark),
+        invitation=invitation,
+        secret=secret,
+        api_token=create_token(owner, name="nightly", scope="read", days=1)[0],
         campaign=open_campaign(
             benchmark,
             [make_decision(number) for number in (1, 2)],

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
-from django.db import connection
-from django.test import Client
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from studio.drafts.load import load_task
 from studio.models import Role
-from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, api_token, member
 from tests.studio.imports.test_views import sample_files, zipped
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +31,7 @@ def desk():
 
 def client_of(user):
     client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Token {Token.objects.get_or_create(user=user)[0].key}")
+    client.credentials(HTTP_AUTHORIZATION=f"Token {api_token(user)}")
     return client
 
 
@@ -128,38 +123,6 @@ def test_import_can_be_tried_before_it_is_carried_out(desk):
 
     assert done.json()["created"] == 7
     assert (broken.status_code, bool(broken.json()["errors"])) == (422, True)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_simultaneous_requests_for_a_new_key_leave_one_key():
-    user = UserFactory()
-
-    def ask(number: int) -> int:
-        client = Client(raise_request_exception=False)
-        client.force_login(user)
-        try:
-            return client.post("/settings/key/").status_code
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(6) as pool:
-        statuses = list(pool.map(ask, range(20)))
-
-    assert set(statuses) == {200}
-    assert Token.objects.filter(user=user).count() == 1
-
-
-def test_api_key_is_shown_once_and_can_be_revoked(desk):
-    client = APIClient()
-    client.force_login(desk.author)
-
-    page = client.post("/settings/key/").content.decode()
-    key = Token.objects.get(user=desk.author).key
-    assert key in page
-    assert key not in client.get("/settings/").content.decode()
-    client.post("/settings/key/", {"remove": "1"})
-
-    assert not Token.objects.exists()
 
 
 def test_comments_are_read_written_and_resolved_over_the_api(desk):

@@ -69,7 +69,7 @@ def editing_pages(benchmark, persona):
 
 
 def own_pages():
-    names = "home recent_activity benchmarks benchmark_new settings password_change styleguide api search inbox".split()
+    names = "home recent_activity benchmarks benchmark_new settings tokens styleguide api search inbox".split()
     return {name: reverse(f"studio:{name}") for name in names}
 
 

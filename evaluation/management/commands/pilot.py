@@ -12,7 +12,9 @@ from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
+from evaluation.visibility import endpoints_for
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
+from studio.models import Benchmark
 
 EMPTY: dict[str, Any] = {"pilot": None, "state": None, "sessions": [], "scores": {}}
 
@@ -67,9 +69,11 @@ class Command(ReportCommand):
     def _start(self, options: dict[str, Any]) -> Pilot:
         as_json = options["json"]
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
-        agent = self._endpoint("--agent", options["agent"], as_json)
-        user_model = self._endpoint("--user-model", options["user_model"] or _default(agent, "user"), as_json)
-        judge = self._endpoint("--judge", options["judge"] or _default(agent, "judge"), as_json)
+        agent = self._endpoint(benchmark, "--agent", options["agent"], as_json)
+        user_model = self._endpoint(
+            benchmark, "--user-model", options["user_model"] or _default(agent, "user"), as_json
+        )
+        judge = self._endpoint(benchmark, "--judge", options["judge"] or _default(agent, "judge"), as_json)
         try:
             return start_pilot(
                 benchmark,
@@ -84,11 +88,12 @@ class Command(ReportCommand):
         except PilotError as error:
             self.usage_error(error.message, "Nothing was started.", as_json=as_json, document=EMPTY)
 
-    def _endpoint(self, option: str, name: str, as_json: bool) -> ModelEndpoint:
-        endpoint = ModelEndpoint.objects.filter(name=name).first()
+    def _endpoint(self, benchmark: Benchmark, option: str, name: str, as_json: bool) -> ModelEndpoint:
+        rows = endpoints_for(benchmark)
+        endpoint = rows.filter(name=name).first()
         if endpoint is None:
             message = f"{option}: there is no model “{name}”." if name else f"Choose one with {option}."
-            known = ", ".join(ModelEndpoint.objects.values_list("name", flat=True)) or "none yet"
+            known = ", ".join(rows.values_list("name", flat=True)) or "none yet"
             self.usage_error(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
         return endpoint
 

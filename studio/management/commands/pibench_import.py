@@ -44,9 +44,17 @@ class Command(ReportCommand):
             help="who imports (default: the first superuser, or else the first owner of a benchmark)",
         )
 
+        parser.add_argument(
+            "--owner",
+            default="",
+            metavar="USERNAME",
+            help="who owns a new benchmark, or one without members (default: whoever imports)",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         as_json, empty = options["json"], ImportReport().to_json()
         by = self._user(options["by"], as_json=as_json, document=empty)
+        owner = self._user(options["owner"], as_json=as_json, document=empty) if options["owner"] else by
         path: Path = options["path"]
         if not path.exists():
             self.usage_error(f"{path} does not exist.", "Give a folder or a zip.", as_json=as_json, document=empty)
@@ -59,7 +67,14 @@ class Command(ReportCommand):
                 document=empty,
             )
         with transaction.atomic():
-            benchmark, created = self._benchmark(slug, by)
+            benchmark, created = self._benchmark(slug, by, owner)
+            if not benchmark.memberships.exists():
+                self.usage_error(
+                    f"Nobody would see the benchmark “{slug}”: there is no account yet to own it.",
+                    "Make one with manage.py createsuperuser, or name one with --owner.",
+                    as_json=as_json,
+                    document=empty,
+                )
             try:
                 report = import_path(benchmark, path, by=by, published=options["published"], dry_run=options["dry_run"])
             except PermissionDenied as error:
@@ -69,7 +84,7 @@ class Command(ReportCommand):
         if as_json:
             self.print_json(report.to_json())
         else:
-            self._print_report(report, slug, created=created, by=by, dry_run=options["dry_run"])
+            self._print_report(report, slug, created=created, owner=owner, dry_run=options["dry_run"])
         if report.errors:
             sys.exit(EXIT_PROBLEMS)
 
@@ -83,16 +98,18 @@ class Command(ReportCommand):
             )
         return user
 
-    def _benchmark(self, slug: str, by: User | None) -> tuple[Benchmark, bool]:
+    def _benchmark(self, slug: str, by: User | None, owner: User | None) -> tuple[Benchmark, bool]:
         benchmark, created = Benchmark.objects.get_or_create(
             slug=slug,
-            defaults={"name": slug, "created_by": by, "taxonomy": ensure_taxonomy()},
+            defaults={"name": slug, "created_by": by or owner, "taxonomy": ensure_taxonomy()},
         )
-        if created and by is not None:
-            Membership.objects.create(benchmark=benchmark, user=by, role=Role.OWNER)
+        if owner is not None and not benchmark.memberships.exists():
+            Membership.objects.create(benchmark=benchmark, user=owner, role=Role.OWNER)
         return benchmark, created
 
-    def _print_report(self, report: ImportReport, slug: str, *, created: bool, by: User | None, dry_run: bool) -> None:
+    def _print_report(
+        self, report: ImportReport, slug: str, *, created: bool, owner: User | None, dry_run: bool
+    ) -> None:
         write = self.stdout.write
         for warning in report.warnings:
             write(f"warning  {_location(warning.file, warning.line, warning.column)}{warning.message} {warning.mend}")
@@ -103,8 +120,8 @@ class Command(ReportCommand):
             write(f"{len(report.errors)} error(s); nothing was stored.")
             return
         if created:
-            owner = f", owned by {by.username}" if by else ", with no members yet"
-            write(f"The benchmark “{slug}” {'would be' if dry_run else 'was'} created{owner}.")
+            owned = f", owned by {owner.username}" if owner else ""
+            write(f"The benchmark “{slug}” {'would be' if dry_run else 'was'} created{owned}.")
         for entry in report.updated:
             write(f"updated  {entry['task'] or entry['persona']}: {', '.join(entry['changed'])}")
         write(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in report.totals.items()))

@@ -7,21 +7,20 @@ import json
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from evaluation.models import AssistantModel, Proposal
 from studio.tasks.save import save_task
 from tests.evaluation.assistance.builders import BUNDLE, I1, split_into
 from tests.evaluation.factories import person
-from tests.factories import UserFactory
+from tests.factories import UserFactory, api_token
 
 PARTS = ("The plan names the baker.", "The plan gives the start of each shift.")
 
 
 def client_of(user) -> APIClient:
     client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Token {Token.objects.get_or_create(user=user)[0].key}")
+    client.credentials(HTTP_AUTHORIZATION=f"Token {api_token(user)}")
     return client
 
 

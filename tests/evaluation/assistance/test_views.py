@@ -174,8 +174,8 @@ def test_only_editors_may_request_proposals(authoring, client, role):
 
     assert "/suggest/" not in html and "data-proposal" not in html
     assert client.post(url(authoring), {"ask": f"split:checklist:{I1}"}).status_code == 403
-    assert client.get(f"/suggestions/{row.pk}/").status_code == 404
-    assert client.post(f"/suggestions/{row.pk}/", {"decide": "take"}).status_code == 404
+    assert client.get(f"/suggestions/{row.pk}/").status_code == 403
+    assert client.post(f"/suggestions/{row.pk}/", {"decide": "take"}).status_code == 403
     assert client.get(f"/benchmarks/{authoring.benchmark.slug}/help/").status_code == 403
 
 

@@ -70,10 +70,14 @@ def test_pilot_of_another_benchmark_cannot_be_selected():
     assert client.get(f"/audits/new/?benchmark={other.benchmark.slug}").status_code == 404
 
 
-def test_page_is_not_found_without_permission():
+@pytest.mark.parametrize("query", ["", "?benchmark={}"])
+def test_page_says_who_may_open_an_audit(query: str):
     pilot = judged_pilot()
+    address = f"/audits/new/{query.format(pilot.benchmark.slug)}"
 
-    assert signed_in(make_person(pilot.benchmark, "auditor", "author")).get("/audits/new/").status_code == 404
+    answer = signed_in(make_person(pilot.benchmark, "auditor", "author")).get(address)
+
+    assert (answer.status_code, "you need to be owner or release manager" in answer.content.decode()) == (403, True)
 
 
 def test_benchmark_is_selected_first_if_there_are_several():

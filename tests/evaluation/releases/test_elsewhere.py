@@ -6,7 +6,6 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
-from rest_framework.authtoken.models import Token
 
 from evaluation.models import ElsewhereAcceptance
 from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
@@ -17,7 +16,7 @@ from studio.imports.importer import import_files
 from studio.imports.publication import confirm_publication
 from studio.models import Benchmark, Event, Import, Role, Task, User
 from studio.tasks.save import save_task
-from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.factories import BenchmarkFactory, a_persona, a_task, api_token, member
 from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
@@ -128,7 +127,7 @@ def test_page_accepts_one_or_all_for_who_may_release(desk: Desk) -> None:
 
 def test_api_accepts_for_who_may_release(desk: Desk) -> None:
     def send(person: User) -> tuple[int, object]:
-        key = Token.objects.get_or_create(user=person)[0].key
+        key = api_token(person)
         data = {"benchmark": desk.benchmark.slug}
         response = Client().post(
             "/api/releases/accept-elsewhere/", data, "application/json", headers={"Authorization": f"Token {key}"}

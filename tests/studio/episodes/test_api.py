@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 from django.urls import reverse
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from studio.domain.task import Dependency
 from studio.drafts.load import load_episode
 from studio.models import BoardMove, Role, TaskState
 from studio.tasks.transitions import submit
-from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, api_token, member
 from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +34,7 @@ def board(shared_board):
 
 def client_of(user):
     client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Token {Token.objects.get_or_create(user=user)[0].key}")
+    client.credentials(HTTP_AUTHORIZATION=f"Token {api_token(user)}")
     return client
 
 

@@ -10,7 +10,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
-from rest_framework.authtoken.models import Token
 
 from studio.drafts.load import load_task
 from studio.imports.export import benchmark_files
@@ -20,7 +19,7 @@ from studio.imports.staging import confirm, preview
 from studio.models import Benchmark, Event, Import, Notification, Review, Role, Task, TaskState, User
 from studio.reports.todo import todo_of
 from studio.tasks.save import save_task
-from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.factories import BenchmarkFactory, a_persona, a_task, api_token, member
 from tests.studio.imports.archives import zipped
 
 pytestmark = pytest.mark.django_db
@@ -263,7 +262,7 @@ def test_author_is_not_offered_to_publish_and_cannot_answer(desk: Desk) -> None:
 
 def test_api_asks_and_answers(desk: Desk) -> None:
     def api(person: User, path: str, data: dict[str, Any]) -> Any:
-        key = Token.objects.get_or_create(user=person)[0].key
+        key = api_token(person)
         address = f"/api/benchmarks/{desk.benchmark.slug}/imports/{path}"
         return Client().post(address, data, headers={"Authorization": f"Token {key}"})
 

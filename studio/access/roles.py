@@ -132,10 +132,15 @@ def require(user: AnyUser, benchmark: Benchmark, action: str) -> None:
     if not roles:
         raise Http404
     if not roles & ALLOWED[action]:
-        needed = " or ".join(str(Role(role).label).lower() for role in Role.values if role in ALLOWED[action])
-        raise PermissionDenied(
-            f"To {ACTION_DESCRIPTIONS[action]} in “{benchmark}” you need to be {needed}. An owner can add the role."
-        )
+        raise PermissionDenied(why_not(action, benchmark))
+
+
+def why_not(action: str, benchmark: Benchmark | None = None) -> str:
+    """What a member without the role for this is told, on every page."""
+    needed = [str(Role(role).label).lower() for role in Role.values if role in ALLOWED[action]]
+    roles = " or ".join(filter(None, [", ".join(needed[:-1]), needed[-1]]))
+    place = f"in “{benchmark}” " if benchmark else ""
+    return f"To {ACTION_DESCRIPTIONS[action]} {place}you need to be {roles}. An owner can add the role."
 
 
 @transaction.atomic

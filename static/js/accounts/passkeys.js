@@ -1,0 +1,16 @@
+// Passkeys: offered where the browser has them, and what goes wrong is told on the page.
+const problem = document.querySelector("[data-passkey-problem]");
+
+for (const button of document.querySelectorAll("[data-passkey]")) {
+  button.hidden = !window.PublicKeyCredential;
+}
+
+document.addEventListener("allauth.error", (event) => {
+  event.preventDefault();
+  if (!problem) return;
+  problem.textContent =
+    event.detail.exception?.name === "NotAllowedError"
+      ? "Nothing was done: the passkey was cancelled, or it took too long. Try again."
+      : "This did not work in this browser. Try another passkey, or another way to sign in.";
+  problem.hidden = false;
+});

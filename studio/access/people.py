@@ -1,0 +1,144 @@
+"""What administrators do with people's accounts. Every step is in the administration's history of the account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from allauth.account.adapter import get_adapter
+from allauth.account.forms import default_token_generator
+from allauth.account.models import EmailAddress
+from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from studio.models import User
+
+
+class PeopleError(Exception):
+    """The message says why a step is not possible."""
+
+
+def search_people(text: str) -> QuerySet[User]:
+    """With ``second_step``: whether they sign in with more than a password."""
+    rows = User.objects.annotate(second_step=Exists(_second_step(OuterRef("pk"))))
+    for word in text.replace("\0", "").split():
+        rows = rows.filter(
+            Q(username__icontains=word) | Q(display_name__icontains=word) | Q(email__icontains=word)
+        )  # fmt: skip
+    return rows.order_by("-is_active", "display_name", "username")
+
+
+def has_second_step(person: User) -> bool:
+    return _second_step(person.pk).exists()
+
+
+def _second_step(user: object) -> QuerySet[Authenticator]:
+    return Authenticator.objects.filter(user=user).exclude(type=Authenticator.Type.RECOVERY_CODES)
+
+
+def sessions_of(person: User) -> list[UserSession]:
+    return list(UserSession.objects.purge_and_list(person))
+
+
+def change_email_at_once(person: User, email: str) -> None:
+    """Where no mail can confirm it."""
+    EmailAddress.objects.filter(user=person).delete()
+    EmailAddress.objects.create(user=person, email=email, primary=True, verified=False)
+    person.email = email
+    person.save(update_fields=["email"])
+
+
+def pending_email(person: User) -> EmailAddress | None:
+    """The address that somebody changes to, once they confirm it."""
+    rows = EmailAddress.objects.filter(user=person, verified=False).exclude(email__iexact=person.email)
+    return rows.order_by("-pk").first()
+
+
+def forget_unconfirmed_email(person: User) -> None:
+    """django-allauth takes an unconfirmed address for one that is given up when a new one is entered."""
+    EmailAddress.objects.filter(user=person, verified=False, email__iexact=person.email).delete()
+
+
+def disable(person: User) -> None:
+    person.is_active = False
+    person.save(update_fields=["is_active"])
+    end_sessions(person)
+
+
+def enable(person: User) -> None:
+    person.is_active = True
+    person.save(update_fields=["is_active"])
+
+
+def make_administrator(person: User) -> None:
+    person.is_staff = person.is_superuser = True
+    person.save(update_fields=["is_staff", "is_superuser"])
+
+
+def dismiss_administrator(person: User) -> None:
+    person.is_staff = person.is_superuser = False
+    person.save(update_fields=["is_staff", "is_superuser"])
+
+
+def end_sessions(person: User) -> None:
+    for session in UserSession.objects.filter(user=person):
+        session.end()
+
+
+def remove_second_step(person: User) -> None:
+    Authenticator.objects.filter(user=person).delete()
+
+
+STEPS: dict[str, tuple[Callable[[User], None], str]] = {
+    "disable": (disable, "Disabled the account."),
+    "enable": (enable, "Enabled the account."),
+    "make_administrator": (make_administrator, "Made an administrator."),
+    "dismiss_administrator": (dismiss_administrator, "No longer an administrator."),
+    "end_sessions": (end_sessions, "Signed out everywhere."),
+    "remove_second_step": (remove_second_step, "Removed the second step."),
+}
+"""What a step does, and how the history tells it."""
+
+
+@transaction.atomic
+def take_step(person: User, step: str, *, by: User) -> str:
+    """What was done. Raises PeopleError."""
+    act, told = STEPS[step]
+    _require(person, by=by)
+    if person == by and step in ("disable", "dismiss_administrator"):
+        raise PeopleError("You cannot do this to your own account. Ask another administrator.")
+    if step in ("make_administrator", "dismiss_administrator") and not by.is_superuser:
+        raise PeopleError("Only administrators with all rights can make administrators.")
+    act(person)
+    _log(person, told, by=by)
+    return told
+
+
+def password_link(person: User, *, by: User) -> str:
+    """For somebody whom no email reaches. It works once. Raises PeopleError."""
+    _require(person, by=by)
+    if not person.is_active:
+        raise PeopleError("This account is disabled. Enable it first.")
+    key = f"{user_pk_to_url_str(person)}-{default_token_generator.make_token(person)}"
+    _log(person, "Made a link to a new password.", by=by)
+    return str(get_adapter().get_reset_password_from_key_url(key))
+
+
+def _require(person: User, *, by: User) -> None:
+    if not by.is_staff or ((person.is_staff or person.is_superuser) and not by.is_superuser):
+        raise PeopleError("Only administrators with all rights can change the account of an administrator.")
+
+
+def _log(person: User, told: str, *, by: User) -> None:
+    LogEntry.objects.create(
+        user=by,
+        content_type=ContentType.objects.get_for_model(User),
+        object_id=str(person.pk),
+        object_repr=str(person)[:200],
+        action_flag=CHANGE,
+        change_message=told,
+    )

@@ -1,0 +1,41 @@
+"""How django-allauth works here: nobody signs up without an invitation, and one password is hashed at a time."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.http import HttpRequest
+
+from studio.models import User
+from studio.web.sign_in import caller_address, one_hash_at_a_time
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "email_taken": "An account has this email address already. Sign in with it, or reset its password.",
+        "incorrect_code": "This code is not right, or no longer. Enter the newest one.",
+        "incorrect_password": "This is not your password.",
+        "enter_current_password": "This is not your current password.",
+        "same_as_current": "This is your address already.",
+        "username_password_mismatch": "Incorrect username or password. Both are case-sensitive.",
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Invitations have a page of their own."""
+        return False
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        try:
+            return str(ipaddress.ip_address(caller_address(request)))
+        except ValueError:  # a socket of the file system
+            return "0.0.0.0"  # shown, not bound to
+
+    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> Any:
+        with one_hash_at_a_time():
+            return super().save_user(request, user, form, commit)
+
+    def set_password(self, user: User, password: str) -> None:
+        with one_hash_at_a_time():
+            super().set_password(user, password)

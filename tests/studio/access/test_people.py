@@ -1,0 +1,98 @@
+"""What administrators do with accounts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from allauth.mfa.totp.internal.auth import TOTP
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+
+from studio.models import User
+from tests.factories import UserFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def administrator() -> Client:
+    client = Client()
+    client.force_login(UserFactory(username="root", is_staff=True, is_superuser=True))
+    return client
+
+
+@pytest.fixture
+def ada() -> User:
+    return User.objects.create_user("ada", email="ada@example.org", password="rye and water")
+
+
+def sign_in() -> Client:
+    client = Client()
+    client.post("/login/", {"username": "ada", "password": "rye and water"})
+    return client
+
+
+def test_people_are_found_by_name_and_email(administrator: Client, ada: User):
+    UserFactory(username="bea")
+
+    page = administrator.get("/people/?q=ada@exam").content.decode()
+
+    assert "ada@example.org" in page and "bea" not in page
+
+
+def test_disabled_account_is_signed_out_and_cannot_sign_in(administrator: Client, ada: User):
+    client = sign_in()
+    assert client.get("/").status_code == 200
+
+    administrator.post(f"/people/{ada.pk}/", {"step": "disable"})
+
+    assert client.get("/").status_code == 302
+    assert sign_in().get("/").status_code == 302
+    administrator.post(f"/people/{ada.pk}/", {"step": "enable"})
+    assert sign_in().get("/").status_code == 200
+    assert LogEntry.objects.filter(object_id=str(ada.pk)).count() == 2
+
+
+def test_lost_phone_is_mended_by_removing_the_second_step(administrator: Client, ada: User):
+    TOTP.activate(ada, "JBSWY3DPEHPK3PXP")
+    assert sign_in().get("/").status_code == 302
+
+    administrator.post(f"/people/{ada.pk}/", {"step": "remove_second_step"})
+
+    assert sign_in().get("/").status_code == 200
+
+
+def test_link_to_a_new_password_works_without_mail(administrator: Client, ada: User):
+    page = administrator.post(f"/people/{ada.pk}/", {"step": "password_link"}).content.decode()
+    found = re.search(r"/password/[\w-]+/", page)
+    assert found
+    client = Client()
+
+    new = {"password1": "water and rye", "password2": "water and rye"}
+    client.post(client.get(found.group()).url, new)
+
+    ada.refresh_from_db()
+    assert ada.check_password("water and rye")
+
+
+def test_rights_are_given_by_administrators_with_all_rights_and_never_taken_from_oneself(
+    administrator: Client, ada: User
+):
+    root = User.objects.get(username="root")
+    helper = Client()
+    helper.force_login(UserFactory(is_staff=True))
+
+    for client, person, step in [
+        (helper, ada, "make_administrator"),
+        (helper, root, "password_link"),
+        (helper, root, "disable"),
+        (administrator, root, "disable"),
+        (administrator, root, "dismiss_administrator"),
+    ]:
+        client.post(f"/people/{person.pk}/", {"step": step})
+    assert not User.objects.get(username="ada").is_staff
+    assert User.objects.get(username="root").is_active and User.objects.get(username="root").is_superuser
+
+    administrator.post(f"/people/{ada.pk}/", {"step": "make_administrator"})
+    assert User.objects.get(username="ada").is_superuser
