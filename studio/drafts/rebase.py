@@ -24,6 +24,10 @@ class Versions(Protocol[S_co]):
         """The content of a version, or of the newest if that number does not exist."""
         ...
 
+    def author_of(self, number: int) -> int | None:
+        """Key of the user who saved a version."""
+        ...
+
 
 @dataclass(frozen=True)
 class Rebased(Generic[S]):

@@ -47,6 +47,9 @@ class PersonaPartVersions(ABC, Generic[S]):
             PersonaSpec.model_validate(row.spec) if row else load_episode(self.persona, with_tasks=False).persona
         )
 
+    def author_of(self, number: int) -> int | None:
+        return self.persona.revisions.filter(number=number).values_list("created_by_id", flat=True).first()
+
 
 class PersonaVersions(PersonaPartVersions[PersonaSpec]):
     def of(self, spec: PersonaSpec) -> PersonaSpec:

@@ -31,6 +31,9 @@ class TaskVersions:
             self._read[number] = self._at(number)
         return self._read[number]
 
+    def author_of(self, number: int) -> int | None:
+        return Revision.objects.filter(task=self.task, number=number).values_list("created_by_id", flat=True).first()
+
     def _at(self, number: int) -> TaskSpec:
         if number == self.task.version:
             return load_task(self.task)

@@ -95,7 +95,7 @@ def _autosave(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
         shown = page.with_errors(form, outcome).errors
         answer |= {"problem": next(iter(outcome.errors.values()), ""), "errors": dict(shown)}
     if rebased.number != base_version or render:
-        context = context_of(rebased)
+        context = context_of(page, rebased)
         context["conflicts"] += windows.choices
         if save and isinstance(outcome, Conflicted):
             context |= {"refused": True, "stale": rebased.number if rebased.number != base_version else None}
@@ -121,7 +121,7 @@ def _peek(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
         form = page.read(data, versions.at(number_of(data.get("base_version"))))
         return {"page": _newest_page(page, form), "versioned": True, "draft": number}
     form, rebased = page.read_autosaved(row)
-    html = page.html(context_of(rebased), rebased.theirs, rebased.spec, form)
+    html = page.html(context_of(page, rebased), rebased.theirs, rebased.spec, form)
     return {"page": html, "version": rebased.number, "draft": number}
 
 

@@ -27,8 +27,9 @@ MAX_FILE_TEXT = 20_000
 """Characters shown of a file in conflict."""
 
 
-def conflict_rows(unresolved: Iterable[FieldPath], theirs: Spec, mine: Spec) -> list[dict[str, Any]]:
-    return [_conflict_row(path, theirs, mine) for path in unresolved]
+def conflict_rows(unresolved: Iterable[FieldPath], theirs: Spec, mine: Spec, *, own: bool) -> list[dict[str, Any]]:
+    """``own``: the same person saved the other version."""
+    return [_conflict_row(path, theirs, mine) | {"own": own} for path in unresolved]
 
 
 def _conflict_row(path: FieldPath, theirs: Spec, mine: Spec) -> dict[str, Any]:

@@ -125,7 +125,7 @@ class EditorPage(ABC, Generic[S]):
             return {}
         merged = row.base_version != self.editor.versions.newest and not form.errors
         content = {"spec": rebased.spec} if merged else {"values": form.values}
-        return content | context_of(rebased) | {"restored": row.autosaved_at}
+        return content | context_of(self, rebased) | {"restored": row.autosaved_at}
 
     def read_autosaved(self, row: Autosave) -> tuple[ReadForm[S], Rebased[S]]:
         """Stored text as a form, and rebased on the newest version."""
@@ -179,7 +179,7 @@ def draft_response(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> H
     if isinstance(outcome, Saved | Unchanged):
         page.announce(outcome)
         return redirect(page.address)
-    context = context_of(outcome.rebased)
+    context = context_of(page, outcome.rebased)
     if isinstance(outcome, Invalid):
         form = page.with_errors(form, outcome)
     elif isinstance(outcome, Conflicted):
@@ -200,15 +200,16 @@ def _question_page(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> H
     if rebased.spec == rebased.theirs:
         return None
     page.autosave(data)
-    context = context_of(rebased) | {"question": question, "on_draft": page.draft_number()}
+    context = context_of(page, rebased) | {"question": question, "on_draft": page.draft_number()}
     return HttpResponse(page.html(context, rebased.theirs, rebased.spec, form), status=409)
 
 
-def context_of(rebased: Rebased[Any]) -> dict[str, Any]:
+def context_of(page: EditorPage[S], rebased: Rebased[Any]) -> dict[str, Any]:
+    own = bool(rebased.unresolved) and page.editor.versions.author_of(rebased.number) == page.user.pk
     return {
         "on_version": rebased.number,
         "dirty": True,
-        "conflicts": conflict_rows(rebased.unresolved, rebased.theirs, rebased.spec),
+        "conflicts": conflict_rows(rebased.unresolved, rebased.theirs, rebased.spec, own=own),
     }
 
 

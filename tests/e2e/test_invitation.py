@@ -61,3 +61,41 @@ def test_invited_person_signs_up_opens_the_benchmark_and_comes_back_with_a_passk
     page.goto("/login/?next=/signed-in/")
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_role("heading", name="You are signed in")).to_be_visible()
+
+
+def test_zz_pictures(sample, visit, radio):  # TEMPORARY
+    from evaluation.models import ModelEndpoint
+    from studio.access.tokens import create_token
+
+    owner_user = sample.created_by
+    owner_user.is_staff = owner_user.is_superuser = True
+    owner_user.save()
+    create_token(owner_user, name="nightly export", scope="read", days=90)
+    ModelEndpoint.objects.create(name="ours", base_url="https://models.example/v1", model="large", benchmark=sample)
+    author = User.objects.get(username="author")
+    windows = {"owner": visit("owner"), "author": visit("author"), None: visit(None)}
+    own = windows["owner"].page
+    own.goto("/login/")
+    shots = [
+        (None, "login", "/login/"), (None, "password", "/password/"),
+        ("owner", "members", "/b/sample/members/"), ("owner", "people", "/people/"),
+        ("owner", "person", f"/people/{author.pk}/"), ("owner", "settings", "/settings/"),
+        ("owner", "sessions", "/settings/sessions/"), ("owner", "tokens", "/settings/tokens/"),
+        ("owner", "email", "/settings/email/"), ("owner", "second", "/settings/second-step/"),
+        ("owner", "confirm", "/account/confirm/"), ("owner", "models", "/benchmarks/sample/models/"),
+        ("author", "models-ask", "/benchmarks/sample/models/"),
+        ("owner", "model-new", "/benchmarks/sample/models/new/"), ("author", "forbidden", "/audits/new/"),
+        ("owner", "totp", "/settings/second-step/totp/activate/"),
+    ]
+    for who, name, address in shots:
+        page = windows[who].page
+        page.goto(address)
+        if name == "totp":
+            page.get_by_label("Password").fill("owner-demo")
+            page.get_by_role("button", name="Confirm").click()
+            page.wait_for_timeout(1500)
+        for width in (1280, 390):
+            for scheme in ("light", "dark"):
+                page.set_viewport_size({"width": width, "height": 800})
+                page.emulate_media(color_scheme=scheme)
+                page.screenshot(path=f"/tmp/shots/{name}-{width}-{scheme}.png", full_page=True)

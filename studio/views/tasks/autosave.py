@@ -116,7 +116,7 @@ def save_autosaved(request: SignedInRequest, task: Task, *, note: str = "") -> N
     """Save the user's autosaved text before a step that needs a version. Raises UnresolvedError."""
     outcome = TaskPage(request, task).save_autosaved(note=note)
     if isinstance(outcome, Conflicted):
-        raise UnresolvedError("You both edited this field. Draft kept; resolve the conflict.")
+        raise UnresolvedError("A newer version has other words in the same field. Draft kept; resolve the conflict.")
     if isinstance(outcome, Invalid):
         unreadable = "Your last changes cannot be saved yet. See the fields marked below."
         raise UnresolvedError(str(outcome.refusal or unreadable))

@@ -234,6 +234,16 @@ def test_stale_save_shows_both_versions_and_loses_nothing(desk):
     assert desk.task.revisions.count() == 3
 
 
+def test_own_version_saved_elsewhere_is_not_told_as_somebody_elses(desk):
+    first = desk.form()
+    desk.client.post(desk.url, first | {"title": ["Elsewhere"]})
+
+    html = desk.client.post(desk.url, first | {"title": ["Here"]}).content.decode()
+
+    assert "You saved another version elsewhere" in html and "Use the other" in html
+    assert "Someone else" not in html and "Theirs" not in html and "You both" not in html
+
+
 def test_rows_can_be_edited_without_scripts_before_saving(desk):
     first = desk.form()
     more = form_of(desk.client.post(desk.url, first | {"do": ["intents:add"]}).content.decode(), "task").data()
