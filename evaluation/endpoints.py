@@ -75,8 +75,8 @@ def key_is_set(row: ModelEndpoint) -> bool | None:
 def problem_of(row: ModelEndpoint) -> str:
     try:
         endpoint = Endpoint.of(row)
-    except ValueError as problem:
-        return str(problem)
+    except ValueError as error:
+        return str(error)
     if endpoint.base_url == SCRIPTED:
         return ""
     problem = owner_problem(endpoint.base_url) if row.benchmark_id is not None else ""

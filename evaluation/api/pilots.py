@@ -118,7 +118,7 @@ class EndpointViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ModelEndpoi
     serializer_class = EndpointSerializer
 
     def get_queryset(self) -> Any:
-        return visibility.visible_endpoints(self.request.user)  # type: ignore[arg-type]
+        return visibility.visible_endpoints(self.request.user)
 
 
 def _endpoint(benchmark: Benchmark, part: str, name: str) -> ModelEndpoint:

@@ -117,8 +117,8 @@ class Endpoint:
         if self.sealed_key:
             try:
                 return unseal(self.sealed_key, self.place)
-            except StoredKeyError as problem:
-                raise MissingKeyError(f"{self.name}: {problem}") from None
+            except StoredKeyError as error:
+                raise MissingKeyError(f"{self.name}: {error}") from None
         if not self.key_env:
             return ""
         if self.benchmark is not None and (problem := owner_key_problem(self.key_env, self.base_url)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import default_token_generator
@@ -36,8 +37,9 @@ def has_second_step(person: User) -> bool:
     return _second_step(person.pk).exists()
 
 
-def _second_step(user: object) -> QuerySet[Authenticator]:
-    return Authenticator.objects.filter(user=user).exclude(type=Authenticator.Type.RECOVERY_CODES)
+def _second_step(user: object) -> QuerySet[Any]:
+    rows: QuerySet[Any] = Authenticator.objects.filter(user=user)
+    return rows.exclude(type=Authenticator.Type.RECOVERY_CODES)
 
 
 def sessions_of(person: User) -> list[UserSession]:

@@ -47,10 +47,10 @@ class InvitationView(SignupView):  # type: ignore[misc]  # allauth has no types
         return InvitedSignUpForm
 
     def get_form_kwargs(self) -> dict[str, Any]:
-        return super().get_form_kwargs() | {"invitation": self.invitation}
+        return {**super().get_form_kwargs(), "invitation": self.invitation}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"invitation": self.invitation}
+        return {**super().get_context_data(**kwargs), "invitation": self.invitation}
 
     def get_success_url(self) -> str:
         return _destination(self.invitation)

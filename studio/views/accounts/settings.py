@@ -54,7 +54,7 @@ class EmailView(allauth.EmailView):  # type: ignore[misc]  # allauth has no type
         return answer
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"pending": pending_email(self.request.user)}
+        return {**super().get_context_data(**kwargs), "pending": pending_email(self.request.user)}
 
 
 @login_required
