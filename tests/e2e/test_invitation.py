@@ -77,14 +77,21 @@ def test_zz_pictures(sample, visit, radio):  # TEMPORARY
     own = windows["owner"].page
     own.goto("/login/")
     shots = [
-        (None, "login", "/login/"), (None, "password", "/password/"),
-        ("owner", "members", "/b/sample/members/"), ("owner", "people", "/people/"),
-        ("owner", "person", f"/people/{author.pk}/"), ("owner", "settings", "/settings/"),
-        ("owner", "sessions", "/settings/sessions/"), ("owner", "tokens", "/settings/tokens/"),
-        ("owner", "email", "/settings/email/"), ("owner", "second", "/settings/second-step/"),
-        ("owner", "confirm", "/account/confirm/"), ("owner", "models", "/benchmarks/sample/models/"),
+        (None, "login", "/login/"),
+        (None, "password", "/password/"),
+        ("owner", "members", "/b/sample/members/"),
+        ("owner", "people", "/people/"),
+        ("owner", "person", f"/people/{author.pk}/"),
+        ("owner", "settings", "/settings/"),
+        ("owner", "sessions", "/settings/sessions/"),
+        ("owner", "tokens", "/settings/tokens/"),
+        ("owner", "email", "/settings/email/"),
+        ("owner", "second", "/settings/second-step/"),
+        ("owner", "confirm", "/account/confirm/"),
+        ("owner", "models", "/benchmarks/sample/models/"),
         ("author", "models-ask", "/benchmarks/sample/models/"),
-        ("owner", "model-new", "/benchmarks/sample/models/new/"), ("author", "forbidden", "/audits/new/"),
+        ("owner", "model-new", "/benchmarks/sample/models/new/"),
+        ("author", "forbidden", "/audits/new/"),
         ("owner", "totp", "/settings/second-step/totp/activate/"),
     ]
     for who, name, address in shots:

@@ -18,6 +18,12 @@ from tests.studio.domain.pibench.folders import PERSONA, documents, files, parse
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(autouse=True)
+def root(db: None) -> User:
+    """Whom commands act for."""
+    return User.objects.create(username="root", is_superuser=True)
+
+
 def call(*arguments: str) -> tuple[int, str]:
     """Exit status and standard output."""
     out = StringIO()
@@ -45,9 +51,7 @@ def write(folder: Path, **changes: Any) -> Path:
     return folder / "data"
 
 
-def test_import_creates_the_benchmark_and_prints_the_report(tmp_path: Path) -> None:
-    owner = User.objects.create(username="root", is_superuser=True)
-
+def test_import_creates_the_benchmark_and_prints_the_report(tmp_path: Path, root: User) -> None:
     status, report = call_json("pibench_import", str(write(tmp_path)), "--benchmark", "flying")
 
     assert status == 0
@@ -64,8 +68,20 @@ def test_import_creates_the_benchmark_and_prints_the_report(tmp_path: Path) -> N
     ]
     assert report["changes"]["created"] == [{"persona": PERSONA, "task": "t1"}, {"persona": PERSONA, "task": "t2"}]
     benchmark = Benchmark.objects.get(slug="flying")
-    assert Membership.objects.get(benchmark=benchmark).user == owner
+    assert Membership.objects.get(benchmark=benchmark).user == root
     assert benchmark.taxonomy is not None and benchmark.taxonomy.categories.count() == 18
+
+
+def test_import_that_nobody_could_see_is_refused_and_owner_names_who_gets_it(tmp_path: Path, root: User) -> None:
+    data = str(write(tmp_path))
+    User.objects.filter(pk=root.pk).update(is_superuser=False)
+
+    status, report = call_json("pibench_import", data, "--benchmark", "flying")
+    assert (status, Benchmark.objects.exists()) == (2, False)
+    assert "createsuperuser" in report["errors"][0]["mend"]
+
+    assert call("pibench_import", data, "--benchmark", "flying", "--owner", "root")[0] == 0
+    assert [row.user for row in Membership.objects.filter(benchmark__slug="flying", role="owner")] == [root]
 
 
 def test_import_with_errors_exits_with_1_and_stores_nothing(tmp_path: Path) -> None:
@@ -81,7 +97,6 @@ def test_import_with_errors_exits_with_1_and_stores_nothing(tmp_path: Path) -> N
 
 
 def test_dry_run_stores_nothing_and_published_waits_for_another_owner(tmp_path: Path) -> None:
-    User.objects.create(username="olga", is_superuser=True)
     data = str(write(tmp_path))
 
     status, report = call_json("pibench_import", data, "--benchmark", "flying", "--dry-run")
@@ -94,8 +109,8 @@ def test_dry_run_stores_nothing_and_published_waits_for_another_owner(tmp_path: 
 
 
 def test_published_is_for_owners(tmp_path: Path) -> None:
-    User.objects.create(username="olga", is_superuser=True)
-    Benchmark.objects.create(slug="flying", name="Flying")
+    benchmark = Benchmark.objects.create(slug="flying", name="Flying")
+    Membership.objects.create(benchmark=benchmark, user=User.objects.create(username="olga"), role="owner")
 
     assert call("pibench_import", str(write(tmp_path)), "--benchmark", "flying", "--published")[0] == 2
     assert not Task.objects.exists()

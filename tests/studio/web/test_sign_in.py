@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,6 +27,13 @@ DOORS = ["/login/", "/admin/login/"]
 @pytest.fixture(autouse=True)
 def ada(db: None) -> User:
     return User.objects.create_user("ada", password="right", is_staff=True)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands still: on a busy machine, delays would end while a test runs."""
+    moment = timezone.now()
+    monkeypatch.setattr(sign_in, "timezone", SimpleNamespace(now=lambda: moment))
 
 
 def knock(name: str = "ada", password: str = "wrong", *, door: str = "/login/", address: str = "10.0.0.1") -> Any:
