@@ -130,8 +130,7 @@ def mean_session_costs() -> dict[int, tuple[Decimal, int]]:
 
 
 def endpoints_for(benchmark: Benchmark) -> QuerySet[ModelEndpoint]:
-    """Those of the studio, and those its owners connected."""
-    return ModelEndpoint.objects.filter(Q(benchmark=None) | Q(benchmark=benchmark)).order_by("scripted", "name")
+    return ModelEndpoint.objects.usable_in(benchmark)
 
 
 def visible_endpoints(user: AnyUser) -> QuerySet[ModelEndpoint]:

@@ -11,12 +11,14 @@ from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
+from evaluation import visibility
 from evaluation.audits.blindness import find_pilot
-from evaluation.models import JudgingRound, ModelEndpoint, Pilot
+from evaluation.models import JudgingRound, Pilot
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, plan_rejudging, start_rejudging
 from evaluation.results.choice import SAMPLE_CHOICES, TURN_CHOICES, ScoringChoiceError, choose_scoring, rules_named
 from evaluation.results.comparison import round_report
 from studio.access import ApiRequest, require
+from studio.models import ApiToken
 
 ROUND = OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py rejudge --json`` gives it.")
 
@@ -48,6 +50,8 @@ class ScoringChoiceSerializer(serializers.Serializer[Any]):
 class JudgingActions(viewsets.GenericViewSet[Pilot]):
     """Actions of a pilot that concern its judgings."""
 
+    token_scope = ApiToken.Scope.FULL  # judging may cost money
+
     @extend_schema(responses=OpenApiResponse(OpenApiTypes.OBJECT, "One object per round, oldest first."))
     @action(detail=True)
     def judgings(self, request: ApiRequest, pk: str) -> Response:
@@ -66,7 +70,7 @@ class JudgingActions(viewsets.GenericViewSet[Pilot]):
         data = dict(serializer.validated_data)
         only_estimate = data.pop("estimate")
         name = data.pop("judge")
-        judge = ModelEndpoint.objects.filter(name=name).first()
+        judge = visibility.endpoints_for(pilot.benchmark).filter(name=name).first()
         if name and judge is None:
             raise ValidationError({"judge": [f"There is no model “{name}”."]})
         try:

@@ -47,7 +47,7 @@ class RejudgingForm(forms.Form):
         assert isinstance(judge, forms.ModelChoiceField)
         assert isinstance(prompt, forms.ChoiceField)
         assert isinstance(sessions, forms.ChoiceField)
-        judge.queryset = visibility.endpoints()
+        judge.queryset = visibility.endpoints_for(pilot.benchmark)
         prompt.choices = [("", "As the pilot ran"), *((version, f"Version {version}") for version in known_versions())]
         rows: Any = visibility.sessions_of(pilot).filter(state=Session.State.FINISHED, graded_compat_at__isnull=False)
         sessions.choices = [

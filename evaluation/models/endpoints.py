@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
 
 from django.core.validators import RegexValidator
 from django.db import models
@@ -13,6 +13,13 @@ from django.db.models import Q
 from evaluation.llm.endpoint import Prices
 from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
+from studio.models import Benchmark
+
+
+class ModelEndpoints(models.QuerySet["ModelEndpoint"]):
+    def usable_in(self, benchmark: Benchmark) -> Self:
+        """Those of the studio, and those that the benchmark's owners connected."""
+        return self.filter(Q(benchmark=None) | Q(benchmark=benchmark)).order_by("scripted", "name")
 
 
 class ModelEndpoint(models.Model):
@@ -43,6 +50,8 @@ class ModelEndpoint(models.Model):
     max_concurrency = models.PositiveIntegerField(default=32)
     scripted = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ModelEndpoints.as_manager()
 
     class Meta:
         ordering = ["name"]

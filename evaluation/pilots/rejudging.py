@@ -99,6 +99,8 @@ def plan_rejudging(
     """
     if not 1 <= samples <= MAX_SAMPLES:
         raise RejudgingError("samples", f"Choose between 1 and {MAX_SAMPLES} samples.")
+    if judge is not None and judge.benchmark_id not in (None, pilot.benchmark_id):
+        raise RejudgingError("judge", f"“{judge}” belongs to another benchmark.")
     roles: dict[str, Role] = {scoring: "judge" if scoring else "user_model" for scoring in SCORINGS}
     judges = {scoring: judge or pilot.endpoint(role) for scoring, role in roles.items()}
     first = JudgingRound.objects.get(pilot=pilot, number=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import RestrictedError
+from django.db.models import ProtectedError, RestrictedError
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -54,7 +54,7 @@ def endpoint_remove(request: SignedInRequest, slug: str, pk: int) -> HttpRespons
     row = _own(benchmark, pk)
     try:
         row.delete()
-    except RestrictedError:
+    except (ProtectedError, RestrictedError):
         ModelEndpoint.objects.filter(pk=row.pk).update(sealed_key="", key_env="")
         messages.warning(request, f"{row} has results, so its name stays. Its key is deleted.")
     else:

@@ -12,7 +12,6 @@ from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
-from evaluation.visibility import endpoints_for
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
 from studio.models import Benchmark
 
@@ -89,7 +88,7 @@ class Command(ReportCommand):
             self.usage_error(error.message, "Nothing was started.", as_json=as_json, document=EMPTY)
 
     def _endpoint(self, benchmark: Benchmark, option: str, name: str, as_json: bool) -> ModelEndpoint:
-        rows = endpoints_for(benchmark)
+        rows = ModelEndpoint.objects.usable_in(benchmark)
         endpoint = rows.filter(name=name).first()
         if endpoint is None:
             message = f"{option}: there is no model “{name}”." if name else f"Choose one with {option}."

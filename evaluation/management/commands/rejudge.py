@@ -12,6 +12,7 @@ from evaluation.pilots.judging_work import wait_for_round
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, plan_rejudging, start_rejudging
 from evaluation.results.comparison import round_report
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
+from studio.models import Benchmark
 
 EMPTY: dict[str, Any] = {
     "pilot": None,
@@ -51,7 +52,7 @@ class Command(ReportCommand):
         pilot = Pilot.objects.filter(pk=options["pilot"]).first()
         if pilot is None:
             self.usage_error("--pilot: there is no such pilot.", "", as_json=as_json, document=EMPTY)
-        judge = self._judge(options["judge"], as_json)
+        judge = self._judge(pilot.benchmark, options["judge"], as_json)
         try:
             plan = plan_rejudging(
                 pilot,
@@ -84,10 +85,11 @@ class Command(ReportCommand):
         if report["states"].get(Judging.State.ERROR):
             sys.exit(EXIT_PROBLEMS)
 
-    def _judge(self, name: str, as_json: bool) -> ModelEndpoint | None:
-        endpoint = ModelEndpoint.objects.filter(name=name).first()
+    def _judge(self, benchmark: Benchmark, name: str, as_json: bool) -> ModelEndpoint | None:
+        rows = ModelEndpoint.objects.usable_in(benchmark)
+        endpoint = rows.filter(name=name).first()
         if name and endpoint is None:
-            known = ", ".join(ModelEndpoint.objects.values_list("name", flat=True)) or "none yet"
+            known = ", ".join(rows.values_list("name", flat=True)) or "none yet"
             message = f"--judge: there is no model “{name}”."
             self.usage_error(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
         return endpoint
