@@ -134,7 +134,7 @@ def test_change_of_email_can_be_given_up(ada: User):
     client.post("/settings/email/", {"action_add": "1", "email": "ada@new.example"})
     assert "ada@new.example" in client.get("/settings/email/").content.decode()
 
-    client.post("/settings/email/", {"action_remove": "1", "email": "ada@new.example"})
+    client.post("/settings/email/", {"action_remove": "1", "email": "ada@new.example"}, follow=True)
 
     page = client.get("/settings/email/").content.decode()
     assert "ada@new.example" not in page and "Your email address is <b>ada@example.org</b>" in page
