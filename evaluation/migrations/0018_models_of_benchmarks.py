@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('evaluation', '0017_judgings'),
-        ('studio', '0028_tokens_as_hashes'),
+        ('studio', '0029_tokens_as_hashes'),
     ]
 
     operations = [

@@ -85,7 +85,7 @@ def test_keys_of_earlier_versions_work_for_a_while_and_are_hashed():
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE authtoken_token (key varchar(40), created timestamptz, user_id bigint)")
         cursor.execute("INSERT INTO authtoken_token VALUES (%s, now(), %s)", ["a" * 40, user.pk])
-    migration = importlib.import_module("studio.migrations.0028_tokens_as_hashes")
+    migration = importlib.import_module("studio.migrations.0029_tokens_as_hashes")
 
     with connection.schema_editor(atomic=False) as editor:
         migration.hash_tokens(apps, editor)

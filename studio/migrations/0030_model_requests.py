@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0028_tokens_as_hashes'),
+        ('studio', '0029_tokens_as_hashes'),
     ]
 
     operations = [

@@ -41,7 +41,7 @@ def give_owners(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("studio", "0027_invitations_and_tokens"),
+        ("studio", "0028_invitations_and_tokens"),
     ]
 
     operations = [
