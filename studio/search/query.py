@@ -114,7 +114,8 @@ def _run(
         search_sql(),
         {
             "text": text,
-            "parts": term_patterns(text),
+            "parts": (parts := term_patterns(text)),
+            "part": max(parts, key=len),
             "benchmarks": benchmarks,
             "closed_kinds": [kind for kind, _ in closed],
             "closed_keys": [pk for _, pk in closed],

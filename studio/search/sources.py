@@ -32,14 +32,21 @@ class SearchSource:
     """Keys of what this person must not find."""
 
 
+QUERY = "websearch_to_tsquery('english', %(text)s)"
+"""Written out instead of ``asked.query``, so that the planner knows how many rows will match."""
+
+
+def matching(table: str, name: str) -> str:
+    """Keys of the rows that match by text or by name. One condition for each index: with OR, every row would be read.
+    ``name``: an expression of NAMED in ``migrations/_search.py``; ``part`` is one of ``parts``."""
+    return f"""SELECT id FROM {table} WHERE search @@ {QUERY}
+        UNION SELECT id FROM {table} WHERE {name} ILIKE %(part)s AND {name} ILIKE ALL(%(parts)s::text[])"""
+
+
 def _part_of_task(
     kind: str, label: str, table: str, text: str, *, item: str, at: str, name_column: str = "", anchor: str
 ) -> SearchSource:
-    match = (
-        f"(r.search @@ asked.query OR {name_column} ILIKE ALL(asked.parts))"
-        if name_column
-        else "r.search @@ asked.query"
-    )
+    match = f"r.id IN ({matching(table, name_column)})" if name_column else f"r.search @@ {QUERY}"
     return SearchSource(
         kind,
         label,
@@ -75,7 +82,7 @@ SOURCES: list[SearchSource] = [
             0.6 + ts_rank(p.search, asked.query) + {NAMED.format(PERSONA_NAME)}, p.updated_at
             FROM asked CROSS JOIN studio_persona p
             WHERE p.benchmark_id = ANY(asked.benchmarks)
-            AND (p.search @@ asked.query OR {PERSONA_NAME} ILIKE ALL(asked.parts))""",
+            AND p.id IN ({matching("studio_persona", "(user_id || ' ' || name)")})""",
         """SELECT concat_ws(' – ', p.user_id, nullif(p.occupation, ''), nullif(p.role_text, ''), nullif(p.routines, ''),
            nullif(p.working_style, '')) FROM studio_persona p WHERE p.id = page.pk""",
     ),
@@ -87,7 +94,7 @@ SOURCES: list[SearchSource] = [
             FROM asked CROSS JOIN studio_task t
             JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
             WHERE p.benchmark_id = ANY(asked.benchmarks)
-            AND (t.search @@ asked.query OR {TASK_NAME} ILIKE ALL(asked.parts))""",
+            AND t.id IN ({matching("studio_task", "(task_id || ' ' || title)")})""",
         """SELECT concat_ws(' – ', t.task_id, nullif(t.initial_request, ''), nullif(t.description, ''),
            nullif(t.reference_workflow, '')) FROM studio_task t WHERE t.id = page.pk""",
     ),
@@ -101,11 +108,11 @@ SOURCES: list[SearchSource] = [
     ),
     _part_of_task(
         "file", "Files", "studio_asset", "concat_ws(' – ', r.path, nullif(r.description, ''))",
-        item="NULL::int", at="t.updated_at", name_column="r.path", anchor="f-assets",
+        item="NULL::int", at="t.updated_at", name_column="path", anchor="f-assets",
     ),
     _part_of_task(
         "artifact", "Expected artifacts", "studio_expectedartifact", "concat_ws(' – ', r.path, nullif(r.note, ''))",
-        item="r.position", at="t.updated_at", name_column="r.path", anchor="f-expected_artifacts-{item}",
+        item="r.position", at="t.updated_at", name_column="path", anchor="f-expected_artifacts-{item}",
     ),
     _part_of_task(
         "comment", "Comments", "studio_comment", "r.text",

@@ -6,22 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models.expressions import RawSQL
 
 from studio.access import AnyUser
 from studio.findings.queries import SEVERITIES
 from studio.models import Assignment, Benchmark, Task, TaskState, TaskSummary
 from studio.reports.counts import tasks_with_counts
 from studio.search.query import clean_query, term_patterns
+from studio.search.sources import matching
 
 FILTERS = ("q", "persona", "state", "category", "trigger", "findings", "writer", "reviewer")
 NONE = "none"
 """The value for tasks without a category, findings, author or reviewer."""
 FINDINGS = (*SEVERITIES, NONE)
-MATCHES_TEXT = (
-    "(studio_task.search @@ websearch_to_tsquery('english', %s)"
-    " OR (studio_task.task_id || ' ' || studio_task.title) ILIKE ALL(%s::text[]))"
-)
-"""Uses a column of ``migrations/_search.py`` that the model does not declare."""
 TRIGGERS = dict(Task._meta.get_field("trigger_kind").choices or ())
 
 
@@ -87,10 +84,15 @@ def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser 
         elif filters[part]:
             rows = rows.filter(Exists(assigned.filter(user__username=filters[part])))
     if filters["q"]:
-        words = [filters["q"], term_patterns(filters["q"])]
-        rows = rows.filter(task__in=Task.objects.extra(where=[MATCHES_TEXT], params=words))  # noqa: S610 - a parameter
+        rows = rows.filter(task__in=_matching_tasks(filters["q"]))
     ordered = rows.order_by("persona__position", "persona__user_id", "position", "name")
     return FilteredTasks(ListedTasks(ordered), {name: value for name, value in filters.items() if value})
+
+
+def _matching_tasks(q: str) -> RawSQL:
+    parts = term_patterns(q)
+    sql = matching("studio_task", "(task_id || ' ' || title)").replace("%(text)s", "%s").replace("%(parts)s", "%s")
+    return RawSQL(sql.replace("%(part)s", "%s"), [q, max(parts, key=len), parts])  # noqa: S611 - constants and parameters
 
 
 def read_tasks(keys: Iterable[int]) -> list[Task]:
