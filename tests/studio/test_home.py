@@ -19,16 +19,22 @@ from studio.review import comments, workflow
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 NOON = dt.datetime(2026, 3, 2, 12, tzinfo=dt.UTC)
 
 
-@pytest.fixture
-def project():
+@pytest.fixture(scope="module")
+def shared_project(module_db):
     benchmark = BenchmarkFactory(plan_sessions=4, plan_groups=1, plan_standalone=2)
     author = member(benchmark, Role.AUTHOR)
     return benchmark, author, a_persona(benchmark, by=author)
+
+
+@pytest.fixture
+def project(shared_project):
+    return fresh(shared_project)
 
 
 def home(user, query=""):

@@ -16,18 +16,24 @@ from studio.review import comments, workflow
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
+@pytest.fixture(scope="module")
+def shared_project(module_db):
     """A benchmark with a persona, a task, and an owner who also reviews."""
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
     persona = a_persona(benchmark, by=owner, preferences={"bread": "dark"}, tools=("write_file",))
     a_task(persona, by=owner)
     return benchmark, owner, persona
+
+
+@pytest.fixture
+def project(shared_project):
+    return fresh(shared_project)
 
 
 def signed_in(user):

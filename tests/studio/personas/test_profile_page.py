@@ -12,19 +12,25 @@ from studio.drafts.load import load_episode
 from studio.models import Persona, Role
 from studio.personas.save import save_order
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
+@pytest.fixture(scope="module")
+def shared_project(module_db):
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=author, tools=("read_file", "gmail__show_draft"))
     client = Client()
     client.force_login(author)
     return client, persona, reverse("studio:profile", args=[benchmark.slug, persona.user_id])
+
+
+@pytest.fixture
+def project(shared_project):
+    return fresh(shared_project)
 
 
 def facts(client, url, persona, *pairs):

@@ -13,20 +13,26 @@ from studio.models import Blob, Role, Task
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
+from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
 TEXT = "---\nname: rye\ndescription: Bakes rye.\n---\n# Rye\n\nFirst the sour. <script>alert(1)</script>\n"
 
 
-@pytest.fixture
-def desk() -> SimpleNamespace:
+@pytest.fixture(scope="module")
+def shared_desk(module_db) -> SimpleNamespace:
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=author, tools=("oven__heat", "mail__send"))
     client = Client()
     client.force_login(author)
     return SimpleNamespace(benchmark=benchmark, author=author, persona=persona, client=client)
+
+
+@pytest.fixture
+def desk(shared_desk: SimpleNamespace) -> SimpleNamespace:
+    return fresh(shared_desk)
 
 
 def url(desk, name: str = "skill_new", *more: str) -> str:

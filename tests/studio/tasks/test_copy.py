@@ -14,12 +14,13 @@ from studio.tasks import copy_tasks as copying
 from studio.tasks.copy_tasks import CopyError, copy_tasks, plan_copy
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member, stored
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
+@pytest.fixture(scope="module")
+def shared_project(module_db):
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
     script = stored("scripts/x.py", b"def score(h): return {}")
@@ -36,6 +37,11 @@ def project():
         tools=("bake",),
     )
     return benchmark, owner, persona
+
+
+@pytest.fixture
+def project(shared_project):
+    return fresh(shared_project)
 
 
 def tasks_of(persona, *ids):

@@ -12,6 +12,7 @@ from studio.models import Persona, Role, Task, TaskState
 from studio.tasks.copy_tasks import copy_tasks, plan_copy
 from tests.bench.import_2000 import files
 from tests.factories import BenchmarkFactory, a_persona, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 MANY = 100
@@ -19,14 +20,19 @@ BATCHES = 6
 """Queries more, where many tasks are more than one batch of a write."""
 
 
-@pytest.fixture
-def project():
+@pytest.fixture(scope="module")
+def shared_project(module_db):
     benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
     owner = member(benchmark, Role.OWNER)
     import_files(benchmark, files(personas=1, tasks=MANY), by=owner)
     connection.cursor().execute("ANALYZE")  # as the server does by itself where nobody waits for it
     there = BenchmarkFactory(taxonomy=benchmark.taxonomy)
     return owner, benchmark.personas.get(), a_persona(there, "miller", by=owner), a_persona(there, "baker", by=owner)
+
+
+@pytest.fixture
+def project(shared_project):
+    return fresh(shared_project)
 
 
 def chosen(persona: Persona, number: int) -> list[Task]:

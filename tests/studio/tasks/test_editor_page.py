@@ -15,14 +15,20 @@ from studio.personas.scripts import create_script
 from studio.tasks.save import save_task
 from studio.views.tasks import editor_context
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of, forms_of, joined
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def desk():
+@pytest.fixture(scope="module")
+def shared_desk(module_db):
     return Desk()
+
+
+@pytest.fixture
+def desk(shared_desk):
+    return fresh(shared_desk)
 
 
 class Desk:

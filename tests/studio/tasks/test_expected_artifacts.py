@@ -24,6 +24,7 @@ from studio.tasks.create import create_task, start_task
 from studio.tasks.save import save_task
 from studio.tasks.templates import save_template
 from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
+from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
@@ -59,8 +60,8 @@ class Desk(SimpleNamespace):
         ]
 
 
-@pytest.fixture
-def desk() -> Desk:
+@pytest.fixture(scope="module")
+def shared_desk(module_db) -> Desk:
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR, Role.OWNER)
     persona = a_persona(benchmark, by=author)
@@ -68,6 +69,11 @@ def desk() -> Desk:
     client = Client()
     client.force_login(author)
     return Desk(benchmark=benchmark, author=author, persona=persona, task=task, client=client)
+
+
+@pytest.fixture
+def desk(shared_desk: Desk) -> Desk:
+    return fresh(shared_desk)
 
 
 def artifact(path: str, content: bytes = b"", note: str = "") -> spec.ExpectedArtifact:

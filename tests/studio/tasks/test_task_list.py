@@ -17,16 +17,22 @@ from studio.review.bulk import BulkChangeError
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
+@pytest.fixture(scope="module")
+def shared_project(module_db):
     benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
     owner = member(benchmark, Role.OWNER)
     persona = a_persona(benchmark, by=owner)
     return benchmark, owner, persona
+
+
+@pytest.fixture
+def project(shared_project):
+    return fresh(shared_project)
 
 
 def signed_in(user):

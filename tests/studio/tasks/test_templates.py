@@ -19,12 +19,13 @@ from studio.tasks.starting_points import starting_points
 from studio.tasks.templates import TaskTemplateError, save_template
 from studio.tasks.transitions import WorkflowError, submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, stored
+from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
+@pytest.fixture(scope="module")
+def shared_project(module_db):
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
     persona = a_persona(benchmark, by=owner, scripts=(stored("scripts/x.py", b"def score(h): return {}"),))
@@ -43,6 +44,11 @@ def project():
         source={"task_id": "bread", "odd": 1},
     )
     return benchmark, owner, persona, row
+
+
+@pytest.fixture
+def project(shared_project):
+    return fresh(shared_project)
 
 
 def signed_in(user):
