@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
+
 from annotations.consensus import unanimous_answer, update_consensus
-from annotations.models import Adjudication, AuditCampaign, Packet
-from annotations.visibility import Answers, answers_of, may_adjudicate
-from studio.models import User
+from annotations.models import Adjudication, AuditCampaign, Consensus, Packet
+from annotations.visibility import ADJUDICATORS, Answers, answers_of, may_adjudicate, shares_of
+from studio.models import Membership, User
 from studio.models.transactions import atomic_with_retry
 
 
@@ -15,6 +17,26 @@ class AdjudicationError(Exception):
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
         self.field = field
+
+
+def adjudicable_packets(user: User, campaigns: QuerySet[AuditCampaign]) -> dict[AuditCampaign, list[int]]:
+    """Positions of undecided packets that the user may adjudicate now, by campaign, in a constant number of queries.
+    Nothing of a campaign in which the user still judges blind."""
+    allowed = Membership.objects.filter(user=user.pk, role__in=ADJUDICATORS).values("benchmark")
+    undecided = (
+        Consensus.objects.filter(decision=None, packet__campaign__in=campaigns.filter(benchmark__in=allowed))
+        .exclude(packet__judgments__auditor=user.pk)
+        .order_by("packet__campaign", "packet__position")
+        .values_list("packet__campaign", "packet__position")
+    )
+    positions: dict[int, list[int]] = {}
+    for campaign, position in undecided:
+        positions.setdefault(campaign, []).append(position)
+    if not positions:
+        return {}
+    rows = list(AuditCampaign.objects.filter(pk__in=positions).select_related("benchmark").order_by("created_at"))
+    shares = shares_of(rows, user)
+    return {row: positions[row.pk] for row in rows if not shares[row.pk].pending and not shares[row.pk].undoable}
 
 
 def undecided_packets(campaign: AuditCampaign, answers: Answers | None = None) -> list[int]:

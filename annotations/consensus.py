@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from django.urls import reverse
+
 from annotations.models import Consensus, Judgment, Packet
 from annotations.visibility import answers_of
+from studio.models import Notification
+from studio.notifications import notify
 
 AS_BOOL = {Judgment.Answer.YES.value: True, Judgment.Answer.NO.value: False}
 
@@ -32,3 +36,22 @@ def update_consensus(packet: Packet) -> Consensus | None:
         defaults={"decision": decision, "judged_by": len(answers), "adjudicated": adjudication is not None},
     )
     return row
+
+
+def notify_adjudicators(packet: Packet) -> None:
+    """Notify those who plan audits and did not judge this packet: once until they read it, even if more packets
+    wait by then."""
+    campaign = packet.campaign
+    address = reverse("annotations:adjudicate_next", args=[campaign.pk])
+    people = notify.users_allowed(campaign.benchmark_id, "plan_audit")
+    people -= set(answers_of([campaign.pk]).get(packet.pk, {}))
+    unread = Notification.objects.filter(kind=notify.Kind.ADJUDICATION, address=address, read_at=None)
+    people -= set(unread.values_list("user_id", flat=True))
+    notify.notify(
+        people,
+        notify.Kind.ADJUDICATION,
+        f"Auditors disagree in “{campaign.name}”. Someone who did not judge has to adjudicate.",
+        benchmark=campaign.benchmark_id,
+        address=address,
+        by=None,
+    )

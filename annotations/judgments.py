@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotations.consensus import update_consensus
+from annotations.consensus import notify_adjudicators, update_consensus
 from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.packets import PacketContent, collapse_whitespace, find_passage
 from annotations.visibility import RESULTS_OPENED, has_opened_results, is_auditor, pending_packets
@@ -82,7 +82,9 @@ def record_judgment(
         comment=comment.strip(),
         milliseconds=milliseconds,
     )
-    update_consensus(packet)
+    consensus = update_consensus(packet)
+    if consensus is not None and consensus.decision is None:
+        notify_adjudicators(packet)
     return row
 
 

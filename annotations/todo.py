@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 from django.urls import reverse
 
+from annotations.adjudication import adjudicable_packets
 from annotations.models import AuditCampaign
 from annotations.visibility import shares_of
 from studio.models import Benchmark, User
@@ -29,7 +30,22 @@ def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> li
         )
         for campaign in pending[:most]
     )
-    return [TodoGroup("audits", "Decisions to judge", items, len(pending))]
+    return [TodoGroup("audits", "Decisions to judge", items, len(pending)), _adjudications(user, benchmarks, most)]
+
+
+def _adjudications(user: User, benchmarks: QuerySet[Benchmark], most: int) -> TodoGroup:
+    waiting = adjudicable_packets(user, AuditCampaign.objects.filter(benchmark__in=benchmarks))
+    items = [
+        TodoItem(
+            campaign.name,
+            reverse("annotations:adjudicate_next", args=[campaign.pk]),
+            str(campaign.benchmark),
+            "waiting",
+            f"auditors disagree on {len(positions)}",
+        )
+        for campaign, positions in waiting.items()
+    ]
+    return TodoGroup("adjudications", "To adjudicate", tuple(items[:most]), len(items))
 
 
 def register_todo() -> None:

@@ -12,5 +12,6 @@ urlpatterns = [
     path("<int:pk>/judge/", views.judge_next, name="judge"),
     path("<int:pk>/judge/<int:position>/", views.judge, name="packet"),
     path("<int:pk>/undo/", views.undo, name="undo"),
+    path("<int:pk>/adjudicate/", views.adjudicate_next, name="adjudicate_next"),
     path("<int:pk>/adjudicate/<int:position>/", views.adjudication, name="adjudicate"),
 ]

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotations import reports
-from annotations.adjudication import AdjudicationError, adjudicate
+from annotations.adjudication import AdjudicationError, adjudicable_packets, adjudicate
 from annotations.campaigns import close_campaign
 from annotations.forms import AdjudicationForm, JudgmentForm
 from annotations.judgments import JudgmentError, next_number, open_results, record_judgment, undo_last
@@ -148,6 +148,15 @@ def undo(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 @login_required
+@require_GET
+def adjudicate_next(request: SignedInRequest, pk: int) -> HttpResponse:
+    """The first decision that waits for this person, or the audit if none does."""
+    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    waiting = _positions_to_adjudicate(request.user, row)
+    return redirect("annotations:adjudicate", pk, waiting[0]) if waiting else redirect(row)
+
+
+@login_required
 @require_http_methods(["GET", "POST"])
 def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
     row = get_object_or_404(visible_campaigns(request.user), pk=pk)
@@ -164,7 +173,7 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
         except AdjudicationError as error:
             form.add_error(error.field or None, str(error))
         else:
-            return redirect(row)
+            return _after_adjudication(request, row, position)
     content = PacketContent.model_validate(packet.content)
     return render(
         request,
@@ -176,8 +185,33 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
             "guide": GUIDES[content.kind],
             "judgments": reports.current_judgments(packet),
             "form": form,
+            "neighbors": _neighbors(position, _positions_to_adjudicate(request.user, row)),
         },
     )
+
+
+def _after_adjudication(request: SignedInRequest, row: AuditCampaign, position: int) -> HttpResponse:
+    """On to the next decision after this one, else to the first that is left, else to the results."""
+    waiting = _positions_to_adjudicate(request.user, row)
+    if not waiting:
+        messages.success(request, "Your decision counts. Nothing else is left to adjudicate here.")
+        return redirect(row)
+    messages.success(request, f"Your decision counts. {len(waiting)} left.")
+    later = [other for other in waiting if other > position]
+    return redirect("annotations:adjudicate", row.pk, (later or waiting)[0])
+
+
+def _positions_to_adjudicate(user: User, row: AuditCampaign) -> list[int]:
+    return adjudicable_packets(user, AuditCampaign.objects.filter(pk=row.pk)).get(row, [])
+
+
+def _neighbors(position: int, waiting: list[int]) -> dict[str, int | None]:
+    return {
+        "number": waiting.index(position) + 1 if position in waiting else None,
+        "total": len(waiting),
+        "previous": next((other for other in reversed(waiting) if other < position), None),
+        "next": next((other for other in waiting if other > position), None),
+    }
 
 
 def _find_assigned_campaign(request: SignedInRequest, pk: int) -> AuditCampaign:

@@ -10,6 +10,7 @@ from studio.views import (
     episodes,
     files,
     findings,
+    guide,
     home,
     imports,
     invitations,
@@ -104,6 +105,9 @@ benchmark_patterns: Patterns = [
 studio_patterns: Patterns = [
     path("", home.home, name="home"),
     path("happened/", home.activity, name="recent_activity"),
+    path("introduction/", guide.introduction, name="introduction"),
+    path("first-task/", guide.strip, name="guide_strip"),
+    path("first-task/<str:action>/", guide.act, name="guide_act"),
     path("login/", sign_in.LoginView.as_view(), name="login"),
     path("signed-in/", sign_in.signed_in, name="signed_in"),
     path("logout/", sign_in.LogoutView.as_view(), name="logout"),

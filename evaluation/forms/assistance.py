@@ -6,8 +6,7 @@ from typing import Any
 
 from django import forms
 
-from evaluation import visibility
-from evaluation.forms.choices import EndpointChoice
+from evaluation.forms.choices import EndpointChoice, endpoints_for
 from evaluation.models import AssistantModel
 from studio.models import Benchmark
 
@@ -32,7 +31,7 @@ class AssistantModelForm(forms.ModelForm[AssistantModel]):
     def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["endpoint"] = EndpointChoice(
-            queryset=visibility.endpoints_for(benchmark),
+            queryset=endpoints_for("assistant", benchmark),
             required=False,
             label="Assistant model",
             empty_label="None (AI help off)",

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from django import forms
 from django.conf import settings
+from django.db.models import Q, QuerySet
 
+from evaluation import visibility
 from evaluation.models import ModelEndpoint
+from studio.models import Benchmark
+
+SCRIPTED_PARTS = {"user_model": "scripted-user", "judge": "scripted-judge", "assistant": "scripted-helper"}
+"""The scripted model that plays each part; the others are agents."""
+
+
+def endpoints_for(part: str, benchmark: Benchmark) -> QuerySet[ModelEndpoint]:
+    """Real models can play any part; a scripted one only its own."""
+    others = Q()
+    for own in SCRIPTED_PARTS.values():
+        others |= Q(model__startswith=own)
+    own = SCRIPTED_PARTS.get(part)
+    plays = ~others if own is None else Q(model__startswith=own)
+    return visibility.endpoints_for(benchmark).filter(plays | Q(scripted=False))
 
 
 class EndpointChoice(forms.ModelChoiceField[ModelEndpoint]):
@@ -21,13 +35,12 @@ class EndpointChoice(forms.ModelChoiceField[ModelEndpoint]):
         return f"{row.name} – no price given"
 
 
-def default_endpoint(endpoints: Sequence[ModelEndpoint], part: str) -> int | None:
+def default_endpoint(part: str, benchmark: Benchmark) -> int | None:
     """Key of the configured model for a part; without one, of a scripted model, which is free."""
     name = {
         "agent": "scripted-helpful",
         "user_model": settings.DEFAULT_USER_MODEL or "scripted-user",
         "judge": settings.DEFAULT_JUDGE or "scripted-judge",
     }[part]
-    return next(
-        (endpoint.pk for endpoint in endpoints if endpoint.name == name), endpoints[0].pk if endpoints else None
-    )
+    keys = dict(endpoints_for(part, benchmark).values_list("name", "pk"))
+    return keys.get(name, next(iter(keys.values()), None))

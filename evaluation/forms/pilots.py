@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from evaluation import visibility
-from evaluation.forms.choices import EndpointChoice, default_endpoint
+from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints_for
 from evaluation.models import ModelEndpoint
 from evaluation.pilots.start import LIMITS, MAX_RUNS
 from studio.models import Benchmark, Persona, Task, TaskState
@@ -63,15 +63,13 @@ class PilotForm(forms.Form):
         if self.loads_tasks:
             self._choice("persona").widget.attrs |= LOAD_TASKS
         self._choice("tasks").choices = [(task.task_id, str(task)) for task in tasks]
-        rows = visibility.endpoints_for(benchmark)
-        endpoints = list(rows)
         for name in ("agent", "user_model", "judge"):
             field = self.fields[name]
             assert isinstance(field, forms.ModelChoiceField)
-            field.queryset = rows.all()
+            field.queryset = endpoints_for(name, benchmark)
             field.empty_label = None
             if not self.is_bound and name not in self.initial:
-                self.initial[name] = default_endpoint(endpoints, name)
+                self.initial[name] = default_endpoint(name, benchmark)
         for name in ("turns", "tool_calls", "tokens", "cost"):
             self.initial.setdefault(name, int(LIMITS[name]))
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from django import forms
 
-from evaluation import visibility
-from evaluation.forms.choices import EndpointChoice, default_endpoint
+from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints_for
 from evaluation.models import ModelEndpoint, Rehearsal
 from studio.models import Benchmark
 
@@ -28,14 +27,12 @@ class RehearsalForm(forms.Form):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
         super().__init__(*args, **options)
-        rows = visibility.endpoints_for(benchmark)
-        endpoints = list(rows)
         for name, part in (("agent", "agent"), ("judge", "user_model")):
             field = self.fields[name]
             assert isinstance(field, forms.ModelChoiceField)
-            field.queryset = rows.all()
+            field.queryset = endpoints_for(part, benchmark)
             if not self.is_bound:
-                self.initial.setdefault(name, default_endpoint(endpoints, part))
+                self.initial.setdefault(name, default_endpoint(part, benchmark))
         agent = self.fields["agent"]
         assert isinstance(agent, forms.ModelChoiceField)
         agent.empty_label = None

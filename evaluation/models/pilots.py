@@ -77,6 +77,11 @@ class Pilot(models.Model):
     def judge_name(self) -> str:
         return self.endpoint("judge").name
 
+    @property
+    def agent_judges_itself(self) -> bool:
+        """Whether agent and judge were the same model when it started."""
+        return self.endpoint("agent").model == self.endpoint("judge").model
+
 
 class Run(models.Model):
     """One pass through one persona's episode: sessions in order over one workspace."""

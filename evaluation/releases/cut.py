@@ -15,7 +15,7 @@ from studio.domain.pack import write_pack
 from studio.drafts.load import load_episodes
 from studio.findings.refresh import refresh_findings, run_graders
 from studio.imports.export import episode_files
-from studio.models import Benchmark, Blob, ErrorWaiver, Event, Finding, Persona, Task, TaskState, User
+from studio.models import Benchmark, Blob, ErrorWaiver, Event, Finding, Persona, Review, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
 from studio.reports.statistics import grader_checks
 
@@ -115,6 +115,7 @@ def _manifest(
 ) -> JsonDict:
     """``pack.json`` without its list of files. Independent of time and place."""
     tasks = [task for episode in episodes for task in (*episode.tasks, *episode.unplaced)]
+    approvers = _approvers(candidate)
     return {
         "format": "pi-bench-v2",
         "benchmark": {
@@ -137,6 +138,7 @@ def _manifest(
                 "task": row.task_id,
                 "revision": candidate.revisions[row.pk].number,
                 "sha256": candidate.revisions[row.pk].sha256,
+                "approved_by": approvers.get(candidate.revisions[row.pk].pk, []),
             }
             for row in candidate.tasks
         ],
@@ -144,6 +146,16 @@ def _manifest(
         "exceptions": list(exceptions),
         "set_aside": _dismissed_errors(candidate),
     }
+
+
+def _approvers(candidate: ReleaseCandidate) -> dict[int, list[str]]:
+    """Names of those who approved, by the key of the revision; only of tasks that count as approved."""
+    approved = [candidate.revisions[row.pk].pk for row in candidate.tasks if row.state in RELEASABLE]
+    decisions = (Review.Decision.APPROVED, Review.Decision.APPROVED_ELSEWHERE)
+    names: dict[int, set[str]] = {}
+    for review in Review.objects.filter(revision__in=approved, decision__in=decisions).select_related("reviewer"):
+        names.setdefault(review.revision_id, set()).add(str(review.reviewer or "unknown"))
+    return {revision: sorted(own) for revision, own in names.items()}
 
 
 def _dismissed_errors(candidate: ReleaseCandidate) -> list[JsonDict]:

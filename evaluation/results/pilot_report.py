@@ -88,6 +88,7 @@ def pilot_report(pilot: Pilot) -> dict[str, Any]:
         "state": pilot.state,
         "scripted": pilot.scripted,
         "drafts": pilot.drafts,
+        "agent_judges_itself": pilot.agent_judges_itself,
         "judging": judging_json(loaded.round, loaded.rules),
         "sessions": [_session(loaded, session, by_run[session.run_id]) for session in loaded.sessions],
         "scores": scores_json(loaded),

@@ -27,7 +27,15 @@ from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.comparison import summarize_rounds
 from evaluation.results.pilot_report import pilot_report
 from evaluation.results.scores import read_scores, refresh_scores
-from studio.access import SignedInRequest, actions_in, benchmarks_for, find_benchmark, may, require, why_not
+from studio.access import (
+    SignedInRequest,
+    actions_in,
+    benchmarks_allowing,
+    benchmarks_for,
+    find_benchmark,
+    require,
+    why_not,
+)
 
 PER_PAGE = 50
 PERSONAS_PER_PAGE = 5
@@ -122,6 +130,7 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     refresh_scores(page)
     benchmarks = list(benchmarks_for(request.user).order_by("name"))
+    startable = set(benchmarks_allowing(request.user, "pilot").values_list("pk", flat=True))
     return render(
         request,
         "evaluation/pilots/list.html",
@@ -130,8 +139,8 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
             "closed": closed.count(),
             "benchmark": benchmark,
             "benchmarks": benchmarks,
-            "may_start": benchmark is not None and may(request.user, benchmark, "pilot"),
             "why_not_start": why_not("pilot", benchmark),
+            "startable": [item for item in benchmarks if benchmark in (None, item) and item.pk in startable],
         },
     )
 

@@ -76,6 +76,14 @@ def benchmarks_for(user: AnyUser) -> QuerySet[Benchmark]:
     return Benchmark.objects.filter(pk__in=Membership.objects.filter(user=user).values("benchmark"))
 
 
+def benchmarks_allowing(user: AnyUser, action: str) -> QuerySet[Benchmark]:
+    """Benchmarks in which a role of the user allows the action."""
+    if not user.is_authenticated:
+        return Benchmark.objects.none()
+    allowing = Membership.objects.filter(user=user, role__in=ALLOWED[action])
+    return Benchmark.objects.filter(pk__in=allowing.values("benchmark"))
+
+
 def find_benchmark(user: AnyUser, slug: str) -> Benchmark:
     """Raises Http404 if it does not exist or the user is no member."""
     return _first_or_404(benchmarks_for(user).filter(slug=slug))

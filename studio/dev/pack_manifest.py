@@ -30,6 +30,9 @@ class PackTask(Closed):
     task: str
     revision: int = Field(description="The version of the task that was released.")
     sha256: Sha256 = Field(description="Content hash of that version's TaskSpec.")
+    approved_by: list[str] = Field(
+        [], description="Who approved that version; nobody if it was released as an exception."
+    )
 
 
 class PackPilot(Closed):

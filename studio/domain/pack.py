@@ -7,10 +7,13 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 PACK_VERSION = 1
 MANIFEST = "pack.json"
+MAX_TEXT = 500
+"""Characters of a string of the manifest that are shown."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -20,6 +23,58 @@ class UnsupportedPackError(ValueError):
 
 class DamagedPackError(ValueError):
     """A file of the pack is missing, added or changed; the message names it."""
+
+
+@dataclass(frozen=True)
+class PackFacts:
+    """What a pack says of itself; strings are hostile until escaped."""
+
+    version: str
+    benchmark: str
+    approvers: Mapping[tuple[str, str], tuple[str, ...]]
+    """Who approved each task, by persona and task id; tasks that nobody approved are missing."""
+    exceptions: tuple[tuple[str, str, str], ...]
+    """Problem, reason, and who accepted it."""
+
+    @property
+    def names(self) -> list[str]:
+        return sorted({name for names in self.approvers.values() for name in names})
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "version": self.version,
+            "benchmark": self.benchmark,
+            "approved": len(self.approvers),
+            "approved_by": self.names,
+            "exceptions": [{"message": message, "reason": reason, "by": by} for message, reason, by in self.exceptions],
+        }
+
+
+def read_facts(manifest: Mapping[str, Any]) -> PackFacts:
+    """The facts of a manifest; what has another form than expected is left out."""
+    benchmark = _mapping(manifest.get("benchmark"))
+    approvers = {
+        (_text(row.get("persona")), _text(row.get("task"))): names
+        for row in map(_mapping, _list(manifest.get("tasks")))
+        if (names := tuple(_text(name) for name in _list(row.get("approved_by")) if _text(name)))
+    }
+    exceptions = tuple(
+        (_text(_mapping(row.get("problem")).get("message")), _text(row.get("reason")), _text(row.get("by")))
+        for row in map(_mapping, _list(manifest.get("exceptions")))
+    )
+    return PackFacts(_text(manifest.get("version")), _text(benchmark.get("name")), approvers, exceptions)
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value[:MAX_TEXT] if isinstance(value, str) else ""
 
 
 def write_pack(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes:

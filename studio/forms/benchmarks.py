@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 
 from studio.domain.plan import PAPER_PLAN, Plan, plan_problem
+from studio.forms.conditional import one_of_several
 from studio.models import Benchmark, Role, User
 
 PLAN: dict[str, tuple[str, str]] = {
@@ -111,14 +112,20 @@ class MultipleFilesField(forms.FileField):
 
 
 class ImportForm(forms.Form):
-    archive = forms.FileField(
-        label="A zip", required=False, help_text="Of one persona's folder, or of a data/ folder with several."
+    archive = one_of_several(
+        forms.FileField(
+            label="A zip",
+            required=False,
+            help_text="Of one persona's folder, of a data/ folder with several, or a release.",
+        )
     )
-    folder = MultipleFilesField(
-        label="Or a folder",
-        required=False,
-        help_text="The same, unzipped.",
-        widget=MultipleFilesInput(attrs={"webkitdirectory": ""}),
+    folder = one_of_several(
+        MultipleFilesField(
+            label="Or a folder",
+            required=False,
+            help_text="The same, unzipped.",
+            widget=MultipleFilesInput(attrs={"webkitdirectory": ""}),
+        )
     )
     paths = forms.CharField(required=False, widget=forms.HiddenInput(attrs={"data-paths": ""}))
     published = forms.BooleanField(

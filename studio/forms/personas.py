@@ -9,6 +9,7 @@ from django import forms
 from django.utils.text import slugify
 
 from studio.domain.persona import PersonaSpec
+from studio.forms.conditional import one_of_several
 from studio.forms.post_data import MAPPING, Posted, mapping_rows, preserve, read_mapping, read_picks
 
 ONE_LINE = ("name", "occupation")
@@ -65,7 +66,7 @@ def read_persona_form(form: PersonaForm, base: PersonaSpec) -> tuple[PersonaSpec
 
 
 class NewPersonaForm(forms.Form):
-    name = forms.CharField(max_length=200, required=False, label="Name")
+    name = one_of_several(forms.CharField(max_length=200, required=False, label="Name"))
     occupation = forms.CharField(max_length=1000, required=False)
     role_text = forms.CharField(
         label="Who they are",
@@ -91,11 +92,13 @@ class NewPersonaForm(forms.Form):
 
 
 class NewTaskForm(forms.Form):
-    title = forms.CharField(
-        max_length=300,
-        required=False,
-        widget=forms.TextInput(attrs={"autofocus": True}),
-        help_text="Leave blank to keep the template's title. Required for a blank task or a starting point.",
+    title = one_of_several(
+        forms.CharField(
+            max_length=300,
+            required=False,
+            widget=forms.TextInput(attrs={"autofocus": True}),
+            help_text="Leave blank to keep the template's title. Required for a blank task or a starting point.",
+        )
     )
     initial_request = forms.CharField(
         label="Request",

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from studio.domain.archive import Limits, check_names, unpack
-from studio.domain.pack import MANIFEST, DamagedPackError, UnsupportedPackError, check_pack
+from studio.domain.pack import MANIFEST, DamagedPackError, PackFacts, UnsupportedPackError, check_pack, read_facts
 from studio.domain.pibench import Reading, read_personas
 from studio.domain.problems import Problem
 from studio.drafts.validate import DraftError
@@ -44,7 +44,8 @@ def import_path(
         unpacked = read_folder(path, upload_limits())
         if unpacked.errors:
             return _refused(unpacked.errors)
-        return _import(benchmark, _read(unpacked.files), by=by, published=published, dry_run=dry_run, name=path.name)
+        upload = _read(unpacked.files)
+        return _import(benchmark, upload, by=by, published=published, dry_run=dry_run, name=path.name)
     if path.stat().st_size > settings.UPLOAD_MAX_BYTES:
         message = f"The file has {path.stat().st_size:,} bytes; the limit is {settings.UPLOAD_MAX_BYTES:,}."
         return _refused([Problem(file=path.name, message=message, mend="Import the personas one by one.")])
@@ -66,8 +67,8 @@ def import_archive(
     unpacked = unpack(data, upload_limits())
     if unpacked.errors:
         return _refused(unpacked.errors)
-    reading = _read(unpacked.files, name)
-    return _import(benchmark, reading, by=by, published=published, dry_run=dry_run, name=name, staged=staged)
+    upload = _read(unpacked.files, name)
+    return _import(benchmark, upload, by=by, published=published, dry_run=dry_run, name=name, staged=staged)
 
 
 def import_files(
@@ -87,19 +88,20 @@ def import_files(
     """
     if problems := check_names(files, upload_limits()):
         return _refused(problems)
-    reading = _read(files, name)
-    return _import(benchmark, reading, by=by, published=published, dry_run=dry_run, name=name)
+    upload = _read(files, name)
+    return _import(benchmark, upload, by=by, published=published, dry_run=dry_run, name=name)
 
 
-def _read(files: Mapping[str, bytes], name: str = "") -> Reading:
+def _read(files: Mapping[str, bytes], name: str = "") -> tuple[Reading, PackFacts | None]:
     """A release pack must be complete: each file as its manifest says."""
+    facts = None
     if MANIFEST in files:
         try:
-            check_pack(files)
+            facts = read_facts(check_pack(files))
         except (UnsupportedPackError, DamagedPackError) as error:
             fix = "Fetch the pack again from where it was released."
-            return Reading(errors=[Problem(file=MANIFEST, message=str(error), mend=fix)])
-    return read_personas(files, name=name)
+            return Reading(errors=[Problem(file=MANIFEST, message=str(error), mend=fix)]), None
+    return read_personas(files, name=name), facts
 
 
 def find_reading_errors(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
@@ -114,7 +116,7 @@ def _refused(errors: Sequence[Problem]) -> ImportReport:
 
 def _import(
     benchmark: Benchmark,
-    reading: Reading,
+    upload: tuple[Reading, PackFacts | None],
     *,
     by: User | None,
     published: bool,
@@ -122,9 +124,11 @@ def _import(
     name: str,
     staged: Import | None = None,
 ) -> ImportReport:
+    reading, pack = upload
     if published:
         validate_may_publish(benchmark, by)
-    report = ImportReport(warnings=reading.warnings, errors=reading.errors or list(_oversized_tasks(reading)))
+    errors = reading.errors or list(_oversized_tasks(reading))
+    report = ImportReport(warnings=reading.warnings, errors=errors, pack=pack)
     if report.errors:
         return report
     keys = _grader_keys(reading, report)

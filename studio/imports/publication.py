@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
+from django.urls import reverse
 from django.utils import timezone
 
 from studio.domain.phrases import count_of, quoted_titles
@@ -15,7 +16,7 @@ from studio.findings.queries import open_findings
 from studio.findings.refresh import refresh_findings
 from studio.models import Benchmark, Event, Import, Review, Revision, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
-from studio.notifications.notify import notify_of_publication, users_allowed
+from studio.notifications.notify import Kind, notify, notify_of_publication, users_allowed
 
 OPEN = (TaskState.DRAFT, TaskState.CHANGES_REQUESTED, TaskState.IN_REVIEW)
 
@@ -88,7 +89,9 @@ def confirm_publication(pk: int, *, by: User) -> int:
     if pending.refusal:
         raise PublicationError(pending.refusal)
     revisions = {revision.task_id: revision for revision in row.revisions.all()}
-    text = f"Approved elsewhere: requested by {row.by} with the import “{row.name}”, confirmed by {by}."
+    text = (
+        f"Approved elsewhere{_in_release(row)}: requested by {row.by} with the import “{row.name}”, confirmed by {by}."
+    )
     Review.objects.bulk_create(
         [
             Review(revision=revisions[task.pk], reviewer=by, decision=Review.Decision.APPROVED_ELSEWHERE, text=text)
@@ -115,9 +118,17 @@ def confirm_publication(pk: int, *, by: User) -> int:
         ],
         batch_size=500,
     )
-    _close(
-        row, Import.Publication.CONFIRMED, by, f"confirmed that {count_of(len(tasks), 'task')} were approved elsewhere"
-    )
+    confirmed = f"confirmed that {count_of(len(tasks), 'task')} were approved elsewhere"
+    _close(row, Import.Publication.CONFIRMED, by, confirmed)
+    if tasks:
+        notify(
+            users_allowed(row.benchmark, "release"),
+            Kind.RELEASE_BLOCKED,
+            f"{confirmed}. Accept that before the next release.",
+            benchmark=row.benchmark,
+            address=reverse("evaluation:release_new", args=[row.benchmark.slug]),
+            by=by,
+        )
     return len(tasks)
 
 
@@ -126,6 +137,14 @@ def decline_publication(pk: int, *, by: User) -> None:
     """Leave the tasks to be reviewed here. Whoever asked can withdraw the request in the same way."""
     row = _lock(pk, by)
     _close(row, Import.Publication.DECLINED, by, "declined to mark its tasks as approved elsewhere")
+
+
+def _in_release(row: Import) -> str:
+    pack = row.report.get("pack") if isinstance(row.report, dict) else None
+    if not pack:
+        return ""
+    names = ", ".join(pack["approved_by"][:3]) or "nobody named"
+    return f", in release {pack['version']} of {pack['benchmark']} by {names}"
 
 
 def _lock(pk: int, by: User) -> Import:

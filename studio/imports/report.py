@@ -9,6 +9,7 @@ from typing import Any
 
 from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec
+from studio.domain.pack import PackFacts
 from studio.domain.problems import Problem
 from studio.findings.grader_keys import GraderKeys
 from studio.models import Persona, Revision
@@ -47,6 +48,8 @@ class ImportReport:
     """Versions that another owner can confirm as approved elsewhere; empty unless that is asked for."""
     not_publishable: list[dict[str, str]] = field(default_factory=list)
     """``{"persona", "task", "reason"}`` of the other tasks, if it is asked for."""
+    pack: PackFacts | None = None
+    """Of a release pack: its version, exceptions and approvers."""
     publication: int | None = None
     """The pk of the import that waits for that confirmation."""
     personas: list[Persona] = field(default_factory=list)
@@ -65,6 +68,7 @@ class ImportReport:
             "warnings": [warning.to_json() for warning in self.warnings],
             "errors": [error.to_json() for error in self.errors],
             "changes": {"created": self.created, "updated": self.updated, "unchanged": self.unchanged},
+            "pack": self.pack.to_json() if self.pack else None,
             "publication": {
                 "import": self.publication,
                 "tasks": len(self.publishable),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -20,12 +20,19 @@ DESCRIPTION = "Two personas from different fields, to learn from and experiment 
 
 
 _data_sources: list[Callable[[Benchmark], None]] = []
+_histories: list[Callable[[Benchmark], None]] = []
 
 
 def register_sample_data(add_data: Callable[[Benchmark], None]) -> None:
     """Register a function that adds data of a higher layer to a new sample benchmark."""
     if add_data not in _data_sources:
         _data_sources.append(add_data)
+
+
+def register_sample_history(add_history: Callable[[Benchmark], None]) -> None:
+    """Register a function that plays some work in a new sample benchmark; it runs outside a transaction."""
+    if add_history not in _histories:
+        _histories.append(add_history)
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,7 @@ ACCOUNTS = (
     DemoAccount("author", "Aki Author", Role.AUTHOR),
     DemoAccount("reviewer", "Rosa Reviewer", Role.REVIEWER),
     DemoAccount("auditor", "Abel Auditor", Role.AUDITOR),
+    DemoAccount("auditor2", "Anna Auditor", Role.AUDITOR),
     DemoAccount("manager", "Mina Manager", Role.RELEASE_MANAGER),
     DemoAccount("viewer", "Vito Viewer", Role.VIEWER),
 )
@@ -55,12 +63,21 @@ class SampleError(Exception):
     """The sample cannot be imported; the message says why."""
 
 
-@transaction.atomic
-def load_sample() -> bool:
+def load_sample(*, with_history: bool = False) -> bool:
     """Create the sample benchmark and demo accounts where they are missing; return whether any was. Existing accounts
-    and tasks are left alone."""
-    changed = False
+    and tasks are left alone. ``with_history`` adds reviews, a pilot, an audit and releases to a new benchmark."""
+    people, new_people = _create_accounts()
+    benchmark, new = _create_benchmark(people)
+    if new and with_history:
+        for add_history in _histories:
+            add_history(benchmark)
+    return new or new_people
+
+
+@transaction.atomic
+def _create_accounts() -> tuple[dict[str, User], bool]:
     people = {}
+    changed = False
     for account in ACCOUNTS:
         person, new = User.objects.get_or_create(
             username=account.username, defaults={"display_name": account.display_name}
@@ -68,27 +85,31 @@ def load_sample() -> bool:
         if new:
             person.set_password(account.password)
             person.save(update_fields=["password"])
-        people[account.role] = person
+        people[account.username] = person
         changed |= new
-    taxonomy = ensure_taxonomy()
+    return people, changed
+
+
+@transaction.atomic
+def _create_benchmark(people: Mapping[str, User]) -> tuple[Benchmark, bool]:
     benchmark, new = Benchmark.objects.get_or_create(
         slug=SLUG,
         defaults={
             "name": NAME,
             "description": DESCRIPTION,
-            "taxonomy": taxonomy,
-            "created_by": people[Role.OWNER],
+            "taxonomy": ensure_taxonomy(),
+            "created_by": people["owner"],
             **{f"plan_{name}": value for name, value in PLAN.to_json().items()},
         },
     )
     if new:
         Membership.objects.bulk_create(
-            Membership(benchmark=benchmark, user=person, role=role) for role, person in people.items()
+            Membership(benchmark=benchmark, user=people[account.username], role=account.role) for account in ACCOUNTS
         )
-        report = import_path(benchmark, settings.BASE_DIR / "fixtures" / "sample" / "data", by=people[Role.AUTHOR])
+        report = import_path(benchmark, settings.BASE_DIR / "fixtures" / "sample" / "data", by=people["author"])
         if report.errors:
             first = report.errors[0]
             raise SampleError(f"{first.file}:{first.line}: {first.message} {first.mend}")
         for add_data in _data_sources:
             add_data(benchmark)
-    return changed or new
+    return benchmark, new

@@ -13,6 +13,7 @@ from studio.files.uploads import Upload, UploadError
 from studio.imports.importer import ImportReport, import_archive
 from studio.models import Benchmark, Import, User
 from studio.models.transactions import atomic_with_retry
+from studio.notifications.notify import users_allowed
 
 
 def zip_folder(files: Sequence[Upload], paths: str) -> bytes:
@@ -37,8 +38,14 @@ def folder_name(paths: str) -> str:
 
 
 def preview(benchmark: Benchmark, data: bytes, *, name: str, by: User, published: bool) -> Import:
-    """Report what the import would do, and store the upload until it is confirmed or dropped."""
+    """Report what the import would do, and store the upload until it is confirmed or dropped.
+
+    A release pack tells by itself what was approved: an owner is offered to have that confirmed.
+    """
     report = import_archive(benchmark, data, name=_stem(name), by=by, published=published, dry_run=True)
+    if report.pack and report.pack.approvers and not published and by.pk in users_allowed(benchmark, "manage"):
+        published = True
+        report = import_archive(benchmark, data, name=_stem(name), by=by, published=True, dry_run=True)
     return Import.objects.create(
         benchmark=benchmark,
         by=by,
@@ -51,11 +58,14 @@ def preview(benchmark: Benchmark, data: bytes, *, name: str, by: User, published
 
 
 @atomic_with_retry
-def confirm(row: Import, *, by: User) -> ImportReport:
-    """Carry out a previewed import, whose uploader is an author too. Raises UploadError the second time."""
+def confirm(row: Import, *, by: User, published: bool | None = None) -> ImportReport:
+    """Carry out a previewed import, whose uploader is an author too. ``published`` replaces the choice of the upload.
+    Raises UploadError the second time."""
     row = Import.objects.select_for_update(no_key=True).select_related("benchmark").get(pk=row.pk)
     if row.state != "previewed" or row.upload is None:
         raise UploadError("This import has already been completed or discarded.")
+    if published is not None:
+        row.published = published
     report = import_archive(
         row.benchmark, bytes(row.upload), name=_stem(row.name), by=by, published=row.published, staged=row
     )

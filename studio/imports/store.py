@@ -197,6 +197,9 @@ class ImportWriter:
             reason = "" if task.revision else "Its text is unchanged."
             if task.row.pk in written_here:
                 reason = "It was written in the studio."
+            pack = self.report.pack
+            if pack and (names[owners[task.row.pk]], task.row.task_id) not in pack.approvers:
+                reason = "Nobody had approved it in that release."
             if task.revision and not reason:
                 self.report.publishable.append(task.revision)
             else:

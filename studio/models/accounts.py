@@ -10,6 +10,9 @@ class User(AbstractUser):
     display_name = models.CharField(max_length=120, blank=True)
     letter_keys = models.BooleanField(default=True)
     """Whether single-key shortcuts are on (WCAG 2.1.4)."""
+    guide_step = models.CharField(max_length=10, blank=True, default="")
+    """The step of the guided first task; empty before it, ``done`` or ``left`` after."""
+    guide_started_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return self.display_name or self.username

@@ -24,6 +24,8 @@ class Notification(models.Model):
         PILOT_ENDED = "pilot_ended", "A pilot you started has ended"
         MODEL_REQUESTED = "model_asked", "Someone asks you to connect a model"
         AUDIT_OPENED = "audit_opened", "An audit is open for you"
+        ADJUDICATION = "adjudication", "Auditors disagree on a decision you can adjudicate"
+        RELEASE_BLOCKED = "release_blocked", "A release waits for something you can settle"
 
     user = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="notifications")
     kind = models.CharField(max_length=20, choices=Kind.choices)

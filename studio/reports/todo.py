@@ -70,10 +70,12 @@ TodoSource = Callable[[User, QuerySet[Benchmark], int], list[TodoGroup]]
 """To-do items of the user in these benchmarks, at most ``limit`` of a kind, in a constant number of queries."""
 
 _sources: dict[str, TodoSource] = {}
+_late_sources: dict[str, TodoSource] = {}
 
 
-def register(name: str, source: TodoSource) -> None:
-    _sources[name] = source
+def register(name: str, source: TodoSource, *, last: bool = False) -> None:
+    """``last``: after the person's own drafts."""
+    (_late_sources if last else _sources)[name] = source
 
 
 def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, limit: int = SHOWN) -> list[TodoGroup]:
@@ -83,6 +85,7 @@ def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, limit: int = SHOWN) 
         _publications(user, benchmarks, limit),
         *(group for source in _sources.values() for group in source(user, benchmarks, limit)),
         _group("drafts", "Your drafts", drafts_to_write(user, benchmarks).exclude(state="changes_requested"), limit),
+        *(group for source in _late_sources.values() for group in source(user, benchmarks, limit)),
     ]
     return [group for group in groups if group.count]
 

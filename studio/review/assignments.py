@@ -12,6 +12,7 @@ from studio.drafts.authors import authors_of_newest
 from studio.models import Assignment, Benchmark, Event, Membership, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
+from studio.tasks.transitions import submit
 
 Part = Assignment.Part
 REQUIRED_ACTION = {Part.WRITER: "edit", Part.REVIEWER: "review"}
@@ -122,6 +123,14 @@ def set_assignees(task_id: int, *, by: User, writer: User | None, reviewers: Seq
     # Parts are cleared before they are assigned, so that a user may change from one to the other.
     for part in sorted(Part.values, key=lambda part: bool(wanted[Part(part)])):
         replace_assignees([task], part, {task.pk: wanted[Part(part)]}, by=by)
+
+
+@atomic_with_retry
+def submit_to(reviewer: User, task_id: int, *, by: User, text: str = "") -> Task:
+    """Submit the task with this reviewer instead of those assigned. Raises AssignmentError and WorkflowError."""
+    writer = User.objects.filter(assignments__task=task_id, assignments__part=Part.WRITER).first()
+    set_assignees(task_id, by=by, writer=writer, reviewers=[reviewer])
+    return submit(task_id, by=by, text=text)
 
 
 def validate_eligible(user: User, part: str, members: Mapping[str, Sequence[EligibleMember]]) -> None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from django import template
+from django.forms import CheckboxSelectMultiple, Select
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -82,7 +83,16 @@ def _ago_text(moment: dt.datetime) -> str:
 
 @register.inclusion_tag("studio/components/field.html")
 def field(bound: Any) -> dict[str, Any]:
-    return {"field": bound, "multiple": getattr(bound.field.widget, "allow_multiple_selected", False)}
+    """A field is labelled optional if leaving it empty is a choice: not a select, not a number that has a value."""
+    widget = bound.field.widget
+    return {
+        "field": bound,
+        "multiple": getattr(widget, "allow_multiple_selected", False),
+        "optional": not bound.field.required
+        and not getattr(bound.field, "one_of_several", False)
+        and not isinstance(widget, (Select, CheckboxSelectMultiple))
+        and bound.initial in (None, ""),
+    }
 
 
 @register.simple_block_tag

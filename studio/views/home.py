@@ -12,7 +12,8 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.activity.feed import activity_feed, recent_events
 from studio.activity.visits import start_visit
-from studio.models import Membership, Revision, Role
+from studio.models import Membership, Revision, Role, User
+from studio.reports.guide import STEPS, guide_of
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of
 from studio.reports.todo import MAX_ITEMS, SHOWN, todo_of
 
@@ -37,7 +38,9 @@ def home(request: SignedInRequest) -> HttpResponse:
             "more": len(newest) > GRIDS + LINES,
             "todo": todo_of(request.user, mine, limit=MAX_ITEMS if request.GET.get("waiting") == "all" else SHOWN),
             "activity": activity_feed(request.user, mine, start_visit(request.user, timezone.now())),
-            "first_task": _writes(roles) and not Revision.objects.filter(created_by=request.user.pk).exists(),
+            "first_task": _is_new_author(request.user, roles),
+            "guide": guide_of(request.user, access.benchmarks_allowing(request.user, "edit")),
+            "steps": STEPS,
             "upcoming": upcoming(roles),
         },
     )
@@ -56,9 +59,12 @@ def upcoming(roles: set[str]) -> list[str]:
         ("your drafts, requested changes", {Role.AUTHOR, Role.OWNER}),
         ("tasks to review", {Role.REVIEWER, Role.OWNER}),
         ("audits assigned to you", {Role.AUDITOR}),
+        ("decisions to adjudicate and what blocks a release", {Role.RELEASE_MANAGER, Role.OWNER}),
     ]
     return [text for text, needed in kinds if needed & roles] or ["requests for you"]
 
 
-def _writes(roles: set[str]) -> bool:
-    return bool(roles & access.ALLOWED["edit"])
+def _is_new_author(user: User, roles: set[str]) -> bool:
+    """Whether to offer the guide: to who may write, has not, and did not decline."""
+    may_write = bool(roles & access.ALLOWED["edit"])
+    return may_write and not user.guide_step and not Revision.objects.filter(created_by=user.pk).exists()

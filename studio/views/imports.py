@@ -75,7 +75,8 @@ def decide(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         messages.info(request, "Discarded. Nothing was changed.")
         return redirect("studio:import_start", slug)
     try:
-        report = staging.confirm(row, by=request.user)
+        asks = "published" in request.POST if "publication_choice" in request.POST else None
+        report = staging.confirm(row, by=request.user, published=asks)
     except UploadError as error:
         messages.error(request, str(error))
         return redirect("studio:import", slug, pk)

@@ -32,6 +32,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     """
     theme = request.COOKIES.get("theme", "")
     theme = theme if theme in THEMES else ""
+    rail = request.COOKIES.get("rail", "")
     current = getattr(request, "room", None) or _room_of(request)
     return {
         "frame": {
@@ -42,7 +43,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
             "theme": theme,
             "theme_label": THEMES[theme],
             "keys": "" if getattr(request.user, "letter_keys", True) else "off",
-            "rail": "open" if request.COOKIES.get("rail") == "open" else "",
+            "rail": rail if rail in ("open", "closed") else "",  # not chosen: open on wide screens
             "unread": SimpleLazyObject(lambda: count_unread(request.user)),
         }
     }
@@ -60,7 +61,7 @@ def _room_of(request: HttpRequest) -> str:
             if name.startswith(prefix):
                 return room
         return "pilots"
-    if name in ("home", "recent_activity"):
+    if name in ("home", "recent_activity", "introduction"):
         return "home"
     if name in SETTINGS or (not match.namespace and name.startswith(("account_", "mfa_", "usersessions_"))):
         return "settings"

@@ -6,6 +6,7 @@ from django.test import Client
 from annotations.campaigns import close_campaign
 from annotations.judgments import next_number, next_packet, record_judgment
 from studio import access
+from studio.models import Notification
 from studio.reports.todo import todo_of
 from tests.annotations.builders import make_benchmark, make_campaign, make_person
 
@@ -63,3 +64,43 @@ def test_number_of_queries_is_constant(django_assert_num_queries, django_assert_
 
     with django_assert_num_queries(len(few)):
         assert len(listed_audits(auditor)) == 6
+
+
+def listed_adjudications(user):
+    groups = todo_of(user, access.benchmarks_for(user))
+    return [item.note for group in groups if group.key == "adjudications" for item in group.items]
+
+
+def test_disagreement_waits_on_the_home_and_in_the_inbox_of_who_may_adjudicate():
+    campaign, (first, second) = make_campaign(size=2, overlap=2, auditors=2)
+    manager, viewer = (make_person(campaign.benchmark, role) for role in ("release_manager", "viewer"))
+    packets = list(campaign.packets.order_by("position"))
+    for packet in packets:
+        record_judgment(packet, auditor=first, answer="yes", number=1)
+    assert listed_adjudications(manager) == []
+
+    for packet in packets:
+        record_judgment(packet, auditor=second, answer="no", number=1)
+
+    assert listed_adjudications(manager) == ["auditors disagree on 2"]
+    assert (listed_adjudications(viewer), listed_adjudications(first)) == ([], [])
+    [notice] = Notification.objects.filter(kind="adjudication")
+    assert (notice.user, notice.actor, notice.address) == (manager, None, f"/audits/{campaign.pk}/adjudicate/")
+
+
+def test_adjudicator_goes_from_one_decision_to_the_next():
+    campaign, (first, second) = make_campaign(size=3, overlap=2, auditors=2)
+    for packet in campaign.packets.all():
+        record_judgment(packet, auditor=first, answer="yes", number=1)
+        record_judgment(packet, auditor=second, answer="no", number=1)
+    client, here = Client(), f"/audits/{campaign.pk}/"
+    client.force_login(make_person(campaign.benchmark, "owner"))
+    decision = {"decision": "yes", "reason": "It says so in the reply."}
+
+    assert client.get(f"{here}adjudicate/").url == f"{here}adjudicate/1/"
+    page = client.get(f"{here}adjudicate/2/").content.decode()
+    visited = [client.post(f"{here}adjudicate/{position}/", decision).url for position in (2, 3, 1)]
+
+    assert "2 of 3" in page and f"{here}adjudicate/1/" in page and f"{here}adjudicate/3/" in page
+    assert visited == [f"{here}adjudicate/3/", f"{here}adjudicate/1/", here]
+    assert client.get(f"{here}adjudicate/").url == here

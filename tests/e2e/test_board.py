@@ -165,6 +165,12 @@ def test_single_keys_select_and_move_tasks(sample, radio, visit):
     for title in TITLES[:2]:
         page.keyboard.press("j")
         expect(page.locator("#detail h1")).to_contain_text(title)
+    expect(card(page, 2)).to_be_focused()
+    for key in ("Space", "ArrowDown", "Space"):
+        page.keyboard.press(key)
+    expect(titles(page)).to_have_text(order(1, 3, 2, 4, 5, 6, 7))
+    page.keyboard.press("Shift+K")
+    expect(titles(page)).to_have_text(order(1, 2, 3, 4, 5, 6, 7))
     page.keyboard.press("Shift+J")
     expect(titles(page)).to_have_text(order(1, 3, 2, 4, 5, 6, 7))
     expect(card(page, 2)).to_have_attribute("aria-current", "true")

@@ -38,7 +38,7 @@ ACTIONS = (  # redirect to a page
     "logout token_revoke member_invite member_invitation_revoke person_invite person_invitation_revoke notification "
     "inbox_read_all tasks_change template_change import_decide skill_delete board_move "
     "script_remove script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
-    "suggestion_conflict import_publication assign waive restore workflow_step discard"
+    "suggestion_conflict guide_act guide_strip import_publication assign waive restore workflow_step discard"
 )
 PARTS = (  # of pages
     "preview file_add signal file_syntax check autosave profile_autosave skill_autosave script_autosave destinations"
@@ -49,7 +49,7 @@ OTHER_APPS = (  # actions, parts and files
     "evaluation:release_download evaluation:release_accept evaluation:rehearsal_act evaluation:request_proposal "
     "evaluation:proposal evaluation:endpoint_try evaluation:benchmark_endpoint_ask "
     "evaluation:benchmark_endpoint_try evaluation:benchmark_endpoint_remove "
-    "annotations:close annotations:results annotations:undo"
+    "annotations:close annotations:results annotations:undo annotations:adjudicate_next"
 )
 DUPLICATES = {  # the same page as another in the tour
     "evaluation:benchmark_pilots", "evaluation:benchmark_endpoint", "annotations:packet",

@@ -61,6 +61,12 @@ def test_task_is_written_by_keyboard_and_nothing_is_lost_offline(browser, live_s
         "Salt is short this week.",
         "The rye goes in before the rolls.",
     ]
+    criteria = page.locator("textarea[name$='.criterion']")
+    criteria.first.focus()
+    for key in ("Alt+l", "1", "Enter"):
+        press(key)
+    page.keyboard.type("Salt is on the list.")
+    expect(criteria.nth(1)).to_have_value("Salt is on the list.")
     page.fill("#comment-text", "Which salt?")
     page.get_by_role("button", name="Comment", exact=True).click()
     page.wait_for_selector("#comments .thread")

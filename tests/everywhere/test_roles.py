@@ -24,6 +24,9 @@ pytestmark = pytest.mark.django_db
 #   maker   the same, but every member sees it
 RULES = {
     "studio:home": "GET user",
+    "studio:introduction": "GET public",
+    "studio:guide_strip": "GET user",
+    "studio:guide_act": "POST user",
     "studio:signed_in": "GET user",
     "studio:recent_activity": "GET user",
     "studio:login": "GET public, POST public",
@@ -216,6 +219,7 @@ RULES = {
     "annotations:judge": "GET audit",
     "annotations:packet": "GET audit, POST audit",
     "annotations:undo": "POST audit",
+    "annotations:adjudicate_next": "GET view",
     "annotations:adjudicate": "GET plan_audit, POST plan_audit",
 }
 

@@ -203,7 +203,7 @@ def test_new_author_sees_how_to_write_a_first_task(project):
     newcomer, viewer = member(benchmark, Role.AUTHOR), member(benchmark, Role.VIEWER)
 
     assert "Your first task" in home(newcomer)
-    assert persona.get_absolute_url() in home(newcomer).partition("Your first task")[2].partition("</section>")[0]
+    assert "/first-task/start/" in home(newcomer).partition("Your first task")[2].partition("</section>")[0]
     assert "Your first task" not in home(viewer)
     a_task(persona, by=newcomer)
     assert "Your first task" not in home(newcomer)

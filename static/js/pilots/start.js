@@ -15,6 +15,8 @@ function sum() {
   const roles = ["agent", "user_model", "judge"].map((name) => form.elements[name].selectedOptions[0]?.text ?? "");
   const scripted = roles.every((text) => text.endsWith("scripted"));
   const most = scripted ? ", at no cost" : limit ? `, at most $${(tasks * runs * limit).toFixed(2)} for the agent` : "";
+  const sameModel = form.elements.agent.value === form.elements.judge.value;
+  document.querySelector("#same-model").hidden = !sameModel;
   line.textContent = `${tasks} task${tasks === 1 ? "" : "s"} × ${runs} run${runs === 1 ? "" : "s"} = ${tasks * runs} sessions${chosen ? ", and what they depend on" : ""}${most}.`;
 }
 

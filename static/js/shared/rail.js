@@ -1,10 +1,21 @@
+// The sidebar: open or closed as chosen; without a choice it is open on wide screens.
 import { remember } from "./cookies.js";
 
+const wide = window.matchMedia("(width >= 1280px)");
+const root = document.documentElement;
+
+const isOpen = () => (root.dataset.rail ? root.dataset.rail === "open" : wide.matches);
+
+function tell() {
+  document.querySelector("[data-rail-toggle]")?.setAttribute("aria-expanded", String(isOpen()));
+}
+
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-rail-toggle]");
-  if (!button) return;
-  const open = document.documentElement.dataset.rail !== "open";
-  document.documentElement.dataset.rail = open ? "open" : "";
-  button.setAttribute("aria-expanded", String(open));
-  remember("rail", open ? "open" : "");
+  if (!event.target.closest("[data-rail-toggle]")) return;
+  root.dataset.rail = isOpen() ? "closed" : "open";
+  remember("rail", root.dataset.rail);
+  tell();
 });
+
+wide.addEventListener("change", tell);
+tell();

@@ -28,6 +28,14 @@ function split(row, area) {
   });
 }
 
+// A new line after this one, as Enter at its end makes it.
+export function addLine(row) {
+  const area = lineOf(row);
+  area.focus();
+  area.setSelectionRange(area.value.length, area.value.length);
+  split(row, area);
+}
+
 // Both halves of a split item have the same links and settings.
 function copySettings(row, next) {
   for (const name of ["scope", "initial_status", "grader"]) {

@@ -1,7 +1,8 @@
 // Linking an item to intents by keyboard: Alt+L opens the list, a digit ticks the intent with that number, arrows and
-// Space reach those beyond the ninth, Enter or Esc returns to the line.
+// Space reach those beyond the ninth, Esc returns to the line, and Enter begins the next one.
 
 import { form, lineOf } from "../drafts/form.js";
+import { addLine } from "./keyboard.js";
 import { boxesOf, expandLinks, groupOf, showLinkedIntents } from "./links.js";
 
 function open(row) {
@@ -18,7 +19,8 @@ function among(event, group) {
   const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
   if (step) boxes[(boxes.indexOf(event.target) + step + boxes.length) % boxes.length].focus();
   else if (/^[1-9]$/.test(event.key)) boxes[event.key - 1]?.click();
-  else if (["Enter", "Escape"].includes(event.key)) lineOf(group.closest("[data-row]")).focus();
+  else if (event.key === "Enter") addLine(group.closest("[data-row]"));
+  else if (event.key === "Escape") lineOf(group.closest("[data-row]")).focus();
   else return;
   event.preventDefault();
 }

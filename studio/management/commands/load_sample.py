@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from studio.imports.sample import ACCOUNTS, NAME, SampleError, load_sample
 from studio.models import User
@@ -14,9 +14,14 @@ class Command(BaseCommand):
     help = "Create the sample benchmark and demo accounts if missing; existing changes are kept."
     requires_system_checks = []
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--tasks-only", action="store_true", help="without reviews, a pilot, an audit and releases to look at"
+        )
+
+    def handle(self, *args: Any, tasks_only: bool, **options: Any) -> None:
         try:
-            created = load_sample()
+            created = load_sample(with_history=not tasks_only)
         except SampleError as problem:
             raise CommandError(str(problem)) from None
         self.stdout.write(f"{NAME}: {'made' if created else 'already there'}. Accounts to sign in with:")

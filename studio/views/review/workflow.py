@@ -44,7 +44,7 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
         if action == "submit":
             save_autosaved(request, task)
         changed = _perform(action, task, request)
-    except (WorkflowError, UnresolvedError) as error:
+    except (WorkflowError, UnresolvedError, assignments.AssignmentError) as error:
         messages.error(request, str(error))
         if action in REVIEWING:
             task = access.find_task(request.user, slug, user_id, pk)
@@ -91,7 +91,7 @@ def _perform(action: str, task: Task, request: SignedInRequest) -> Task:
     text = request.POST.get("text", "")
     version = number_of(request.POST.get("version")) or None
     if action == "submit":
-        return submit(task.pk, by=user, text=text)
+        return _submit(task, request)
     if action == "withdraw":
         return withdraw(task.pk, by=user)
     if action == "retire":
@@ -101,6 +101,16 @@ def _perform(action: str, task: Task, request: SignedInRequest) -> Task:
     if action == "approve":
         return workflow.approve(task.pk, by=user, version=version, text=text, answers=_answers(request))
     return workflow.request_changes(task.pk, by=user, text=text, version=version, answers=_answers(request))
+
+
+def _submit(task: Task, request: SignedInRequest) -> Task:
+    text = request.POST.get("text", "")
+    if not (name := request.POST.get("reviewer", "")):
+        return submit(task.pk, by=request.user, text=text)
+    reviewer = User.objects.filter(memberships__benchmark=task.episode.persona.benchmark, username=name).first()
+    if reviewer is None:
+        raise assignments.AssignmentError(f"“{name}” is no member of this benchmark. Choose another reviewer.")
+    return assignments.submit_to(reviewer, task.pk, by=request.user, text=text)
 
 
 def _answers(request: SignedInRequest) -> dict[str, ReviewAnswer]:

@@ -81,7 +81,7 @@ def test_start_form_marks_drafts_and_scripted_models(client: Client):
 
     page = client.get(f"/benchmarks/{benchmark.slug}/pilots/new/").content.decode()
 
-    assert page.count("scripted-helpful – scripted") == 3
+    assert page.count("scripted-helpful – scripted") == 1
     assert page.count("</span>draft</span>") == 1
     assert "frozen as they are at the start" in page
 
@@ -226,3 +226,46 @@ def test_empty_list_offers_the_first_step(client: Client):
     assert f"/benchmarks/{benchmark.slug}/pilots/new/" in own
     assert f"/benchmarks/{benchmark.slug}/pilots/new/" not in viewers
     assert "No benchmarks yet" in strangers
+
+
+def test_pilots_page_starts_a_pilot_also_when_one_exists(client: Client):
+    pilot = pilot_row()
+    other = benchmark_of(task("z"), slug="other")
+    user = person(pilot.benchmark, "author")
+    Membership.objects.create(user=user, benchmark=other, role="viewer")
+    client.force_login(user)
+
+    every = client.get("/pilots/").content.decode()
+    elsewhere = client.get("/benchmarks/other/pilots/").content.decode()
+
+    assert f"/benchmarks/{pilot.benchmark.slug}/pilots/new/" in every
+    assert "/benchmarks/other/pilots/new/" not in every + elsewhere
+    assert "you need to be owner, author, reviewer or release manager" in elsewhere
+
+
+def test_scripted_models_are_offered_only_for_the_part_they_play(client: Client):
+    ModelEndpoint.objects.create(name="real", base_url="https://example.com/v1", model="real-1")
+    benchmark = benchmark_of(task("a"))
+    client.force_login(person(benchmark, "author"))
+
+    form = client.get(f"/benchmarks/{benchmark.slug}/pilots/new/").context["form"]
+
+    offered = {part: {row.name for row in form.fields[part].queryset} for part in ("agent", "user_model", "judge")}
+    assert offered == {
+        "agent": {"real", *(f"scripted-{name}" for name in ("helpful", "passive", "asks", "silent"))},
+        "user_model": {"real", "scripted-user"},
+        "judge": {"real", "scripted-judge"},
+    }
+
+
+def test_results_say_that_agent_and_judge_were_the_same_model(client: Client):
+    pilot = pilot_row()
+    signed_in(client, pilot, "author")
+    before = client.get(f"/pilots/{pilot.pk}/").content.decode()
+    same = {"name": "one", "model": "real-1"}
+    Pilot.objects.filter(pk=pilot.pk).update(config={"agent": same, "judge": same | {"name": "two"}})
+
+    after = client.get(f"/pilots/{pilot.pk}/").content.decode()
+
+    assert ("were the same model" in before, "were the same model" in after) == (False, True)
+    assert json.loads(client.get(f"/pilots/{pilot.pk}/report.json").content)["agent_judges_itself"] is True

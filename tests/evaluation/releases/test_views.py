@@ -145,3 +145,14 @@ def test_list_has_a_constant_number_of_queries(client: Client, benchmark: Benchm
     with django_assert_num_queries(6):  # session, person, count, releases, benchmarks, inbox
         page = client.get("/releases/").content.decode()
     assert "2.29" in page
+
+
+def test_home_of_who_may_release_counts_what_blocks_it(client: Client, benchmark: Benchmark):
+    people = {role: person(benchmark, role) for role in ("release_manager", "author")}
+    pages = {}
+    for role, user in people.items():
+        client.force_login(user)
+        pages[role] = text_of(client.get("/").content.decode())
+
+    assert "What blocks the next release Bench 2 blockers" in pages["release_manager"]
+    assert "blocks the next release" not in pages["author"]

@@ -25,7 +25,7 @@ with own_studio() as address, chromium() as browser:
 """
 
 
-@pytest.mark.timeout(420)  # a studio starts, and a pilot of fourteen sessions runs in it
+@pytest.mark.timeout(420)  # a studio starts, and a pilot of seven sessions runs in it
 def test_every_page_of_the_tour_answers(tmp_path: Path):
     output, _ = start(["-c", GO], tmp_path).communicate(timeout=400)
 

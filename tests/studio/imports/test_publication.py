@@ -203,7 +203,7 @@ def test_other_owners_are_notified_and_find_it_among_their_todos(desk: Desk) -> 
     assert list(told) == [desk.second.pk]
     benchmarks = Benchmark.objects.all()
     groups = {person: [g.key for g in todo_of(person, benchmarks)] for person in (desk.owner, desk.second)}
-    assert (groups[desk.owner], groups[desk.second]) == (["drafts"], ["publications"])
+    assert (groups[desk.owner], groups[desk.second]) == (["drafts", "releases"], ["publications", "releases"])
     confirm_publication(desk.request().pk, by=desk.second)
     assert Notification.objects.filter(user=desk.owner, text__contains="were approved elsewhere").exists()
 

@@ -1,0 +1,111 @@
+"""The history of a new sample benchmark: reviews, a pilot, an audit and two releases, so that everyone finds some of
+their own work in it. Made by the functions that pages call; every model in it is scripted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from annotations.judgments import record_judgment
+from annotations.models import AuditCampaign, Judgment
+from annotations.packets import SealedDecision
+from evaluation.audits.campaigns import open_audit
+from evaluation.models import ModelEndpoint, Pilot
+from evaluation.pilots.start import start_pilot
+from evaluation.pilots.wait import wait_for_pilot
+from evaluation.releases.cut import cut_release
+from studio.drafts.load import load_task
+from studio.models import Benchmark, Task, User
+from studio.review import bulk
+from studio.review.checklist import QUESTIONS, ReviewAnswer
+from studio.review.comments import add_comment
+from studio.review.workflow import approve, request_changes
+from studio.tasks.save import save_task
+from studio.tasks.transitions import submit
+
+PERSONA = "radio_producer"
+DECISIONS = 10
+JUDGED = 7
+"""Decisions that the second auditor judged; the first is a little behind."""
+EXCEPTIONS = "A first look at the format: everything here was played by a script, so it is evidence of nothing."
+COMMENT = "Two of the six items only look for a name in phone_list.md. A list without a telephone number would pass."
+REQUESTED = "A good task with one gap: the phone list is checked for names only."
+DESCRIPTIONS = {
+    "radio_02_briefing": "Two sources that disagree become one sheet for the presenter of a live interview, on "
+    "which the order of the questions matters as much as what they ask.",
+    "radio_04_music_return": "A month's log becomes a return to the rights society. What counts and what does not is "
+    "exact, so is the grading; the template leaves no choice of columns.",
+    "vet_06_booster_texts": "A list with a few traps in it becomes text messages and a phone list. Getting one of them "
+    "wrong hurts somebody.",
+}
+"""The author's newest edits, by task."""
+
+
+def add_history(benchmark: Benchmark) -> None:
+    """Takes some seconds and commits as it goes."""
+    people = {user.username: user for user in User.objects.filter(memberships__benchmark=benchmark)}
+    tasks = {row.task_id: row for row in Task.objects.filter(episode__persona__benchmark=benchmark)}
+    _approve(benchmark, tasks.values(), people)
+    pilot = _run_pilot(benchmark, people["owner"])
+    _release_twice(benchmark, tasks["vet_03_nurses_rota"], people)
+    _audit(pilot, people)
+    _leave_work(tasks, people)
+
+
+def _approve(benchmark: Benchmark, tasks: Iterable[Task], people: Mapping[str, User]) -> None:
+    bulk.apply(benchmark, {task.pk: None for task in tasks}, "submit", by=people["author"])
+    for task in tasks:
+        _approve_one(task, by=people["reviewer"])
+
+
+def _approve_one(task: Task, *, by: User) -> None:
+    approve(task.pk, by=by, answers={key: ReviewAnswer(True) for key in QUESTIONS})
+
+
+def _run_pilot(benchmark: Benchmark, owner: User) -> Pilot:
+    parts = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
+    endpoints = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
+    return wait_for_pilot(start_pilot(benchmark, by=owner, persona=PERSONA, **endpoints))
+
+
+def _release_twice(benchmark: Benchmark, changed: Task, people: Mapping[str, User]) -> None:
+    cut_release(benchmark, "0.1", by=people["manager"], accept=EXCEPTIONS)
+    spec = load_task(changed)
+    request = f"{spec.initial_request}\n\nI need it by Wednesday noon, so that they can still swap."
+    save_task(
+        changed.pk,
+        spec.model_copy(update={"initial_request": request}),
+        by=people["author"],
+        note="The request says by when.",
+    )
+    submit(changed.pk, by=people["author"])
+    _approve_one(changed, by=people["reviewer"])
+    cut_release(benchmark, "0.2", by=people["manager"], accept=EXCEPTIONS)
+
+
+def _audit(pilot: Pilot, people: Mapping[str, User]) -> AuditCampaign:
+    """Two people judge some decisions and differ on one; the rest waits for the first of them."""
+    first, second = people["auditor"], people["auditor2"]
+    campaign = open_audit(
+        pilot, size=DECISIONS, overlap=2, auditors=[first, second], name="First look at the judge", by=people["owner"]
+    )
+    for number, packet in enumerate(campaign.packets.order_by("position")[:JUDGED]):
+        decision = SealedDecision.model_validate(packet.sealed).decision
+        agrees = Judgment.Answer.YES if decision else Judgment.Answer.NO
+        differs = Judgment.Answer.NO if decision else Judgment.Answer.YES
+        record_judgment(packet, auditor=second, answer=differs if number == 1 else agrees, number=1)
+        if number < JUDGED - 2:
+            record_judgment(packet, auditor=first, answer=agrees, number=1)
+    return campaign
+
+
+def _leave_work(tasks: Mapping[str, Task], people: Mapping[str, User]) -> None:
+    """A task in review, one with requested changes, and a draft."""
+    author, reviewer = people["author"], people["reviewer"]
+    for task_id, description in DESCRIPTIONS.items():
+        spec = load_task(tasks[task_id]).model_copy(update={"description": description})
+        save_task(tasks[task_id].pk, spec, by=author, note="The description says what is hard about it.")
+    submit(tasks["radio_02_briefing"].pk, by=author)
+    returned = tasks["vet_06_booster_texts"].pk
+    submit(returned, by=author)
+    add_comment(returned, by=reviewer, field="checklist", text=COMMENT)
+    request_changes(returned, by=reviewer, text=REQUESTED)

@@ -1,0 +1,31 @@
+"""Blocked releases on the to-do list of those who can release."""
+
+from __future__ import annotations
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.urls import reverse
+
+from evaluation.releases.readiness import release_blockers
+from studio.access import benchmarks_allowing
+from studio.models import Benchmark, Task, TaskState, User
+from studio.reports.progress import by_latest_activity
+from studio.reports.todo import TodoGroup, TodoItem, register
+
+MOST = 3
+"""Benchmarks whose blockers are counted on Home: those with the latest activity."""
+
+
+def blocked_releases(user: User, benchmarks: QuerySet[Benchmark], most: int) -> list[TodoGroup]:
+    tasks = Task.objects.filter(episode__persona__benchmark=OuterRef("pk")).exclude(state=TaskState.RETIRED)
+    own = benchmarks.filter(Exists(tasks), pk__in=benchmarks_allowing(user, "release").values("pk"))
+    items = []
+    for benchmark in by_latest_activity(own)[:MOST]:
+        if number := len(release_blockers(benchmark)):
+            address = reverse("evaluation:release_new", args=[benchmark.slug])
+            note = f"{number} blocker{'' if number == 1 else 's'}"
+            items.append(TodoItem("What blocks the next release", address, str(benchmark), "", note))
+    return [TodoGroup("releases", "Releases", tuple(items), len(items))]
+
+
+def register_todo() -> None:
+    register("releases", blocked_releases, last=True)
