@@ -49,7 +49,7 @@ class PackPilot(Closed):
 
 class PackAudits(Closed):
     decisions: int = Field(description="Decisions of real judges that people have settled.")
-    disagreed: int = Field(description="Those where people hold the opposite.")
+    disagreed: int = Field(description="Those in which people disagreed with the judge.")
 
 
 class PackEvidence(Closed):
