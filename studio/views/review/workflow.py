@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
 from studio import access
@@ -13,6 +14,7 @@ from studio.access import SignedInRequest
 from studio.drafts.authors import authors_of_newest
 from studio.forms.post_data import number_of
 from studio.models import Task, User
+from studio.reports.todo import tasks_to_review
 from studio.review import assignments, workflow
 from studio.review.checklist import QUESTIONS, ReviewAnswer
 from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
@@ -60,8 +62,16 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
         if no_reviewer:
             messages.warning(request, NO_REVIEWER)
         else:
-            messages.success(request, APPROVAL_RECORDED if needs_more_approvals else DONE_MESSAGES[action])
+            text = APPROVAL_RECORDED if needs_more_approvals else DONE_MESSAGES[action]
+            messages.success(request, _with_next_review(text, request) if action in REVIEWING else text)
     return redirect(task)
+
+
+def _with_next_review(text: str, request: SignedInRequest) -> str:
+    waiting = tasks_to_review(request.user, access.benchmarks_for(request.user)).first()
+    if waiting is None:
+        return text
+    return format_html("{} Next to review: <a href='{}'>{}</a>", text, waiting.get_absolute_url(), waiting)
 
 
 @login_required

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
+import zipfile
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from evaluation.releases.cut import cut_release
-from studio.domain.pack import read_facts
+from studio.domain.pack import read_facts, write_pack
 from studio.models import Benchmark, Import, Review, Task
 from studio.review.workflow import approve
 from studio.tasks.transitions import submit
@@ -32,7 +35,15 @@ def pack(db: None) -> bytes:
     a_task(persona, "rolls", by=author, initial_request="Bake rolls for Monday and write rolls.md.")
     submit(approved.pk, by=author)
     approve(approved.pk, by=reviewer)
-    return bytes(cut_release(benchmark, "1.0", by=manager, accept="A first look.").blob.content)
+    return written_elsewhere(bytes(cut_release(benchmark, "1.0", by=manager, accept="A first look.").blob.content))
+
+
+def written_elsewhere(pack: bytes) -> bytes:
+    """The pack as if another studio had made it: what was written here is never approved elsewhere."""
+    with zipfile.ZipFile(io.BytesIO(pack)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    manifest = {key: value for key, value in json.loads(files.pop("pack.json")).items() if key != "files"}
+    return write_pack(manifest, {path: content.replace(b"Saturday", b"Sunday") for path, content in files.items()})
 
 
 def upload(pack: bytes, role: str) -> tuple[Client, Import, str]:

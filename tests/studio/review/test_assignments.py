@@ -239,3 +239,33 @@ def test_page_assigns_people_and_rejects_strangers(desk):
     assert desk.named()[0][1] in (desk.owner, desk.second)
     assert (viewer.post(url).status_code, stranger.post(url).status_code) == (403, 404)
     assert Task.objects.get(pk=desk.task.pk).version == 1
+
+
+def test_task_is_submitted_to_a_chosen_reviewer(desk):
+    client = Client()
+    client.force_login(desk.author)
+    address = f"{desk.task.get_absolute_url()}do/submit/"
+    desk.name(writer=desk.author, reviewers=[desk.reviewer])
+
+    refused = client.post(address, {"reviewer": desk.author.username}, follow=True)
+    assert Task.objects.get().state == "draft" and "cannot be both author and reviewer" in refused.content.decode()
+    client.post(address, {"reviewer": desk.second.username})
+
+    assert desk.named() == [("reviewer", desk.second), ("writer", desk.author)]
+    assert Task.objects.get().state == "in_review"
+    assert kinds(desk.second) == ["assigned", "review_asked"]
+
+
+def test_reviewer_goes_from_one_task_to_the_next(desk):
+    other = a_task(desk.persona, "rolls", by=desk.author, title="Rolls")
+    for task in (desk.task, other):
+        submit(task.pk, by=desk.author)
+    client = Client()
+    client.force_login(desk.reviewer)
+    answers = {f"answer.{question}": "yes" for question in ("realistic", "feasible", "correct", "well_scoped")}
+
+    page = client.post(f"{desk.task.get_absolute_url()}do/approve/", answers, follow=True).content.decode()
+    last = client.post(f"{other.get_absolute_url()}do/approve/", answers, follow=True).content.decode()
+
+    assert f"Next to review: <a href='{other.get_absolute_url()}'>Rolls</a>" in page
+    assert "Approved." in last and "Next to review" not in last
