@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0024_draft_numbers'),
+        ('studio', '0025_approvals_from_any_state'),
     ]
 
     operations = [
