@@ -9,6 +9,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.urls import reverse
+
 from studio.access import ALLOWED
 from studio.models import (
     Assignment,
@@ -21,6 +23,7 @@ from studio.models import (
     Review,
     Revision,
     Task,
+    TaskState,
     User,
 )
 
@@ -173,6 +176,22 @@ def notify_of_requested_changes(task: Task, authors: Collection[int], text: str,
 
 def notify_of_approval(task: Task, authors: Collection[int], *, by: User) -> None:
     _notify_of_task(task, authors, Kind.APPROVED, f"approved version {task.version} of “{task}”.", by=by)
+
+
+def notify_of_last_approval(task: Task, *, by: User) -> None:
+    """Tell those who can release that every task is approved now, so that what else blocks a release is theirs."""
+    benchmark = task.episode.persona.benchmark
+    done = (TaskState.APPROVED, TaskState.RELEASED, TaskState.RETIRED)
+    if Task.objects.filter(episode__persona__benchmark=benchmark).exclude(state__in=done).exists():
+        return
+    notify(
+        users_allowed(benchmark, "release"),
+        Kind.RELEASE_BLOCKED,
+        f"approved “{task}”: every task of {benchmark} is approved now. See what else blocks a release.",
+        benchmark=benchmark,
+        address=reverse("evaluation:release_new", args=[benchmark.slug]),
+        by=by,
+    )
 
 
 def notify_of_edits(edited: Mapping[int, int], *, by: User | None) -> None:

@@ -58,6 +58,7 @@ def approve(
     moved = _move(task, state, "approved", by=by, summary=" ".join(filter(None, parts)))
     if state == TaskState.APPROVED:
         notify.notify_of_approval(moved, authors_of(revision), by=by)
+        notify.notify_of_last_approval(moved, by=by)
     return moved
 
 

@@ -3,7 +3,7 @@ from django.db import IntegrityError, connection, transaction
 
 from studio.drafts.authors import authors_of, authors_of_newest
 from studio.drafts.load import load_task
-from studio.models import Event, Review, Role, Task, TaskState
+from studio.models import Event, Notification, Review, Role, Task, TaskState
 from studio.personas.save import save_order
 from studio.review import comments, suggestions, workflow
 from studio.review.assignments import approval_obstacle, assignees_of
@@ -316,3 +316,18 @@ def test_a_team_without_another_reviewer_is_told_what_to_do():
         " Nobody else here can review it. An owner can add a reviewer to the benchmark."
     )
     assert obstacle(desk, desk.author, reviews=False).startswith("Nobody else here can review it.")
+
+
+def test_who_can_release_hears_when_the_last_task_is_approved():
+    desk = Desk()
+    manager = member(desk.benchmark, Role.RELEASE_MANAGER)
+    other = a_task(desk.persona, "rolls", by=desk.author)
+    told = Notification.objects.filter(kind="release_blocked")
+
+    for number, task in enumerate((desk.task, other)):
+        assert told.count() == 0, f"told after {number} of 2"
+        submit(task.pk, by=desk.author)
+        workflow.approve(task.pk, by=desk.reviewer)
+
+    [notice] = told
+    assert (notice.user, notice.address) == (manager, f"/benchmarks/{desk.benchmark.slug}/releases/")
