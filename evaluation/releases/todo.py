@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
-from evaluation.releases.readiness import release_blockers
+from evaluation.releases.blocker_kinds import blocker_kinds
 from studio.access import benchmarks_allowing
 from studio.models import Benchmark, Task, TaskState, User
 from studio.reports.progress import by_latest_activity
@@ -20,7 +20,7 @@ def blocked_releases(user: User, benchmarks: QuerySet[Benchmark], most: int) -> 
     own = benchmarks.filter(Exists(tasks), pk__in=benchmarks_allowing(user, "release").values("pk"))
     items = []
     for benchmark in by_latest_activity(own)[:MOST]:
-        if number := len(release_blockers(benchmark)):
+        if number := sum(kind.number for kind in blocker_kinds(benchmark)):
             address = reverse("evaluation:release_new", args=[benchmark.slug])
             note = f"{number} blocker{'' if number == 1 else 's'}"
             items.append(TodoItem("What blocks the next release", address, str(benchmark), "", note))

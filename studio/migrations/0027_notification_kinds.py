@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0025_approvals_from_any_state'),
+        ('studio', '0026_task_summaries'),
     ]
 
     operations = [
