@@ -9,8 +9,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from studio.findings.queries import open_findings
-from studio.models import Benchmark, Persona, Revision, Task, TaskState, User
+from studio.models import Benchmark, Persona, Revision, Task, TaskState, TaskSummary, User
 
 SAMPLE = "sample"
 EXAMPLE = "vet_04_fridge_alarm"
@@ -124,7 +123,7 @@ def _is_done(key: str, user: User, task: Task | None) -> bool:
     if key == "write":
         return True
     if key == "mend":
-        has_errors = open_findings().filter(task=task, severity="error").exists()
+        has_errors = TaskSummary.objects.filter(pk=task.pk, errors__gt=0).exists()
         return task.state not in OPEN or (task.intents.exists() and not has_errors)
     if key == "try":
         return any(has_rehearsed(user, task) for has_rehearsed in _rehearsed)
