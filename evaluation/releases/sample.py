@@ -62,9 +62,11 @@ def _approve_one(task: Task, *, by: User) -> None:
 
 
 def _run_pilot(benchmark: Benchmark, owner: User) -> Pilot:
-    parts = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
-    endpoints = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
-    return wait_for_pilot(start_pilot(benchmark, by=owner, persona=PERSONA, **endpoints))
+    agent, user_model, judge = (
+        ModelEndpoint.objects.get(name=f"scripted-{name}") for name in ("helpful", "user", "judge")
+    )
+    pilot = start_pilot(benchmark, by=owner, persona=PERSONA, agent=agent, user_model=user_model, judge=judge)
+    return wait_for_pilot(pilot)
 
 
 def _release_twice(benchmark: Benchmark, changed: Task, people: Mapping[str, User]) -> None:
