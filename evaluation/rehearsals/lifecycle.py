@@ -49,10 +49,6 @@ class RehearsalError(Exception):
         self.field = field
 
 
-def has_rehearsed(person: User, task: Task) -> bool:
-    return Rehearsal.objects.filter(person=person, revision__task=task).exists()
-
-
 @atomic_with_retry
 def start_rehearsal(
     task: Task, *, by: User, seat: str, judge: ModelEndpoint | None, agent: ModelEndpoint | None = None

@@ -1,17 +1,15 @@
 """The history of a new sample benchmark: reviews, a pilot, an audit and two releases, so that everyone finds some of
-their own work in it. Made by the functions that pages call; every model in it is scripted."""
+their own work in it. Made by the functions that pages call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from annotations.judgments import record_judgment
 from annotations.models import AuditCampaign, Judgment
 from annotations.packets import SealedDecision
 from evaluation.audits.campaigns import open_audit
-from evaluation.models import ModelEndpoint, Pilot
-from evaluation.pilots.start import start_pilot
-from evaluation.pilots.wait import wait_for_pilot
+from evaluation.models import Pilot
 from evaluation.releases.cut import cut_release
 from studio.drafts.load import load_task
 from studio.models import Benchmark, Task, User
@@ -40,33 +38,31 @@ DESCRIPTIONS = {
 """The author's newest edits, by task."""
 
 
-def add_history(benchmark: Benchmark) -> None:
-    """Takes some seconds and commits as it goes."""
-    people = {user.username: user for user in User.objects.filter(memberships__benchmark=benchmark)}
-    tasks = {row.task_id: row for row in Task.objects.filter(episode__persona__benchmark=benchmark)}
-    _approve(benchmark, tasks.values(), people)
-    pilot = _run_pilot(benchmark, people["owner"])
+def people_of(benchmark: Benchmark) -> dict[str, User]:
+    return {user.username: user for user in User.objects.filter(memberships__benchmark=benchmark)}
+
+
+def approve_tasks(benchmark: Benchmark) -> None:
+    people, tasks = people_of(benchmark), _tasks_of(benchmark)
+    bulk.apply(benchmark, {task.pk: None for task in tasks.values()}, "submit", by=people["author"])
+    for task in tasks.values():
+        _approve(task, by=people["reviewer"])
+
+
+def audit_and_release(benchmark: Benchmark, pilot: Pilot) -> None:
+    """Release, change a task, release again; audit the pilot; and leave something to do for everyone."""
+    people, tasks = people_of(benchmark), _tasks_of(benchmark)
     _release_twice(benchmark, tasks["vet_03_nurses_rota"], people)
     _audit(pilot, people)
     _leave_work(tasks, people)
 
 
-def _approve(benchmark: Benchmark, tasks: Iterable[Task], people: Mapping[str, User]) -> None:
-    bulk.apply(benchmark, {task.pk: None for task in tasks}, "submit", by=people["author"])
-    for task in tasks:
-        _approve_one(task, by=people["reviewer"])
+def _tasks_of(benchmark: Benchmark) -> dict[str, Task]:
+    return {row.task_id: row for row in Task.objects.filter(episode__persona__benchmark=benchmark)}
 
 
-def _approve_one(task: Task, *, by: User) -> None:
+def _approve(task: Task, *, by: User) -> None:
     approve(task.pk, by=by, answers={key: ReviewAnswer(True) for key in QUESTIONS})
-
-
-def _run_pilot(benchmark: Benchmark, owner: User) -> Pilot:
-    agent, user_model, judge = (
-        ModelEndpoint.objects.get(name=f"scripted-{name}") for name in ("helpful", "user", "judge")
-    )
-    pilot = start_pilot(benchmark, by=owner, persona=PERSONA, agent=agent, user_model=user_model, judge=judge)
-    return wait_for_pilot(pilot)
 
 
 def _release_twice(benchmark: Benchmark, changed: Task, people: Mapping[str, User]) -> None:
@@ -80,7 +76,7 @@ def _release_twice(benchmark: Benchmark, changed: Task, people: Mapping[str, Use
         note="The request says by when.",
     )
     submit(changed.pk, by=people["author"])
-    _approve_one(changed, by=people["reviewer"])
+    _approve(changed, by=people["reviewer"])
     cut_release(benchmark, "0.2", by=people["manager"], accept=EXCEPTIONS)
 
 

@@ -9,7 +9,7 @@ from evaluation.releases.blocker_kinds import blocker_kinds
 from studio.access import benchmarks_allowing
 from studio.models import Benchmark, Task, TaskState, User
 from studio.reports.progress import by_latest_activity
-from studio.reports.todo import TodoGroup, TodoItem, register
+from studio.reports.todo import TodoGroup, TodoItem
 
 MOST = 3
 """Benchmarks whose blockers are counted on Home: those with the latest activity."""
@@ -25,7 +25,3 @@ def blocked_releases(user: User, benchmarks: QuerySet[Benchmark], most: int) -> 
             note = f"{number} blocker{'' if number == 1 else 's'}"
             items.append(TodoItem("What blocks the next release", address, str(benchmark), "", note))
     return [TodoGroup("releases", "Releases", tuple(items), len(items))]
-
-
-def register_todo() -> None:
-    register("releases", blocked_releases, last=True)

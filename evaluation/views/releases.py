@@ -21,10 +21,14 @@ from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
 from evaluation.releases.readiness import APPROVED_ELSEWHERE, Blocker
+from evaluation.releases.todo import blocked_releases
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require, why_not
 from studio.domain.phrases import count_of
 from studio.models import Benchmark
+from studio.reports.todo import register
 from studio.views.pages import page_of
+
+register("releases", blocked_releases, last=True)
 
 PER_PAGE = 50
 ROWS_PER_KIND = 6

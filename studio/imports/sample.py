@@ -20,19 +20,12 @@ DESCRIPTION = "Two personas from different fields, to learn from and experiment 
 
 
 _data_sources: list[Callable[[Benchmark], None]] = []
-_histories: list[Callable[[Benchmark], None]] = []
 
 
 def register_sample_data(add_data: Callable[[Benchmark], None]) -> None:
     """Register a function that adds data of a higher layer to a new sample benchmark."""
     if add_data not in _data_sources:
         _data_sources.append(add_data)
-
-
-def register_sample_history(add_history: Callable[[Benchmark], None]) -> None:
-    """Register a function that plays some work in a new sample benchmark; it runs outside a transaction."""
-    if add_history not in _histories:
-        _histories.append(add_history)
 
 
 @dataclass(frozen=True)
@@ -63,15 +56,11 @@ class SampleError(Exception):
     """The sample cannot be imported; the message says why."""
 
 
-def load_sample(*, with_history: bool = False) -> bool:
+def load_sample() -> bool:
     """Create the sample benchmark and demo accounts where they are missing; return whether any was. Existing accounts
-    and tasks are left alone. ``with_history`` adds reviews, a pilot, an audit and releases to a new benchmark."""
+    and tasks are left alone."""
     people, new_people = _create_accounts()
-    benchmark, new = _create_benchmark(people)
-    if new and with_history:
-        for add_history in _histories:
-            add_history(benchmark)
-    return new or new_people
+    return _create_benchmark(people) or new_people
 
 
 @transaction.atomic
@@ -91,7 +80,7 @@ def _create_accounts() -> tuple[dict[str, User], bool]:
 
 
 @transaction.atomic
-def _create_benchmark(people: Mapping[str, User]) -> tuple[Benchmark, bool]:
+def _create_benchmark(people: Mapping[str, User]) -> bool:
     benchmark, new = Benchmark.objects.get_or_create(
         slug=SLUG,
         defaults={
@@ -112,4 +101,4 @@ def _create_benchmark(people: Mapping[str, User]) -> tuple[Benchmark, bool]:
             raise SampleError(f"{first.file}:{first.line}: {first.message} {first.mend}")
         for add_data in _data_sources:
             add_data(benchmark)
-    return benchmark, new
+    return new

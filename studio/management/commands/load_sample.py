@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from studio.imports.sample import ACCOUNTS, NAME, SampleError, load_sample
-from studio.models import User
+from studio.imports.sample import ACCOUNTS, NAME, SLUG, SampleError, load_sample
+from studio.models import Benchmark, User
 
 
 class Command(BaseCommand):
@@ -21,9 +22,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, tasks_only: bool, **options: Any) -> None:
         try:
-            created = load_sample(with_history=not tasks_only)
+            existed = Benchmark.objects.filter(slug=SLUG).exists()
+            created = load_sample()
         except SampleError as problem:
             raise CommandError(str(problem)) from None
+        if not existed and not tasks_only:
+            call_command("play_sample")
         self.stdout.write(f"{NAME}: {'made' if created else 'already there'}. Accounts to sign in with:")
         users = {user.username: user for user in User.objects.filter(username__in=[a.username for a in ACCOUNTS])}
         for account in ACCOUNTS:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 
 from annotations.adjudication import undecided_packets
 from annotations.models import AuditCampaign
 from annotations.visibility import pending_packets
 from evaluation.models import Pilot
-from studio.imports.sample import load_sample
 from studio.models import Benchmark, Event, Task, User
 
 
@@ -17,7 +19,7 @@ def in_template(name: str) -> str:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_new_sample_has_something_to_do_for_everyone() -> None:
-    load_sample(with_history=True)
+    call_command("load_sample", stdout=StringIO())
 
     benchmark = Benchmark.objects.get(slug="sample")
     states = dict(Task.objects.filter(episode__persona__benchmark=benchmark).values_list("task_id", "state"))
@@ -47,5 +49,5 @@ def test_a_new_sample_has_something_to_do_for_everyone() -> None:
     assert f"{totals} · {len(second.exceptions)} exceptions accepted" in in_template("releases/list.html")
     assert Event.objects.filter(benchmark=benchmark, verb="approved").count() == len(states) + 1
 
-    assert not load_sample(with_history=True)
+    call_command("load_sample", stdout=StringIO())
     assert benchmark.releases.count() == 2

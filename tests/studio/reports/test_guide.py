@@ -9,8 +9,9 @@ import pytest
 import yaml
 from django.test import Client
 
+from evaluation.models import ModelEndpoint
+from evaluation.rehearsals.lifecycle import start_rehearsal
 from studio.models import Benchmark, Task, TaskState
-from studio.reports import guide
 from tests.factories import a_persona, a_task, member
 
 SAMPLE = Path(__file__).resolve().parents[3] / "fixtures" / "sample" / "data"
@@ -47,13 +48,11 @@ def test_sign_in_and_home_link_to_the_introduction():
 
 
 @pytest.mark.django_db
-def test_guide_follows_what_the_author_does_and_resumes_where_they_were(monkeypatch):
+def test_guide_follows_what_the_author_does_and_resumes_where_they_were():
     benchmark = Benchmark.objects.create(slug="first", name="First")
     persona = a_persona(benchmark)
     author, client = member(benchmark, "author"), Client()
     client.force_login(author)
-    rehearsed: list[Task] = []
-    monkeypatch.setattr(guide, "_rehearsed", [lambda user, task: task in rehearsed])
 
     def step() -> str:
         found = re.search(r"(\d) of 5</span>\s*<p><b>([^<]+)</b>", client.get("/first-task/").content.decode())
@@ -66,7 +65,8 @@ def test_guide_follows_what_the_author_does_and_resumes_where_they_were(monkeypa
     assert step() == "2 Write one."
     task = a_task(persona, by=author)
     assert (step(), client.get("/").context["guide"].task) == ("4 Try it.", task)
-    rehearsed.append(task)
+    judge = ModelEndpoint.objects.get(name="scripted-judge")
+    start_rehearsal(task, by=author, seat="agent", judge=judge)
     assert step() == "5 Submit it."
     Task.objects.update(state=TaskState.IN_REVIEW)
     assert step() == "none"

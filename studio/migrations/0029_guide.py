@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0027_notification_kinds'),
+        ('studio', '0028_notification_kinds'),
     ]
 
     operations = [
