@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.db import IntegrityError, models
+from django.db import IntegrityError, connection, models
 
 from evaluation.llm import Budget, Call, Endpoint, ModelClient, RetryPolicy
+from evaluation.llm.exchange import Exchange, Json, decode_messages, encode, encode_messages, sharing
 from evaluation.models import (
     Judging,
     ModelCall,
@@ -19,7 +20,7 @@ from evaluation.models import (
     RehearsalCall,
     Session,
 )
-from evaluation.models.calls import RecordedCall
+from evaluation.models.calls import RecordedCall, decode_calls, decode_chain
 from studio.domain.storable import storable
 
 
@@ -27,22 +28,46 @@ class RecordOwnerDeletedError(Exception):
     """The row that the call was made for has been deleted."""
 
 
-class CallRecord:
-    """All calls made for ``owner``: rows of ``kind`` whose ``foreign_key`` refers to it."""
+class Chain:
+    """The exchanges of one owner, each built on the one before, as far as more will be built on them."""
 
-    def __init__(
-        self,
-        kind: type[RecordedCall],
-        foreign_key: str,
-        owner: models.Model,
-        on_scripted_answer: Callable[[], None],
-    ) -> None:
+    def __init__(self, rows: models.QuerySet[RecordedCall]) -> None:
+        exchanges, self.context = decode_chain(rows)
+        self.last = next(reversed(exchanges), None)
+        """Key of the last call."""
+        self.responses = {key: exchange.response for key, exchange in exchanges.items()}
+        self._latest: dict[tuple[str, int], Exchange] = {}
+        for pk, purpose, turn in rows.order_by("pk").values_list("pk", "purpose", "turn"):
+            if pk in exchanges:
+                self._latest[_kind(purpose, turn)] = self._latest[_kind(purpose)] = exchanges[pk]
+
+    def likeness(self, purpose: str, turn: int = 0) -> Exchange | None:
+        """The latest exchange with the same purpose, of judges if possible in the same turn."""
+        return self._latest.get(_kind(purpose, turn)) or self._latest.get(_kind(purpose))
+
+    def add(self, exchange: Exchange, context: bytes, purpose: str, turn: int) -> None:
+        self.last, self.context = exchange.key, context
+        self.responses[exchange.key] = exchange.response
+        self._latest[_kind(purpose, turn)] = self._latest[_kind(purpose)] = exchange
+
+
+def _kind(purpose: str, turn: int = 0) -> tuple[str, int]:
+    """Both scoring modes ask alike; an agent's turn goes on from the one before."""
+    kind = purpose.split("_")[0]
+    return kind, 0 if kind == "agent" else turn
+
+
+class CallRecord:
+    """All calls made for ``owner``: rows of ``kind``."""
+
+    def __init__(self, kind: type[RecordedCall], owner: models.Model, on_scripted_answer: Callable[[], None]) -> None:
         self._kind = kind
-        self._owner = {foreign_key: owner}
+        self._owner = {kind.owner: owner}
+        self._loaded: Chain | None = None
         self.on_scripted_answer = on_scripted_answer
         self.replayed = 0
         """Requests answered without asking."""
-        self.answered: dict[str, int] = dict(self._answers().values_list("request_hash", "pk"))
+        self.answered: dict[str, int] = dict(self._rows(answered=True).values_list("request_hash", "pk"))
         """Keys of answered calls by request hash."""
 
     def client(
@@ -64,54 +89,88 @@ class CallRecord:
         if pk is None:
             return None
         self.replayed += 1
-        return self._answers().values_list("response", flat=True).get(pk=pk)
+        return self._chain().responses[pk]
 
-    def store(self, row: dict[str, Any]) -> None:
+    def store(self, request: Json, response: Json | None, *, purpose: str, turn: int, **row: Any) -> None:
         """Store outside the turn's transaction: the call was paid for even if the turn fails.
 
         Raises RecordOwnerDeletedError.
         """
-        call = self._kind(**self._owner, **row)
-        answered = call.response is not None
+        chain = self._chain()
+        likeness = chain.likeness(purpose, turn)
+        content, context = encode(request, response, chain.context, likeness)
+        call = self._kind(
+            **self._owner,
+            **row,
+            purpose=purpose,
+            turn=turn,
+            base_id=chain.last,
+            content=content,
+            answered=response is not None,
+        )
         try:
-            self._kind._default_manager.bulk_create([call], ignore_conflicts=answered)
+            pk = insert_or_ignore(call)
         except IntegrityError as error:
             raise RecordOwnerDeletedError from error
-        if answered:
-            same = self._answers().filter(request_hash=call.request_hash)
-            self.answered[call.request_hash] = call.pk or same.values_list("pk", flat=True).get()
+        if pk is None:  # another process stored the same request first
+            self._loaded = None
+            pk = self._rows(answered=True, request_hash=call.request_hash).values_list("pk", flat=True).get()
+        else:
+            chain.add(Exchange(pk, sharing(request, likeness), response), context, purpose, turn)
+        if call.answered:
+            self.answered[call.request_hash] = pk
 
-    def _answers(self) -> models.QuerySet[RecordedCall]:
-        return self._kind._default_manager.filter(**self._owner, response__isnull=False)
+    def shorten(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """An agent's state with its conversation, which stands in its calls, as a reference to them."""
+        messages = state.get("messages")
+        if not isinstance(messages, list):
+            return dict(state)
+        return {**state, "messages": encode_messages(messages, self._chain().likeness("agent"))}
+
+    def restore(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        messages = state.get("messages")
+        if not isinstance(messages, dict):
+            return dict(state)
+        return {**state, "messages": decode_messages(messages, decode_calls(self._rows()))}
+
+    def _chain(self) -> Chain:
+        if self._loaded is None:
+            self._loaded = Chain(self._rows())
+        return self._loaded
+
+    def _rows(self, **conditions: Any) -> models.QuerySet[RecordedCall]:
+        return self._kind._default_manager.filter(**self._owner, **conditions)
 
 
 class RejudgingRecord(CallRecord):
     """Of a judging of a stored session. The same request is not asked again, whichever session it was asked for."""
 
     def __init__(self, judging: Judging) -> None:
-        super().__init__(ModelCall, "session", judging.session, lambda: _mark_scripted(judging))  # type: ignore[arg-type]
+        assert judging.session is not None
+        super().__init__(ModelCall, judging.session, lambda: _mark_scripted(judging))
         self._judging = judging
 
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
         found = super().answer(request_hash)
         if found is not None:
             return found
-        elsewhere = ModelCall.objects.filter(request_hash=request_hash, response__isnull=False)
+        elsewhere = ModelCall.objects.filter(request_hash=request_hash, answered=True)
         call = elsewhere.exclude(purpose="agent").order_by("pk").first()
         if call is None:
             return None
         # A row of its own: the other session can be deleted. Without an attempt and without cost, for nothing was sent.
-        copied = (
-            "purpose",
-            "turn",
-            "endpoint_id",
-            "request_hash",
-            "request",
-            "response",
-            "prompt_tokens",
-            "completion_tokens",
+        self.store(
+            call.request,
+            call.response,
+            purpose=call.purpose,
+            turn=call.turn,
+            endpoint_id=call.endpoint_id,
+            request_hash=request_hash,
+            prompt_tokens=call.prompt_tokens,
+            completion_tokens=call.completion_tokens,
+            judging=self._judging,
+            attempts=0,
         )
-        self.store({name: getattr(call, name) for name in copied} | {"judging": self._judging, "attempts": 0})
         self.replayed += 1
         response: Mapping[str, Any] | None = call.response
         return response
@@ -132,28 +191,26 @@ class CallRecorder:
         self._endpoint = endpoint
         self._purpose = purpose
         self._turn = turn
-        self._judging = {"judging": judging} if judging else {}
+        self._judging: dict[str, Any] = {"judging": judging} if judging else {}
 
     def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
         return self._record.answer(request_hash)
 
     def record(self, call: Call) -> None:
         self._record.store(
-            self._judging
-            | {
-                "purpose": self._purpose,
-                "turn": self._turn(),
-                "endpoint": self._endpoint,
-                "request_hash": call.request_hash,
-                "request": storable(call.request),
-                "response": None if call.response is None else storable(call.response),
-                "error": storable(call.error),
-                "prompt_tokens": call.tokens.prompt,
-                "completion_tokens": call.tokens.completion,
-                "cost": call.cost,
-                "milliseconds": max(call.milliseconds, 0),
-                "attempts": min(call.attempts, 32_767),
-            }
+            storable(call.request),
+            None if call.response is None else storable(call.response),
+            **self._judging,
+            purpose=self._purpose,
+            turn=self._turn(),
+            endpoint=self._endpoint,
+            request_hash=call.request_hash,
+            error=storable(call.error),
+            prompt_tokens=call.tokens.prompt,
+            completion_tokens=call.tokens.completion,
+            cost=call.cost,
+            milliseconds=max(call.milliseconds, 0),
+            attempts=min(call.attempts, 32_767),
         )
         if call.is_scripted:
             self._record.on_scripted_answer()
@@ -161,7 +218,7 @@ class CallRecorder:
 
 def session_record(session: Session) -> CallRecord:
     """For the holder of the session's lease. A scripted answer marks the whole pilot as scripted."""
-    return CallRecord(ModelCall, "session", session, lambda: _mark_scripted(session.run.pilot))
+    return CallRecord(ModelCall, session, lambda: _mark_scripted(session.run.pilot))
 
 
 def rejudging_record(judging: Judging) -> RejudgingRecord:
@@ -170,14 +227,14 @@ def rejudging_record(judging: Judging) -> RejudgingRecord:
 
 
 def rehearsal_record(rehearsal: Rehearsal) -> CallRecord:
-    return CallRecord(RehearsalCall, "rehearsal", rehearsal, lambda: _mark_scripted(rehearsal))
+    return CallRecord(RehearsalCall, rehearsal, lambda: _mark_scripted(rehearsal))
 
 
 def proposal_record(proposal: Proposal) -> CallRecord:
     def on_scripted_answer() -> None:
         _mark_scripted(proposal, claimed_by=proposal.claimed_by, state=Proposal.State.REQUESTED)
 
-    return CallRecord(ProposalCall, "proposal", proposal, on_scripted_answer)
+    return CallRecord(ProposalCall, proposal, on_scripted_answer)
 
 
 def _mark_scripted(row: Pilot | Judging | Rehearsal | Proposal, **conditions: Any) -> None:
@@ -185,3 +242,18 @@ def _mark_scripted(row: Pilot | Judging | Rehearsal | Proposal, **conditions: An
     if not row.scripted:
         type(row)._default_manager.filter(pk=row.pk, **conditions).update(scripted=True)
         row.scripted = True
+
+
+def insert_or_ignore(row: models.Model) -> int | None:
+    """The key of the new row; None if a unique constraint has one like it. In one statement, unlike Django's ways."""
+    table, fields = row._meta.db_table, [field for field in row._meta.concrete_fields if not field.primary_key]
+    columns = ", ".join(f'"{field.column}"' for field in fields)
+    values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
+    marks = ", ".join(["%s"] * len(fields))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f'INSERT INTO "{table}" ({columns}) VALUES ({marks}) ON CONFLICT DO NOTHING RETURNING "id"',  # noqa: S608  # names are the model's
+            values,
+        )
+        found: tuple[int] | None = cursor.fetchone()
+    return found[0] if found else None

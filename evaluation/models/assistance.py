@@ -125,7 +125,9 @@ class Proposal(models.Model):
 
 
 class ProposalCall(RecordedCall):
-    """A model call made for a proposal. Immutable."""
+    """A model call made for a proposal."""
+
+    owner = "proposal"
 
     proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="calls", db_column="suggestion_id")
 
@@ -134,7 +136,7 @@ class ProposalCall(RecordedCall):
         constraints = [
             models.UniqueConstraint(
                 fields=["proposal", "request_hash"],
-                condition=Q(response__isnull=False),
+                condition=Q(answered=True),
                 name="suggestion_call_answered_once",
             )
         ]

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any, ClassVar
+
 from django.db import models
 from django.db.models import Q
 
+from evaluation.llm.exchange import Exchange, Json, decode
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.sessions import Session
-from studio.models.fields import OrderedJSONField
 
 
 class RecordedCall(models.Model):
     """One answered or failed request to a model.
 
     An answered request is not paid for again (``evaluation.call_records``). A subclass adds the row that the call was
-    made for, and makes each answer unique for it.
+    made for (``owner``), and makes each answer unique for it. Immutable.
     """
+
+    owner: ClassVar[str]
 
     purpose = models.CharField(max_length=20)
     turn = models.PositiveSmallIntegerField()
     endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
     request_hash = models.CharField(max_length=64)
-    request = OrderedJSONField()
-    response = OrderedJSONField(null=True)
-    """As the endpoint sent it; null if the request failed."""
+    base = models.ForeignKey(
+        "self", on_delete=models.DO_NOTHING, null=True, related_name="+", db_constraint=False, db_index=False
+    )
+    """An earlier call for the same owner, on which ``content`` builds. They are deleted together, with their owner."""
+    content = models.BinaryField()
+    """Request and response (``evaluation.llm.exchange``)."""
+    answered = models.BooleanField()
     error = models.TextField(blank=True)
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
@@ -35,9 +44,40 @@ class RecordedCall(models.Model):
     class Meta:
         abstract = True
 
+    @property
+    def request(self) -> Json:
+        return self.exchange.request
+
+    @property
+    def response(self) -> Json | None:
+        """As the endpoint sent it; None if the request failed."""
+        return self.exchange.response
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        earlier = {self.owner: getattr(self, f"{self.owner}_id"), "pk__lte": self.pk}
+        return decode_calls(type(self)._default_manager.filter(**earlier))[self.pk]
+
+
+def decode_calls(rows: models.QuerySet[Any]) -> dict[int, Exchange]:
+    """All calls of one owner up to some, by key."""
+    return decode_chain(rows)[0]
+
+
+def decode_chain(rows: models.QuerySet[Any]) -> tuple[dict[int, Exchange], bytes]:
+    """Likewise, and the context of the last one."""
+    known: dict[int, Exchange] = {}
+    contexts: dict[int | None, bytes] = {None: b""}
+    pk: int | None = None
+    for pk, base, content in rows.order_by("pk").values_list("pk", "base", "content"):
+        known[pk], contexts[pk] = decode(pk, bytes(content), contexts[base], known)
+    return known, contexts[pk]
+
 
 class ModelCall(RecordedCall):
     """A request made for a session."""
+
+    owner = "session"
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="model_calls")
     judging = models.ForeignKey("evaluation.Judging", on_delete=models.CASCADE, null=True, related_name="calls")
@@ -50,7 +90,7 @@ class ModelCall(RecordedCall):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["session", "request_hash"], condition=Q(response__isnull=False), name="model_call_answered_once"
+                fields=["session", "request_hash"], condition=Q(answered=True), name="model_call_answered_once"
             ),
             models.CheckConstraint(
                 condition=Q(purpose="agent", judging__isnull=True) | (~Q(purpose="agent") & Q(judging__isnull=False)),
@@ -58,6 +98,5 @@ class ModelCall(RecordedCall):
             ),
         ]
         indexes = [
-            models.Index(fields=["session", "turn"], name="model_call_by_turn"),
-            models.Index(fields=["request_hash"], name="model_call_by_request", condition=Q(response__isnull=False)),
+            models.Index(fields=["request_hash"], name="model_call_by_request", condition=Q(answered=True)),
         ]

@@ -70,7 +70,7 @@ class ModelEndpoint(models.Model):
 
     def cost_of(self, tokens: Tokens) -> Decimal:
         """In US dollars."""
-        return Prices(self.input_price, self.output_price).of(tokens)
+        return Prices(Decimal(self.input_price), Decimal(self.output_price)).of(tokens)
 
 
 FROZEN_FIELDS = (

@@ -67,6 +67,7 @@ class Rehearsal(models.Model):
 
 
 class RehearsalCall(RecordedCall):
+    owner = "rehearsal"
     rehearsal = models.ForeignKey(Rehearsal, on_delete=models.CASCADE, related_name="calls")
     judging = models.ForeignKey("evaluation.Judging", on_delete=models.CASCADE, null=True, related_name="+")
     """Which asked it; null if the agent did."""
@@ -75,7 +76,7 @@ class RehearsalCall(RecordedCall):
         constraints = [
             models.UniqueConstraint(
                 fields=["rehearsal", "request_hash"],
-                condition=Q(response__isnull=False),
+                condition=Q(answered=True),
                 name="rehearsal_call_answered_once",
             )
         ]

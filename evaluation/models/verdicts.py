@@ -37,7 +37,7 @@ class Verdict(models.Model):
         FOLLOW_UP = "follow_up", "Intent asked for"
         CHECKLIST = "checklist", "Checklist item"
 
-    judging = models.ForeignKey(Judging, on_delete=models.CASCADE, related_name="verdicts")
+    judging = models.ForeignKey(Judging, on_delete=models.CASCADE, related_name="verdicts", db_index=False)
     kind = models.CharField(max_length=12, choices=Kind.choices)
     turn = models.PositiveSmallIntegerField()
     index = models.PositiveSmallIntegerField()

@@ -8,6 +8,7 @@ from typing import cast
 
 from django.db import transaction
 
+from evaluation.call_records import CallRecord
 from evaluation.grading.intents import intent_verdicts
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.leases.sessions import leased_row, lock_leased_row
@@ -72,8 +73,9 @@ class SnapshottingAgent:
     inner: Agent
     """Set after construction, because building it needs this wrapper's ``number``."""
 
-    def __init__(self, session: Session, folder: Path, manifest: Manifest, number: int) -> None:
+    def __init__(self, session: Session, record: CallRecord, folder: Path, manifest: Manifest, number: int) -> None:
         self.session = session
+        self.record = record
         self.folder = folder
         self.manifest = manifest
         self.number = number
@@ -132,7 +134,7 @@ def store_turn(
         user_message=taken.message,
         reply=taken.reply.text,
         note=taken.reply.note,
-        agent_state=taken.reply.state,
+        agent_state=agent.record.shorten(taken.reply.state),
         next_message=after.message,
         snapshot=agent.snapshot,
         agent_tokens=taken.reply.tokens.total,

@@ -19,6 +19,7 @@ from evaluation.grading.session import grade_session
 from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.leases.queue import enqueue
 from evaluation.models import Judging, JudgingRound
+from evaluation.models.judgings import Purpose
 from evaluation.pilots.rejudging import RUN_JUDGING
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.workspaces.snapshots import MissingContentError
@@ -38,9 +39,12 @@ class JudgingLeaseLostError(Exception):
 
 
 def claimable() -> QuerySet[Judging]:
-    """Those of stored sessions that nobody works on. A pilot's own are part of its sessions' work."""
+    """Those of stored sessions that nobody works on. A pilot's own are part of its sessions' work.
+
+    By columns of the row alone: with a join, two workers could both claim it.
+    """
     free = Q(state=State.WAITING) | Q(state=State.RUNNING, lease_until__lt=timezone.now())
-    return Judging.objects.filter(free, round__number__gt=1)
+    return Judging.objects.filter(free).exclude(purpose=Purpose.SCORING)
 
 
 def work_on(pk: int) -> bool:

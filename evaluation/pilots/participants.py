@@ -29,7 +29,7 @@ def build_agent(
         workspace=folder,
         tools=tuple(name for name in persona.tools if not task.tools or name in task.tools),
         limits=agent_limits(session.run.pilot.limits),
-        state=state or {},
+        state=record.restore(state or {}),
     )
     return make_agent(setup)
 

@@ -221,7 +221,7 @@ def _estimate(plan: RejudgingPlan) -> Estimate:
 def _took_before(sessions: Sequence[int]) -> dict[tuple[int, str], tuple[int, Tokens]]:
     """Calls and tokens of the sessions' own judgings, by session and scoring mode."""
     rows = (
-        ModelCall.objects.filter(session__in=sessions, judging__round__number=1, response__isnull=False)
+        ModelCall.objects.filter(session__in=sessions, judging__round__number=1, answered=True)
         .order_by()
         .values_list("session", "judging__scoring")
         .annotate(number=Count("pk"), prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"))

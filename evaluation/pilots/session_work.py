@@ -107,7 +107,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
     with temporary_folder() as folder:
         manifest = load_workspace(session, task, persona)
         rebuild_workspace(manifest, folder)
-        agent = SnapshottingAgent(session, folder, manifest, progress.turns)
+        agent = SnapshottingAgent(session, record, folder, manifest, progress.turns)
         agent.inner = build_agent(session, task, persona, folder, record, lambda: agent.number)
         judge = ModelIntentJudge(open_judging(session, ""), record, lambda: agent.number)
         read = folder_reader(folder)

@@ -152,7 +152,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
                 workspace=folder,
                 tools=tuple(tool for tool in persona.tools if not task.tools or tool in task.tools),
                 limits=agent_limits({}),
-                state=rehearsal.agent_state,
+                state=record.restore(rehearsal.agent_state),
             )
         )
         try:
@@ -162,7 +162,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
             _write(rehearsal, state=State.FINISHED, reason=f"The assistant failed: {error}", claimed_by="")
             return False
     rehearsal.current_turn = {"reply": reply_document(reply, int((time.monotonic() - started) * 1000))}
-    rehearsal.agent_state = storable(dict(reply.state))
+    rehearsal.agent_state = record.shorten(storable(dict(reply.state)))
     _write(
         rehearsal,
         current_turn=rehearsal.current_turn,

@@ -70,7 +70,7 @@ def test_faulty_judge_is_asked_again():
 
     assert pilot.state == "finished"
     assert set(Session.objects.values_list("state", flat=True)) == {"finished"}
-    answered = ModelCall.objects.filter(endpoint=model, response__isnull=False)
+    answered = ModelCall.objects.filter(endpoint=model, answered=True)
     used = Verdict.objects.filter(model_call__endpoint=model).values("model_call").distinct()
     assert answered.count() == used.count() + 3
 

@@ -1,0 +1,77 @@
+"""The record of calls: exact, small, and one row for an answered request."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evaluation.call_records import session_record
+from evaluation.grading.judgings import open_judging
+from evaluation.models import ModelCall, ModelEndpoint, Session, Turn
+from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
+from tests.evaluation.factories import pilot_row
+from tests.evaluation.pilots.builders import work_through
+from tests.evaluation.stub_model import StubModel
+
+pytestmark = pytest.mark.django_db
+SAID = "Die Gebühr ist 70 €, “wie besprochen”. " * 40
+
+
+def parts(request) -> dict[str, str]:
+    """The client sends the fields of a request in an order of its own."""
+    return {name: json.dumps(value) for name, value in request.items()}
+
+
+def test_requests_and_answers_are_stored_as_they_were_and_states_hold_no_conversation(
+    stub: StubModel, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("STUB_API_KEY", "none")
+
+    def agent(body):
+        if body["messages"][-1]["role"] == "tool":
+            return SAID
+        function = {"name": "write_file", "arguments": json.dumps({"path": "fee.md", "content": SAID})}
+        return {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "1", "type": "function", "function": function}],
+        }
+
+    stub.agent = agent
+    model = endpoint("stub", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
+    spec = task("a", intents=intents("One.", "Two.", "Three."), files_read=("fee.md",), checklist=(rubric("x"),))
+    work_through(pilot_of(benchmark_of(spec), agent=model, user_model=model, judge=model))
+
+    calls = list(ModelCall.objects.order_by("pk"))
+    assert [parts(call.request) for call in calls] == [parts(body) for body in stub.bodies]
+    assert all(call.response["choices"] for call in calls)
+    states = list(Turn.objects.order_by("number"))
+    assert len(states) == 3
+    assert max(len(json.dumps(turn.agent_state)) for turn in states) < 400
+    restored = session_record(Session.objects.get()).restore(states[-1].agent_state)["messages"]
+    last = [call.request["messages"] for call in calls if call.purpose == "agent"][-1]
+    assert restored == [*last, {"role": "assistant", "content": SAID}]
+    conversation = len(json.dumps(restored, ensure_ascii=False).encode())
+    assert sum(len(call.content) for call in calls) < conversation / 2
+
+
+def test_two_workers_that_ask_the_same_store_it_once_and_both_go_on():
+    session = Session.objects.filter(run__pilot=pilot_row()).get()
+    first, second = session_record(session), session_record(session)
+    row = {
+        "purpose": "satisfaction",
+        "turn": 1,
+        "endpoint": ModelEndpoint.objects.get(name="scripted-user"),
+        "judging": open_judging(session, ""),
+    }
+    for record in (first, second, first, second):
+        record.store({"messages": [{"role": "user", "content": "Same?"}]}, {"a": 1}, request_hash="same", **row)
+    for number, record in enumerate((first, second, first)):
+        request = {"messages": [{"role": "user", "content": f"Other {number}?"}]}
+        record.store(request, {"b": number}, request_hash=f"other {number}", **row)
+
+    stored = list(ModelCall.objects.order_by("pk"))
+    assert [call.response for call in stored] == [{"a": 1}, {"b": 0}, {"b": 1}, {"b": 2}]
+    assert [call.request["messages"][0]["content"] for call in stored[1:]] == ["Other 0?", "Other 1?", "Other 2?"]
+    assert second.answer("same") == {"a": 1}
