@@ -9,15 +9,31 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from django.db import connection
+from django.test import TransactionTestCase
+from pytest_django import DjangoDbBlocker
 
 from studio.dev.browser import missing_packages
+from tests.cpu_times import CpuTimes
+from tests.emptying import empty_tables
 from tests.shared_rows import module_db  # noqa: F401
+from tests.template_database import migrated_database
 
 # The same examples in every run; `--hypothesis-profile=default` looks for others. A busy machine breaks no deadline.
 hypothesis.settings.register_profile(
     "repeatable", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("repeatable")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cpu-times", action="store_true", help="list the tests that take most processor time")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    TransactionTestCase._fixture_teardown = lambda self: empty_tables()  # type: ignore[method-assign]
+    if config.getoption("cpu_times"):
+        config.pluginmanager.register(CpuTimes())
 
 
 def pytest_collection_finish() -> None:
@@ -62,6 +78,14 @@ def _allowed_seconds(item: pytest.Item) -> float:
     if timeout is None or (item.get_closest_marker("django_db") and not item.get_closest_marker("browser")):
         return 0.0  # tests that empty the database stay where pytest-django put them, behind all others
     return float(timeout.args[0])
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: DjangoDbBlocker
+) -> None:
+    with django_db_blocker.unblock():
+        connection.settings_dict["TEST"]["TEMPLATE"] = migrated_database()
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import os
 
 from studio.local.paths import data_folder
 from studio.local.services import ensure_database
+from tests.emptying import allow_skipping_foreign_keys
 
 if "STUDIO_TEST_PLACE" not in os.environ:
     os.environ["STUDIO_DATA_DIR"] = str(data_folder() / "test")
@@ -24,10 +25,11 @@ if "STUDIO_TEST_PLACE" not in os.environ:
             break
     else:
         raise RuntimeError(f"A hundred test runs hold places in {data_folder()}.")
-ensure_database(throwaway=True)
+if ensure_database(throwaway=True):
+    allow_skipping_foreign_keys()
 os.environ["CELERY_BROKER_URL"] = "memory://"  # a task of a test must never reach the worker of a running studio
 
-from studio.settings import *  # noqa: E402, F403
+from studio.settings import *  # noqa: F403
 
 DATABASES["default"]["TEST"] = {"NAME": f"test_studio_{os.environ['STUDIO_TEST_PLACE']}"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

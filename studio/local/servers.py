@@ -86,7 +86,7 @@ class Postgres:
             "log_min_error_statement": "panic",  # keeps what users wrote out of logs
         }
         if throwaway:
-            options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+            options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "jit": "off"}
         settings = [argument for name, value in options.items() for argument in ("-c", f"{name}={value}")]
         return self._as_user([str(self.binaries / "postgres"), "-D", str(self.cluster), *settings])
 

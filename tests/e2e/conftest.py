@@ -104,6 +104,8 @@ class RequestCounter:
             response = self._app(environ, lambda status, headers, *_: started.append((status, headers)))
             body = b"".join(response)
             [(status, headers)] = started
+            headers = [(name, value) for name, value in headers if name.lower() != "cache-control"]
+            headers.append(("Cache-Control", "max-age=86400, immutable"))  # or each page requests them all again
             self._static[path] = status, headers, body
         status, headers, body = self._static[path]
         start_response(status, headers)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.db import connection, transaction
 
-DJANGO_TABLES = ("django_content_type", "auth_permission", "django_migrations")
-"""Tables that Django refills when it empties the database."""
+from tests.emptying import skip_foreign_keys, tables
 
 
 class Snapshot:
@@ -14,9 +13,7 @@ class Snapshot:
     def __init__(self) -> None:
         self._rows: list[tuple[str, list[bytes]]] = []
         with connection.cursor() as cursor:
-            for table in connection.introspection.table_names(cursor):
-                if table in DJANGO_TABLES:
-                    continue
+            for table in tables():
                 cursor.execute(
                     "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute"
                     " WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''",
@@ -30,6 +27,7 @@ class Snapshot:
 
     def restore(self) -> None:
         with transaction.atomic(), connection.cursor() as cursor:
+            skip_foreign_keys(cursor)
             for columns, chunks in self._rows:
                 with cursor.copy(f"COPY {columns} FROM STDIN (FORMAT binary)") as rows:
                     for chunk in chunks:

@@ -8,23 +8,10 @@ from annotations.models import Judgment
 from tests.annotations.builders import make_campaign
 
 
-def sign_in(context, live_server, user, client):
-    client.force_login(user)
-    cookie = client.cookies["sessionid"].value
-    context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
-    return context.new_page()
-
-
-def test_audit_is_judged_by_keyboard_alone(browser, live_server, client):
+def test_audit_is_judged_by_keyboard_alone(visit):
     campaign, (ana,) = make_campaign(size=3)
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    page = sign_in(context, live_server, ana, client)
-    failures: list[str] = []
-    page.on("pageerror", lambda error: failures.append(str(error)))
-    page.on("console", lambda message: message.type == "error" and failures.append(message.text))
+    page = visit(ana).go(f"/audits/{campaign.pk}/judge/")
     press = page.keyboard.press
-
-    page.goto(f"{live_server.url}/audits/{campaign.pk}/judge/")
     first = page.url
     for key in ("j", "j", "e", "c"):
         press(key)
@@ -34,17 +21,17 @@ def test_audit_is_judged_by_keyboard_alone(browser, live_server, client):
         press("y")
     with page.expect_navigation():
         press("z")
-    assert page.url == first
+    expect(page).to_have_url(first)
     with page.expect_navigation():
         press("n")
     with page.expect_navigation():
         press("u")
     press("?")
-    assert page.locator("#keys[open]").is_visible()
+    expect(page.locator("#keys[open]")).to_be_visible()
     press("Escape")
     with page.expect_navigation():
         press("y")
-    assert "You have judged everything assigned to you" in page.content()
+    expect(page.locator("body")).to_contain_text("You have judged everything assigned to you")
 
     answers = [(row.answer, row.evidence, row.comment) for row in Judgment.objects.order_by("created_at")]
     passage = "Send the papers by five tomorrow."
@@ -56,29 +43,25 @@ def test_audit_is_judged_by_keyboard_alone(browser, live_server, client):
         ("yes", [], ""),
     ]
     assert all(row.milliseconds is not None for row in Judgment.objects.exclude(answer="undone"))
-    assert failures == []
-    context.close()
 
 
-def test_judging_works_without_scripts_on_a_small_screen(browser, live_server, client):
+def test_judging_works_without_scripts_on_a_small_screen(visit):
     campaign, (ana,) = make_campaign(size=1)
-    context = browser.new_context(viewport={"width": 390, "height": 844}, java_script_enabled=False)
-    page = sign_in(context, live_server, ana, client)
+    page = visit(ana, viewport={"width": 390, "height": 844}, java_script_enabled=False).page
 
-    page.goto(f"{live_server.url}/audits/{campaign.pk}/judge/")
+    page.goto(f"/audits/{campaign.pk}/judge/")
     page.get_by_label("Supporting passages").fill("by five tomorrow")
     page.get_by_role("button", name="Unsure").click()
 
     expect(page.locator("body")).to_contain_text("You have judged everything assigned to you")
     assert [(row.answer, row.evidence) for row in Judgment.objects.all()] == [("unsure", ["by five tomorrow"])]
-    context.close()
 
 
-def test_an_answer_given_without_a_connection_is_kept_and_sent_when_it_is_back(browser, live_server, client):
+def test_an_answer_given_without_a_connection_is_kept_and_sent_when_it_is_back(visit):
     campaign, (ana,) = make_campaign(size=1)
-    context = browser.new_context()
-    page = sign_in(context, live_server, ana, client)
-    page.goto(f"{live_server.url}/audits/{campaign.pk}/judge/")
+    visitor = visit(ana)
+    page, context = visitor.page, visitor.context
+    page.goto(f"/audits/{campaign.pk}/judge/")
     page.get_by_label("Comment").first.fill("Seen in a tunnel.")
     context.set_offline(True)
 
@@ -88,14 +71,13 @@ def test_an_answer_given_without_a_connection_is_kept_and_sent_when_it_is_back(b
     with page.expect_navigation():
         context.set_offline(False)
     assert [(row.answer, row.comment) for row in Judgment.objects.all()] == [("yes", "Seen in a tunnel.")]
-    context.close()
 
 
-def test_a_comment_on_a_judgment_outlives_a_lost_session(browser, live_server, client):
+def test_a_comment_on_a_judgment_outlives_a_lost_session(visit):
     campaign, (ana,) = make_campaign(size=1)
-    context = browser.new_context()
-    page = sign_in(context, live_server, ana, client)
-    page.goto(f"{live_server.url}/audits/{campaign.pk}/judge/")
+    visitor = visit(ana)
+    page, context = visitor.page, visitor.context
+    page.goto(f"/audits/{campaign.pk}/judge/")
     cookies = context.cookies()
     page.get_by_label("Comment").first.fill("Written too late.")
     context.clear_cookies()
@@ -105,5 +87,4 @@ def test_a_comment_on_a_judgment_outlives_a_lost_session(browser, live_server, c
     context.add_cookies(cookies)
     page.reload()
 
-    assert page.get_by_label("Comment").first.input_value() == "Written too late."
-    context.close()
+    expect(page.get_by_label("Comment").first).to_have_value("Written too late.")

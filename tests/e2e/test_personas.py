@@ -22,7 +22,7 @@ def test_profile_is_autosaved_while_typing_and_saved_as_one_version(sample, visi
     page.get_by_role("textbox", name="Routines").fill("Every Thursday at nine.")
     page.get_by_role("button", name="+ fact").click()
     page.keyboard.type("Age")
-    expect(page.locator(SAVED)).to_contain_text("not in a version yet", timeout=2_500)
+    expect(page.locator(SAVED)).to_contain_text("not in a version yet")
     page.reload()
 
     expect(page.get_by_role("textbox", name="Routines")).to_have_value("Every Thursday at nine.")
@@ -59,7 +59,7 @@ def test_new_skill_is_autosaved_before_it_has_a_name(sample, visit):
     page = visit("author").go("/b/sample/p/radio_producer/skills/")
 
     page.get_by_label("SKILL.md").fill("First the question, then the follow-up.")
-    expect(page.locator(SAVED)).to_contain_text("not in a version yet", timeout=2_500)
+    expect(page.locator(SAVED)).to_contain_text("not in a version yet")
     page.reload()
 
     expect(page.get_by_label("SKILL.md")).to_have_value("First the question, then the follow-up.")

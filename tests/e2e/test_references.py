@@ -122,7 +122,7 @@ def test_dropped_reference_goes_to_the_row_with_its_name_and_not_to_the_workspac
     save_task(page)
 
     assert (artifacts(task)[path][1], artifacts(task)["other.md"][1]) == (b"c,d\n", b"# Other")
-    assert page.locator("#files [data-file]").count() == files
+    expect(page.locator("#files [data-file]")).to_have_count(files)
 
 
 def test_reference_text_is_edited_in_place(task, visit):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from studio.models import Task, User
@@ -16,7 +18,7 @@ def test_disabling_single_key_shortcuts_keeps_the_others(sample, visit):
     for key in "gb?":
         page.keyboard.press(key)
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
-    assert page.url.endswith("/settings/")
+    expect(page).to_have_url(re.compile("/settings/$"))
 
     page.keyboard.press("Control+k")
     expect(page.get_by_role("dialog", name="Go to page")).to_be_visible()
@@ -58,4 +60,4 @@ def test_shortcuts_do_nothing_while_typing_in_a_field(sample, radio, visit):
 
     expect(page.locator('[data-rows="intents"] > [data-row]')).to_have_count(before)
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
-    assert page.url == here
+    expect(page).to_have_url(here)

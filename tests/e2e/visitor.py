@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from studio.models import User
 
-PATIENCE = 10_000
+PATIENCE = 30_000
 """Milliseconds after which a page that does not change as expected fails the test."""
 
 

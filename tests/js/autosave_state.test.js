@@ -8,6 +8,7 @@ import {
   failureNotice,
   hasUnsaved,
   isBehind,
+  PAUSE_BEFORE_SAVE,
   queueSave,
   savedStatus,
 } from "../../static/js/drafts/autosave_state.js";
@@ -19,6 +20,10 @@ test("a save is forced within 1.9 seconds of the first key, however long typing 
   assert.equal(delayOfForcedSave(state, 1500), null);
   assert.equal(delayOfForcedSave(state, 2000), 900);
   assert.equal(delayOfForcedSave(state, 4000), 0);
+});
+
+test("a save follows within two seconds of the last key", () => {
+  assert.ok(PAUSE_BEFORE_SAVE < 2000);
 });
 
 test("a version that is asked for while a draft is being saved follows it", () => {
