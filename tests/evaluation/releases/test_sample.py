@@ -11,6 +11,7 @@ from annotations.models import AuditCampaign
 from annotations.visibility import pending_packets
 from evaluation.models import Pilot
 from studio.models import Benchmark, Event, Task, User
+from tests.evaluation.builders import endpoint
 
 
 def in_template(name: str) -> str:
@@ -19,6 +20,8 @@ def in_template(name: str) -> str:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_new_sample_has_something_to_do_for_everyone() -> None:
+    for name in ("helpful", "user", "judge"):  # earlier tests of this kind may have emptied the tables
+        endpoint(f"scripted-{name}")
     call_command("load_sample", stdout=StringIO())
 
     benchmark = Benchmark.objects.get(slug="sample")
