@@ -101,10 +101,9 @@ class CallRecord:
         content, context = encode(request, response, chain.context, likeness)
         call = self._kind(
             **self._owner,
-            **row,
+            **(row | {"base_id": chain.last}),  # each kind of call has its own
             purpose=purpose,
             turn=turn,
-            base_id=chain.last,
             content=content,
             answered=response is not None,
         )

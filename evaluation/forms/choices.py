@@ -17,8 +17,8 @@ SCRIPTED_PARTS = {"user_model": "scripted-user", "judge": "scripted-judge", "ass
 def endpoints_for(part: str, benchmark: Benchmark) -> QuerySet[ModelEndpoint]:
     """Real models can play any part; a scripted one only its own."""
     others = Q()
-    for own in SCRIPTED_PARTS.values():
-        others |= Q(model__startswith=own)
+    for model in SCRIPTED_PARTS.values():
+        others |= Q(model__startswith=model)
     own = SCRIPTED_PARTS.get(part)
     plays = ~others if own is None else Q(model__startswith=own)
     return visibility.endpoints_for(benchmark).filter(plays | Q(scripted=False))

@@ -55,7 +55,7 @@ class CategoryRow:
 
 def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
     keys = [persona.pk for persona in personas]
-    whole = personas.order_by().values("pk") if isinstance(personas, QuerySet) else keys
+    whole: Any = personas.order_by().values("pk") if isinstance(personas, QuerySet) else keys
     sums = {key: list(numbers) for key, *numbers in _summed(TaskSummary.objects.filter(persona__in=whole), "persona")}
     checks = grader_checks(keys, whole)
     bound: list[dict[int, int]] = [

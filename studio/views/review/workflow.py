@@ -69,9 +69,9 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
 
 def _with_next_review(text: str, request: SignedInRequest) -> str:
     waiting = tasks_to_review(request.user, access.benchmarks_for(request.user)).values_list("pk", flat=True).first()
-    task = Task.objects.select_related("episode__persona__benchmark").filter(pk=waiting).first()
-    if task is None:
+    if waiting is None:
         return text
+    task = Task.objects.select_related("episode__persona__benchmark").get(pk=waiting)
     return format_html("{} Next to review: <a href='{}'>{}</a>", text, task.get_absolute_url(), task)
 
 
