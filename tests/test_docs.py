@@ -92,7 +92,8 @@ def test_modules_run_with_python_exist(page: Path) -> None:
 
 def test_operations_page_lists_every_variable() -> None:
     named = set(re.findall(r"`(STUDIO_\w+|DATABASE_URL|CELERY_BROKER_URL)`", (ROOT / "docs/operations.md").read_text()))
-    read = set(re.findall(r"environ(?:\.get\(|\[)\"([A-Z_]+)\"", (ROOT / "studio/settings.py").read_text()))
+    readers = "".join((ROOT / path).read_text() for path in ("studio/settings.py", "studio/local/services.py"))
+    read = set(re.findall(r"environ(?:\.get\(|\[)\"([A-Z_]+)\"", readers))
     assert {name for name in read if name != "SCRIPTED_MODEL_URL"} <= named
     assert {name for name in named if name.startswith("STUDIO_")} <= read
 
