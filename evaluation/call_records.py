@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from decimal import Decimal
+from typing import Any, TypeVar
 
-from django.db import IntegrityError, connection, models
+from django.db import IntegrityError, OperationalError, connection, models
 
+from evaluation import llm
 from evaluation.llm import Budget, Call, Endpoint, ModelClient, RetryPolicy
 from evaluation.llm.exchange import Exchange, Json, decode_messages, encode, encode_messages, sharing
 from evaluation.models import (
@@ -21,11 +24,30 @@ from evaluation.models import (
     Session,
 )
 from evaluation.models.calls import RecordedCall, decode_calls, decode_chain
+from evaluation.models.pilots import Role
 from studio.domain.storable import storable
+
+RESTART_SECONDS = 60.0
+T = TypeVar("T")
+AfterAnswer = Callable[[str, int, Decimal], None]
+"""Takes an answered call's purpose, tokens and cost."""
 
 
 class RecordOwnerDeletedError(Exception):
     """The row that the call was made for has been deleted."""
+
+
+def through_restarts(write: Callable[[], T]) -> T:
+    """Write what has been paid for, and go on trying while the database restarts."""
+    end = time.monotonic() + RESTART_SECONDS
+    while True:
+        try:
+            return write()
+        except OperationalError:
+            if connection.in_atomic_block or time.monotonic() > end:
+                raise
+            connection.close()
+            time.sleep(0.5)
 
 
 class Chain:
@@ -60,13 +82,25 @@ def _kind(purpose: str, turn: int = 0) -> tuple[str, int]:
 class CallRecord:
     """All calls made for ``owner``: rows of ``kind``."""
 
-    def __init__(self, kind: type[RecordedCall], owner: models.Model, on_scripted_answer: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        kind: type[RecordedCall],
+        owner: models.Model,
+        on_scripted_answer: Callable[[], None],
+        before_sending: Callable[[], None] = lambda: None,
+        after_answer: AfterAnswer = lambda purpose, tokens, cost: None,
+        group: str = "",
+    ) -> None:
         self._kind = kind
         self._owner = {kind.owner: owner}
         self._loaded: Chain | None = None
         self.on_scripted_answer = on_scripted_answer
         self.replayed = 0
         """Requests answered without asking."""
+        self.group = group or f"{kind.owner} {owner.pk}"
+        self.before_sending = before_sending
+        """Raises if nothing may be sent any more."""
+        self.after_answer = after_answer
         self.answered: dict[str, int] = dict(self._rows(answered=True).values_list("request_hash", "pk"))
         """Keys of answered calls by request hash."""
 
@@ -82,7 +116,9 @@ class CallRecord:
     ) -> ModelClient:
         """``judging`` owns the calls of a judge."""
         recorder = CallRecorder(self, endpoint, purpose, turn, judging)
-        return ModelClient(Endpoint.of(endpoint), recorder=recorder, budget=budget, retry_policy=retry_policy)
+        return ModelClient(
+            Endpoint.of(endpoint), recorder=recorder, budget=budget, retry_policy=retry_policy, group=self.group
+        )
 
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
         pk = self.answered.get(request_hash)
@@ -108,7 +144,7 @@ class CallRecord:
             answered=response is not None,
         )
         try:
-            pk = insert_or_ignore(call)
+            pk = through_restarts(lambda: insert_or_ignore(call))
         except IntegrityError as error:
             raise RecordOwnerDeletedError from error
         if pk is None:  # another process stored the same request first
@@ -195,6 +231,9 @@ class CallRecorder:
     def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
         return self._record.answer(request_hash)
 
+    def check(self) -> None:
+        self._record.before_sending()
+
     def record(self, call: Call) -> None:
         self._record.store(
             storable(call.request),
@@ -211,13 +250,37 @@ class CallRecorder:
             milliseconds=max(call.milliseconds, 0),
             attempts=min(call.attempts, 32_767),
         )
+        if call.response is not None:
+            self._record.after_answer(self._purpose, call.tokens.total, call.cost)
         if call.is_scripted:
             self._record.on_scripted_answer()
 
 
-def session_record(session: Session) -> CallRecord:
+def session_record(
+    session: Session,
+    before_sending: Callable[[], None] = lambda: None,
+    after_answer: AfterAnswer = lambda purpose, tokens, cost: None,
+) -> CallRecord:
     """For the holder of the session's lease. A scripted answer marks the whole pilot as scripted."""
-    return CallRecord(ModelCall, session, lambda: _mark_scripted(session.run.pilot))
+    pilot = session.run.pilot
+    return CallRecord(
+        ModelCall,
+        session,
+        lambda: _mark_scripted(pilot),
+        before_sending,
+        after_answer,
+        group=_group_of(pilot),
+    )
+
+
+def calls_in_flight(pilot: Pilot, role: Role) -> int:
+    """Model calls of its sessions to the endpoint of ``role`` that are under way, a moment ago."""
+    return llm.calls_in_flight(Endpoint.of(pilot.endpoint(role)), _group_of(pilot))
+
+
+def _group_of(pilot: Pilot) -> str:
+    """The line in which a pilot's calls wait for endpoints."""
+    return f"pilot {pilot.pk}"
 
 
 def rejudging_record(judging: Judging) -> RejudgingRecord:

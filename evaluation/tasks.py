@@ -1,7 +1,6 @@
-"""Celery tasks, and the periodic sweep in each worker.
+"""Celery tasks, and what each worker does besides: carry sessions, and sweep.
 
-The sweep requeues sessions whose worker died, whose retry is due, or whose message the broker lost. Concurrent sweeps
-are harmless, because a session is leased only once.
+The sweep frees sessions whose worker died. Concurrent sweeps are harmless, because a session is leased only once.
 """
 
 from __future__ import annotations
@@ -19,22 +18,27 @@ from django.db import close_old_connections, connection
 from evaluation.assistance import worker
 from evaluation.assistance.requests import RUN_PROPOSAL, resend_unclaimed
 from evaluation.pilots import judging_work
+from evaluation.pilots.carrier import Carrier
 from evaluation.pilots.lifecycle import sweep
+from evaluation.pilots.queue import WAKE
 from evaluation.pilots.rejudging import RUN_JUDGING
-from evaluation.pilots.session_work import work_on
 from evaluation.trials.analyses import analyse_missing, analyse_scripts
 from evaluation.workspaces.folders import sweep_folders
 
 logger = logging.getLogger(__name__)
 _stop = threading.Event()
+_carrier: Carrier | None = None
+"""What carries this worker's sessions."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 shared_task: Callable[..., Callable[[F], F]] = celery.shared_task  # celery has no types
 
 
-@shared_task(name="evaluation.tasks.run_session")
-def run_session(session_id: int) -> None:
-    work_on(session_id)
+@shared_task(name=WAKE)
+def wake() -> None:
+    """Sessions are due: look now instead of within a second."""
+    if _carrier is not None:
+        _carrier.wake()
 
 
 @shared_task(name=RUN_JUDGING)
@@ -53,12 +57,17 @@ def run_proposal(proposal_id: int) -> None:
 
 
 def start_sweeping(**_: Any) -> None:
+    global _carrier
     _stop.clear()
+    _carrier = Carrier(settings.WORKER_SESSIONS)
+    _carrier.start()
     threading.Thread(target=_sweep_periodically, name="session-sweeper", daemon=True).start()
 
 
 def stop_sweeping(**_: Any) -> None:
     _stop.set()
+    if _carrier is not None:
+        _carrier.stop()
 
 
 worker_ready.connect(start_sweeping)
@@ -66,21 +75,19 @@ worker_shutting_down.connect(stop_sweeping)
 
 
 def _sweep_periodically() -> None:
-    started = True
     if removed := sweep_folders():
         logger.info("Removed %d folders of sessions whose worker was killed.", removed)
     while True:
         try:
             close_old_connections()
-            if sent := sweep(include_recent=started):
-                logger.info("Requeued %d unclaimed sessions.", sent)
+            sweep()
             resend_unclaimed()
             judging_work.resend_unclaimed()
-            started = False
             analyse_missing()
         except Exception:  # the database may be back next time
             logger.exception("The sweep for unclaimed sessions failed.")
             connection.close()
+        connection.close()
         if _stop.wait(min(settings.SESSION_LEASE_SECONDS / 2, 15)):
             connection.close()
             return

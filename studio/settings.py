@@ -104,6 +104,15 @@ DATABASES = {
     )
 }
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
+# Of one process, shared by its threads; without it each thread has its own.
+if connections := int(os.environ.get("STUDIO_DATABASE_CONNECTIONS") or 0):
+    DATABASES["default"]["CONN_MAX_AGE"] = 0
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
+        "min_size": 1,
+        "max_size": connections,
+        "timeout": 60,
+        "max_idle": 120,
+    }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 BEHIND_PROXY = os.environ.get("STUDIO_HTTPS") == "1"
@@ -217,7 +226,10 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_CONSUMER = "evaluation.leases.consumer:Consumer"
 
+# Sessions that one worker process carries at once.
+WORKER_SESSIONS = int(os.environ.get("STUDIO_WORKER_SESSIONS") or 200)
 # Lease of a session after its worker's last heartbeat; retries after infrastructure failures, with exponential backoff
 # from SESSION_RETRY_SECONDS.
 SESSION_LEASE_SECONDS = float(os.environ.get("STUDIO_SESSION_LEASE_SECONDS", 60))

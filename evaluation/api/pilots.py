@@ -16,6 +16,8 @@ from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.api.judgings import JudgingActions
 from evaluation.audits.blindness import find_pilot, open_pilots
 from evaluation.models import ModelEndpoint, Pilot
+from evaluation.pilots.budgets import BudgetError, set_budgets
+from evaluation.pilots.control import ACTIONS, ControlError, control_pilot
 from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
@@ -47,6 +49,8 @@ class PilotSerializer(serializers.ModelSerializer[Pilot]):
             "judge",
             "runs_wanted",
             "limits",
+            "budgets",
+            "reason",
             "scripted",
             "drafts",
             "state",
@@ -69,6 +73,28 @@ class NewPilotSerializer(serializers.Serializer[Any]):
     tasks = serializers.ListField(child=serializers.CharField(), required=False, default=list)
     runs = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MAX_RUNS)
     limits = serializers.DictField(child=serializers.FloatField(min_value=0), required=False, default=dict)
+    budgets = serializers.DictField(
+        child=serializers.DictField(child=serializers.FloatField(min_value=0)),
+        required=False,
+        default=dict,
+        help_text='{"pilot": {"tokens": …, "calls": …, "cost": …}, "session": {…}}; 0 is no limit.',
+    )
+
+
+class ControlSerializer(serializers.Serializer[Any]):
+    action = serializers.ChoiceField(choices=ACTIONS)
+    everything = serializers.BooleanField(
+        required=False, default=False, help_text="With retry: the sessions that the agent failed, too."
+    )
+
+
+class BudgetsSerializer(serializers.Serializer[Any]):
+    budgets = serializers.DictField(child=serializers.DictField(child=serializers.FloatField(min_value=0)))
+
+
+class PilotStateSerializer(serializers.Serializer[Any]):
+    pilot = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=Pilot.State.choices)
 
 
 @extend_schema_view(list=extend_schema(parameters=[BENCHMARK]))
@@ -104,6 +130,35 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
             raise ValidationError({error.field: [error.message]}) from error
         row = self.get_queryset().get(pk=pilot.pk)
         return Response(PilotSerializer(row).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=BudgetsSerializer, responses=BudgetsSerializer)
+    @action(detail=True, methods=["post"])
+    def budget(self, request: ApiRequest, pk: str) -> Response:
+        """Change the budgets named; the others stay. A paused pilot then goes on with ``control``."""
+        row = find_pilot(request.user, pk)
+        require(request.user, row.benchmark, "pilot")
+        given = BudgetsSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        try:
+            set_budgets(row, given.validated_data["budgets"], by=request.user)
+        except BudgetError as error:
+            raise ValidationError({error.field: [str(error)]}) from error
+        return Response({"budgets": row.budgets})
+
+    @extend_schema(request=ControlSerializer, responses=PilotStateSerializer)
+    @action(detail=True, methods=["post"])
+    def control(self, request: ApiRequest, pk: str) -> Response:
+        """Pause, resume, cancel or retry; as ``manage.py pilot_control``."""
+        row = find_pilot(request.user, pk)
+        require(request.user, row.benchmark, "pilot")
+        given = ControlSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        chosen = given.validated_data
+        try:
+            row = control_pilot(row.pk, chosen["action"], by=request.user, everything=chosen["everything"])
+        except ControlError as error:
+            raise ValidationError({"action": [str(error)]}) from error
+        return Response({"pilot": row.pk, "state": row.state})
 
     @extend_schema(responses=OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py pilot --json`` gives it."))
     @action(detail=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -9,6 +10,7 @@ from django import forms
 from evaluation import visibility
 from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints_for
 from evaluation.models import ModelEndpoint
+from evaluation.pilots.budgets import KINDS
 from evaluation.pilots.start import LIMITS, MAX_RUNS
 from studio.models import Benchmark, Persona, Task, TaskState
 
@@ -24,7 +26,43 @@ LOAD_TASKS = {
 }
 
 
-class PilotForm(forms.Form):
+class BudgetForm(forms.Form):
+    """Blank or 0: no limit."""
+
+    budget_tokens = forms.IntegerField(min_value=0, required=False, label="Tokens")
+    budget_calls = forms.IntegerField(min_value=0, required=False, label="Model calls")
+    budget_cost = forms.FloatField(min_value=0, required=False, label="US dollars")
+    session_budget_tokens = forms.IntegerField(min_value=0, required=False, label="Tokens per session")
+    session_budget_calls = forms.IntegerField(min_value=0, required=False, label="Model calls per session")
+    session_budget_cost = forms.FloatField(min_value=0, required=False, label="US dollars per session")
+
+
+class BenchmarkBudgetForm(forms.Form):
+    """Blank or 0: no limit."""
+
+    cost = forms.FloatField(min_value=0, required=False, label="US dollars")
+    tokens = forms.IntegerField(min_value=0, required=False, label="Tokens")
+    calls = forms.IntegerField(min_value=0, required=False, label="Model calls")
+
+
+def budgets_of(data: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    return {
+        scope: {kind: data[f"{prefix}_{kind}"] or 0 for kind in KINDS}
+        for scope, prefix in (("pilot", "budget"), ("session", "session_budget"))
+    }
+
+
+def budget_initial(budgets: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    prefixes = {"pilot": "budget", "session": "session_budget"}
+    return {
+        f"{prefixes[scope]}_{kind}": value
+        for scope, limits in budgets.items()
+        if scope in prefixes
+        for kind, value in limits.items()
+    }
+
+
+class PilotForm(BudgetForm):
     """Defaults are the ``LIMITS`` of a pilot."""
 
     persona = forms.ChoiceField(required=False, label="Episode")
@@ -110,7 +148,7 @@ class PilotForm(forms.Form):
         data = self.cleaned_data
         limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
         names = ("persona", "tasks", "agent", "user_model", "judge", "runs")
-        return {name: data[name] for name in names} | {"limits": limits}
+        return {name: data[name] for name in names} | {"limits": limits, "budgets": budgets_of(data)}
 
     def add_error_to(self, field: str, message: str) -> None:
         self.add_error(field if field in self.fields else None, message)

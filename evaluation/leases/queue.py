@@ -21,6 +21,15 @@ def enqueue(task: str, ids: Iterable[int]) -> None:
         logger.warning("The queue cannot be reached; %d rows wait for %s.", len(ids), task, exc_info=True)
 
 
+def send(task: str) -> None:
+    """One message without arguments. If the broker is unreachable, workers find what is due by themselves."""
+    try:
+        with app.connection_for_write(connect_timeout=2) as broker:
+            app.send_task(task, connection=broker, retry=False, ignore_result=True)
+    except Exception:
+        logger.warning("The queue cannot be reached for %s.", task, exc_info=True)
+
+
 def workers_answer(timeout: float = 1.0) -> bool:
     try:
         return bool(app.control.ping(timeout=timeout))

@@ -17,19 +17,27 @@ import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from evaluation.leases.connections import give_back_connection
 from evaluation.models import Pilot, Session
 
 logger = logging.getLogger(__name__)
+_NOW, _PK = datetime(1, 1, 1, tzinfo=UTC), -1
 State = Session.State
+_LEASE = """
+update evaluation_session
+set state = 'running', claimed_by = %s, lease_until = %s, attempts = attempts + 1, retry_at = null, reason = '',
+    started_at = coalesce(started_at, %s)
+where id = %s and (lease_until is null or lease_until < %s) and id in """
 
 
 class LeaseLostError(Exception):
@@ -40,8 +48,8 @@ def lease_duration() -> timedelta:
     return timedelta(seconds=settings.SESSION_LEASE_SECONDS)
 
 
-def leasable() -> QuerySet[Session]:
-    now = timezone.now()
+def leasable(now: datetime | None = None) -> QuerySet[Session]:
+    now = now or timezone.now()
     unfinished = Session.objects.filter(run=OuterRef("run"), ended_at=None).exclude(state=State.CANCELLED)
     not_leased = Q(lease_until=None) | Q(lease_until__lt=now)
     resumable = (
@@ -51,7 +59,7 @@ def leasable() -> QuerySet[Session]:
     can_converse = Q(~Exists(unfinished.filter(position__lt=OuterRef("position"))))
     can_grade = Q(~Exists(unfinished), state=State.FINISHED, graded_compat_at=None) & not_leased
     return Session.objects.filter((resumable & attempts_left & can_converse) | can_grade).exclude(
-        run__pilot__state=Pilot.State.CANCELLED
+        run__pilot__state__in=[Pilot.State.CANCELLED, Pilot.State.PAUSED]
     )
 
 
@@ -59,29 +67,39 @@ def acquire(session_id: int) -> Session | None:
     """Lease the session by a conditional update. None if another worker has it or it is not ready."""
     token = f"{_machine_id()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
     now = timezone.now()
-    acquired = (
-        leasable()
-        .filter(pk=session_id)
-        .update(
-            state=State.RUNNING,
-            claimed_by=token,
-            lease_until=now + lease_duration(),
-            attempts=F("attempts") + 1,
-            retry_at=None,
-            reason="",
+    statement, parameters = _lease_statement(settings.SESSION_ATTEMPTS)
+    given = {_NOW: now, _PK: session_id}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            statement, [token, now + lease_duration(), now, session_id, now, *(given.get(p, p) for p in parameters)]
         )
+        if not cursor.rowcount:
+            return None
+    session = (
+        Session.objects.select_related(
+            "revision", "run__persona_revision", "run__pilot__agent", "run__pilot__user_model", "run__pilot__judge"
+        )
+        .defer("revision__spec", "run__persona_revision__spec", "run__pilot__scores")
+        .get(pk=session_id)
     )
-    if not acquired:
-        return None
-    session = Session.objects.select_related(
-        "revision", "run__persona_revision", "run__pilot__agent", "run__pilot__user_model", "run__pilot__judge"
-    ).get(pk=session_id)
     if session.claimed_by != token:
         return None
-    if session.started_at is None:
-        Session.objects.filter(pk=session_id, claimed_by=token).update(started_at=now)
-    Pilot.objects.filter(pk=session.run.pilot_id, state=Pilot.State.WAITING).update(state=Pilot.State.RUNNING)
+    pilot = session.run.pilot
+    if pilot.state == Pilot.State.WAITING:
+        Pilot.objects.filter(pk=pilot.pk, state=Pilot.State.WAITING).update(state=Pilot.State.RUNNING)
     return session
+
+
+@cache
+def _lease_statement(_: int) -> tuple[str, tuple[Any, ...]]:
+    """Made once for each number of attempts; takes token, end of the lease, now, key and now, then what is returned
+    with it, where ``_NOW`` and ``_PK`` stand for the time and the key.
+
+    The lease is asked for in the row itself as well: of two workers at once the second sees the row as the first left
+    it, but not what a subquery would now find.
+    """
+    inner, parameters = leasable(_NOW).filter(pk=_PK).order_by().values("pk").query.sql_with_params()
+    return _LEASE + f"({inner})", tuple(parameters)
 
 
 def expire_dead() -> int:
@@ -170,6 +188,7 @@ class _Renewer:
                 except Exception:  # the database may be back at the next renewal; if not, the lease expires
                     logger.exception("Leases could not be renewed.")
                     connection.close()
+                give_back_connection()
         finally:
             connection.close()
 

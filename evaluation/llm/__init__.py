@@ -6,6 +6,7 @@ decisions, completion = client.ask_json(messages, "decisions", schema, parse)
 """
 
 from evaluation.llm.addresses import internal_problem, is_internal
+from evaluation.llm.admission import calls_in_flight
 from evaluation.llm.budget import Budget
 from evaluation.llm.client import Call, ModelClient, Recorder
 from evaluation.llm.completion import Completion, RequestedToolCall
@@ -54,6 +55,7 @@ __all__ = [
     "TruncatedAnswerError",
     "UnreadableAnswerError",
     "UnusableJsonError",
+    "calls_in_flight",
     "internal_problem",
     "is_internal",
 ]

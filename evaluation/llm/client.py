@@ -21,6 +21,7 @@ from evaluation.llm.errors import (
     UnusableJsonError,
 )
 from evaluation.llm.retry import RetryPolicy, Timing
+from evaluation.llm.transport import send_request
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted.answers import FINGERPRINT
 
@@ -62,6 +63,10 @@ class Recorder(Protocol):
 
     def lookup(self, request_hash: str) -> Mapping[str, Any] | None: ...
 
+    def check(self) -> None:
+        """Called before each request is sent; raises if it may not be."""
+        ...
+
     def record(self, call: Call) -> None:
         """Store an answered or failed call; called before the answer is used."""
         ...
@@ -78,12 +83,15 @@ class ModelClient:
         budget: Budget | None = None,
         retry_policy: RetryPolicy | None = None,
         timing: Timing | None = None,
+        group: str = "",
     ) -> None:
         self.endpoint = endpoint
         self.recorder = recorder
         self.budget = budget or Budget()
         self.retry_policy = retry_policy or RetryPolicy()
         self.timing = timing or Timing()
+        self.group = group
+        """Of calls that wait in one line for an endpoint's limits; groups take turns."""
 
     def complete(
         self,
@@ -187,16 +195,16 @@ class ModelClient:
         return body
 
     def _ask(self, body: dict[str, Any], digest: str) -> Completion:
-        # Importing the openai client takes half of the time a process needs to start; most never ask a model.
-        from evaluation.llm.transport import send_request
-
         started = self.timing.now()
         attempt = 0
         while True:
             attempt += 1
+            if self.recorder:
+                self.recorder.check()
             response: Mapping[str, Any] | None = None
             try:
-                response = send_request(self.endpoint, body)
+                check = self.recorder.check if self.recorder else _no_check
+                response = send_request(self.endpoint, body, self.group, check)
                 completion = self._read(response, digest, replayed=False)
             except EndpointError as error:
                 failure = error
@@ -244,6 +252,10 @@ class ModelClient:
                 attempts=attempts,
             )
         )
+
+
+def _no_check() -> None:
+    pass
 
 
 def request_hash(endpoint: Endpoint, body: Mapping[str, Any], sequence: int) -> str:

@@ -31,7 +31,7 @@ class Prices:
     currency: str = "USD"
 
     def of(self, tokens: Tokens) -> Decimal:
-        cost = (self.input * tokens.prompt + self.output * tokens.completion) / 1_000_000
+        cost = Decimal(self.input * tokens.prompt + self.output * tokens.completion) / 1_000_000
         return cost.quantize(Decimal("0.000001"))
 
 

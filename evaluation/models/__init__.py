@@ -1,6 +1,7 @@
 """Rows of pilots, rehearsals, releases and assistance."""
 
 from evaluation.models.assistance import AssistantModel, Proposal, ProposalCall, ProposalDecision
+from evaluation.models.budgets import BenchmarkBudget
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.judgings import Judging, JudgingRound, ScoringChoice
@@ -13,6 +14,7 @@ from evaluation.models.verdicts import Verdict, VerdictCorrection
 
 __all__ = [
     "AssistantModel",
+    "BenchmarkBudget",
     "ElsewhereAcceptance",
     "Judging",
     "JudgingRound",

@@ -20,6 +20,7 @@ class Pilot(models.Model):
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"
         RUNNING = "running", "Running"
+        PAUSED = "paused", "Paused"
         FINISHED = "finished", "Finished"
         STOPPED = "stopped", "Stopped by infrastructure failures"
         CANCELLED = "cancelled", "Cancelled"
@@ -33,6 +34,8 @@ class Pilot(models.Model):
     runs_wanted = models.PositiveSmallIntegerField(default=1)
     limits = models.JSONField(default=dict)
     """Per session: turns, tool calls, tokens, cost."""
+    budgets = models.JSONField(default=dict)
+    """``{"session": {"tokens", "calls", "cost"}, "pilot": {…}}``; what is absent is not limited."""
     config = models.JSONField(default=dict)
     """The endpoints as they were at the start (never a key): ``endpoint`` reads them."""
     scripted = models.BooleanField(default=False)
@@ -40,6 +43,8 @@ class Pilot(models.Model):
     drafts = models.BooleanField(default=False)
     """Some of its tasks were not approved when it started."""
     state = models.CharField(max_length=12, choices=State.choices, default=State.WAITING)
+    reason = models.TextField(blank=True)
+    """Why it is paused; empty if a person paused it."""
     scores = models.JSONField(null=True)
     """A cache. ``evaluation.results.scores`` reads it."""
     scores_key = models.CharField(max_length=64, blank=True)

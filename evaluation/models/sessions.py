@@ -28,6 +28,8 @@ class Session(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     reason = models.TextField(blank=True)
     """Why it failed or stopped."""
+    failure = models.CharField(max_length=60, blank=True)
+    """Class of the error that stopped it for a reason of our own."""
     claimed_by = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True)
     """Once expired, another worker may claim the running session."""
@@ -44,6 +46,8 @@ class Session(models.Model):
     comp_strict = models.FloatField(null=True)
     ungraded = models.PositiveSmallIntegerField(default=0)
     """Checklist items whose grader is missing or broken."""
+    calls = models.PositiveIntegerField(default=0)
+    """Answered model calls; like tokens and cost, stored with each call."""
     tokens = models.JSONField(default=dict)
     """Prompt and completion tokens: ``{"agent", "user", "judge", "judge_compat", "judge_strict"}``."""
     cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
@@ -63,7 +67,13 @@ class Session(models.Model):
                 fields=["state", "lease_until"],
                 name="session_open",
                 condition=Q(state__in=["waiting", "running"]),
-            )
+            ),
+            models.Index(
+                fields=["retry_at"], name="session_stopped", condition=Q(state="error", retry_at__isnull=False)
+            ),
+            models.Index(
+                fields=["run"], name="session_ungraded", condition=Q(state="finished", graded_compat_at__isnull=True)
+            ),
         ]
 
     def get_absolute_url(self) -> str:

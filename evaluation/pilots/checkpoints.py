@@ -11,7 +11,7 @@ from django.db import transaction
 from evaluation.call_records import CallRecord
 from evaluation.grading.intents import intent_verdicts
 from evaluation.grading.judges import ModelIntentJudge
-from evaluation.leases.sessions import leased_row, lock_leased_row
+from evaluation.leases.sessions import LeaseLostError, leased_row, lock_leased_row
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.protocol.participants import Agent, AgentReply, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
@@ -88,7 +88,7 @@ class SnapshottingAgent:
         self.number += 1
         reply = self.inner.reply(message)
         self.seconds = time.monotonic() - started
-        self.snapshot = take_snapshot(self.session.run, self.folder, self.manifest)
+        self.snapshot = take_snapshot(self.session.run, self.folder, self.manifest, self.snapshot)
         self.manifest = self.snapshot.manifest
         return AgentReply(
             storable(reply.text),
@@ -127,7 +127,14 @@ def store_turn(
     """Raises LeaseLostError; then nothing is stored."""
     session = agent.session
     assert agent.snapshot is not None
-    lock_leased_row(session)
+    held = leased_row(session).update(
+        turn_count=taken.number,
+        attempts=1,
+        failing_since=None,
+        covered=sum(item.status in COVERED for item in after.intents),
+    )
+    if not held:
+        raise LeaseLostError
     turn = Turn.objects.create(
         session=session,
         number=taken.number,
@@ -156,11 +163,5 @@ def store_turn(
     SessionIntent.objects.bulk_create(
         SessionIntent(session=session, index=index, uid=task.intents[index - 1].uid, status=status, turn=taken.number)
         for index, status in taken.resolved.items()
-    )
-    leased_row(session).update(
-        turn_count=taken.number,
-        attempts=1,
-        failing_since=None,
-        covered=sum(item.status in COVERED for item in after.intents),
     )
     session.turn_count = taken.number

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import BigIntegerField, Count, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
+from django.utils import timezone
 
 from evaluation.models import Pilot, Session
+from evaluation.pilots.failures import advice_for
 
 ORDER = ("finished", "failed", "error", "running", "waiting", "cancelled")
 OVER = ("finished", "failed", "cancelled")
 PARTS = ("agent", "user", "judge")
 MAX_REASONS = 3
+KNOWN_SESSIONS = 3
+"""Fewer that are over say nothing about the rest."""
 
 
 @dataclass
@@ -34,6 +39,26 @@ class PersonaRows:
 
 
 @dataclass(frozen=True)
+class Reason:
+    text: str
+    number: int
+    """Of sessions."""
+    advice: str
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is left of a pilot, going by its sessions that are over."""
+
+    known: int
+    """Sessions that the estimate goes by."""
+    calls: int
+    tokens: int
+    cost: Decimal
+    minutes: int | None
+
+
+@dataclass(frozen=True)
 class PilotProgress:
     """A pilot's progress over all its sessions."""
 
@@ -41,8 +66,13 @@ class PilotProgress:
     """Number of sessions by state."""
     turns: int
     tokens: int
-    reasons: list[tuple[str, int]]
+    tokens_by_part: dict[str, int]
+    """By agent, user and judge."""
+    calls: int
+    cost: Decimal
+    reasons: list[Reason]
     """Why infrastructure failures stopped sessions, most frequent first."""
+    left: Left | None
 
     @property
     def total(self) -> int:
@@ -52,9 +82,8 @@ class PilotProgress:
     def over(self) -> int:
         return sum(number for state, number in self.states if state in OVER)
 
-    @property
-    def stopped(self) -> bool:
-        return any(state == Session.State.ERROR for state, _ in self.states)
+    def number(self, state: str) -> int:
+        return dict(self.states).get(state, 0)
 
 
 def session_matrix(sessions: Iterable[Any]) -> list[PersonaRows]:
@@ -78,14 +107,41 @@ def pilot_progress(pilot: Pilot) -> PilotProgress:
     usage = {part: Sum(Cast(KeyTextTransform(part, "tokens"), BigIntegerField())) for part in PARTS}
     by_state = {
         row["state"]: row
-        for row in sessions.values("state").annotate(number=Count("pk"), taken=Sum("turn_count"), **usage)
+        for row in sessions.values("state").annotate(
+            number=Count("pk"), taken=Sum("turn_count"), asked=Sum("calls"), paid=Sum("cost"), **usage
+        )
     }
-    failures = sessions.filter(state=Session.State.ERROR).exclude(reason="").values_list("reason")
+    failures = sessions.filter(state=Session.State.ERROR).exclude(reason="").values_list("reason", "failure")
     return PilotProgress(
         states=[(state, by_state[state]["number"]) for state in ORDER if state in by_state],
         turns=_total(by_state.values(), ["taken"]),
         tokens=_total(by_state.values(), PARTS),
-        reasons=list(failures.annotate(number=Count("pk")).order_by("-number", "reason")[:MAX_REASONS]),
+        tokens_by_part={part: _total(by_state.values(), [part]) for part in PARTS},
+        calls=_total(by_state.values(), ["asked"]),
+        cost=sum((row["paid"] or Decimal(0) for row in by_state.values()), start=Decimal(0)),
+        reasons=[
+            Reason(text, number, advice_for(kind))
+            for text, kind, number in failures.annotate(number=Count("pk")).order_by("-number", "reason")[:MAX_REASONS]
+        ],
+        left=_estimate_left(pilot, by_state),
+    )
+
+
+def _estimate_left(pilot: Pilot, by_state: Mapping[str, Mapping[str, Any]]) -> Left | None:
+    """None before KNOWN_SESSIONS are over, and when nothing is left."""
+    done = [by_state[state] for state in ("finished", "failed") if state in by_state]
+    known = _total(done, ["number"])
+    left = sum(row["number"] for state, row in by_state.items() if state not in OVER)
+    if known < KNOWN_SESSIONS or not left:
+        return None
+    share = Decimal(left) / known
+    passed = (timezone.now() - pilot.created_at).total_seconds()
+    return Left(
+        known,
+        round(_total(done, ["asked"]) * share),
+        round(_total(done, PARTS) * share),
+        sum((row["paid"] or Decimal(0) for row in done), start=Decimal(0)) * share,
+        max(1, round(float(share) * passed / 60)) if pilot.state == Pilot.State.RUNNING else None,
     )
 
 

@@ -1,39 +1,61 @@
-"""Enqueuing sessions that can continue."""
+"""Which sessions are due, in what order, and waking the workers for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import timedelta
+import heapq
+import random
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
 
 from django.db import transaction
-from django.db.models import Q
-from django.utils import timezone
+from django.db.models import Count, F, Window
+from django.db.models.functions import RowNumber
 
-from evaluation.leases.queue import enqueue
+from evaluation.leases.queue import send
 from evaluation.leases.sessions import State, leasable
-from evaluation.models import Run, Session
+from evaluation.models import Session
 
-RUN_SESSION = "evaluation.tasks.run_session"
-RESEND_AFTER = timedelta(minutes=2)
-"""A message that no worker has acted on is sent again after this."""
+WAKE = "evaluation.tasks.wake"
 
 
-def enqueue_due(runs: Iterable[Run] | None = None, *, include_recent: bool = True) -> int:
-    """Enqueue the sessions of ``runs``, or of all, that can continue, once this transaction commits; returns how many.
+def wake_workers() -> None:
+    """Once this transaction commits. One worker gets the message; the others look for due sessions every second."""
+    transaction.on_commit(lambda: send(WAKE), robust=True)
 
-    Without ``include_recent``, sessions enqueued within RESEND_AFTER are left out. A duplicate message is harmless,
-    because a session is leased only once.
-    """
-    now = timezone.now()
+
+def due_sessions(limit: int, *, pilot_id: int | None = None) -> list[int]:
+    """At most ``limit`` per pilot, in the order in which a worker should try to lease them."""
     due = leasable()
-    if runs is not None:
-        due = due.filter(run__in=list(runs))
-    if not include_recent:
-        due = due.filter(Q(retry_at=None) | Q(retry_at__lte=now))
-    ids = list(due.values_list("pk", flat=True))
-    Session.objects.filter(pk__in=ids).exclude(state__in=[State.ERROR, State.RUNNING]).update(
-        retry_at=now + RESEND_AFTER
-    )
-    if ids:
-        transaction.on_commit(lambda: enqueue(RUN_SESSION, ids), robust=True)
-    return len(ids)
+    if pilot_id is not None:
+        due = due.filter(run__pilot=pilot_id)
+    place = Window(RowNumber(), partition_by=F("run__pilot"), order_by=(F("position"), F("pk")))
+    rows = due.annotate(place=place).filter(place__lte=limit).order_by().values_list("run__pilot", "pk")
+    by_pilot: dict[int, list[int]] = defaultdict(list)
+    for pilot, pk in rows:
+        by_pilot[pilot].append(pk)
+    if not by_pilot:
+        return []
+    counted = Session.objects.filter(state=State.RUNNING, run__pilot__in=by_pilot).order_by()
+    running = dict(counted.values_list("run__pilot").annotate(Count("pk")))
+    for pks in by_pilot.values():
+        random.shuffle(pks)  # workers that look at the same time should not all try the same session
+    return fair_order(by_pilot, running)
+
+
+def due_in_run(run_id: int) -> list[int]:
+    return list(leasable().filter(run=run_id).order_by("position").values_list("pk", flat=True))
+
+
+def fair_order(due: Mapping[int, Iterable[int]], running: Mapping[int, int]) -> list[int]:
+    """Always the next session of the pilot that has the fewest, those running counted: a pilot of five is not kept
+    waiting by one of five thousand."""
+    waiting = {pilot: deque(sessions) for pilot, sessions in due.items()}
+    heap = [(running.get(pilot, 0), pilot) for pilot, sessions in waiting.items() if sessions]
+    heapq.heapify(heap)
+    order: list[int] = []
+    while heap:
+        number, pilot = heapq.heappop(heap)
+        order.append(waiting[pilot].popleft())
+        if waiting[pilot]:
+            heapq.heappush(heap, (number + 1, pilot))
+    return order

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
@@ -25,7 +26,8 @@ from evaluation.leases.sessions import (
     release,
     renewing,
 )
-from evaluation.models import Session
+from evaluation.models import Pilot, Session
+from evaluation.pilots.budgets import BudgetSpentError
 from evaluation.pilots.checkpoints import (
     SnapshottingAgent,
     load_progress,
@@ -33,9 +35,11 @@ from evaluation.pilots.checkpoints import (
     store_provided_intents,
     store_turn,
 )
-from evaluation.pilots.lifecycle import finish_pilot
+from evaluation.pilots.control import GOING_ON, pause
+from evaluation.pilots.frozen import persona_of, task_of
+from evaluation.pilots.lifecycle import finish_pilot, tell_starter
 from evaluation.pilots.participants import build_agent
-from evaluation.pilots.queue import enqueue_due
+from evaluation.pilots.spending import SessionSpending, shared_spending
 from evaluation.pilots.usage import usage_of
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
@@ -48,44 +52,51 @@ from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 
 logger = logging.getLogger(__name__)
+HandOn = Callable[[int], None]
 LONGEST_PAUSE = 600.0
 """Seconds between two attempts."""
 
 
-def work_on(session_id: int) -> bool:
-    """Take a session as far as it can go now. False if it cannot be leased. Safe to call twice and from two workers."""
+def work_on(session_id: int, hand_on: HandOn = lambda run_id: None) -> bool:
+    """Take a session as far as it can go now. False if it cannot be leased. Safe to call twice and from two workers.
+
+    ``hand_on`` is called with the run's key when others of its sessions may be due.
+    """
     session = acquire(session_id)
     if session is None:
         return False
     with renewing(session):
         try:
-            _work(session)
+            _work(session, hand_on)
         except LeaseLostError:
             logger.info("Session %d was taken over or cancelled.", session.pk)
+        except BudgetSpentError as error:
+            _stop_for_budget(session, error)
         except InfrastructureError as error:
             if error.retryable:
                 _record_outage(session, error)
             else:
-                _record_failure(session, str(error))
+                _record_failure(session, str(error), type(error).__name__)
         except MissingContentError as error:
-            _record_failure(session, str(error))
+            _record_failure(session, str(error), type(error).__name__)
         except Exception as error:
             logger.exception("Session %d stopped by a defect of the studio.", session.pk)
             connection.close_if_unusable_or_obsolete()
-            _record_failure(session, f"Internal error: {type(error).__name__}: {error}")
-    enqueue_due([session.run])
+            _record_failure(session, f"Internal error: {type(error).__name__}: {error}", "InternalError")
+    hand_on(session.run_id)
     finish_pilot(session.run.pilot_id)
     return True
 
 
-def _work(session: Session) -> None:
-    task = TaskSpec.model_validate(session.revision.spec)
-    persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
-    record = session_record(session)
+def _work(session: Session, hand_on: HandOn) -> None:
+    task = task_of(session.revision_id)
+    persona = persona_of(session.run.persona_revision_id)
+    spending = SessionSpending(session)
+    record = session_record(session, spending.check, spending.add)
     if session.ended_at is None:
         if not _converse(session, task, persona, record):
             return
-        enqueue_due([session.run])
+        hand_on(session.run_id)
     changes = _grade(session, task, persona, record)
     usage = usage_of(session)
     release(
@@ -161,12 +172,26 @@ def _grade(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallR
     return changes
 
 
-def _record_failure(session: Session, reason: str) -> None:
+def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:
+    """A session's own budget stops it alone; the others pause all pilots they are for, until they are raised."""
+    shared_spending.forget(session.run.pilot_id)
+    if spent.scope == "session":
+        _release_stopped(session, str(spent), type(spent).__name__, None)
+        return
+    pilot = session.run.pilot
+    affected = {"pk": pilot.pk} if spent.scope == "pilot" else {"benchmark": pilot.benchmark_id}
+    with transaction.atomic():
+        for row in Pilot.objects.select_for_update(no_key=True).filter(state__in=GOING_ON, **affected).order_by("pk"):
+            pause(row, str(spent))
+            tell_starter(row, f"is paused: {str(spent)[0].lower()}{str(spent)[1:]}")
+
+
+def _record_failure(session: Session, reason: str, kind: str) -> None:
     """Schedule a retry with exponential backoff; after the last attempt, a person must resume the session."""
     attempts = leased_row(session).values_list("attempts", flat=True).first() or settings.SESSION_ATTEMPTS
     retry = attempts < settings.SESSION_ATTEMPTS
     pause = min(settings.SESSION_RETRY_SECONDS * 2 ** (attempts - 1), LONGEST_PAUSE)
-    _release_stopped(session, reason, timezone.now() + timedelta(seconds=pause) if retry else None)
+    _release_stopped(session, reason, kind, timezone.now() + timedelta(seconds=pause) if retry else None)
 
 
 def _record_outage(session: Session, failure: InfrastructureError) -> None:
@@ -178,24 +203,26 @@ def _record_outage(session: Session, failure: InfrastructureError) -> None:
     since = leased_row(session).values_list("failing_since", flat=True).first() or now
     lasted = (now - since).total_seconds()
     if lasted >= settings.SESSION_OUTAGE_SECONDS:
-        _release_stopped(session, str(failure), None)
+        _release_stopped(session, str(failure), type(failure).__name__, None)
         return
     pause = min(max(settings.SESSION_RETRY_SECONDS, lasted, failure.retry_after or 0), LONGEST_PAUSE)
     _release_stopped(
         session,
         str(failure),
+        type(failure).__name__,
         now + timedelta(seconds=pause),
         failing_since=since,
         attempts=Greatest(F("attempts") - 1, 0),
     )
 
 
-def _release_stopped(session: Session, reason: str, retry_at: datetime | None, **changes: Any) -> None:
+def _release_stopped(session: Session, reason: str, kind: str, retry_at: datetime | None, **changes: Any) -> None:
     usage = usage_of(session)
     release(
         session,
         state=State.ERROR,
         reason=storable(reason)[:2000],
+        failure=kind,
         retry_at=retry_at,
         tokens=usage.tokens,
         cost=usage.cost,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from django.db.models import Max
+from django.db.models import F, Max
 
 from evaluation.grading.judgings import open_first_round
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
 from evaluation.models.endpoints import freeze_endpoint
-from evaluation.pilots.queue import enqueue_due
+from evaluation.pilots.budgets import BudgetError, validate_budgets
+from evaluation.pilots.queue import wake_workers
 from evaluation.protocol.session import MAX_TURNS
 from studio.domain.task import TaskSpec
-from studio.models import Benchmark, Event, Persona, Revision, Task, TaskState, User
+from studio.models import Benchmark, Event, Persona, PersonaRevision, Revision, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
 
 APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
@@ -42,14 +43,19 @@ def start_pilot(
     tasks: Sequence[str] = (),
     runs: int = 1,
     limits: Mapping[str, float] | None = None,
+    budgets: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Pilot:
-    """Create a pilot over the newest revisions and enqueue its first sessions.
+    """Create a pilot over the newest revisions and wake the workers.
 
     Dependencies of the chosen tasks run too, earlier and in the same workspace. Raises PilotError.
     """
     if not 1 <= runs <= MAX_RUNS:
         raise PilotError("runs", f"Choose between 1 and {MAX_RUNS} runs.")
     all_limits = _validate_limits(limits or {})
+    try:
+        all_budgets = validate_budgets(budgets or {})
+    except BudgetError as error:
+        raise PilotError(error.field, str(error)) from error
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     selection = _select_tasks(benchmark, persona, tasks)
     endpoints = {"agent": agent, "user_model": user_model, "judge": judge}
@@ -63,14 +69,16 @@ def start_pilot(
         **endpoints,
         runs_wanted=runs,
         limits=all_limits,
+        budgets=all_budgets,
         config={role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()},
         scripted=any(endpoint.scripted for endpoint in endpoints.values()),
         drafts=any(task.state not in APPROVED for _, rows in selection for task, _ in rows),
         created_by=by,
     )
     open_first_round(pilot, by)
+    personas = _newest_persona_revisions([row for row, _ in selection])
     created_runs = [
-        Run(pilot=pilot, persona_revision=row.revisions.get(number=row.version), number=k)
+        Run(pilot=pilot, persona_revision=personas[row.pk], number=k)
         for row, _ in selection
         for k in range(1, runs + 1)
     ]
@@ -93,7 +101,7 @@ def start_pilot(
         summary=f"Started pilot {number}.",  # the agent is closed to auditors of the pilot
         data={"pilot": pilot.pk},
     )
-    enqueue_due(created_runs)
+    wake_workers()
     return pilot
 
 
@@ -107,6 +115,11 @@ def newest_revisions(tasks: Sequence[Task]) -> dict[int, Revision]:
     return newest
 
 
+def _newest_persona_revisions(personas: Sequence[Persona]) -> dict[int, PersonaRevision]:
+    rows = PersonaRevision.objects.filter(persona__in=personas, number=F("persona__version")).defer("spec")
+    return {row.persona_id: row for row in rows}
+
+
 def with_dependencies(names: Iterable[str], specs: Mapping[str, TaskSpec]) -> set[str]:
     needed: set[str] = set()
     remaining = list(names)
@@ -116,6 +129,11 @@ def with_dependencies(names: Iterable[str], specs: Mapping[str, TaskSpec]) -> se
             needed.add(name)
             remaining += [dependency.task_id for dependency in specs[name].depends_on]
     return needed
+
+
+def chosen_tasks(benchmark: Benchmark, persona: str, names: Sequence[str]) -> list[int]:
+    """Keys of the tasks that would run. Raises PilotError."""
+    return [task.pk for _, rows in _select_tasks(benchmark, persona, names) for task, _ in rows]
 
 
 def _select_tasks(

@@ -5,15 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
-from django.db import connection
 
 from evaluation.leases.queue import workers_answer
-from evaluation.leases.sessions import leasable
 from evaluation.models import Pilot, Session
+from evaluation.pilots.carrier import Carrier
 from evaluation.pilots.lifecycle import sweep
-from evaluation.pilots.session_work import work_on
 
 logger = logging.getLogger(__name__)
 UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING)
@@ -24,7 +20,7 @@ PING_SECONDS = 15.0
 
 
 def wait_for_pilot(pilot: Pilot, *, log: Callable[[str], None] = logger.info) -> Pilot:
-    """Return when the pilot has ended. If no worker answers, its sessions run here, in threads."""
+    """Return when the pilot has ended or is paused. If no worker answers, its sessions run here, in threads."""
     while pilot.state in UNFINISHED:
         if workers_answer():
             log("Workers answer; waiting for them.")
@@ -53,26 +49,15 @@ def _progress(pilot: Pilot) -> list[tuple[object, ...]]:
 
 
 def _work(pilot: Pilot) -> None:
-    in_progress: set[int] = set()
-
-    def work(pk: int) -> None:
-        try:
-            work_on(pk)
-        finally:
-            in_progress.discard(pk)
-            connection.close()
-
+    carrier = Carrier(THREADS, pilot.pk)
+    carrier.start()
     swept = time.monotonic()
-    with ThreadPoolExecutor(THREADS, thread_name_prefix="session") as pool:
-        while True:
-            pilot.refresh_from_db(fields=["state"])
-            if pilot.state not in UNFINISHED:
-                return
-            due = set(leasable().filter(run__pilot=pilot).values_list("pk", flat=True)) - in_progress
-            for pk in due:
-                in_progress.add(pk)
-                pool.submit(work, pk)
+    try:
+        while pilot.state in UNFINISHED:
             if time.monotonic() - swept > PING_SECONDS:
                 sweep()  # gives up on sessions that killed one worker after another
                 swept = time.monotonic()
-            time.sleep(POLL_SECONDS if not due else 0.02)
+            time.sleep(POLL_SECONDS)
+            pilot.refresh_from_db(fields=["state"])
+    finally:
+        carrier.stop(wait_seconds=PING_SECONDS)

@@ -21,6 +21,7 @@ SESSION = {
 PILOT = {
     "stopped": ("error", "stopped by infrastructure failures"),
     "cancelled": ("stopped", "cancelled"),
+    "paused": ("stopped", "paused"),
 }
 SHORT = {"error": "infrastructure failure", "failed": "failed"}
 SHAPES = {"met": "✓", "not_met": "–", "unsupported": "?", "ungraded": "✕", "waiting": "◌"}

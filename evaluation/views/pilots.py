@@ -16,13 +16,25 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evaluation import visibility
 from evaluation.audits.blindness import closed_pilots, find_pilot, open_pilots
 from evaluation.audits.campaigns import audits_of
-from evaluation.forms.pilots import PilotForm
+from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, budget_initial, budgets_of
 from evaluation.grading.judgings import scoring_choice
 from evaluation.grading.script_versions import sessions_graded_by_older_scripts
-from evaluation.models import Pilot
-from evaluation.pilots.lifecycle import cancel_pilot, retry_pilot
+from evaluation.models import Pilot, Session
+from evaluation.pilots.budgets import (
+    KINDS,
+    BudgetRow,
+    Spent,
+    benchmark_limits,
+    budget_rows,
+    set_benchmark_budget,
+    set_budgets,
+    spent_by_benchmark,
+)
+from evaluation.pilots.calls import calls_by_role
+from evaluation.pilots.control import ControlError, control_pilot, possible_actions
+from evaluation.pilots.estimate import estimate_pilot
 from evaluation.pilots.matrix import pilot_progress, session_matrix
-from evaluation.pilots.start import PilotError, start_pilot
+from evaluation.pilots.start import PilotError, chosen_tasks, start_pilot
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.comparison import summarize_rounds
 from evaluation.results.pilot_report import pilot_report
@@ -37,13 +49,16 @@ from studio.access import (
     why_not,
 )
 
+State = Session.State
 PER_PAGE = 50
 PERSONAS_PER_PAGE = 5
 WORKER_TIMEOUT = timedelta(seconds=30)
 RUNNING = (Pilot.State.WAITING, Pilot.State.RUNNING)
-STEPS = {
-    "cancel": (cancel_pilot, "Cancelled. Finished sessions are kept."),
-    "retry": (retry_pilot, "Resumed. Answered calls are not repeated."),
+MESSAGES = {
+    "pause": "Paused. Calls under way are still recorded; nothing more is sent.",
+    "resume": "Resumed. Answered calls are not repeated.",
+    "cancel": "Cancelled. Finished sessions are kept.",
+    "retry": "Resumed. Answered calls are not repeated.",
 }
 
 
@@ -105,10 +120,60 @@ def pilot(request: SignedInRequest, pk: int) -> HttpResponse:
 def pilot_step(request: SignedInRequest, pk: int, step: str) -> HttpResponse:
     row = find_pilot(request.user, pk)
     require(request.user, row.benchmark, "pilot")
-    act, message = STEPS[step]
-    act(row.pk, by=request.user)
-    messages.success(request, message)
+    try:
+        control_pilot(row.pk, step, by=request.user, everything=bool(request.POST.get("everything")))
+    except ControlError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, MESSAGES[step])
     return redirect(row)
+
+
+@login_required
+@require_POST
+def pilot_budget(request: SignedInRequest, pk: int) -> HttpResponse:
+    row = find_pilot(request.user, pk)
+    require(request.user, row.benchmark, "pilot")
+    form = BudgetForm(request.POST)
+    if form.is_valid():
+        set_budgets(row, budgets_of(form.cleaned_data), by=request.user)
+        messages.success(request, "Budget changed.")
+    else:
+        messages.error(request, "A budget is a number from 0 up; blank or 0 means no limit. Nothing was changed.")
+    return redirect(row)
+
+
+@login_required
+@require_POST
+def benchmark_budget(request: SignedInRequest, slug: str) -> HttpResponse:
+    benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "pilot")
+    form = BenchmarkBudgetForm(request.POST)
+    if form.is_valid():
+        set_benchmark_budget(benchmark, {kind: form.cleaned_data[kind] or 0 for kind in KINDS}, by=request.user)
+        messages.success(request, "Budget changed.")
+    else:
+        messages.error(request, "A budget is a number from 0 up; blank or 0 means no limit. Nothing was changed.")
+    return redirect("evaluation:benchmark_pilots", slug)
+
+
+@login_required
+@require_GET
+def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
+    """For the form of a new pilot, as it is filled in."""
+    benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "pilot")
+    form = PilotForm(request.GET, benchmark=benchmark)
+    form.is_valid()
+    data = form.cleaned_data
+    estimate = None
+    if data.get("agent") and data.get("runs") and not form.errors.get("tasks"):
+        try:
+            tasks = chosen_tasks(benchmark, data.get("persona", ""), data.get("tasks", ()))
+        except PilotError:
+            tasks = []
+        estimate = estimate_pilot(benchmark, tasks, data["runs"], data["agent"]) if tasks else None
+    return render(request, "evaluation/pilots/estimate.html", {"estimate": estimate, "agent": data.get("agent")})
 
 
 @login_required
@@ -131,6 +196,7 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
     refresh_scores(page)
     benchmarks = list(benchmarks_for(request.user).order_by("name"))
     startable = set(benchmarks_allowing(request.user, "pilot").values_list("pk", flat=True))
+    may_start = benchmark is not None and benchmark.pk in startable
     return render(
         request,
         "evaluation/pilots/list.html",
@@ -141,8 +207,18 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
             "benchmarks": benchmarks,
             "why_not_start": why_not("pilot", benchmark),
             "startable": [item for item in benchmarks if benchmark in (None, item) and item.pk in startable],
+            "may_start": may_start,
+            "budget": _benchmark_budget(benchmark.pk) if benchmark else [],
+            "budget_form": BenchmarkBudgetForm(initial=benchmark_limits(benchmark.pk))
+            if benchmark and may_start
+            else None,
         },
     )
+
+
+def _benchmark_budget(benchmark_id: int) -> list[BudgetRow]:
+    limits = benchmark_limits(benchmark_id)
+    return budget_rows(limits, spent_by_benchmark(benchmark_id)) if limits else []
 
 
 def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
@@ -151,6 +227,8 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
     sessions = list(visibility.sessions_of(row).filter(run__persona_revision__persona__in=list(page)))
     is_running = row.state in RUNNING
     actions = actions_in(request.user, row.benchmark)
+    stopped, failed = progress.number(State.ERROR), progress.number(State.FAILED)
+    possible = possible_actions(row, stopped=stopped, failed=failed)
     return {
         "pilot": row,
         "progress": progress,
@@ -158,12 +236,16 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "personas": session_matrix(sessions),
         "runs": range(1, row.runs_wanted + 1),
         "is_running": is_running,
+        "in_flight": calls_by_role(row) if is_running else [],
         "no_worker": is_running and not progress.turns and timezone.now() - row.created_at > WORKER_TIMEOUT,
         "scores": scores,
         "scores_by_mode": [(mode, scores[mode]) for mode in ScoringMode] if scores else [],
-        "may_cancel": "pilot" in actions and (is_running or row.state == Pilot.State.STOPPED),
-        "may_retry": "pilot" in actions and progress.stopped and row.state != Pilot.State.CANCELLED,
-        "may_audit": "plan_audit" in actions and not is_running,
+        "budget": budget_rows(row.budgets.get("pilot", {}), Spent(progress.tokens, progress.calls, progress.cost)),
+        "session_budget": budget_rows(row.budgets.get("session", {}), Spent()),
+        "benchmark_budget": _benchmark_budget(row.benchmark_id),
+        "budget_form": BudgetForm(initial=budget_initial(row.budgets)) if "pilot" in actions else None,
+        "steps": possible if "pilot" in actions else frozenset(),
+        "may_audit": "plan_audit" in actions and not is_running and row.state != Pilot.State.PAUSED,
         "may_start": "pilot" in actions,
         "audits": audits_of(row),
         "rounds": [] if is_running else summarize_rounds(row),

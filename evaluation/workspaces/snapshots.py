@@ -64,12 +64,14 @@ def rebuild_workspace(manifest: Manifest, folder: Path) -> None:
         target.write_bytes(contents[sha])
 
 
-def take_snapshot(run: Run, folder: Path, known: Manifest) -> Snapshot:
+def take_snapshot(run: Run, folder: Path, known: Manifest, last: Snapshot | None = None) -> Snapshot:
     """Store the workspace; equal content in the same run yields the same row.
 
     ``known`` is a manifest whose contents are stored already. Raises AgentError if the workspace is too large.
     """
     manifest = store_files(folder, known)
+    if last is not None and last.manifest == manifest:
+        return last
     digest = hashlib.sha256(json.dumps(manifest, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
     Snapshot.objects.bulk_create([Snapshot(run=run, manifest=manifest, sha256=digest)], ignore_conflicts=True)
     return Snapshot.objects.get(run=run, sha256=digest)

@@ -23,7 +23,11 @@ from studio.local.supervisor import ManagedProcess
 PORTS_TO_TRY = 100
 MAX_START_SECONDS = 120.0
 WEB_PROCESSES, WEB_THREADS = 2, 16
-WORKER_THREADS = 32
+WORKER_PROCESSES = os.cpu_count() or 1
+WORKER_THREADS = 8
+"""For what comes through the queue. Sessions have threads of their own."""
+WEB_CONNECTIONS, WORKER_CONNECTIONS = 10, 16
+"""Of each process to the database."""
 KEEP_ALIVE_SECONDS = 75
 """Longer than browsers and proxies keep an idle connection, or a request meets a connection just closed."""
 ACCESS_LOG = '%(h)s %(l)s %(u)s %(t)s "%(r)s" %(s)s %(b)s "%(f)s" "%(a)s" %({x-request-id}o)s'
@@ -111,7 +115,8 @@ def stop_with_parent() -> None:
 
 
 def web_process(listener: socket.socket) -> ManagedProcess:
-    argv = [sys.executable, "-m", "gunicorn", "studio.wsgi:application", "--bind", f"fd://{listener.fileno()}"]
+    argv = ["env", f"STUDIO_DATABASE_CONNECTIONS={WEB_CONNECTIONS}", sys.executable, "-m", "gunicorn"]
+    argv += ["studio.wsgi:application", "--bind", f"fd://{listener.fileno()}"]
     argv += ["--worker-class", "gthread", "--workers", str(WEB_PROCESSES), "--threads", str(WEB_THREADS)]
     argv += ["--max-requests", "20000", "--max-requests-jitter", "4000"]
     argv += ["--keep-alive", str(KEEP_ALIVE_SECONDS), "--graceful-timeout", "4", "--timeout", "120"]
@@ -119,9 +124,11 @@ def web_process(listener: socket.socket) -> ManagedProcess:
     return ManagedProcess("web", argv, pass_fds=[listener.fileno()], essential=True)
 
 
-def worker_process() -> ManagedProcess:
-    argv = [*_celery(), "worker", "--pool", "threads", "--concurrency", str(WORKER_THREADS)]
-    return ManagedProcess("worker", [*argv, "--loglevel", "INFO", "--without-gossip", "--without-mingle"])
+def worker_processes() -> list[ManagedProcess]:
+    argv = ["env", f"STUDIO_DATABASE_CONNECTIONS={WORKER_CONNECTIONS}", *_celery(), "worker", "--pool", "threads"]
+    argv += ["--concurrency", str(WORKER_THREADS), "--loglevel", "INFO", "--without-gossip", "--without-mingle"]
+    names = ["worker", *(f"worker-{number}" for number in range(2, WORKER_PROCESSES + 1))]
+    return [ManagedProcess(name, [*argv, "--hostname", f"{name}@%h"]) for name in names]
 
 
 def scripted_model_process(port: int) -> ManagedProcess:

@@ -44,7 +44,9 @@ PARTS = (  # of pages
     "preview file_add signal file_syntax check autosave profile_autosave skill_autosave script_autosave destinations"
 )
 OTHER_APPS = (  # actions, parts and files
-    "evaluation:pilot_cancel evaluation:pilot_retry evaluation:pilot_json evaluation:pilot_round_resume "
+    "evaluation:benchmark_budget evaluation:pilot_budget evaluation:pilot_estimate evaluation:pilot_cancel "
+    "evaluation:pilot_pause evaluation:pilot_resume evaluation:pilot_retry evaluation:pilot_json "
+    "evaluation:pilot_round_resume "
     "evaluation:session_download "
     "evaluation:release_download evaluation:release_accept evaluation:rehearsal_act evaluation:request_proposal "
     "evaluation:proposal evaluation:endpoint_try evaluation:benchmark_endpoint_ask "

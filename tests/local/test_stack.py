@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from pathlib import Path
@@ -28,8 +29,30 @@ def test_access_log_names_the_request():
         assert "%({x-request-id}o)s" in option(list(stack.web_process(listener).argv), "--access-logformat")
 
 
+def test_connections_of_a_deployment_and_of_make_run_stay_below_the_database_servers_limits():
+    web, worker = (
+        (DEPLOY / f"pi-bench-studio-{name}.service").read_text().replace("\\\n", " ") for name in ("web", "worker@")
+    )
+
+    def connections(unit: str) -> int:
+        return int(re.findall(r"STUDIO_DATABASE_CONNECTIONS=(\d+)", unit)[0])
+
+    deployed = int(option(web.split(), "--workers")) * connections(web) + 4 * connections(worker)
+    with socket.socket() as listener:
+        run = [stack.web_process(listener), *stack.worker_processes()]
+    processes = {process.name: connections(" ".join(process.argv)) for process in run}
+
+    assert deployed <= 97  # PostgreSQL's 100 without those reserved for administrators
+    assert processes.pop("web") * stack.WEB_PROCESSES + sum(processes.values()) <= 297  # the embedded one allows 300
+    assert all(number <= 20 for number in processes.values())
+
+
+def test_there_is_a_worker_for_each_core():
+    assert len({worker.name for worker in stack.worker_processes()}) == (os.cpu_count() or 1)
+
+
 def test_worker_unit_limits_what_all_sandboxes_together_use():
-    unit = (DEPLOY / "pi-bench-studio-worker.service").read_text()
+    unit = (DEPLOY / "pi-bench-studio-worker@.service").read_text()
 
     assert re.search(r"^MemoryMax=\d+%$", unit, re.M)
     assert re.search(r"^TasksMax=\d+$", unit, re.M)

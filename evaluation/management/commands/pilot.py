@@ -8,7 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandParser
 
+from evaluation.management.budgets import add_budget_arguments, read_budgets
 from evaluation.models import ModelEndpoint, Pilot
+from evaluation.pilots.budgets import BudgetError
 from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
@@ -50,6 +52,7 @@ class Command(ReportCommand):
             help="judges the checklist; default: scripted-judge for a scripted agent, else STUDIO_JUDGE",
         )
         parser.add_argument("--runs", type=int, default=1, metavar="K", help=f"runs of each persona, 1 to {MAX_RUNS}")
+        add_budget_arguments(parser)
         parser.add_argument("--wait", action="store_true", help="return when the pilot has ended")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -83,9 +86,10 @@ class Command(ReportCommand):
                 persona=options["persona"],
                 tasks=[name for text in options["tasks"] for name in text.split(",") if name],
                 runs=options["runs"],
+                budgets=read_budgets(options),
             )
-        except PilotError as error:
-            self.usage_error(error.message, "Nothing was started.", as_json=as_json, document=EMPTY)
+        except (PilotError, BudgetError) as error:
+            self.usage_error(str(error), "Nothing was started.", as_json=as_json, document=EMPTY)
 
     def _endpoint(self, benchmark: Benchmark, option: str, name: str, as_json: bool) -> ModelEndpoint:
         rows = ModelEndpoint.objects.usable_in(benchmark)

@@ -65,7 +65,8 @@ class Command(BaseCommand):
         scripted = f"http://127.0.0.1:{model_port}/v1"
         supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=scripted)
         supervisor.start(stack.scripted_model_process(model_port))
-        supervisor.start(stack.worker_process())
+        for worker in stack.worker_processes():
+            supervisor.start(worker)
         supervisor.start(stack.web_process(listener))
         supervisor.wait_until(stack.answers_at(address), "The web server")
         supervisor.wait_until(stack.answers_at(f"{scripted}/models"), "The scripted model")

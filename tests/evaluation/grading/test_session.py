@@ -155,9 +155,9 @@ def test_interrupted_grading_keeps_stored_verdicts(stub: StubModel):
 
     stub.checklist = lambda body: decisions(body, lambda index: False)
     before = stub.asked["checklist"]
-    from evaluation.pilots.lifecycle import retry_pilot
+    from evaluation.pilots.control import control_pilot
 
-    retry_pilot(pilot.pk, by=None)
+    control_pilot(pilot.pk, "retry", by=None)
     work_on(Session.objects.get().pk)
 
     assert stub.asked["checklist"] - before == 1  # the second turn, once: compat asks the same

@@ -153,6 +153,9 @@ def test_no_error_contains_the_key(
         def lookup(self, request_hash: str) -> None:
             return None
 
+        def check(self) -> None:
+            pass
+
         def record(self, call: object) -> None:
             calls.append(call)
 

@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from evaluation.leases.sessions import acquire
 from evaluation.models import ModelCall, Pilot, Session, SessionIntent, Turn
-from evaluation.pilots.lifecycle import cancel_pilot, sweep
+from evaluation.pilots.control import control_pilot
+from evaluation.pilots.lifecycle import sweep
 from evaluation.pilots.session_work import work_on
 from tests.evaluation.builders import intents, rubric, task
 from tests.evaluation.pilots.builders import start, work_through
@@ -87,7 +88,7 @@ def test_cancelled_session_stores_nothing(stub: StubModel):
     pilot = start(stub, task("a"))
 
     def cancel(body: dict) -> str:
-        cancel_pilot(pilot.pk, by=None)
+        control_pilot(pilot.pk, "cancel", by=None)
         connection.close()  # this runs in a thread of the server
         return "too late"
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.models import Pilot, Session
-from evaluation.pilots.lifecycle import cancel_pilot
+from evaluation.pilots.control import control_pilot
 from evaluation.pilots.start import PilotError
 from studio.domain.persona import PersonaSpec
 from studio.models import Revision, Task, TaskState
@@ -91,7 +91,7 @@ def test_every_persona_has_its_own_runs():
 def test_cancelled_pilot_stays_cancelled():
     pilot = pilot_of(benchmark_of(task("a"), task("b")))
 
-    cancelled = cancel_pilot(pilot.pk, by=None)
+    cancelled = control_pilot(pilot.pk, "cancel", by=None)
 
     assert cancelled.state == "cancelled"
     assert set(Session.objects.values_list("state", flat=True)) == {"cancelled"}

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from evaluation.llm.retry import RetryPolicy
 from evaluation.models import Session
-from evaluation.pilots.lifecycle import retry_pilot
+from evaluation.pilots.control import control_pilot
 from evaluation.pilots.session_work import work_on
 from tests.evaluation.builders import intents, task
 from tests.evaluation.pilots.builders import start, work_through
@@ -56,5 +56,5 @@ def test_outage_of_more_than_a_day_stops_a_pilot_until_resumed(stub: StubModel, 
     assert work_through(pilot).state == "stopped"
 
     stub.agent = lambda body: "Done."
-    retry_pilot(pilot.pk, by=None)
+    control_pilot(pilot.pk, "retry", by=None)
     assert work_through(pilot).state == "finished"

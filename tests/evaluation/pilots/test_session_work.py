@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.models import Session, Turn, Verdict
-from evaluation.pilots.lifecycle import retry_pilot
+from evaluation.pilots.control import control_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.domain.task import ExactCheck, ToolEvidence
 from tests.evaluation.builders import file, intents, rubric, rule, task
@@ -82,7 +82,7 @@ def test_infrastructure_failure_is_retried_then_stops_the_pilot_until_resumed(st
 
     agent_calls = stub.asked["agent"]
     stub.follow_up = lambda body: decisions(body, lambda index: True)
-    retry_pilot(pilot.pk, by=None)
+    control_pilot(pilot.pk, "retry", by=None)
     work_through(pilot)
     assert (pilot.state, stub.asked["agent"] - agent_calls) == ("finished", 3)
 

@@ -1,0 +1,207 @@
+"""Budgets in tokens, model calls and US dollars, of a session, a pilot and a benchmark: what is spent and left."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from django.db.models import BigIntegerField, QuerySet, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce
+
+from evaluation.models import BenchmarkBudget, Pilot, Session
+from studio.models import Benchmark, Event, User
+
+PARTS = ("agent", "user", "judge")
+KINDS = ("tokens", "calls", "cost")
+NAMES = {"tokens": "tokens", "calls": "model calls"}
+SCOPES = ("session", "pilot")
+"""Of the budgets that a pilot holds."""
+FRESH_SECONDS = 1.0
+"""Sums over a pilot or benchmark that are older are read again: other workers spend too."""
+Limits = Mapping[str, float]
+
+
+class BudgetError(Exception):
+    """A budget is not a number from 0 up; ``field`` names it."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class BudgetSpentError(Exception):
+    """Nothing more may be sent. ``scope`` is session, pilot or benchmark."""
+
+    def __init__(self, scope: str, message: str) -> None:
+        super().__init__(message)
+        self.scope = scope
+
+
+@dataclass(frozen=True)
+class Spent:
+    tokens: int = 0
+    calls: int = 0
+    cost: Decimal = Decimal(0)
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.tokens + other.tokens, self.calls + other.calls, self.cost + other.cost)
+
+
+@dataclass(frozen=True)
+class BudgetRow:
+    """For pages: one kind of one budget."""
+
+    kind: str
+    limit: float
+    spent: float
+
+    @property
+    def left(self) -> float:
+        return max(self.limit - self.spent, 0)
+
+
+def validate_limits(given: Limits, field: str = "budgets") -> dict[str, float]:
+    """Without those that are 0. Raises BudgetError."""
+    for name, value in given.items():
+        if name not in KINDS:
+            raise BudgetError(field, f"There is no budget of “{name}”; there are {', '.join(KINDS)}.")
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value < 1e15:
+            raise BudgetError(field, f"The budget of {name} is not a number from 0 up.")
+    return {name: float(value) if name == "cost" else int(value) for name, value in given.items() if value}
+
+
+def validate_budgets(given: Mapping[str, Limits]) -> dict[str, dict[str, float]]:
+    """By scope. Raises BudgetError."""
+    for scope in given:
+        if scope not in SCOPES:
+            raise BudgetError("budgets", f"There is no budget of a “{scope}”; there are {' and '.join(SCOPES)}.")
+    return {scope: limits for scope, raw in given.items() if (limits := validate_limits(raw))}
+
+
+def set_budgets(pilot: Pilot, given: Mapping[str, Limits], *, by: User | None) -> None:
+    """Replace the pilot's budgets; workers heed them within a second. Raises BudgetError."""
+    budgets = {scope: limits for scope, limits in (pilot.budgets | validate_budgets(given)).items() if scope in SCOPES}
+    for scope, limits in given.items():
+        if not any(limits.values()):
+            budgets.pop(scope, None)
+    pilot.budgets = budgets
+    pilot.save(update_fields=["budgets"])
+    Event.objects.create(
+        benchmark=pilot.benchmark,
+        actor=by,
+        verb="budgeted",
+        summary=f"Changed the budget of pilot {pilot.number}.",
+        data={"pilot": pilot.pk},
+    )
+
+
+def set_benchmark_budget(benchmark: Benchmark, given: Limits, *, by: User | None) -> None:
+    """Raises BudgetError."""
+    limits = validate_limits(given)
+    BenchmarkBudget.objects.update_or_create(benchmark=benchmark, defaults={"limits": limits})
+    Event.objects.create(benchmark=benchmark, actor=by, verb="budgeted", summary="Changed the budget of all pilots.")
+
+
+def benchmark_limits(benchmark_id: int) -> dict[str, float]:
+    limits = BenchmarkBudget.objects.filter(pk=benchmark_id).values_list("limits", flat=True).first()
+    return dict(limits or {})
+
+
+def spent_by_pilot(pilot_id: int) -> Spent:
+    return _sum(Session.objects.filter(run__pilot=pilot_id))
+
+
+def spent_by_benchmark(benchmark_id: int) -> Spent:
+    return _sum(Session.objects.filter(run__pilot__benchmark=benchmark_id))
+
+
+def budget_rows(limits: Limits, spent: Spent) -> list[BudgetRow]:
+    return [BudgetRow(kind, limits[kind], float(getattr(spent, kind))) for kind in KINDS if limits.get(kind)]
+
+
+def check_limits(scope: str, limits: Limits, spent: Spent) -> None:
+    """Raises BudgetSpentError."""
+    for kind in KINDS:
+        limit = limits.get(kind) or 0
+        if limit and float(getattr(spent, kind)) >= limit:
+            amount = (
+                _dollars(limit) if kind == "cost" else f"{int(limit):,} {kind if kind == 'tokens' else 'model calls'}"
+            )
+            raise BudgetSpentError(scope, f"The {scope}’s budget of {amount} is spent. Raise it to go on.")
+
+
+@dataclass
+class _Total:
+    pilot: Limits = field(default_factory=dict)
+    session: Limits = field(default_factory=dict)
+    benchmark: Limits = field(default_factory=dict)
+    spent_by_pilot: Spent = Spent()
+    spent_by_benchmark: Spent = Spent()
+    read_at: float = 0.0
+
+
+class SharedSpending:
+    """What pilots and benchmarks have spent, as this process knows it: read every second, its own calls at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._totals: dict[int, _Total] = {}
+
+    def check(self, pilot_id: int, benchmark_id: int, spent_by_session: Spent) -> None:
+        """Raises BudgetSpentError."""
+        total = self._total(pilot_id, benchmark_id)
+        check_limits("session", total.session, spent_by_session)
+        check_limits("pilot", total.pilot, total.spent_by_pilot)
+        check_limits("benchmark", total.benchmark, total.spent_by_benchmark)
+
+    def add(self, pilot_id: int, spent: Spent) -> None:
+        with self._lock:
+            if total := self._totals.get(pilot_id):
+                total.spent_by_pilot += spent
+                total.spent_by_benchmark += spent
+
+    def forget(self, pilot_id: int) -> None:
+        with self._lock:
+            self._totals.pop(pilot_id, None)
+
+    def _total(self, pilot_id: int, benchmark_id: int) -> _Total:
+        with self._lock:
+            total = self._totals.get(pilot_id)
+            if total and time.monotonic() - total.read_at < FRESH_SECONDS:
+                return total
+            if total:
+                total.read_at = time.monotonic()  # the other threads go on with what is known
+        fresh = _read(pilot_id, benchmark_id)
+        with self._lock:
+            self._totals[pilot_id] = fresh
+            if len(self._totals) > 1000:
+                self._totals.pop(next(iter(self._totals)))
+        return fresh
+
+
+def _read(pilot_id: int, benchmark_id: int) -> _Total:
+    budgets = Pilot.objects.filter(pk=pilot_id).values_list("budgets", flat=True).first() or {}
+    benchmark = benchmark_limits(benchmark_id)
+    pilot = budgets.get("pilot", {})
+    return _Total(
+        pilot,
+        budgets.get("session", {}),
+        benchmark,
+        spent_by_pilot(pilot_id) if pilot else Spent(),
+        spent_by_benchmark(benchmark_id) if benchmark else Spent(),
+        time.monotonic(),
+    )
+
+
+def _sum(sessions: QuerySet[Session]) -> Spent:
+    parts = [Coalesce(Cast(KeyTextTransform(part, "tokens"), BigIntegerField()), 0) for part in PARTS]
+    row = sessions.aggregate(tokens=Sum(sum(parts[1:], start=parts[0])), asked=Sum("calls"), paid=Sum("cost"))
+    return Spent(row["tokens"] or 0, row["asked"] or 0, row["paid"] or Decimal(0))
+
+
+def _dollars(amount: float) -> str:
+    return "$" + f"{amount:.6f}".rstrip("0").rstrip(".")

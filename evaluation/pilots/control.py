@@ -1,0 +1,149 @@
+"""Pause, resume, cancel and retry of a pilot. Page, API and command call ``control_pilot``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.db.models import F, Q
+from django.db.models.functions import Greatest
+from django.utils import timezone
+
+from evaluation.leases.sessions import State
+from evaluation.models import Pilot, Session
+from evaluation.pilots.lifecycle import finish_pilot
+from evaluation.pilots.queue import wake_workers
+from evaluation.results.scores import store_scores
+from studio.models import Event, User
+from studio.models.transactions import atomic_with_retry
+
+ACTIONS = ("pause", "resume", "cancel", "retry")
+DONE = {"pause": "paused", "resume": "resumed", "cancel": "cancelled", "retry": "retried"}
+GOING_ON = (Pilot.State.WAITING, Pilot.State.RUNNING)
+OVER = {
+    Pilot.State.FINISHED: "Pilot {} has finished. Start another pilot to run its tasks again.",
+    Pilot.State.CANCELLED: "Pilot {} was cancelled and cannot go on. Start another pilot.",
+}
+
+
+class ControlError(Exception):
+    """The pilot's state does not allow the action; the message says what does."""
+
+
+def control_pilot(pilot_id: int, action: str, *, by: User | None, everything: bool = False) -> Pilot:
+    """Returns the pilot in its new state; an action that it has already undergone changes nothing.
+
+    ``everything`` makes a retry take up the sessions that the agent failed as well. A session that a pause or a cancel
+    takes from its worker sends no further model call; the answer it waits for is still recorded. Raises ControlError.
+    """
+    if action not in ACTIONS:
+        raise ControlError(f"There is no “{action}”; there are {', '.join(ACTIONS)}.")
+    pilot = _control(pilot_id, action, by, everything)
+    if action in ("resume", "retry"):
+        finish_pilot(pilot_id)  # nothing may have been left to do
+        pilot.refresh_from_db()
+    return pilot
+
+
+def possible_actions(pilot: Pilot, *, stopped: int, failed: int) -> frozenset[str]:
+    """``stopped`` and ``failed``: its sessions that infrastructure failures stopped, and that the agent failed."""
+    retry = {"retry"} if stopped else set()
+    if pilot.state in GOING_ON:
+        return frozenset({"pause", "cancel"} | retry)
+    if pilot.state == Pilot.State.PAUSED:
+        return frozenset({"resume", "cancel"})
+    if pilot.state == Pilot.State.CANCELLED:
+        return frozenset()
+    over = {"cancel"} if pilot.state == Pilot.State.STOPPED else set()
+    return frozenset(over | retry | ({"retry all"} if failed else set()))
+
+
+def pause(pilot: Pilot, reason: str) -> None:
+    """In a transaction that holds the pilot's row."""
+    pilot.state, pilot.reason = Pilot.State.PAUSED, reason
+    pilot.save(update_fields=["state", "reason"])
+    Session.objects.filter(run__pilot=pilot, state=State.RUNNING).update(
+        state=State.WAITING,
+        claimed_by="",
+        lease_until=None,
+        retry_at=None,
+        attempts=Greatest(F("attempts") - 1, 0),
+    )
+
+
+@atomic_with_retry
+def _control(pilot_id: int, action: str, by: User | None, everything: bool) -> Pilot:
+    pilot = Pilot.objects.select_for_update(no_key=True).get(pk=pilot_id)
+    if _STEPS[action](pilot, everything):
+        Event.objects.create(
+            benchmark=pilot.benchmark,
+            actor=by,
+            verb=DONE[action],
+            summary=f"{DONE[action].capitalize()} pilot {pilot.number}.",
+            data={"pilot": pilot.pk},
+        )
+    return pilot
+
+
+def _pause(pilot: Pilot, _: bool) -> bool:
+    if pilot.state == Pilot.State.PAUSED:
+        return False
+    _require(pilot, *GOING_ON, doing="paused")
+    pause(pilot, "")
+    return True
+
+
+def _resume(pilot: Pilot, _: bool) -> bool:
+    if pilot.state in GOING_ON:
+        return False
+    _require(pilot, Pilot.State.PAUSED, doing="resumed")
+    _go_on(pilot)
+    return True
+
+
+def _cancel(pilot: Pilot, _: bool) -> bool:
+    if pilot.state == Pilot.State.CANCELLED:
+        return False
+    _require(pilot, *GOING_ON, Pilot.State.PAUSED, Pilot.State.STOPPED, doing="cancelled")
+    pilot.state, pilot.reason, pilot.finished_at = Pilot.State.CANCELLED, "", timezone.now()
+    pilot.save(update_fields=["state", "reason", "finished_at"])
+    Session.objects.filter(run__pilot=pilot, state__in=[State.WAITING, State.RUNNING, State.ERROR]).update(
+        state=State.CANCELLED, claimed_by="", lease_until=None, retry_at=None
+    )
+    store_scores(pilot)
+    return True
+
+
+def _retry(pilot: Pilot, everything: bool) -> bool:
+    if pilot.state == Pilot.State.CANCELLED:
+        raise ControlError(OVER[Pilot.State.CANCELLED].format(pilot.number))
+    wanted = Q(state=State.ERROR) | (Q(state=State.FAILED) if everything else Q(pk=None))
+    sessions = Session.objects.filter(wanted, run__pilot=pilot)
+    failed = sessions.filter(state=State.FAILED).update(
+        state=State.WAITING, reason="", ended_at=None, attempts=0, failing_since=None, retry_at=None
+    )
+    stopped = sessions.filter(state=State.ERROR).update(attempts=0, failing_since=None, retry_at=timezone.now())
+    if not failed and not stopped:
+        return False
+    _go_on(pilot)
+    return True
+
+
+def _go_on(pilot: Pilot) -> None:
+    pilot.state, pilot.reason, pilot.finished_at = Pilot.State.RUNNING, "", None
+    pilot.save(update_fields=["state", "reason", "finished_at"])
+    wake_workers()
+
+
+def _require(pilot: Pilot, *states: str, doing: str) -> None:
+    if pilot.state not in states:
+        state = Pilot.State(pilot.state)
+        words = OVER.get(state, f"Pilot {{}} is {state.value} and cannot be {doing}.")
+        raise ControlError(words.format(pilot.number))
+
+
+_STEPS: dict[str, Callable[[Pilot, bool], bool]] = {
+    "pause": _pause,
+    "resume": _resume,
+    "cancel": _cancel,
+    "retry": _retry,
+}

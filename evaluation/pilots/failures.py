@@ -1,0 +1,30 @@
+"""What a person can do about a session that stopped for a reason of our own."""
+
+from __future__ import annotations
+
+ADVICE = {
+    "MissingKeyError": "Set the variable on every machine with a worker, restart the workers, then retry.",
+    "KeyRejectedError": "Check the key with the provider, set it anew on every machine with a worker, then retry.",
+    "QuotaExceededError": "Add credit to the account at the provider, then retry.",
+    "RateLimitError": "Wait, or lower the endpoint’s concurrent requests in Settings, then retry.",
+    "EndpointUnreachableError": "Check that the service runs and that workers can reach its address, then retry.",
+    "EndpointAddressError": "An administrator can allow the address with STUDIO_MODEL_NETWORKS. Then retry.",
+    "EndpointTimeoutError": "The service is too slow or overloaded. Retry later; a new pilot takes a longer timeout "
+    "from the endpoint’s settings.",
+    "ServerError": "The service itself fails. Retry once it works again.",
+    "TruncatedAnswerError": "The connection breaks. Check proxies between the workers and the service, then retry.",
+    "UnreadableAnswerError": "What answers does not speak the OpenAI API. Check the endpoint’s address.",
+    "RequestRejectedError": "Check the endpoint’s model name and parameters, and start a new pilot with them mended.",
+    "ContextTooLongError": "The conversation is too long for this model. Choose one that reads more for this part.",
+    "UnusableJsonError": "The model does not answer as a judge must. Choose another one for this part in a new pilot.",
+    "MissingContentError": "A file of the benchmark is not stored. Restore it, or upload it to the task again.",
+    "BudgetSpentError": "Raise the budget, then retry.",
+    "SandboxUnavailableError": "Make the sandbox work on the workers (docs/operations.md), then retry.",
+    "WorkerLostError": "Look for the cause in the workers’ logs, often too little memory, then retry.",
+}
+DEFECT = "This looks like a defect of the studio. Report it with the worker’s log; retrying may help."
+
+
+def advice_for(kind: str) -> str:
+    """``kind`` is the exception's class name; empty for sessions stored before kinds were."""
+    return ADVICE.get(kind, DEFECT if kind else "Fix the cause, then retry.")

@@ -1,0 +1,137 @@
+"""Budgets stop sessions, pilots and benchmarks cleanly, and can be raised."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from evaluation.models import ModelCall, Pilot, Session, Turn
+from evaluation.pilots.budgets import BudgetError, set_benchmark_budget, set_budgets, validate_budgets
+from evaluation.pilots.control import control_pilot
+from evaluation.pilots.estimate import estimate_pilot
+from evaluation.pilots.spending import shared_spending
+from studio.models import Task
+from tests.evaluation.builders import intents, task
+from tests.evaluation.factories import person
+from tests.evaluation.pilots.builders import start, work_through
+from tests.evaluation.stub_model import StubModel
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
+
+
+@pytest.fixture(autouse=True)
+def _fresh_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.pilots.budgets.FRESH_SECONDS", 0)
+    shared_spending._totals.clear()
+
+
+@pytest.mark.parametrize(
+    ("budget", "amount", "calls"),
+    [({"calls": 5}, "5 model calls", 5), ({"tokens": 30}, "30 tokens", 3), ({"cost": 0.00004}, "$0.00004", 4)],
+)
+def test_spent_budget_pauses_the_pilot_with_the_reason_and_goes_on_once_raised(
+    stub: StubModel, budget: dict[str, float], amount: str, calls: int
+):
+    pilot = start(stub, task("a", intents=intents("one", "two")), task("b"), budgets={"pilot": budget})
+    for role in ("agent", "user_model", "judge"):
+        pilot.config[role]["input_price"] = "1"
+    pilot.save()
+
+    work_through(pilot)
+
+    assert (pilot.state, pilot.reason) == ("paused", f"The pilot’s budget of {amount} is spent. Raise it to go on.")
+    assert (stub.asked.total(), set(Session.objects.values_list("state", flat=True))) == (calls, {"waiting"})
+    set_budgets(pilot, {"pilot": {}}, by=None)
+    control_pilot(pilot.pk, "resume", by=None)
+    work_through(pilot)
+    assert (pilot.state, pilot.reason, pilot.budgets) == ("finished", "", {})
+    assert stub.asked.total() == ModelCall.objects.count()
+
+
+def test_spent_budget_of_a_session_stops_it_alone(stub: StubModel):
+    pilot = start(stub, task("a", intents=intents("one", "two")), runs=2, budgets={"session": {"calls": 4}})
+
+    work_through(pilot)
+
+    assert (pilot.state, stub.asked.total(), Turn.objects.count()) == ("stopped", 8, 2)
+    assert {row.reason for row in Session.objects.all()} == {
+        "The session’s budget of 4 model calls is spent. Raise it to go on."
+    }
+    set_budgets(pilot, {"session": {"calls": 100}}, by=None)
+    control_pilot(pilot.pk, "retry", by=None)
+    assert work_through(pilot).state == "finished"
+
+
+def test_budget_of_a_benchmark_holds_for_all_its_pilots(stub: StubModel):
+    first = start(stub, task("a", intents=intents("one")))
+    second = start(stub, task("a", intents=intents("one")))
+    Pilot.objects.filter(pk=second.pk).update(benchmark=first.benchmark, number=2)
+    set_benchmark_budget(first.benchmark, {"calls": 3}, by=None)
+
+    work_through(first)
+    work_through(second)
+
+    states = set(Pilot.objects.values_list("state", "reason"))
+    assert states == {("paused", "The benchmark’s budget of 3 model calls is spent. Raise it to go on.")}
+    assert stub.asked.total() == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"pilot": {"moons": 1}}, "no budget of “moons”"),
+        ({"run": {"calls": 1}}, "no budget of a “run”"),
+        ({"pilot": {"calls": -1}}, "not a number from 0 up"),
+        ({"pilot": {"cost": float("nan")}}, "not a number from 0 up"),
+    ],
+)
+def test_invalid_budget_is_refused(given: dict, message: str):
+    with pytest.raises(BudgetError, match=message):
+        validate_budgets(given)
+
+
+def test_estimate_is_the_mean_of_earlier_sessions_of_these_tasks_with_this_agent(stub: StubModel):
+    pilot = start(stub, task("a"), task("b"))
+    rows = Session.objects.order_by("position")
+    rows.filter(position=1).update(state="finished", calls=10, tokens={"agent": 100, "user": 20}, cost="0.5")
+    tasks = list(Task.objects.values_list("pk", flat=True))
+
+    known = estimate_pilot(pilot.benchmark, tasks, 3, pilot.agent)
+    Session.objects.update(calls=0)
+    unknown = estimate_pilot(pilot.benchmark, tasks, 3, pilot.agent)
+
+    assert (known.sessions, known.known, known.tasks, known.calls, known.tokens) == (6, 1, 2, 60, 720)
+    assert float(known.cost) == 3.0
+    assert (unknown.sessions, unknown.known) == (6, 0)
+
+
+def test_budget_is_shown_and_changed_on_the_page_in_the_api_and_by_command(
+    stub: StubModel, client: Client, capsys: pytest.CaptureFixture[str]
+):
+    pilot = start(stub, task("a"), budgets={"pilot": {"cost": 5}})
+    Session.objects.update(cost="1.25", calls=7)
+    client.force_login(person(pilot.benchmark, "author"))
+
+    page = client.get(f"/pilots/{pilot.pk}/").content.decode()
+    client.post(f"/pilots/{pilot.pk}/budget/", {"budget_calls": "9", "budget_cost": "5"})
+    by_page = Pilot.objects.get().budgets
+    api = client.post(
+        f"/api/pilots/{pilot.pk}/budget/", {"budgets": {"session": {"tokens": 50}}}, content_type="application/json"
+    ).json()
+    call_command("pilot_control", str(pilot.pk), "pause", "--budget", "cost=8", "--json")
+    client.post(f"/benchmarks/{pilot.benchmark.slug}/pilots/budget/", {"calls": "70"})
+    pilots = client.get(f"/benchmarks/{pilot.benchmark.slug}/pilots/").content.decode()
+    estimate = client.get(
+        f"/benchmarks/{pilot.benchmark.slug}/pilots/estimate/", {"agent": pilot.agent_id, "runs": 2}
+    ).content.decode()
+
+    assert "$1.25 of $5.00 spent, $3.75 left" in " ".join(page.split())
+    assert by_page == {"pilot": {"calls": 9, "cost": 5.0}}
+    assert api == {"budgets": {"pilot": {"calls": 9, "cost": 5.0}, "session": {"tokens": 50}}}
+    assert json.loads(capsys.readouterr().out) == {"pilot": pilot.pk, "state": "paused"}
+    assert Pilot.objects.get().budgets["pilot"] == {"cost": 8.0}
+    assert "7 of 70 model calls used, 63 left" in " ".join(pilots.split())
+    assert "2 sessions. There is no estimate of their cost" in " ".join(estimate.split())
