@@ -14,4 +14,4 @@ class Consumer(consumer.Consumer):  # type: ignore[misc]  # celery has no types
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         # of a broker that goes away in the middle of a read, kombu's Redis transport sees None where a connection was
-        self.connection_errors = (*self.connection_errors, AttributeError)
+        self.connection_errors: tuple[type[BaseException], ...] = (*self.conninfo.connection_errors, AttributeError)
