@@ -68,10 +68,10 @@ def acquire(session_id: int) -> Session | None:
     token = f"{_machine_id()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
     now = timezone.now()
     statement, parameters = _lease_statement(settings.SESSION_ATTEMPTS)
-    given = {_NOW: now, _PK: session_id}
+    given: dict[Any, Any] = {_NOW: now, _PK: session_id}
     with connection.cursor() as cursor:
         cursor.execute(
-            statement, [token, now + lease_duration(), now, session_id, now, *(given.get(p, p) for p in parameters)]
+            statement, [token, now + lease_duration(), now, session_id, now, *[given.get(p, p) for p in parameters]]
         )
         if not cursor.rowcount:
             return None

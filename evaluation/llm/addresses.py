@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
+import httpcore2
 from django.conf import settings
 
 Address = IPv4Address | IPv6Address
@@ -15,7 +17,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 _NOT_IN_URLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\\]")
 
 
-class InternalAddressError(Exception):
+class InternalAddressError(httpcore2.ConnectError):
     """The host is inside an internal network that settings do not name."""
 
 
@@ -80,24 +82,29 @@ def is_internal(url: str) -> bool:
     return any(not _is_public(address) for address in _resolved(urlsplit(url).hostname or ""))
 
 
-def open_socket(host: str, port: int, seconds: float, *, guarded: bool) -> socket.socket:
-    """Guarded, it connects only to allowed addresses, to exactly those it has checked: a name may resolve differently
-    each time. Raises InternalAddressError, OSError.
-    """
-    if not guarded:
-        return socket.create_connection((host, port), seconds)
-    addresses = _resolved(host)
-    if not addresses:
-        raise OSError(f"{host} has no address.")
-    allowed = [address for address in addresses if _is_allowed(host, address)]
-    if not allowed:
-        raise InternalAddressError(f"{host} is inside an internal network.")
-    for address in allowed[:-1]:
-        try:
-            return socket.create_connection((str(address), port), seconds)
-        except OSError:
-            continue
-    return socket.create_connection((str(allowed[-1]), port), seconds)
+class GuardedBackend(httpcore2.SyncBackend):
+    """Connects only to allowed addresses, to exactly those it has checked: a name may resolve differently each time."""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        addresses = _resolved(host)
+        if not addresses:
+            raise httpcore2.ConnectError(f"{host} has no address.")
+        allowed = [address for address in addresses if _is_allowed(host, address)]
+        if not allowed:
+            raise InternalAddressError(f"{host} is inside an internal network.")
+        for address in allowed[:-1]:
+            try:
+                return super().connect_tcp(str(address), port, timeout, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                continue
+        return super().connect_tcp(str(allowed[-1]), port, timeout, local_address, socket_options)
 
 
 def _resolved(host: str) -> list[Address]:

@@ -21,7 +21,6 @@ from evaluation.llm.errors import (
     UnusableJsonError,
 )
 from evaluation.llm.retry import RetryPolicy, Timing
-from evaluation.llm.transport import send_request
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted.answers import FINGERPRINT
 
@@ -195,6 +194,9 @@ class ModelClient:
         return body
 
     def _ask(self, body: dict[str, Any], digest: str) -> Completion:
+        # Importing the openai client takes half of the time a process needs to start; most never ask a model.
+        from evaluation.llm.transport import send_request
+
         started = self.timing.now()
         attempt = 0
         while True:

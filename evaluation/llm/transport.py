@@ -1,15 +1,20 @@
-"""Sending one request: its answer as JSON, or an EndpointError."""
+"""Sending one request through the openai client: its answer as JSON, or an EndpointError."""
 
 from __future__ import annotations
 
 import json
+import logging
+import os
 import re
+import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
-from evaluation.llm import http
-from evaluation.llm.addresses import InternalAddressError
+import httpx2
+import openai
+
+from evaluation.llm.addresses import GuardedBackend, InternalAddressError
 from evaluation.llm.admission import HeldError, queue_of
 from evaluation.llm.endpoint import SCRIPTED, Endpoint
 from evaluation.llm.errors import (
@@ -29,11 +34,15 @@ from evaluation.llm.errors import (
 from evaluation.llm.retry import retry_after
 from evaluation.llm.streaming import assemble
 
+logging.getLogger("httpx2").setLevel(logging.WARNING)  # one line per call would drown the worker's own log
+
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_QUOTED = 300
 """Characters of an endpoint's message in an error's text."""
 
 _TOO_LONG = re.compile(r"context.{0,20}(length|window)|maximum context|prompt is too long|too many tokens", re.I)
+_clients: dict[tuple[int, str, str, bool], openai.OpenAI] = {}
+_lock = threading.Lock()
 
 
 def send_request(
@@ -43,102 +52,124 @@ def send_request(
     no key and whose context no request, and what ``after_waiting`` raises.
     """
     key = endpoint.key()
-    content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "Accept-Encoding": "identity",
-        "Authorization": f"Bearer {key or 'none'}",
-        "User-Agent": "pi-bench-studio",
-    }
-    failure: EndpointError
+    client = _client(endpoint.address(), key, guarded=endpoint.base_url != SCRIPTED)
     queue = queue_of(endpoint)
+    failure: EndpointError
     try:
         with queue.admitted(group, after_waiting):
             try:
-                response = _post(endpoint, content, headers)
-                queue.observe(response.status, response.headers)
-                return _read(endpoint, response, key)
+                return _post(client, endpoint, body, queue.observe)
             except EndpointError as error:
                 failure = error
-            except TimeoutError:
+            except (openai.APITimeoutError, httpx2.TimeoutException):
                 failure = _timed_out(endpoint)
-            except InternalAddressError:
-                failure = EndpointAddressError(
-                    f"{endpoint.name} is inside an internal network; STUDIO_MODEL_NETWORKS does not name its address."
-                )
-            except http.UnreachableError:
-                failure = EndpointUnreachableError(
-                    f"{endpoint.name} cannot be reached at {_strip_credentials(endpoint.base_url)}."
-                )
-            except http.BrokenOffError as error:
-                failure = TruncatedAnswerError(
-                    f"{endpoint.name} broke off in the middle of its answer."
-                    if error.answered
-                    else f"{endpoint.name} closed the connection without an answer."
-                )
-            except http.TooLargeError:
-                failure = UnreadableAnswerError(
-                    f"{endpoint.name} answered with more than {MAX_ANSWER_BYTES // 2**20} MB."
-                )
-            except (ValueError, UnicodeError) as error:
+            except openai.APIConnectionError as error:
+                failure = _no_connection(endpoint, error)
+            except httpx2.HTTPError:
+                failure = TruncatedAnswerError(f"{endpoint.name} broke off in the middle of its answer.")
+            except openai.APIStatusError as error:
+                queue.observe(error.status_code, error.response.headers)
+                failure = _by_status(endpoint, error, key)
+            except (openai.OpenAIError, httpx2.InvalidURL) as error:
                 failure = RequestRejectedError(f"{endpoint.name} could not be asked: {type(error).__name__}.")
     except HeldError as held:
         failure = RateLimitError(f"{endpoint.name} limits the rate of requests.", retry_after=held.seconds)
     raise failure  # outside the handlers: their exceptions carry the request with its key
 
 
-def _post(endpoint: Endpoint, content: bytes, headers: Mapping[str, str]) -> http.Response:
-    return http.post(
-        endpoint.address().rstrip("/") + "/chat/completions",
-        content,
-        headers,
-        seconds=endpoint.limits.timeout_seconds,
-        guarded=endpoint.base_url != SCRIPTED,
-        max_bytes=MAX_ANSWER_BYTES,
-    )
-
-
-def _read(endpoint: Endpoint, response: http.Response, key: str) -> Mapping[str, Any]:
-    if not 200 <= response.status < 300:
-        raise _by_status(endpoint, response, key)
-    streamed = response.headers.get("content-type", "").startswith("text/event-stream")
-    answer = assemble(response.content) if streamed else _parse_json(response.content)
+def _post(
+    client: openai.OpenAI,
+    endpoint: Endpoint,
+    body: Mapping[str, Any],
+    observe: Callable[[int, Mapping[str, str]], None],
+) -> Mapping[str, Any]:
+    seconds = endpoint.limits.timeout_seconds
+    deadline = time.monotonic() + seconds
+    # messages go in extra_body: as an argument, the openai client transforms them by type, half of its CPU time
+    with client.chat.completions.with_streaming_response.create(
+        model=endpoint.model, messages=[], extra_body=dict(body), timeout=seconds
+    ) as response:
+        observe(response.status_code, response.headers)
+        content = bytearray()
+        for chunk in response.iter_bytes():
+            content += chunk
+            if len(content) > MAX_ANSWER_BYTES:
+                raise UnreadableAnswerError(f"{endpoint.name} answered with more than {MAX_ANSWER_BYTES // 2**20} MB.")
+            if time.monotonic() > deadline:
+                raise _timed_out(endpoint)
+        streamed = response.headers.get("content-type", "").startswith("text/event-stream")
+    answer = assemble(bytes(content)) if streamed else _parse_json(content)
     if not isinstance(answer, dict):
         raise UnreadableAnswerError(f"{endpoint.name} answered with something that is not a JSON object.")
     if answer.get("error") and not answer.get("choices"):  # some gateways pass on a failure with status 200
-        raise ServerError(f"{endpoint.name} answered with an error", detail=_detail(answer["error"], key))
+        detail = _detail(answer["error"], endpoint.key())
+        raise ServerError(f"{endpoint.name} answered with an error", detail=detail)
     return answer
 
 
-def _parse_json(content: bytes) -> Any:
+def _parse_json(content: bytearray) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
         return None
 
 
+def _client(address: str, key: str, *, guarded: bool) -> openai.OpenAI:
+    """One client, and thus one connection pool, per process, address and key. ``guarded``: it connects only to the
+    addresses that settings allow."""
+    identity = (os.getpid(), address, key, guarded)
+    with _lock:
+        client = _clients.get(identity)
+        if client is None:
+            http_client = openai.DefaultHttpxClient(
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30),
+                trust_env=not address.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")),
+            )
+            if guarded:  # the default transport only: a proxy of the environment resolves names itself
+                transport: Any = http_client._transport
+                transport._pool._network_backend = GuardedBackend()
+            client = _clients[identity] = openai.OpenAI(
+                base_url=address,
+                api_key=key or "none",
+                organization="",
+                project="",
+                max_retries=0,
+                http_client=http_client,
+            )
+        return client
+
+
 def _timed_out(endpoint: Endpoint) -> EndpointTimeoutError:
     return EndpointTimeoutError(f"{endpoint.name} did not answer within {endpoint.limits.timeout_seconds:g} seconds.")
 
 
-def _by_status(endpoint: Endpoint, response: http.Response, key: str) -> EndpointError:
-    status = response.status
-    body = _parse_json(response.content)
-    error = body.get("error", body) if isinstance(body, dict) else None
-    detail = _detail(error, key)
-    code = str(error.get("code") or "") if isinstance(error, dict) else ""
+def _no_connection(endpoint: Endpoint, error: openai.APIConnectionError) -> EndpointError:
+    if error.__cause__ and isinstance(error.__cause__.__cause__, InternalAddressError):
+        return EndpointAddressError(
+            f"{endpoint.name} is inside an internal network; STUDIO_MODEL_NETWORKS does not name its address."
+        )
+    if isinstance(error.__cause__, (httpx2.ConnectError, httpx2.UnsupportedProtocol)):
+        return EndpointUnreachableError(
+            f"{endpoint.name} cannot be reached at {_strip_credentials(endpoint.base_url)}."
+        )
+    return TruncatedAnswerError(f"{endpoint.name} closed the connection without an answer.")
+
+
+def _by_status(endpoint: Endpoint, error: openai.APIStatusError, key: str) -> EndpointError:
+    status = error.status_code
+    detail = _detail(error.body, key)
+    code = str(error.code or "")
     if status == 429 and code == "insufficient_quota":
         return QuotaExceededError(f"The account at {endpoint.name} has no quota left.")
     if status == 429:
         return RateLimitError(
-            f"{endpoint.name} limits the rate of requests.", retry_after=retry_after(response.headers)
+            f"{endpoint.name} limits the rate of requests.", retry_after=retry_after(error.response.headers)
         )
     if status in (401, 403):
         variable = f" in {endpoint.key_env}" if endpoint.key_env else ""
         return KeyRejectedError(f"{endpoint.name} refused the key{variable} (status {status}).")
     if status in (408, 409, 425) or status >= 500:
-        wait = retry_after(response.headers)
+        wait = retry_after(error.response.headers)
         return ServerError(f"{endpoint.name} failed with status {status}", detail=detail, retry_after=wait)
     if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(detail):
         return ContextTooLongError(f"The conversation is longer than {endpoint.model} can read", detail=detail)
@@ -158,5 +189,5 @@ def _detail(body: object, key: str) -> str:
 
 
 def _strip_credentials(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    parsed = httpx2.URL(url)
+    return f"{parsed.scheme}://{parsed.host}{f':{parsed.port}' if parsed.port else ''}{parsed.path}"

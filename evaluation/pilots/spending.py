@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection
 
@@ -56,7 +57,7 @@ class SessionSpending:
 
     def add(self, purpose: str, tokens: int, cost: Decimal) -> None:
         """Count an answered call, even one whose session was cancelled meanwhile: it was paid for."""
-        used = {
+        used: dict[str, Any] = {
             "part": PART_BY_PURPOSE[purpose],
             "used": tokens,
             "cost": cost,
