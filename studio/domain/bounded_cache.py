@@ -17,7 +17,7 @@ Parameters = ParamSpec("Parameters")
 
 ENTRY_BYTES = 200
 """Approximate overhead of an entry."""
-_SAMPLE = 32
+_SAMPLE = 8
 """Parts of a long value that are measured; the others are assumed to be like them."""
 _HEADER_BYTES = 16
 """What the garbage collector adds to a container."""

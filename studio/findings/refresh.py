@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from studio.domain import findings
 from studio.domain.base import FileRef
 from studio.domain.bounded_cache import BoundedCache
-from studio.domain.checks import find_problems
+from studio.domain.checks import STOPPED, find_problems
 from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import ANALYSIS, GraderReport
 from studio.domain.tool_catalog import tool_descriptions
 from studio.drafts.load import load_episodes
 from studio.drafts.sync import sync
+from studio.findings.checked import SINGLE_TASK_RULES, checked_keys
 from studio.findings.grader_keys import request_reports
-from studio.models import Blob, Finding, GraderScript, Persona, ScriptReport, Task
+from studio.models import Blob, CheckedTask, Finding, GraderScript, Persona, ScriptReport, Task
 
 MAX_TEXT_BYTES = 60_000
 """The checks read at most 40,000 characters of a file, and skip longer ones."""
@@ -27,17 +29,40 @@ FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "othe
 
 def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
     """Current findings of every task. Personas come with their ``benchmark``, whose plan the checks use."""
+    return [finding for persona in _load(personas) for finding in persona.check()]
+
+
+@dataclass(frozen=True)
+class LoadedPersona:
+    """A persona with everything that the checks read."""
+
+    row: Persona
+    episode: EpisodeSpec
+    texts: Mapping[str, str]
+    reports: Mapping[str, GraderReport]
+    tools: Mapping[str, str]
+
+    @property
+    def keys(self) -> dict[str, str]:
+        return checked_keys(self.episode, plan=self.row.benchmark.plan, reports=self.reports, tools=self.tools)
+
+    def check(self, unchanged: Collection[str] = ()) -> list[findings.Finding]:
+        return find_problems(
+            self.episode,
+            texts=self.texts,
+            plan=self.row.benchmark.plan,
+            reports=self.reports,
+            tools=self.tools,
+            unchanged=unchanged,
+        )
+
+
+def _load(personas: Iterable[Persona]) -> list[LoadedPersona]:
     personas = list(personas)
     episodes = load_episodes(personas)
     specs = episodes.values()
     texts, reports, tools = load_texts(specs), load_reports(specs), episode_tool_descriptions(specs)
-    return [
-        finding
-        for persona in personas
-        for finding in find_problems(
-            episodes[persona.pk], texts=texts, plan=persona.benchmark.plan, reports=reports, tools=tools
-        )
-    ]
+    return [LoadedPersona(persona, episodes[persona.pk], texts, reports, tools) for persona in personas]
 
 
 def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
@@ -95,30 +120,52 @@ def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
 
 
 def refresh_findings(personas: Iterable[Persona]) -> None:
-    """Check these personas and replace their stored findings. Grader scripts without a report are sent to a worker,
-    which refreshes the findings again."""
-    personas = list(Persona.objects.filter(pk__in=[p.pk for p in personas]).select_related("benchmark"))
+    """Check these personas and replace their stored findings. Tasks that did not change since are checked only by the
+    rules that read several tasks. Grader scripts without a report are sent to a worker, which refreshes the findings
+    again."""
+    loaded = _load(Persona.objects.filter(pk__in=[p.pk for p in personas]).select_related("benchmark"))
     tasks = {
-        (persona, task_id): pk
-        for pk, persona, task_id in Task.objects.filter(episode__persona__in=personas).values_list(
-            "pk", "episode__persona__user_id", "task_id"
-        )
+        (persona, task_id): (pk, key)
+        for pk, persona, task_id, key in Task.objects.filter(
+            episode__persona__in=[each.row.pk for each in loaded]
+        ).values_list("pk", "episode__persona", "task_id", "checked__key")
     }
-    wanted = {}
-    for finding in check_personas(personas):
-        row = Finding(
-            task_id=tasks[(finding.persona, finding.task)],
-            fingerprint=finding.fingerprint,
-            **{name: getattr(finding, name) for name in FIELDS},
-        )
-        wanted[_key(row)] = row
+    wanted, unchanged, checked = {}, set(), []
+    for persona in loaded:
+        keys = persona.keys
+        same = {task_id for task_id, key in keys.items() if tasks[persona.row.pk, task_id][1] == key}
+        unchanged |= {tasks[persona.row.pk, task_id][0] for task_id in same}
+        stopped = set()
+        for finding in persona.check(same):
+            if finding.rule == STOPPED:
+                stopped.add(finding.task)
+            row = Finding(
+                task_id=tasks[persona.row.pk, finding.task][0],
+                fingerprint=finding.fingerprint,
+                **{name: getattr(finding, name) for name in FIELDS},
+            )
+            wanted[_key(row)] = row
+        checked += [
+            CheckedTask(task_id=tasks[persona.row.pk, task_id][0], key="" if task_id in stopped else key)
+            for task_id, key in keys.items()
+            if task_id not in same or task_id in stopped
+        ]
     sync(
-        Finding.objects.filter(task__in=list(tasks.values())),
+        Finding.objects.filter(task__in=[pk for pk, _ in tasks.values()]).exclude(
+            task__in=unchanged, rule__in=SINGLE_TASK_RULES
+        ),
         list(wanted.values()),
         key=_key,
         fields=FIELDS,
     )
-    run_graders(personas)
+    CheckedTask.objects.bulk_create(
+        sorted(checked, key=lambda row: row.task_id),
+        update_conflicts=True,
+        unique_fields=["task"],
+        update_fields=["key"],
+        batch_size=1_000,
+    )
+    run_graders([persona.row for persona in loaded])
 
 
 def _key(row: Finding) -> tuple[int, str, str, int | None]:

@@ -5,7 +5,7 @@ from studio.models.blobs import Blob
 from studio.models.comments import Comment
 from studio.models.episodes import BoardMove, DependencyGroup, Episode
 from studio.models.files import Asset, ExpectedArtifact
-from studio.models.findings import ErrorWaiver, Finding, Waiver
+from studio.models.findings import CheckedTask, ErrorWaiver, Finding, Waiver
 from studio.models.imports import Import
 from studio.models.notifications import Digest, Notification, NotificationChoice
 from studio.models.personas import GraderScript, Persona, PersonaFile, Skill, SkillFile, ToolBinding
@@ -26,6 +26,7 @@ __all__ = [
     "Blob",
     "BoardMove",
     "Category",
+    "CheckedTask",
     "ChecklistItem",
     "Comment",
     "Dependency",

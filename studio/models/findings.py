@@ -24,6 +24,14 @@ class Finding(models.Model):
         indexes = [models.Index(fields=["task", "severity"], name="finding_by_task")]
 
 
+class CheckedTask(models.Model):
+    """What the rules that read one task alone had read when they last ran: while it stays, so do their findings."""
+
+    task = models.OneToOneField("studio.Task", on_delete=models.CASCADE, primary_key=True, related_name="checked")
+    key = models.CharField(max_length=64)
+    """sha256."""
+
+
 class Waiver(models.Model):
     """A dismissed warning. Tied to the finding's fingerprint."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from studio.domain.checks import rules
 from studio.domain.checks.bounds import within_bounds
@@ -19,6 +20,8 @@ from studio.domain.time_budget import TimeBudgetError, check_time, time_budget
 for module in pkgutil.iter_modules(rules.__path__):
     importlib.import_module(f"{rules.__name__}.{module.name}")
 
+STOPPED = "checks-stopped"
+"""The rule of findings about tasks that took too long."""
 _SEVERITIES = ("error", "warning", "hint")
 BUDGET_SECONDS = 20.0
 """Processor time of one run. The largest tasks the limits allow need less, and a hundred ordinary tasks do."""
@@ -32,13 +35,15 @@ def find_problems(
     plan: Plan = PAPER_PLAN,
     reports: Mapping[str, GraderReport] | None = None,
     tools: Mapping[str, str] | None = None,
+    unchanged: Collection[str] = (),
     seconds: float = BUDGET_SECONDS,
 ) -> list[Finding]:
     """Findings for all tasks, or for the one named, in the episode's order, errors first within a task. Once
     ``seconds`` of processor time are spent, tasks not checked to the end have an error that says so.
 
     ``texts`` are contents of text files and ``reports`` the results of running grader scripts, both by sha256.
-    ``tools`` are descriptions by tool name.
+    ``tools`` are descriptions by tool name. The tasks with the ids ``unchanged`` are checked only by rules that read
+    several tasks, because the findings of the others are known.
     """
     episode = within_bounds(episode)
     context = CheckContext(episode=episode, texts=texts or {}, plan=plan, reports=reports or {}, tools=tools or {})
@@ -46,18 +51,23 @@ def find_problems(
     with time_budget(seconds):
         for task in (*episode.tasks, *episode.unplaced):
             if task_id is None or task.task_id == task_id:
-                task_findings = _check(task, context, seconds)
+                task_findings = _check(task, context, seconds, only_across=task.task_id in unchanged)
                 findings += sorted(task_findings, key=lambda finding: _SEVERITIES.index(finding.severity))
     return findings
 
 
-def _check(task: TaskSpec, context: CheckContext, seconds: float) -> list[Finding]:
+def _check(task: TaskSpec, context: CheckContext, seconds: float, *, only_across: bool) -> list[Finding]:
     findings = []
+    alone = replace(
+        context, episode=context.episode.model_copy(update={"tasks": (task,), "unplaced": ()}), _computed={}
+    )
     try:
         for rule in RULES.values():
+            if only_across and not rule.across_tasks:
+                continue
             check_time()
-            for finding in _apply(rule, task, context):
-                findings.append(finding)
+            for flaw in rule.check(task, context if rule.across_tasks else alone):
+                findings.append(_finding(rule, flaw, task, context))
                 check_time()
     except TimeBudgetError:
         findings.append(_stopped(task, context, seconds))
@@ -66,7 +76,7 @@ def _check(task: TaskSpec, context: CheckContext, seconds: float) -> list[Findin
 
 def _stopped(task: TaskSpec, context: CheckContext, seconds: float) -> Finding:
     return Finding(
-        rule="checks-stopped",
+        rule=STOPPED,
         severity="error",
         message=f"Checks stopped after {seconds:g} s, so this task was not checked to the end.",
         mend="Shorten the task’s texts, or split it into several tasks.",
@@ -76,24 +86,23 @@ def _stopped(task: TaskSpec, context: CheckContext, seconds: float) -> Finding:
     )
 
 
-def _apply(rule: Rule, task: TaskSpec, context: CheckContext) -> Iterator[Finding]:
-    for flaw in rule.check(task, context):
-        label = context.episode.task_label(flaw.other) if flaw.other else ""
-        yield Finding(
-            rule=rule.name,
-            severity=flaw.severity or rule.severity,
-            message=flaw.message.replace(f"“{flaw.other}”", label) if label else flaw.message,
-            mend=flaw.fix.replace(f"“{flaw.other}”", label) if label else flaw.fix,
-            persona=context.episode.persona.user_id,
-            task=task.task_id,
-            field=flaw.field,
-            item=flaw.item,
-            words=flaw.passage,
-            other=flaw.other,
-            proposal=flaw.proposal,
-            field_text="" if flaw.passage else _field_text(task, flaw),
-            stable_message=flaw.message,
-        )
+def _finding(rule: Rule, flaw: Flaw, task: TaskSpec, context: CheckContext) -> Finding:
+    label = context.episode.task_label(flaw.other) if flaw.other else ""
+    return Finding(
+        rule=rule.name,
+        severity=flaw.severity or rule.severity,
+        message=flaw.message.replace(f"“{flaw.other}”", label) if label else flaw.message,
+        mend=flaw.fix.replace(f"“{flaw.other}”", label) if label else flaw.fix,
+        persona=context.episode.persona.user_id,
+        task=task.task_id,
+        field=flaw.field,
+        item=flaw.item,
+        words=flaw.passage,
+        other=flaw.other,
+        proposal=flaw.proposal,
+        field_text="" if flaw.passage else _field_text(task, flaw),
+        stable_message=flaw.message,
+    )
 
 
 def _field_text(task: TaskSpec, flaw: Flaw) -> str:

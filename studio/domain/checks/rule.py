@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
 
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Severity
 from studio.domain.graders.report import GraderReport
 from studio.domain.plan import Plan
 from studio.domain.task import ExactCheck, TaskSpec
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,29 @@ class CheckContext:
     """Results of running grader scripts, by the script's sha256; absent: not run yet."""
     tools: Mapping[str, str]
     """Descriptions shown to agents, by tool name; absent: unknown."""
+    _computed: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, compute: Callable[[CheckContext], T]) -> T:
+        """What ``compute``, a function of a module, says of this episode; computed for the first task that asks."""
+        if compute not in self._computed:
+            self._computed[compute] = compute(self)
+        return cast("T", self._computed[compute])
 
     def earlier(self, task: TaskSpec) -> tuple[TaskSpec, ...]:
         """The tasks that run before ``task``; none if it is unplaced."""
-        tasks = self.episode.tasks
-        return next(
-            (tasks[:position] for position, other in enumerate(tasks) if other.task_id == task.task_id),
-            (),
-        )
+        return self.episode.tasks[: self.once(_positions).get(task.task_id, 0)]
+
+    def task(self, task_id: str) -> TaskSpec | None:
+        return self.once(_tasks_by_id).get(task_id)
+
+
+def _positions(context: CheckContext) -> dict[str, int]:
+    """0-based, of the placed tasks by id."""
+    return {task.task_id: position for position, task in reversed(list(enumerate(context.episode.tasks)))}
+
+
+def _tasks_by_id(context: CheckContext) -> dict[str, TaskSpec]:
+    return {task.task_id: task for task in reversed((*context.episode.tasks, *context.episode.unplaced))}
 
 
 Check = Callable[[TaskSpec, CheckContext], Iterable[Flaw]]
@@ -66,6 +84,8 @@ class Rule:
     check: Check
     judges_language: bool = False
     """It interprets natural language and can be wrong, so owners may dismiss its errors."""
+    across_tasks: bool = False
+    """It reads other tasks of the episode; other rules are given none."""
 
     @property
     def about(self) -> str:
@@ -75,13 +95,15 @@ class Rule:
 RULES: dict[str, Rule] = {}
 
 
-def rule(name: str, severity: Severity, *, judges_language: bool = False) -> Callable[[Check], Check]:
+def rule(
+    name: str, severity: Severity, *, judges_language: bool = False, across_tasks: bool = False
+) -> Callable[[Check], Check]:
     """Register a check under a permanent name, which waivers and reports refer to."""
 
     def register(check: Check) -> Check:
         if name in RULES:
             raise ValueError(f"two rules are called {name!r}")
-        RULES[name] = Rule(name, severity, check, judges_language)
+        RULES[name] = Rule(name, severity, check, judges_language, across_tasks)
         return check
 
     return register
@@ -89,8 +111,8 @@ def rule(name: str, severity: Severity, *, judges_language: bool = False) -> Cal
 
 def authored_texts(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
     """Field, 1-based item and text of everything written by an author."""
-    for field in ("title", "description", "initial_request", "reference_workflow"):
-        yield field, None, getattr(task, field)
+    for name in ("title", "description", "initial_request", "reference_workflow"):
+        yield name, None, getattr(task, name)
     for position, intent in enumerate(task.intents, 1):
         yield "intents", position, intent.content
     for position, item in enumerate(task.checklist, 1):

@@ -89,7 +89,7 @@ def prerequisite_ids(task: TaskSpec, context: CheckContext) -> frozenset[str]:
         task_id = pending.pop()
         if task_id not in ids:
             ids.add(task_id)
-            other = context.episode.task(task_id)
+            other = context.task(task_id)
             pending += [dependency.task_id for dependency in other.depends_on] if other else []
     return frozenset(ids)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from studio.domain.bounded_cache import cached, deep_size
+from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import Span, sentences
 from studio.domain.text.word_classes import SYNONYMS
 from studio.domain.text.words import content_words
@@ -17,6 +17,9 @@ _KNOWN = 200
 """Keys and sentences that an index of few words remembers as looked up; an index of many words more."""
 _KNOWN_BYTES = 120
 """Bytes of one of them, approximately."""
+
+_SPAN_BYTES, _KEY_BYTES, _NUMBER_BYTES = 180, 330, 40
+"""Bytes of a sentence beside its text, of a key with its set, and of a number in a set, approximately."""
 
 
 class WordIndex:
@@ -41,7 +44,11 @@ class WordIndex:
                 self._groups[group] |= numbers
         self._known_now, self._known_most = 0, _KNOWN + 4 * len(self._keys)
         self.max_bytes = (
-            deep_size((self.sentences, self._keys, self._groups, self._prefixes)) + _KNOWN_BYTES * self._known_most
+            sum(_SPAN_BYTES + len(span.text) for span in self.sentences)
+            + sum(_KEY_BYTES + _NUMBER_BYTES * len(numbers) for numbers in self._keys.values())
+            + sum(_KEY_BYTES + _NUMBER_BYTES * len(numbers) for numbers in self._groups.values())
+            + _KEY_BYTES * len(self._prefixes)
+            + _KNOWN_BYTES * self._known_most
         )
         """Bytes, with as many known keys as there can be."""
 

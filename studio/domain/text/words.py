@@ -60,7 +60,12 @@ class Word(NamedTuple):
     """Strength as evidence when shared: 0 for function words, above 1 for numbers and names."""
 
 
-@cached(8_000_000)
+def _bytes_of(result: Sequence[Word]) -> int:
+    """Each word has a tuple, a text and two numbers of its own; its key is shared."""
+    return 60 + 240 * len(result)
+
+
+@cached(8_000_000, size_of=_bytes_of)
 def words(text: str) -> tuple[Word, ...]:
     result: list[Word] = []
     last_end = 0
@@ -98,7 +103,7 @@ def _with_phrases(result: list[Word]) -> list[Word]:
     return result
 
 
-@cached(5_000_000)
+@cached(5_000_000, size_of=_bytes_of)
 def content_words(text: str) -> tuple[Word, ...]:
     return tuple(word for word in words(text) if word.weight > 0)
 

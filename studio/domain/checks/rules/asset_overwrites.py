@@ -5,7 +5,7 @@ from studio.domain.checks.sources import created_file_names, prerequisite_ids
 from studio.domain.task import TaskSpec
 
 
-@rule("asset-overwrites", "warning")
+@rule("asset-overwrites", "warning", across_tasks=True)
 def asset_overwrites(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Assets are copied over the episode's workspace, so a later file replaces an earlier one. A hint if the session
     itself rewrites what an unrelated earlier task is judged by."""

@@ -11,14 +11,15 @@ SHARED = 0.2
 """Share of a demand's words that a file may lack and still be its source."""
 
 
-@rule("asset-unused", "hint")
+@rule("asset-unused", "hint", across_tasks=True)
 def asset_unused(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file that nothing mentions or needs was left over, or the request forgot to mention it."""
     if not task.assets:
         return
     ids = [other.task_id for other in context.episode.tasks]
     later = context.episode.tasks[ids.index(task.task_id) + 1 :] if task.task_id in ids else ()
-    corpus = [_text_about_task(other, context).casefold() for other in (task, *later)]
+    texts = context.once(_texts_by_task)
+    corpus = [texts[other.task_id] for other in (task, *later)]
     for position, file in enumerate(task.assets, 1):
         name = file.path.rpartition("/")[2]
         stem = name.rpartition(".")[0] or name
@@ -38,6 +39,11 @@ def asset_unused(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             position,
             passage=file.path,
         )
+
+
+def _texts_by_task(context: CheckContext) -> dict[str, str]:
+    tasks = (*context.episode.tasks, *context.episode.unplaced)
+    return {task.task_id: _text_about_task(task, context).casefold() for task in tasks}
 
 
 def _text_about_task(task: TaskSpec, context: CheckContext) -> str:

@@ -1,11 +1,12 @@
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.facts import facts
 from studio.domain.checks.limits import limits
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
-from studio.domain.checks.sources import established_text, file_mentions, profile_text, visible_text
+from studio.domain.checks.sources import established_text, file_mentions, opening_text, profile_text
 from studio.domain.task import TaskSpec
 
 HARD = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d{5,}\b|(?<![\d-])\d{3,}[- ]\d{3,}[- ]?\d*\b")
@@ -21,7 +22,7 @@ REFERENCE_DIGITS = 7
 ELSEWHERE = re.compile(r"\b(?:internet|web|online|search|look up|research|current|latest|news|browse)\b", re.IGNORECASE)
 
 
-@rule("criterion-unsupported", "hint")
+@rule("criterion-unsupported", "hint", across_tasks=True)
 def criterion_unsupported(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A number, limit, sum or address that a criterion demands must be known from request, intents, files or earlier
     sessions. Silent if the agent may learn it from tools, the web or a file that cannot be read here."""
@@ -41,18 +42,20 @@ def criterion_unsupported(task: TaskSpec, context: CheckContext) -> Iterator[Fla
         or any(file.sha256 not in context.texts for file in files)
     ):
         return
-    sources = [visible_text(task, context), profile_text(context.episode.persona)]
+    sources = [opening_text(task), profile_text(context.episode.persona)]
     sources += [intent.content for intent in task.intents]
-    sources += [f"{established_text(other)}\n{visible_text(other, context)}" for other in earlier]
-    known = _normalized("\n".join(sources))
+    sources += [established_text(other) for other in earlier]
+    sources += [context.texts[file.sha256] for file in files]
     paths = [*(file.path for file in files), *(match[0] for match in file_mentions(task.initial_request))]
     may_be_computed = any(path.casefold().endswith(TABLES) for path in paths)
     for position, value in wanted:
-        if _normalized(value) in known or (
+        plain = _normalized(value)
+        if any(plain in _normalized(source) for source in sources) or (
             may_be_computed and (AMOUNT.search(value) or (value.isdigit() and len(value) < REFERENCE_DIGITS))
         ):
             continue
-        if not _numbers((value,)).isdisjoint(_numbers(sources)):
+        numbers = _numbers(value)
+        if any(not numbers.isdisjoint(_numbers(source)) for source in sources):
             continue
         yield Flaw(
             "checklist",
@@ -63,8 +66,9 @@ def criterion_unsupported(task: TaskSpec, context: CheckContext) -> Iterator[Fla
         )
 
 
-def _numbers(texts: Iterable[str]) -> set[str]:
-    return {fact.value for text in texts for fact in facts(text[:40_000]) if fact.kind == "number"}
+@cached(1_000_000)
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(fact.value for fact in facts(text[:40_000]) if fact.kind == "number")
 
 
 def _demanded_values(criterion: str) -> Iterator[str]:
@@ -74,6 +78,7 @@ def _demanded_values(criterion: str) -> Iterator[str]:
     yield from (match[0] for pattern in (BETWEEN, AMOUNT) for match in pattern.finditer(criterion))
 
 
+@cached(4_000_000)
 def _normalized(text: str) -> str:
     text = re.sub(r"(?<=\d)[,'’ ](?=\d{3}\b)", "", text.casefold())
     return " ".join(re.sub(r"[^\w@.]+", " ", text).split()).strip(" .")

@@ -16,7 +16,7 @@ SAME = 0.85
 MIN_WEIGHT = 2.0
 
 
-@rule("dates-disagree", "warning")
+@rule("dates-disagree", "warning", across_tasks=True)
 def dates_disagree(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A matter that spans two sessions keeps its day and year. A hint if the later task does not depend on the earlier
     one, because the event may recur."""
@@ -24,7 +24,7 @@ def dates_disagree(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         return
     known = prerequisite_ids(task, context)
     for name in sorted(known):
-        other = context.episode.task(name)
+        other = context.task(name)
         text = established_text(other) if other else ""
         days = [day for day in find_days(text) if day.year]
         flaw = next(_different_years(task, name, days), None) or next(_different_days(task, name, text), None)

@@ -9,16 +9,18 @@ MIN_SHARE = 0.12
 """Minimum share of an earlier task's title, request or intent that is mentioned here."""
 
 
-@rule("dependency-empty", "hint")
+@rule("dependency-empty", "hint", across_tasks=True)
 def dependency_empty(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A dependency carries something over: words, names, files or wishes that the later session needs."""
+    if not any(not dependency.carries_over.strip() for dependency in task.depends_on):
+        return
     here = f"{established_text(task)}\n{visible_text(task, context)}\n{task.reference_workflow}\n{task.description}"
     for position, dependency in enumerate(task.depends_on, 1):
-        other = context.episode.task(dependency.task_id)
+        other = context.task(dependency.task_id)
         if other is None or dependency.carries_over.strip() or other.task_id == task.task_id:
             continue
         parts = [other.title, other.initial_request, *(intent.content for intent in other.intents)]
-        if max(word_overlap(part, here) for part in parts) < MIN_SHARE:
+        if all(word_overlap(part, here) < MIN_SHARE for part in parts):
             yield Flaw(
                 "depends_on",
                 f"Nothing that “{dependency.task_id}” establishes is taken up here.",

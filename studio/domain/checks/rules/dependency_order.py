@@ -4,7 +4,7 @@ from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
-@rule("dependency-order", "error")
+@rule("dependency-order", "error", across_tasks=True)
 def dependency_order(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A dependency runs before the task that needs it."""
     order = [other.task_id for other in context.episode.tasks]

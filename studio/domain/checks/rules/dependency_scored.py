@@ -4,11 +4,11 @@ from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
-@rule("dependency-scored", "error")
+@rule("dependency-scored", "error", across_tasks=True)
 def dependency_scored(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task that others build on is scored through them and has neither criteria nor a grader of its own."""
     for position, dependency in enumerate(task.depends_on, 1):
-        other = context.episode.task(dependency.task_id)
+        other = context.task(dependency.task_id)
         if other is not None and not other.is_setup:
             yield Flaw(
                 "depends_on",

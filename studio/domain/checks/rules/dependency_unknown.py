@@ -4,7 +4,7 @@ from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
-@rule("dependency-unknown", "error")
+@rule("dependency-unknown", "error", across_tasks=True)
 def dependency_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A dependency is a task of the same episode."""
     placed = {other.task_id for other in context.episode.tasks}

@@ -4,7 +4,7 @@ from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
-@rule("duplicate-title", "warning")
+@rule("duplicate-title", "warning", across_tasks=True)
 def duplicate_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Tasks with the same title cannot be told apart in lists and reports. Reported at the later one."""
     title = " ".join(task.title.split()).casefold()

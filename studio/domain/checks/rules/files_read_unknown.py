@@ -4,7 +4,7 @@ from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
-@rule("files-read-unknown", "warning")
+@rule("files-read-unknown", "warning", across_tasks=True)
 def files_read_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file shown to judges comes from somewhere: it is an asset, or something asks for it."""
     tasks = (*context.earlier(task), task)

@@ -29,7 +29,7 @@ class Mismatch(NamedTuple):
     severity: Severity
 
 
-@rule("grader-contradicts", "warning")
+@rule("grader-contradicts", "warning", across_tasks=True)
 def grader_contradicts(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The script looks for the same numbers, dates and names as request, intents, checklist and files contain. A day or
     time is a hint, because it may follow from another one."""

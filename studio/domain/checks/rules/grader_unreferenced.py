@@ -4,7 +4,7 @@ from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
-@rule("grader-unreferenced", "warning")
+@rule("grader-unreferenced", "warning", across_tasks=True)
 def grader_unreferenced(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A script that no task names grades nothing. Reported at the task whose id it contains, otherwise at the first."""
     persona = context.episode.persona

@@ -19,7 +19,7 @@ ASKS = re.compile(
 FIX = "Ask for it in an intent, the request or a file, or accept other wording."
 
 
-@rule("grader-word-unasked", "warning")
+@rule("grader-word-unasked", "warning", across_tasks=True)
 def grader_word_unasked(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The script requires only text that something asks for; of alternatives, one is enough. A hint if the text is
     mentioned but, unlike the others required with it, not asked for. Silent if a file of the task cannot be read here.

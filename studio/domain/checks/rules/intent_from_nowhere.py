@@ -17,7 +17,7 @@ MIN_SHARE = 0.4
 """Share of an intent's words that its origin must contain."""
 
 
-@rule("intent-from-nowhere", "hint")
+@rule("intent-from-nowhere", "hint", across_tasks=True)
 def intent_from_nowhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What an intent refers back to (“as agreed”) is in an earlier session, the profile or a file (paper, Table 10)."""
     for position, intent in enumerate(task.intents, 1):

@@ -13,7 +13,7 @@ MIN_LETTERS = 5
 """Minimum letters of a name; shorter ones are similar by chance."""
 
 
-@rule("name-spelt-twice", "warning")
+@rule("name-spelt-twice", "warning", across_tasks=True)
 def name_spelt_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A name with two spellings: an agent that follows one fails by the other."""
     demands = [("intents", n, intent.content) for n, intent in enumerate(task.intents, 1)]

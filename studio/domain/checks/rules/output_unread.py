@@ -7,7 +7,7 @@ from studio.domain.task import TaskSpec
 WRITERS = ("write_file", "edit_file")
 
 
-@rule("output-unread", "warning")
+@rule("output-unread", "warning", across_tasks=True)
 def output_unread(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Judges see only the files a task shows them, so what the session writes elsewhere is judged unseen."""
     if not any(item.grader == "rubric" for item in task.scored_items):

@@ -4,7 +4,7 @@ from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
-@rule("persistent-alone", "warning")
+@rule("persistent-alone", "warning", across_tasks=True)
 def persistent_alone(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A persistent intent comes from an earlier session, or is established here for a later one."""
     needed = {d.task_id for other in context.episode.tasks for d in other.depends_on}

@@ -9,7 +9,7 @@ from studio.domain.text.coverage import word_overlap
 SAME = 0.8
 
 
-@rule("persistent-not-earlier", "hint")
+@rule("persistent-not-earlier", "hint", across_tasks=True)
 def persistent_not_earlier(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A persistent intent has its evidence in an earlier session, or is established here for a later one (paper, Table
     10). Reported once for all intents of a task."""

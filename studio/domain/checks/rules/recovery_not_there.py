@@ -11,7 +11,7 @@ MIN_SHARE = 0.2
 MIN_WORDS = 3
 
 
-@rule("recovery-not-there", "hint")
+@rule("recovery-not-there", "hint", across_tasks=True)
 def recovery_not_there(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The session or profile from which an intent can be recovered mentions it. Files are exempt: what an agent infers
     from a table need not share a word with it."""

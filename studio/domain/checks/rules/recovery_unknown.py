@@ -5,7 +5,7 @@ from studio.domain.checks.sources import is_created_in
 from studio.domain.task import Recovery, TaskSpec
 
 
-@rule("recovery-unknown", "error")
+@rule("recovery-unknown", "error", across_tasks=True)
 def recovery_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The session, file or tool from which an intent can be recovered exists."""
     for position, intent in enumerate(task.intents, 1):

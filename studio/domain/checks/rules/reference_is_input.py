@@ -4,7 +4,7 @@ from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
-@rule("reference-is-input", "warning")
+@rule("reference-is-input", "warning", across_tasks=True)
 def reference_is_input(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A reference shows what has to be made; a file the assistant already has needs no work."""
     given = {file.sha256: (file.path, other) for other in (*context.earlier(task), task) for file in other.assets}

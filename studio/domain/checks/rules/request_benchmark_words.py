@@ -16,7 +16,7 @@ VOCABULARY = re.compile(
 )
 
 
-@rule("request-benchmark-words", "warning")
+@rule("request-benchmark-words", "warning", across_tasks=True)
 def request_benchmark_words(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A person who asks for help knows nothing of tests; benchmark vocabulary and ids give the game away (paper, Table
     9)."""

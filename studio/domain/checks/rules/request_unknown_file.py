@@ -5,7 +5,7 @@ from studio.domain.checks.sources import file_mentions, is_created_in
 from studio.domain.task import TaskSpec
 
 
-@rule("request-unknown-file", "warning")
+@rule("request-unknown-file", "warning", across_tasks=True)
 def request_unknown_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file that the request mentions is an asset, comes from an earlier session, or has to be created in this one."""
     tasks = (*context.earlier(task), task)

@@ -5,7 +5,7 @@ from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
-@rule("request-unknown-place", "hint")
+@rule("request-unknown-place", "hint", across_tasks=True)
 def request_unknown_place(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A mailbox, calendar or system that the request refers to is available as a tool, file or signal (paper, Table 9).
     Silent if the persona's tools are unknown."""
@@ -21,7 +21,7 @@ def request_unknown_place(task: TaskSpec, context: CheckContext) -> Iterator[Fla
             )
 
 
-@rule("request-unknown-deed", "hint")
+@rule("request-unknown-deed", "hint", across_tasks=True)
 def request_unknown_deed(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The agent has a tool for what the request wants done (paper, Table 9). Silent if the tools are unknown."""
     if not available_tools(task, context):

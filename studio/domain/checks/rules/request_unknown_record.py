@@ -7,7 +7,7 @@ from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
-@rule("request-unknown-record", "hint")
+@rule("request-unknown-record", "hint", across_tasks=True)
 def request_unknown_record(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An order, ticket or message that the request wants looked up is in a file, a signal or an earlier session (paper,
     Table 9). Silent if an application may hold it, or a file cannot be read here."""

@@ -20,7 +20,7 @@ LASTS = re.compile(
 """Phrases for what holds beyond one session."""
 
 
-@rule("scope-unmarked", "hint")
+@rule("scope-unmarked", "hint", across_tasks=True)
 def scope_unmarked(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An intent that a later session relies on is marked as persistent (paper, Table 10). Reported once for all intents
     of a task."""

@@ -4,7 +4,7 @@ from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
-@rule("setup-unused", "warning")
+@rule("setup-unused", "warning", across_tasks=True)
 def setup_unused(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task without criteria counts only through the tasks that depend on it."""
     if not task.is_setup or task.depends_on:

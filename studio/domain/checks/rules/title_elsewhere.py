@@ -21,7 +21,7 @@ THROUGHOUT = 0.4
 """unless at least this share of its sentences has it."""
 
 
-@rule("title-elsewhere", "warning")
+@rule("title-elsewhere", "warning", across_tasks=True)
 def title_elsewhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A title that describes another task was left over from it. Words that are merely missing from the task are fine,
     because titles paraphrase."""

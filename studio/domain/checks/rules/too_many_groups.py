@@ -5,7 +5,7 @@ from studio.domain.dependencies import dependency_groups
 from studio.domain.task import TaskSpec
 
 
-@rule("too-many-groups", "warning")
+@rule("too-many-groups", "warning", across_tasks=True)
 def too_many_groups(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An episode has as many dependency groups as the benchmark's plan says. Reported at the first task of each extra
     group."""

@@ -1,53 +1,60 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import (
     established_text,
     file_mentions,
     is_created_in,
-    opening_text,
     prerequisite_ids,
     visible_text,
 )
 from studio.domain.task import TaskSpec
-from studio.domain.text.back_references import back_references, known_names, named_facts
+from studio.domain.text.back_references import back_references, named_facts
 from studio.domain.text.coverage import coverage, word_overlap
 from studio.domain.text.words import content_words
 
 MAX_TASKS_WITH_NAME = 2
 """A name that more tasks mention, this one included, is common knowledge of the persona, not one session's result."""
+MIN_NAME_WORDS = 3
+"""Words of a name that can only be one thing. Two capitals may be any heading: “Target Audience”."""
 MIN_RARE_WEIGHT = 2.6
 """Weight of shared rare words that makes a back reference."""
-
-
 USUAL_TASKS = 20
 """Tasks in the paper's episodes; in shorter ones, words are no less rare."""
-MIN_SHARE_OF_BEST = 0.8
-"""A session with this share of the best one's weight may be meant as well."""
+MIN_LEAD = 1.25
+"""How many times the second best session's weight the best one needs; otherwise it is unclear which is meant."""
 MIN_SHARE_OF_DECLARED = 0.5
-"""One with this share explains a back reference if it is a declared dependency."""
+"""A declared dependency with this share of the best one's weight explains a back reference."""
+MADE_OR_DECIDED = re.compile(
+    r"\b(?:we|you|I)(?:'ve| have)? (?:just |already |recently )?(?!know\b|remember\b)[a-z]+"
+    r"|\bwhat [\w ]+ (?:decided|agreed|settled|chose)|\b(?:agreed|aligned|established|settled|decided|finali[sz]ed)\b"
+    r"|\bthose (?:two|three|four|five|six|seven|eight|ten)"
+    r"|\b(?:findings|results|outcome|conclusions?|decisions?|minutes) (?:of|from)",
+    re.IGNORECASE,
+)
+"""Back references to a result. Others (“a while back”, “our usual”) share a topic at most."""
 
 
-@rule("undeclared-dependency", "warning")
+@rule("undeclared-dependency", "warning", across_tasks=True)
 def undeclared_dependency(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A task that needs an earlier session declares it; otherwise it is scored without it, and moved or left out
-    unnoticed."""
+    """A task that uses what an earlier session made or decided declares it; otherwise it is scored without it, and
+    moved or left out unnoticed. A shared topic is no dependency."""
     known = prerequisite_ids(task, context)
     earlier = [other for other in context.earlier(task) if other.task_id not in known]
-    text_by_task = {
-        other.task_id: established_text(other) for other in (*context.episode.tasks, *context.episode.unplaced)
-    }
+    if not earlier:
+        return
     explained = set(known)
     clues = (
         *_file_clues(task, earlier),
-        *_fact_clues(task, context, earlier, text_by_task),
-        *_back_reference_clues(task, context, earlier, text_by_task),
-        *_name_clues(task, context, earlier),
+        *_fact_clues(task, context, earlier),
+        *_back_reference_clues(task, context, earlier),
+        *_intent_clues(task, context, earlier),
     )
     positions = {other.task_id: position for position, other in enumerate(context.episode.tasks)}
 
@@ -55,13 +62,10 @@ def undeclared_dependency(task: TaskSpec, context: CheckContext) -> Iterator[Fla
         """Later sessions first: they bring their own dependencies along."""
         return clue.vague != (), len(clue.others), -positions[clue.others[0]]
 
-    for clue in sorted((*clues, *_intent_clues(task, context, earlier)), key=order):
+    for clue in sorted(clues, key=order):
         if explained.isdisjoint((*clue.others, *clue.vague)):
             other = clue.others[0]
-            explained |= {
-                other,
-                *(prerequisite_ids(session, context) if (session := context.episode.task(other)) else ()),
-            }
+            explained |= {other, *(prerequisite_ids(session, context) if (session := context.task(other)) else ())}
             yield clue.flaw
 
 
@@ -100,53 +104,77 @@ def _file_clues(task: TaskSpec, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
                 break
 
 
-def _fact_clues(
-    task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec], text_by_task: dict[str, str]
-) -> Iterator[Clue]:
-    visible = visible_text(task, context).casefold()
-    apps = {part for tool in context.episode.persona.tools for part in tool.casefold().replace("__", "_").split("_")}
-    lower_texts = {name: text.casefold() for name, text in text_by_task.items()}
-    not_earlier = {other.task_id for other in context.episode.tasks} - {
-        other.task_id for other in context.earlier(task)
-    }
+def _fact_clues(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
+    """Names and numbers demanded here that only an earlier session's intents or criteria have."""
     texts = [("intents", n, intent.content) for n, intent in enumerate(task.intents, 1)]
     texts += [("checklist", n, item.criterion) for n, item in enumerate(task.checklist, 1)]
-    for field, position, text in texts:
-        for span in named_facts(text):
-            fact = span.text.casefold().strip(" .,;:’'")
-            if len(fact) < 5 or fact in visible or set(fact.split()) <= apps:
-                continue
-            holders = {name for name, task_text in lower_texts.items() if fact in task_text}
-            others = [each.task_id for each in earlier if each.task_id in holders]
-            if (
-                others
-                and holders.isdisjoint(prerequisite_ids(task, context))
-                and len(holders - not_earlier) <= MAX_TASKS_WITH_NAME
-            ):
-                yield _clue(field, position, span.text, others, f"{quote(span.text)} is asked for")
-
-
-def _name_clues(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
-    requests = {other.task_id: opening_text(other) for other in (*context.episode.tasks, *context.episode.unplaced)}
-    files = "\n".join(context.texts.get(file.sha256, "") for file in task.assets)
-    for other in earlier:
-        for name in known_names(other.initial_request):
-            mention = re.search(rf"\b{re.escape(name)}\b", task.initial_request)
-            if mention is None or name in files:
-                continue
-            if sum(name in request for request in requests.values()) == 2:
-                yield _clue("initial_request", None, name, [other.task_id], f"The request takes {quote(name)} as known")
-                break
-
-
-def _back_reference_clues(
-    task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec], text_by_task: dict[str, str]
-) -> Iterator[Clue]:
-    references = back_references(task.initial_request)
-    if not references or not earlier:
+    candidates = [
+        (field, position, span, fact)
+        for field, position, text in texts
+        for span in named_facts(text)
+        if _is_one_thing(fact := span.text.casefold().strip(" .,;:’'"))
+    ]
+    if not candidates:
         return
-    keys = {name: {word.key for word in content_words(text)} for name, text in text_by_task.items()}
-    counts = Counter(key for task_keys in keys.values() for key in task_keys)
+    visible = visible_text(task, context).casefold()
+    apps = {part for tool in context.episode.persona.tools for part in tool.casefold().replace("__", "_").split("_")}
+    readings, declared = context.once(_readings), prerequisite_ids(task, context)
+    earlier_ids = {other.task_id for other in context.earlier(task)}
+    for field, position, span, fact in candidates:
+        if fact in visible or set(fact.split()) <= apps:
+            continue
+        holders = {name for name, reading in readings.items() if fact in reading.established}
+        others = [each.task_id for each in earlier if fact in readings[each.task_id].demanded]
+        not_later = {name for name in holders if name == task.task_id or name in earlier_ids} | {
+            other.task_id for other in context.episode.unplaced if other.task_id in holders
+        }
+        if others and holders.isdisjoint(declared) and len(not_later) <= MAX_TASKS_WITH_NAME:
+            yield _clue(field, position, span.text, others, f"{quote(span.text)} is asked for")
+
+
+def _is_one_thing(fact: str) -> bool:
+    """Numbers and long names; addresses belong to people, whom any session may know."""
+    return len(fact) >= 5 and "@" not in fact and (any(map(str.isdigit, fact)) or len(fact.split()) >= MIN_NAME_WORDS)
+
+
+class Reading(NamedTuple):
+    """A task's texts in lower case."""
+
+    established: str
+    demanded: str
+
+
+def _readings(context: CheckContext) -> dict[str, Reading]:
+    return {
+        task.task_id: Reading(
+            established_text(task).casefold(),
+            "\n".join(
+                (*(intent.content for intent in task.intents), *(item.criterion for item in task.checklist))
+            ).casefold(),
+        )
+        for task in (*context.episode.tasks, *context.episode.unplaced)
+    }
+
+
+def _keys_by_task(context: CheckContext) -> dict[str, frozenset[str]]:
+    tasks = (*context.episode.tasks, *context.episode.unplaced)
+    return {task.task_id: _keys(established_text(task)) for task in tasks}
+
+
+@cached(4_000_000)
+def _keys(text: str) -> frozenset[str]:
+    return frozenset(word.key for word in content_words(text))
+
+
+def _counts(context: CheckContext) -> Mapping[str, int]:
+    return Counter(key for keys in context.once(_keys_by_task).values() for key in keys)
+
+
+def _back_reference_clues(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
+    references = [pair for pair in back_references(task.initial_request) if MADE_OR_DECIDED.match(pair[0].text)]
+    if not references:
+        return
+    keys, counts = context.once(_keys_by_task), context.once(_counts)
     total = max(len(keys), USUAL_TASKS)
     declared = prerequisite_ids(task, context)
     for reference, sentence in references:
@@ -156,28 +184,23 @@ def _back_reference_clues(
         rare = {
             word.key: math.log(total / counts[word.key]) * min(word.weight, 1) for word in near if word.key in counts
         }
-
-        def shared(name: str, rare: dict[str, float] = rare) -> float:
-            return sum(weight for key, weight in rare.items() if key in keys[name])
-
-        scores = {name: shared(name) for name in (*(other.task_id for other in earlier), *declared) if name in keys}
-        best = max(scores.values())
-        others = sorted(
-            (name for name in scores if scores[name] >= MIN_SHARE_OF_BEST * best), key=lambda name: -scores[name]
-        )
-        if best >= MIN_RARE_WEIGHT and declared.isdisjoint(others):
-            clue = _clue(
-                "initial_request",
-                None,
-                reference.text,
-                others,
-                f"The request calls something back, {quote(reference.text)}",
+        names = [name for name in (*(other.task_id for other in earlier), *declared) if name in keys]
+        scores = {name: sum(weight for key, weight in rare.items() if key in keys[name]) for name in names}
+        best, *rest = sorted(scores, key=lambda name: -scores[name])
+        if (
+            scores[best] >= MIN_RARE_WEIGHT
+            and best not in declared
+            and not any(scores[best] < MIN_LEAD * scores[name] for name in rest)
+        ):
+            why = f"The request calls something back, {quote(reference.text)}"
+            clue = _clue("initial_request", None, reference.text, [best], why)
+            yield clue._replace(
+                vague=tuple(name for name in scores if scores[name] >= MIN_SHARE_OF_DECLARED * scores[best])
             )
-            yield clue._replace(vague=tuple(name for name in scores if scores[name] >= MIN_SHARE_OF_DECLARED * best))
 
 
 def _intent_clues(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
-    known = [each for name in prerequisite_ids(task, context) if (each := context.episode.task(name))]
+    known = [each for name in prerequisite_ids(task, context) if (each := context.task(name))]
     for position, intent in enumerate(task.intents, 1):
         for other in earlier:
             if not other.is_setup:
