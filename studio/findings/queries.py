@@ -26,6 +26,11 @@ def open_findings() -> QuerySet[Finding]:
     )
 
 
+def blocking_findings() -> QuerySet[Finding]:
+    """Open findings with which a task cannot be approved: errors, and blanks of a template."""
+    return open_findings().filter(Q(severity="error") | Q(rule="to-fill-in"))
+
+
 def findings_with_waivers() -> QuerySet[Finding]:
     """Annotated with the reason of the waiver as ``waived``; null if the finding is open."""
     same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}

@@ -12,7 +12,7 @@ from django.utils import timezone
 from studio.domain.phrases import count_of, quoted_titles
 from studio.drafts.authors import authors_of_newest
 from studio.drafts.locks import lock_all
-from studio.findings.queries import open_findings
+from studio.findings.queries import blocking_findings
 from studio.findings.refresh import refresh_findings
 from studio.models import Benchmark, Event, Import, Review, Revision, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
@@ -173,7 +173,7 @@ def _split(row: Import) -> tuple[list[Task], list[Task]]:
 
 def _pending(row: Import, tasks: list[Task], changed: list[Task], user: User) -> PendingPublication:
     errors: dict[int, int] = {}
-    for key in open_findings().filter(task__in=tasks, severity="error").values_list("task_id", flat=True):
+    for key in blocking_findings().filter(task__in=tasks).values_list("task_id", flat=True):
         errors[key] = errors.get(key, 0) + 1
     return PendingPublication(tasks, changed, errors, _refusal(row, tasks, errors, user))
 

@@ -10,7 +10,7 @@ from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of
 from studio.drafts.events import record
 from studio.drafts.locks import lock
-from studio.findings.queries import open_findings
+from studio.findings.queries import blocking_findings
 from studio.findings.refresh import refresh_findings
 from studio.models import ErrorWaiver, Finding, Review, Revision, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
@@ -36,9 +36,8 @@ def approve(
     if by.pk in authors_of(revision):
         raise WorkflowError("You wrote part of this version, so someone else has to approve it.")
     refresh_findings([task.episode.persona])
-    if errors := open_findings().filter(task=task, severity="error").count():
-        count = "an error" if errors == 1 else f"{errors} errors"
-        raise WorkflowError(f"The checks find {count}. Request changes, or fix it first.")
+    if blocking := list(blocking_findings().filter(task=task).values_list("severity", flat=True)):
+        raise WorkflowError(f"The checks find {_count(blocking)}. Request changes, or fix it first.")
     if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED).exists():
         raise WorkflowError("You have already approved this version; another person's approval is still required.")
     checklist = _completed_checklist(task, answers)
@@ -110,6 +109,16 @@ def _completed_checklist(task: Task, answers: ReviewAnswers | None) -> dict[str,
     if missing := [QUESTIONS[key].label.lower() for key in QUESTIONS if key not in answers or not answers[key].met]:
         raise WorkflowError(f"Not answered “Yes”: {', '.join(missing)}. Answer “Yes” to all four, or request changes.")
     return to_stored(answers)
+
+
+def _count(severities: list[str]) -> str:
+    errors = severities.count("error")
+    blanks = len(severities) - errors
+    parts = [
+        "an error" if errors == 1 else f"{errors} errors" if errors else "",
+        "a blank to fill in" if blanks == 1 else f"{blanks} blanks to fill in" if blanks else "",
+    ]
+    return " and ".join(filter(None, parts))
 
 
 def _dismissed_errors(task: Task) -> str:

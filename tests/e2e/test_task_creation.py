@@ -18,7 +18,7 @@ def test_task_from_a_starting_point_becomes_a_template_for_another(sample, visit
     expect(page.get_by_role("textbox", name="Title")).to_have_value("Guests of the spring")
     expect(page.locator("#request textarea").first).to_have_value("I need one table of <insert what it lists> from "
         "<insert the files' names>. Call it <insert the table's name, with .csv>.")  # fmt: skip
-    expect(page.locator(".side .finding", has_text="still needs to be filled in").first).to_be_visible()
+    expect(page.locator(".side .finding", has_text="To fill in").first).to_be_visible()
     expect(page.locator(".activity").first).to_contain_text("From the starting point “A table from files”.")
 
     page.get_by_role("link", name="Save as a template").click()

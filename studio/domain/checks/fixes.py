@@ -58,8 +58,12 @@ def _describe_check(rule: ExactCheck) -> str:
         "file_lacks": f"“{rule.path}” does not contain {quote(rule.text)}",
         "reply_contains": f"the last reply contains {quote(rule.text)}",
         "reply_lacks": f"the last reply does not contain {quote(rule.text)}",
-        "tool_called": f"the tool “{rule.tool}” was called",
+        "tool_called": f"the tool “{rule.tool}” was called" + _with_arguments(rule),
     }[rule.kind]
+
+
+def _with_arguments(rule: ExactCheck) -> str:
+    return "".join(f" with {name} “{value}”" for name, value in rule.arguments.items())
 
 
 def _declare_dependency(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:

@@ -12,7 +12,7 @@ _SENTENCE_END = re.compile(
 )
 _CLAUSE_END = re.compile(
     r"[;；]\s*|:\s+|\s+[—–]\s+|\s-\s"
-    r"|,?\s+(?=(?:rather than|instead of|without|so that|as well as|while|but)\b)"
+    r"|,?(?<!\ba)(?<!\bA)\s+(?=(?:rather than|instead of|without|so that|as well as|while|but)\b)"
     r"|,\s+(?=(?:and|then|or|so|including|such as|e\.g\.)\b)"
     r"|\s+and\s+(?=(?:then\s+)?(?:please\s+)?(?:[a-z]+ly\s+)?(?:ask|give|say|state|present|provide|send|write|report|list|add|"
     r"explain|identify|remove|clear|include|make|keep|set|use|mention|confirm|show|complete|create|ensure|assess|"

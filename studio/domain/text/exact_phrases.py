@@ -102,7 +102,7 @@ TOOL = re.compile(
     r"|completed|cancelled|canceled|labelled|labeled|booked|added|forwarded|starred|paid|scheduled|set|due|posted|shared)\b"
     rf"|\b{OBJECT}(?:\s+(?:called\s+|named\s+)?[“\"‘'][^”\"’'\n]{{2,60}}[”\"’'])?\s+exists?\b"
     rf"|\b(?:an?|the|one|two|three|no)\s+(?:[a-z]+\s)?{OBJECT} exists?\b"
-    r"|\b(?:calls?|uses?|invokes?)\s+(?:the\s+)?(?:\w+__\w+|\w+ tool)\b|\blogs? in(?:to)?\b"
+    r"|\b(?:calls?|uses?|invokes?)\s+(?:the\s+)?(?:\w+__\w+|\w+ tool)\b"
     r"|\b(?:order|booking|purchase) was placed\b|\b(?:is|are) (?:on|in) the (?:wish list|cart|calendar|trash|archive)\b"
     rf"|\bno {OBJECT} (?:contains?|includes?)\b"
     rf"|\b{OBJECT}\b[^.;]{{0,30}}?\s(?:has|have)\s+(?:the\s+)?(?:priority|label|colour|status)\s+[\w“\"‘']+"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,10 +11,10 @@ from typing import Literal
 
 from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import clauses
-from studio.domain.text.coverage import Clause, Coverage, coverage
+from studio.domain.text.coverage import Coverage, coverage
 from studio.domain.text.leak_features import LeakFeatures, best_said_clause, leak_features
 from studio.domain.text.prose import without_data
-from studio.domain.text.word_index import SAID, word_index
+from studio.domain.text.word_index import word_index
 from studio.domain.text.words import content_words
 
 LONGEST = 40_000
@@ -21,8 +22,13 @@ LONGEST = 40_000
 SAID_WEIGHT = 0.6
 """Minimum weight of shared words; less proves nothing."""
 
-LONG = 80
-"""Clauses up to this many characters are quoted from the start."""
+LONG = 100
+"""Characters of a sentence that is quoted whole."""
+MOST = 0.9
+"""A clause with this share of its sentence's shared words says it alone."""
+
+
+_CONJUNCTION = re.compile(r"^(?:(?:and|but|or|so|then)\s+)+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ class Leak:
     passage: str
     """The part of the demand that is given away, verbatim."""
     source: str
-    """The clause of the text that says most, or its end, verbatim."""
+    """The sentence of the text that says most, or the clause of it that does, verbatim."""
     chance: float
     """Probability of the degree: 0 to 1."""
 
@@ -91,30 +97,37 @@ def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Le
         return None
     wholly = WHOLLY.chance(features)
     if wholly >= WHOLLY.threshold:
-        return Leak("wholly", demand.strip(), _most_telling_part(demand, covered, main_clause), wholly)
+        return Leak("wholly", demand.strip(), _most_telling_part(demand, text, covered), wholly)
     at_all = max(AT_ALL.chance(features), wholly)
     return (
-        Leak("partly", main_clause.span.text, _most_telling_part(demand, covered, main_clause), at_all)
+        Leak("partly", main_clause.span.text, _most_telling_part(demand, text, covered), at_all)
         if at_all >= AT_ALL.threshold
         else None
     )
 
 
-def _most_telling_part(demand: str, covered: Coverage, main_clause: Clause) -> str:
-    """The most telling clause of the best match; a long one is cut to start at the first shared word."""
-    clause_words = [
-        word for word in content_words(demand) if main_clause.span.start <= word.start < main_clause.span.end
-    ]
+def _most_telling_part(demand: str, text: str, covered: Coverage) -> str:
+    """Of the sentence that has most of the demand, the clause that has nearly as much, or else the whole. Where that is
+    long, it begins with the first words that both have. The words themselves count more than related ones."""
+    demand_words, index = content_words(demand), word_index(text)
+    shares: dict[int, float] = {}
+    for word in demand_words:
+        for number, similarity in index.of(word.key).items():
+            shares[number] = shares.get(number, 0.0) + covered.weights[word.start] * similarity**2
+    if not shares:
+        return ""
+    sentence = index.sentences[max(shares, key=lambda number: (shares[number], -number))].text
 
     def share(part: str) -> float:
         index = word_index(part)
-        return sum(covered.weights[word.start] * index.has(word.key) for word in clause_words)
+        return sum(covered.weights[word.start] * index.has(word.key) ** 2 for word in demand_words)
 
-    telling = max(
-        (part.text for part in clauses(main_clause.best_match.text)), key=share, default=main_clause.best_match.text
-    )
+    telling = _CONJUNCTION.sub("", max((part.text for part in clauses(sentence)), key=share, default=sentence))
+    if len(sentence) <= LONG and share(telling) < MOST * share(sentence):
+        return sentence
     if len(telling) <= LONG:
         return telling
-    clause_index = word_index(main_clause.span.text)
-    first = next((word.start for word in content_words(telling) if clause_index.has(word.key) >= SAID), 0)
-    return telling[first:] if len(telling) - first > LONG // 2 else telling
+    keys = {word.key for word in demand_words}
+    shared = [word.start for word in content_words(telling) if word.key in keys]
+    start = shared[0] if shared and shared[0] > LONG // 2 else 0
+    return f"… {telling[start:]}" if start else telling

@@ -87,6 +87,8 @@ _JOINTS = (_SECOND_VERB, _SECOND_CLAUSE, _ANY_VERB, _AND_TO, _NEW_SUBJECT, _WHIL
 _JOINED = (_TWO_OBJECTS, _TWO_NUMBERS, _TWO_DONE)
 """Patterns that end where the second requirement begins."""
 _LIST = re.compile(r"(?:^|(?<=[,;.:]))([^,;.:]+(?:,\s+[^,;.:]+){1,8},?)\s+and\s+[^,;.]+")
+_FILE = re.compile(r"(?<![\w/.])[\w-][\w./-]*\.[A-Za-z]{2,5}(?![\w/])")
+"""A full stop in a file name ends nothing."""
 _BRACKETS = re.compile(r"\([^)]*\)")
 
 
@@ -128,7 +130,7 @@ def _without_asides_and_quotes(text: str) -> str:
     bare = _ASIDE.sub(_blank, TOLERANCE.sub(_blank, text))
     for span in quoted(text):
         bare = bare[: span.start] + "x" * (span.end - span.start) + bare[span.end :]
-    return bare
+    return _FILE.sub(lambda match: "x" * len(match[0]), bare)
 
 
 def _further_starts(bare: str) -> list[int]:

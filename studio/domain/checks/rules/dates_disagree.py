@@ -1,10 +1,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.checks.sources import established_text, prerequisite_ids
 from studio.domain.task import TaskSpec
-from studio.domain.text.clauses import sentences
+from studio.domain.text.clauses import Span, sentences
 from studio.domain.text.coverage import word_overlap
 from studio.domain.text.dates import Day, find_days
 from studio.domain.text.words import content_words
@@ -53,15 +54,11 @@ def _different_years(task: TaskSpec, name: str, days: list[Day]) -> Iterator[Fla
 
 
 def _different_days(task: TaskSpec, name: str, text: str) -> Iterator[Flaw]:
-    theirs = [(span, days[0]) for span in sentences(text[:40_000]) if len(days := find_days(span.text)) == 1]
+    theirs = _dated_sentences(text)
     if not theirs:
         return
     for field, item, own_text in authored_texts(task):
-        for span in sentences(own_text[:40_000]):
-            days = find_days(span.text)
-            if len(days) != 1:
-                continue
-            day = days[0]
+        for span, day in _dated_sentences(own_text):
             rest = _without(span.text, day)
             for sentence, other_day in theirs:
                 if (day.day, day.month) == (other_day.day, other_day.month):
@@ -76,6 +73,14 @@ def _different_days(task: TaskSpec, name: str, text: str) -> Iterator[Flaw]:
                         other=name,
                     )
                     return
+
+
+@cached(1_000_000)
+def _dated_sentences(text: str) -> tuple[tuple[Span, Day], ...]:
+    """Sentences that name exactly one day."""
+    if not find_days(text):
+        return ()
+    return tuple((span, days[0]) for span in sentences(text[:40_000]) if len(days := find_days(span.text)) == 1)
 
 
 def _without(text: str, day: Day) -> str:

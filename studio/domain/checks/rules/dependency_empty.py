@@ -14,13 +14,14 @@ def dependency_empty(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A dependency carries something over: words, names, files or wishes that the later session needs."""
     if not any(not dependency.carries_over.strip() for dependency in task.depends_on):
         return
-    here = f"{established_text(task)}\n{visible_text(task, context)}\n{task.reference_workflow}\n{task.description}"
+    whole = f"{established_text(task)}\n{visible_text(task, context)}\n{task.reference_workflow}\n{task.description}"
+    pieces = (task.initial_request, *(intent.content for intent in task.intents), whole)  # the whole takes longest
     for position, dependency in enumerate(task.depends_on, 1):
         other = context.task(dependency.task_id)
         if other is None or dependency.carries_over.strip() or other.task_id == task.task_id:
             continue
-        parts = [other.title, other.initial_request, *(intent.content for intent in other.intents)]
-        if all(word_overlap(part, here) < MIN_SHARE for part in parts):
+        parts = [other.title, *(intent.content for intent in other.intents), other.initial_request]
+        if all(word_overlap(part, here) < MIN_SHARE for here in pieces for part in parts):
             yield Flaw(
                 "depends_on",
                 f"Nothing that “{dependency.task_id}” establishes is taken up here.",

@@ -6,6 +6,9 @@ from studio.domain.checks.sources import UNFILLED, opening_text
 from studio.domain.task import TaskSpec
 from studio.domain.text.leaks import find_leak, topic_of
 
+CERTAIN = 0.9
+"""Minimum probability that all of it is said; an error stops a task from being approved."""
+
 
 @rule("intent-in-request", "warning", judges_language=True)
 def intent_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
@@ -17,10 +20,10 @@ def intent_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         leak = find_leak(intent.content, opening_text(task), topic)
         if leak is None:
             continue
-        wholly = leak.degree == "wholly"
+        wholly = leak.degree == "wholly" and leak.chance >= CERTAIN
         yield Flaw(
             "intents",
-            f"The request already says {'this' if wholly else 'a part of this'}: {quote(leak.source, SHORT)}.",
+            f"The request says {'this' if wholly else 'part of this'} already: {quote(leak.source, SHORT)}.",
             "Remove it from the request, or remove the intent."
             if wholly
             else "Remove that part from the request, or keep only the unstated part in the intent.",

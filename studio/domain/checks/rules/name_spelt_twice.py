@@ -1,5 +1,5 @@
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from studio.domain.bounded_cache import cached
@@ -23,10 +23,12 @@ def name_spelt_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     known = _names(visible_text(task, context)).union(
         *(_names(established_text(earlier)) for earlier in context.earlier(task))
     )
+    by_part = _by_part(known)
     seen = set()
     for field, position, text in demands:
         for name in sorted(_names(text) - known):
-            other = next((candidate for candidate in sorted(known) if _is_misspelt(name, candidate)), None)
+            candidates = {other for part in _parts(name) for other in by_part.get(part, ())}
+            other = next((candidate for candidate in sorted(candidates) if _is_misspelt(name, candidate)), None)
             if other and name not in seen:
                 seen.add(name)
                 yield Flaw(
@@ -36,6 +38,19 @@ def name_spelt_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                     position,
                     passage=name,
                 )
+
+
+def _by_part(names: Iterable[str]) -> dict[tuple[int, str], list[str]]:
+    """Names by first and by last word: spelt twice, they share one of them."""
+    by_part: dict[tuple[int, str], list[str]] = {}
+    for name in names:
+        for part in _parts(name):
+            by_part.setdefault(part, []).append(name)
+    return by_part
+
+
+def _parts(name: str) -> list[tuple[int, str]]:
+    return list(enumerate(name.casefold().split()))
 
 
 @cached(1_000_000)

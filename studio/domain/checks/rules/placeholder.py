@@ -15,20 +15,21 @@ BLANK = re.compile(r"\[[A-Z][A-Z _-]{2,40}\]|(?<!\w)_{3,}(?!\w)")
 """Possibly intended: forms have blanks."""
 
 
-@rule("placeholder", "warning")
-def placeholder(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Text that should have been replaced before anyone reads the task. An error where a template's blank was left."""
+@rule("to-fill-in", "warning")
+def to_fill_in(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """A blank of a template. Nothing is wrong with a task that was just begun, but it cannot be approved like this."""
     for field, item, text in (*authored_texts(task), *_other_texts(task)):
         if match := UNFILLED.search(text):
-            yield Flaw(
-                field,
-                f"“{match[0]}” still needs to be filled in.",
-                "Replace the placeholder.",
-                item,
-                passage=match[0],
-                severity="error",
-            )
-        elif match := PLACEHOLDER.search(text):
+            yield Flaw(field, f"To fill in: “{match[0]}”.", "Replace it by your own text.", item, passage=match[0])
+
+
+@rule("placeholder", "warning")
+def placeholder(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """Text that should have been replaced before anyone reads the task."""
+    for field, item, text in (*authored_texts(task), *_other_texts(task)):
+        if UNFILLED.search(text):
+            continue
+        if match := PLACEHOLDER.search(text):
             yield Flaw(
                 field, (f"“{match[0]}” should have been replaced."), "Replace the placeholder.", item, passage=match[0]
             )

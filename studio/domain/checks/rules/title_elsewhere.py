@@ -44,11 +44,16 @@ def title_elsewhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 def _fits_own_task(task: TaskSpec) -> bool:
     """Also compares with file names split into words."""
+    pieces = (*(intent.content for intent in task.intents), task.initial_request[:10_000])
+    if any(word_overlap(task.title, piece) > 0.35 for piece in pieces if piece in established_text(task)[:20_000]):
+        return True
     rest = f"{established_text(task).removeprefix(task.title)[:20_000]}\n{task.description}"
     return word_overlap(task.title, rest) > 0.35 or word_overlap(task.title, re.sub(r"[_./-]", " ", rest)) > 0.35
 
 
 def _find_better_match(task: TaskSpec, others: list[TaskSpec]) -> TaskSpec | None:
+    if _is_theme(task.title, _sentences(task)):
+        return None
     own = _theme_share(task.title, _sentences(task))
     if own > PASSING or word_overlap(task.title, task.description) > 0.5:
         return None
@@ -71,6 +76,21 @@ def _sentences(task: TaskSpec) -> tuple[str, ...]:
         *(intent.content for intent in task.intents),
         *(item.criterion for item in task.checklist),
     )
+
+
+@cached(1_000_000)
+def _is_theme(title: str, texts: tuple[str, ...]) -> bool:
+    """Whether the share is certain to exceed PASSING; reads no more sentences than that takes."""
+    title_words = content_words(title)
+    total = sum(word.weight for word in title_words)
+    enough = (PASSING + 0.001) * total * len(texts)
+    matched = 0.0
+    for text in texts:
+        bag = _keys(text)
+        matched += sum(word.weight for word in title_words if _contains(bag, word.key))
+        if matched > enough:
+            return True
+    return False
 
 
 @cached(1_000_000)

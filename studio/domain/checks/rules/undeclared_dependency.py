@@ -17,6 +17,7 @@ from studio.domain.checks.sources import (
 from studio.domain.task import TaskSpec
 from studio.domain.text.back_references import back_references, named_facts
 from studio.domain.text.coverage import coverage, word_overlap
+from studio.domain.text.stems import stem
 from studio.domain.text.words import content_words
 
 MAX_TASKS_WITH_NAME = 2
@@ -27,6 +28,7 @@ MIN_RARE_WEIGHT = 2.6
 """Weight of shared rare words that makes a back reference."""
 USUAL_TASKS = 20
 """Tasks in the paper's episodes; in shorter ones, words are no less rare."""
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 MIN_LEAD = 1.25
 """How many times the second best session's weight the best one needs; otherwise it is unclear which is meant."""
 MIN_SHARE_OF_DECLARED = 0.5
@@ -105,7 +107,7 @@ def _file_clues(task: TaskSpec, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
 
 
 def _fact_clues(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
-    """Names and numbers demanded here that only an earlier session's intents or criteria have."""
+    """Names and numbers demanded here that only an earlier session has."""
     texts = [("intents", n, intent.content) for n, intent in enumerate(task.intents, 1)]
     texts += [("checklist", n, item.criterion) for n, item in enumerate(task.checklist, 1)]
     candidates = [
@@ -118,13 +120,13 @@ def _fact_clues(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpe
         return
     visible = visible_text(task, context).casefold()
     apps = {part for tool in context.episode.persona.tools for part in tool.casefold().replace("__", "_").split("_")}
-    readings, declared = context.once(_readings), prerequisite_ids(task, context)
+    texts_by_task, declared = context.once(_lower_texts), prerequisite_ids(task, context)
     earlier_ids = {other.task_id for other in context.earlier(task)}
     for field, position, span, fact in candidates:
         if fact in visible or set(fact.split()) <= apps:
             continue
-        holders = {name for name, reading in readings.items() if fact in reading.established}
-        others = [each.task_id for each in earlier if fact in readings[each.task_id].demanded]
+        holders = {name for name, text in texts_by_task.items() if fact in text}
+        others = [each.task_id for each in earlier if each.task_id in holders]
         not_later = {name for name in holders if name == task.task_id or name in earlier_ids} | {
             other.task_id for other in context.episode.unplaced if other.task_id in holders
         }
@@ -137,23 +139,9 @@ def _is_one_thing(fact: str) -> bool:
     return len(fact) >= 5 and "@" not in fact and (any(map(str.isdigit, fact)) or len(fact.split()) >= MIN_NAME_WORDS)
 
 
-class Reading(NamedTuple):
-    """A task's texts in lower case."""
-
-    established: str
-    demanded: str
-
-
-def _readings(context: CheckContext) -> dict[str, Reading]:
-    return {
-        task.task_id: Reading(
-            established_text(task).casefold(),
-            "\n".join(
-                (*(intent.content for intent in task.intents), *(item.criterion for item in task.checklist))
-            ).casefold(),
-        )
-        for task in (*context.episode.tasks, *context.episode.unplaced)
-    }
+def _lower_texts(context: CheckContext) -> dict[str, str]:
+    tasks = (*context.episode.tasks, *context.episode.unplaced)
+    return {task.task_id: established_text(task).casefold() for task in tasks}
 
 
 def _keys_by_task(context: CheckContext) -> dict[str, frozenset[str]]:
@@ -163,7 +151,7 @@ def _keys_by_task(context: CheckContext) -> dict[str, frozenset[str]]:
 
 @cached(4_000_000)
 def _keys(text: str) -> frozenset[str]:
-    return frozenset(word.key for word in content_words(text))
+    return frozenset(map(stem, frozenset(_WORD.findall(text))))
 
 
 def _counts(context: CheckContext) -> Mapping[str, int]:

@@ -125,7 +125,7 @@ def test_deeply_nested_payload_is_checked() -> None:
         payload = {"inner": payload}
     task = TaskSpec(task_id="t", title="Deep", initial_request="", trigger=Trigger(kind="webhook", payload=payload))
 
-    assert "placeholder" in {each.rule for each in check_task(task)}
+    assert "to-fill-in" in {each.rule for each in check_task(task)}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_rule_reports_the_flaw_with_its_location(
     assert finding.message.endswith(".") and finding.mend.endswith(".")
 
 
-def test_unfilled_placeholder_is_an_error_in_every_field() -> None:
+def test_blank_of_a_template_is_to_fill_in_in_every_field() -> None:
     payload = {"event": "x", "rows": [{"deep": "<insert the order>"}]}
     unfilled = scored(
         "t",
@@ -48,14 +48,15 @@ def test_unfilled_placeholder_is_an_error_in_every_field() -> None:
         checklist=(item("Names <insert the sum\nand why>."),),
     )
 
-    findings = [finding for finding in check(scored("a"), unfilled) if finding.rule == "placeholder"]
+    findings = [finding for finding in check(scored("a"), unfilled) if finding.rule in ("placeholder", "to-fill-in")]
 
-    assert {(finding.field, finding.item, finding.severity) for finding in findings} == {
-        ("title", None, "warning"),
-        ("trigger", None, "error"),
-        ("depends_on", 1, "error"),
-        ("checklist", 1, "error"),
+    assert {(finding.field, finding.item, finding.rule) for finding in findings} == {
+        ("title", None, "placeholder"),
+        ("trigger", None, "to-fill-in"),
+        ("depends_on", 1, "to-fill-in"),
+        ("checklist", 1, "to-fill-in"),
     }
+    assert {finding.severity for finding in findings} == {"warning"}
 
 
 def test_every_rule_has_a_description() -> None:

@@ -14,6 +14,18 @@ CHECKLIST_CASES: tuple[Case, ...] = (
         "and it says when the offer ends.",
     ),
     Case(
+        "intents-untested",
+        {
+            "intents": ("Metric units", "Deliver before Easter", "Mention the allergens of nuts"),
+            "criteria": ("The letter is polite.",),
+        },
+        {
+            "intents": ("Metric units", "Deliver before Easter", "Mention the allergens of nuts"),
+            "criteria": ("The letter is polite.", "The letter mentions nuts."),
+        },
+        ("checklist", None),
+    ),
+    Case(
         "criterion-should-be-rule",
         {"criteria": ("The subject is exactly “Boiler repair”.",)},
         {"criteria": ("The letter explains why the “Boiler repair” cannot wait.",)},

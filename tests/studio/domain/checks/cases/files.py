@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from studio.domain.task import ExpectedArtifact
+from studio.domain.task import ChecklistItem, ExactCheck, ExpectedArtifact
 from tests.studio.domain.checks.cases.case import Case, artifact
+
+PLAN_EXISTS = ExactCheck(kind="file_exists", path="plan.md")
 
 FILES_CASES: tuple[Case, ...] = (
     Case(
@@ -32,6 +34,32 @@ FILES_CASES: tuple[Case, ...] = (
         {"intents": ("The answer comes from notes.md.",), "criteria": ("The answer has a date.",)},
         ("intents", 1),
         "answer.md",
+    ),
+    Case(
+        "output-unread",  # another item's rule looks at the file, which judges do not see
+        {
+            "request": "Write the plan into plan.md.",
+            "criteria": (
+                ChecklistItem(uid="r", criterion="plan.md exists.", grader="rule", rule=PLAN_EXISTS),
+                "The plan has a date.",
+            ),
+        },
+        {
+            "request": "Write the plan into plan.md.",
+            "criteria": (
+                ChecklistItem(uid="r", criterion="plan.md exists.", grader="rule", rule=PLAN_EXISTS),
+                "The reply names the first day.",
+            ),
+        },
+        ("initial_request", None),
+        "plan.md",
+    ),
+    Case(
+        "criterion-file-unmade",
+        {"request": "Plan the week, please.", "criteria": ("week.md lists every shift.",)},
+        {"request": "Plan the week in week.md, please.", "criteria": ("week.md lists every shift.",)},
+        ("checklist", 1),
+        "week.md",
     ),
     Case(
         "asset-unused",

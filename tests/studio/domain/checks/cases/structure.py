@@ -49,6 +49,15 @@ STRUCTURAL_CASES: list[tuple[str, list[Finding], tuple[str, str, int | None]]] =
     ),
     ("rule-incomplete", check(scored("t", checklist=(item(grader="rule"),))), ("t", "checklist", 1)),
     (
+        "rule-differs",
+        check(
+            scored(
+                "t", checklist=(item("a.md exists.", grader="rule", rule=ExactCheck(kind="file_exists", path="b.md")),)
+            )
+        ),
+        ("t", "checklist", 1),
+    ),
+    (
         "rule-incomplete",
         check(scored("t", checklist=(item(grader="rule", rule=ExactCheck(kind="file_contains", path="a")),))),
         ("t", "checklist", 1),

@@ -101,6 +101,13 @@ TEXTS_CASES: tuple[Case, ...] = (
         "help@agency.gov.uk",
     ),
     Case(
+        "to-fill-in",
+        {"request": "Make a table of <insert what it lists>."},
+        {"request": "Make a table of <b>boats</b>."},
+        ("initial_request", None),
+        "<insert what it lists>",
+    ),
+    Case(
         "placeholder",
         {"expected_artifacts": (ExpectedArtifact(path="plan.md", note="TODO: say what stands in it."),)},
         {"expected_artifacts": (ExpectedArtifact(path="plan.md", note="What is to do on each day."),)},
