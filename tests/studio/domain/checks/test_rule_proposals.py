@@ -108,7 +108,7 @@ def test_prose_that_mentions_no_tool_gets_no_finding() -> None:
 
 
 @pytest.mark.parametrize(
-    "criterion", ["plan.md exists and is new.", "Has either “a” or “bb bb”.", "Songs should be “new”."]
+    "criterion", ["plan.md exists and is new.", "Has either “a” or “b”.", "Songs should be “new”."]
 )
 def test_what_a_rule_cannot_decide_is_not_called_a_rule(criterion: str) -> None:
     task = TaskSpec(task_id="t", checklist=(ChecklistItem(uid="c", criterion=criterion),))

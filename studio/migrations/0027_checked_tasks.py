@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0024_draft_numbers'),
+        ('studio', '0026_task_summaries'),
     ]
 
     operations = [
