@@ -13,6 +13,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from studio.domain.statistics import Figures
+from studio.domain.text.clauses import sentences
 from studio.models import Persona, Task
 from studio.models.statuses import STATUSES
 from studio.templatetags.studio_ui import icon, people_named, status
@@ -120,3 +121,19 @@ def figures_row(persona: Persona, figures: Figures) -> SafeString:
     )
     head = f'<th scope="row"><a href="{escape(persona.get_absolute_url())}">{escape(persona)}</a></th>'
     return mark_safe(f"<tr>{head}{cells}</tr>")
+
+
+@register.filter
+def sentence_ranges(text: str) -> str:
+    """“0-34 35-80”: where its sentences are, in the units of JavaScript strings, for scripts that step through them."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # as browsers read it
+    ranges, position, units = [], 0, 0
+    for span in sentences(text):
+        start = units + _units(text[position : span.start])
+        position, units = span.end, start + _units(span.text)
+        ranges.append(f"{start}-{units}")
+    return " ".join(ranges)
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -23,11 +23,11 @@ function sentences() {
   for (const holder of holders) {
     const node = holder.firstChild;
     if (holder.childNodes.length !== 1 || node.nodeType !== Node.TEXT_NODE) continue;
-    for (const match of node.data.matchAll(/[^\n.!?]+(?:[.!?]+(?=\s|$)|[.!?])*/g)) {
-      if (!match[0].trim()) continue;
+    for (const ends of holder.dataset.passages.split(" ").filter(Boolean)) {
+      const [start, end] = ends.split("-").map(Number);
       const range = new Range();
-      range.setStart(node, match.index + match[0].search(/\S/));
-      range.setEnd(node, match.index + match[0].length);
+      range.setStart(node, start);
+      range.setEnd(node, end);
       ranges.push(range);
     }
   }
