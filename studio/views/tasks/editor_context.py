@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef, Q
 
 from studio import access
 from studio.access import SignedInRequest
@@ -23,7 +25,7 @@ from studio.findings.queries import findings_of_task
 from studio.forms.file_mentions import mentions_in
 from studio.forms.task_reader import read_task_form
 from studio.forms.tasks import TaskForm
-from studio.models import Category, GraderScript, Persona, Task
+from studio.models import Category, ChecklistItem, GraderScript, Persona, Task
 from studio.personas import tools_and_skills
 from studio.review import assignments
 from studio.review.checklist import QUESTIONS
@@ -86,7 +88,13 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
     people = assignments.assignees_of(row, authors=authors)
     findings, waived = waivers.split_waived(row, findings_of_task(row))
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
-    siblings = list(row.episode.tasks.order_by("position", "task_id").values("pk", "task_id", "title", "position"))
+    scored = ChecklistItem.objects.filter(task=OuterRef("pk"), criterion__regex=r"\S")
+    siblings = list(
+        row.episode.tasks.annotate(scored=Exists(scored) | ~Q(grader_path=""))
+        .order_by("position", "task_id")
+        .values("pk", "task_id", "title", "position", "scored")
+    )
+    choices = _dependency_choices(siblings, row)
     index = next((index for index, other in enumerate(siblings) if other["pk"] == row.pk), 0)
     scripts = list(persona.grader_scripts.order_by("path"))
     path = script_path(persona.user_id, base.grader_script)
@@ -127,6 +135,8 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
         "fields": FIELDS,
         "task_names": task_names(siblings),
         "earlier": [other for other in siblings if other["pk"] != row.pk and other["position"]],
+        "dependency_choices": choices,
+        "dependency_ids": {other["task_id"] for _, others in choices for other in others},
         "before": siblings[index - 1] if index else None,
         "after": siblings[index + 1] if index + 1 < len(siblings) else None,
         "details_open": bool(form.errors) or any(finding.field in EXPORT_FIELDS for finding in findings),
@@ -144,6 +154,17 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
         "limits": {"files": settings.UPLOAD_MAX_TASK_FILES, "file_bytes": settings.UPLOAD_MAX_FILE_BYTES},
         "activity": activity_of(row, size=8).object_list,
     }
+
+
+def _dependency_choices(siblings: Iterable[Mapping[str, Any]], row: Task) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Tasks that run before this one, in groups with what to know before choosing; in the order of the episode."""
+    before = [other for other in siblings if other["position"] and other["position"] < (row.position or math.inf)]
+    before = [other for other in before if other["pk"] != row.pk]
+    groups = {
+        "Can be built on: nothing scores them on their own": [other for other in before if not other["scored"]],
+        "Scored on their own: first move their items and script here": [other for other in before if other["scored"]],
+    }
+    return [(label, others) for label, others in groups.items() if others]
 
 
 def file_tokens(task: Task) -> FileTokens:

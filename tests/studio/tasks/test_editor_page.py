@@ -451,3 +451,18 @@ def test_missing_grader_script_stays_selected(desk):
     desk.client.post(desk.url, desk.form() | {"grader_script": [f"data/baker/{script.path}"]})
     assert desk.spec.grader_script == "data/baker/scripts/rye.py"
     assert "script not found" not in desk.client.get(desk.url).content.decode()
+
+
+def test_picker_of_dependencies_says_what_can_be_built_on(desk):
+    a_task(desk.persona, "flour", by=desk.author, title="Flour for the week", checklist=())
+    last = a_task(desk.persona, "cakes", by=desk.author)
+    a_task(desk.persona, "later", by=desk.author, title="Later", checklist=())
+
+    page = joined(desk.client.get(last.get_absolute_url()).content.decode())
+    free, scored = page[page.index("<optgroup") :].split("</optgroup>")[:2]
+
+    assert "nothing scores them" in free
+    assert 'value="flour"' in free
+    assert "first move their items" in scored
+    assert 'value="bread" disabled' in scored
+    assert 'value="later"' not in free + scored
