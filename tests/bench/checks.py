@@ -8,6 +8,7 @@ floor (floors.json) or slow; 2: a persona is missing.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -23,6 +24,7 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.pibench import read_personas
 from tests.bench.flaws import own_flaws
+from tests.bench.opinions import SecondOpinions
 from tests.bench.own import LABELS, own_episodes, own_findings, own_labels, own_leaks, own_tasks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,8 +60,14 @@ def _rate(hits: int, n: int) -> str:
     return f"{hits / n:.2f} [{rate.low:.2f}–{rate.high:.2f}]"
 
 
-def main(chosen: Sequence[str] = ()) -> int:
-    """``chosen`` are names of sets; empty: all."""
+def main(arguments: Sequence[str] = ()) -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model", default="", help="ask this model for second opinions; its address and the variable "
+                        "of its key are in STUDIO_BENCH_URL and STUDIO_BENCH_KEY_ENV")  # fmt: skip
+    parser.add_argument("sets", nargs="*", help="names of sets; none: all")
+    options = parser.parse_args(arguments)
+    chosen = options.sets
+    asked = SecondOpinions(options.model) if options.model else None
     folder = Path(os.environ.get("PIBENCH_DATA") or ROOT.parent / "shared" / "pibench")
     floors = json.loads((LABELS / "floors.json").read_text("utf-8"))
     print(f"  {'rule':<44} {'precision, 95 %':>16}  {'recall, 95 %':>16} {'labelled':>8} {'found':>6}")
@@ -72,7 +80,7 @@ def main(chosen: Sequence[str] = ()) -> int:
             return 2
         episode, texts = read(folder, name)
         start = time.process_time()
-        findings = find_problems(episode, texts=texts)
+        findings = find_problems(episode, texts=texts, opinions=asked.about([episode]) if asked else None)
         episode_seconds = time.process_time() - start
         start = time.process_time()
         for task in episode.tasks:
@@ -93,7 +101,8 @@ def main(chosen: Sequence[str] = ()) -> int:
             labels = own_labels(set_name)
             counts = f"{len(own_tasks(set_name))} tasks and {len(own_episodes(set_name))} episodes of our own"
             print(f"{set_name}: {counts}; readings agree with κ {kappa(*labels['readings']):.2f}")
-            bad |= _print(scores(own_findings(set_name), labels), floors.get(f"own, {set_name}", {}))
+            opinions = asked.about(own_tasks(set_name)) if asked else None
+            bad |= _print(scores(own_findings(set_name, opinions), labels), floors.get(f"own, {set_name}", {}))
             if flaws := flaw_scores(set_name):
                 print(f"{set_name}: small tasks of our own with one flaw each, and others that only look alike")
                 bad |= _print(flaws, floors.get(f"flaws, {set_name}", {}))

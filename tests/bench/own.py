@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from studio.domain.base import FileRef
 from studio.domain.checks import find_problems
+from studio.domain.checks.opinions import Opinion
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.persona import PersonaSpec
@@ -27,9 +28,9 @@ def own_tasks(name: str) -> list[EpisodeSpec]:
     return [_episode(row["role"], [{"id": row["role"]} | row]) for row in _task_rows(name)]
 
 
-def own_findings(name: str) -> list[Finding]:
+def own_findings(name: str, opinions: Mapping[str, Opinion] | None = None) -> list[Finding]:
     """Findings of the rules that have labels."""
-    items = [finding for episode in own_tasks(name) for finding in find_problems(episode)]
+    items = [finding for episode in own_tasks(name) for finding in find_problems(episode, opinions=opinions)]
     pairs = [finding for episode in own_episodes(name) for finding in find_problems(episode)]
     return items + [finding for finding in pairs if finding.rule == "undeclared-dependency"]
 

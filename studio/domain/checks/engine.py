@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from studio.domain.checks import rules
 from studio.domain.checks.bounds import within_bounds
+from studio.domain.checks.opinions import Opinion
 from studio.domain.checks.rule import RULES, CheckContext, Flaw, Rule
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
@@ -35,6 +36,7 @@ def find_problems(
     plan: Plan = PAPER_PLAN,
     reports: Mapping[str, GraderReport] | None = None,
     tools: Mapping[str, str] | None = None,
+    opinions: Mapping[str, Opinion] | None = None,
     unchanged: Collection[str] = (),
     seconds: float = BUDGET_SECONDS,
 ) -> list[Finding]:
@@ -42,11 +44,14 @@ def find_problems(
     ``seconds`` of processor time are spent, tasks not checked to the end have an error that says so.
 
     ``texts`` are contents of text files and ``reports`` the results of running grader scripts, both by sha256.
-    ``tools`` are descriptions by tool name. The tasks with the ids ``unchanged`` are checked only by rules that read
+    ``tools`` are descriptions by tool name. ``opinions`` of a model, by their question's key, replace the verdict of
+    rules that ask such questions. The tasks with the ids ``unchanged`` are checked only by rules that read
     several tasks, because the findings of the others are known.
     """
     episode = within_bounds(episode)
-    context = CheckContext(episode=episode, texts=texts or {}, plan=plan, reports=reports or {}, tools=tools or {})
+    context = CheckContext(
+        episode=episode, texts=texts or {}, plan=plan, reports=reports or {}, tools=tools or {}, opinions=opinions or {}
+    )
     findings = []
     with time_budget(seconds):
         for task in (*episode.tasks, *episode.unplaced):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Severity
 from studio.domain.graders.report import GraderReport
 from studio.domain.plan import Plan
 from studio.domain.task import ExactCheck, TaskSpec
+
+if TYPE_CHECKING:
+    from studio.domain.checks.opinions import Opinion
 
 T = TypeVar("T")
 
@@ -47,6 +50,8 @@ class CheckContext:
     """Results of running grader scripts, by the script's sha256; absent: not run yet."""
     tools: Mapping[str, str]
     """Descriptions shown to agents, by tool name; absent: unknown."""
+    opinions: Mapping[str, Opinion] = field(default_factory=dict)
+    """Second opinions of a model (``Opinion``) by their question's key; absent: none was asked for."""
     _computed: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, compute: Callable[[CheckContext], T]) -> T:

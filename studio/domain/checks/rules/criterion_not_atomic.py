@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from studio.domain.checks.opinions import BY_MODEL, atomic_question
 from studio.domain.checks.quotes import join_with_and, quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
@@ -15,6 +16,12 @@ def criterion_not_atomic(task: TaskSpec, context: CheckContext) -> Iterator[Flaw
     Table 11)."""
     for position, item in enumerate(task.checklist, 1):
         estimate = requirements(item.criterion)
+        opinion = context.opinions.get(atomic_question(item.criterion).key) if context.opinions else None
+        if opinion and (opinion.count > 1) != (estimate.sure > 1 or estimate.listed > 2):
+            if opinion.count > 1:
+                message = f"Asks for {opinion.count} things{BY_MODEL}."
+                yield Flaw("checklist", message, "Split it so that each item is one requirement.", position)
+            continue
         if estimate.sure < 2 and estimate.listed < 3:
             continue
         yield Flaw(
