@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0026_task_summaries'),
+        ('studio', '0027_summary_authors'),
     ]
 
     operations = [
