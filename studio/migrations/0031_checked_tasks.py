@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0027_summary_authors'),
+        ('studio', '0030_model_requests'),
     ]
 
     operations = [
