@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0030_model_requests'),
+        ('studio', '0031_guide_and_notification_kinds'),
     ]
 
     operations = [
