@@ -1,12 +1,12 @@
-"""Adjudication: someone else decides where auditors differ."""
+"""Adjudication: someone else decides where auditors have no majority."""
 
 from __future__ import annotations
 
 from django.db.models import QuerySet
 
-from annotations.consensus import unanimous_answer, update_consensus
+from annotations.consensus import majority_answer, update_consensus
 from annotations.models import Adjudication, AuditCampaign, Consensus, Packet
-from annotations.visibility import ADJUDICATORS, Answers, answers_of, may_adjudicate, shares_of
+from annotations.visibility import ADJUDICATORS, Answers, Share, answers_of, may_adjudicate, shares_of
 from studio.models import Membership, User
 from studio.models.transactions import atomic_with_retry
 
@@ -36,7 +36,11 @@ def adjudicable_packets(user: User, campaigns: QuerySet[AuditCampaign]) -> dict[
         return {}
     rows = list(AuditCampaign.objects.filter(pk__in=positions).select_related("benchmark").order_by("created_at"))
     shares = shares_of(rows, user)
-    return {row: positions[row.pk] for row in rows if not shares[row.pk].pending and not shares[row.pk].undoable}
+    return {row: positions[row.pk] for row in rows if not _may_still_judge(shares[row.pk])}
+
+
+def _may_still_judge(share: Share) -> bool:
+    return bool(share.pending or share.returning or share.undoable)
 
 
 def undecided_packets(campaign: AuditCampaign, answers: Answers | None = None) -> list[int]:
@@ -45,21 +49,21 @@ def undecided_packets(campaign: AuditCampaign, answers: Answers | None = None) -
     return [
         pk
         for pk in rows
-        if len(answers.get(pk, {})) >= campaign.overlap and unanimous_answer(answers.get(pk, {}).values()) is None
+        if len(answers.get(pk, {})) >= campaign.overlap and majority_answer(answers.get(pk, {}).values()) is None
     ]
 
 
 @atomic_with_retry
 def adjudicate(packet: Packet, *, by: User, decision: bool, reason: str) -> Adjudication:
-    """Record the final decision on a packet whose auditors differ; the newest one counts. Raises AdjudicationError."""
+    """Record the final decision on a packet without a majority; the newest one counts. Raises AdjudicationError."""
     packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
     answers = answers_of([packet.campaign_id]).get(packet.pk, {})
     if not may_adjudicate(by, packet):
         raise AdjudicationError("Someone who has not judged this decision must adjudicate it.")
     if len(answers) < packet.campaign.overlap:
         raise AdjudicationError("Not everyone assigned has judged this decision yet.")
-    if unanimous_answer(answers.values()) is not None:
-        raise AdjudicationError("The auditors agree on this decision; there is nothing to adjudicate.")
+    if majority_answer(answers.values()) is not None:
+        raise AdjudicationError("Most auditors agree on this decision; there is nothing to adjudicate.")
     if not reason.strip():
         raise AdjudicationError("Give your reason in one sentence; the auditors will see it.", "reason")
     row = Adjudication.objects.create(packet=packet, by=by, decision=decision, reason=reason.strip())

@@ -1,4 +1,5 @@
-"""Agreement between people: percent, Cohen's and Fleiss' κ, Krippendorff's α, for nominal answers.
+"""Agreement for nominal answers: percent, Cohen's and Fleiss' κ, Krippendorff's α and Gwet's AC1 between people, and
+the confusion matrix of a judge against them.
 
 Each is None where undefined: nothing to compare, or no variation to agree about beyond chance.
 """
@@ -6,7 +7,8 @@ Each is None where undefined: nothing to compare, or no variation to agree about
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 Unit = Sequence[Hashable]
@@ -69,3 +71,53 @@ def krippendorff_alpha(units: Sequence[Unit]) -> float | None:
     )
     expected = sum(count * (n - count) for count in totals.values()) / (n - 1)
     return None if expected == 0 else 1 - observed / expected
+
+
+def gwet_ac1(units: Sequence[Unit], labels: Collection[Hashable] = ()) -> float | None:
+    """Any number of people and gaps (Gwet 2008). Holds where nearly everybody gives the same answer, unlike κ and α.
+
+    ``labels`` are answers that could have been given and count as such even if nobody gave them. None with fewer
+    than two answers to choose from.
+    """
+    answered = [Counter(unit) for unit in units if unit]
+    pairable = [counts for counts in answered if counts.total() >= 2]
+    known = set(labels).union(*answered)
+    if not pairable or len(known) < 2:
+        return None
+    observed = sum(
+        sum(count * (count - 1) for count in counts.values()) / (counts.total() * (counts.total() - 1))
+        for counts in pairable
+    ) / len(pairable)
+    shares = [sum(counts[label] / counts.total() for counts in answered) / len(answered) for label in known]
+    expected = sum(share * (1 - share) for share in shares) / (len(known) - 1)
+    return (observed - expected) / (1 - expected)
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """A judge's yes and no beside those of people."""
+
+    both_yes: int
+    too_lenient: int
+    """The judge said yes, people said no."""
+    too_strict: int
+    """The judge said no, people said yes."""
+    both_no: int
+
+    @property
+    def n(self) -> int:
+        return self.both_yes + self.too_lenient + self.too_strict + self.both_no
+
+    @property
+    def people_yes(self) -> int:
+        return self.both_yes + self.too_strict
+
+    @property
+    def people_no(self) -> int:
+        return self.both_no + self.too_lenient
+
+
+def count_confusion(pairs: Iterable[tuple[bool, bool]]) -> Confusion:
+    """``pairs``: the judge's answer and that of people, for each decision."""
+    counts = Counter(pairs)
+    return Confusion(counts[True, True], counts[True, False], counts[False, True], counts[False, False])

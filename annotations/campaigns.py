@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from annotations.models import AuditCampaign, Packet
+from annotations.models import AuditCampaign, Packet, Seat
 from annotations.packets import PacketContent, SealedDecision
 from studio.access import ALLOWED
 from studio.models import Benchmark, Event, Membership, User
@@ -32,6 +32,8 @@ class FrozenDecision:
     weight: float
     content: PacketContent
     sealed: SealedDecision
+    involved: frozenset[int] = frozenset()
+    """Keys of the people who wrote, edited or approved the task."""
 
 
 @transaction.atomic
@@ -46,24 +48,28 @@ def open_campaign(
     scripted: bool,
     by: User | None,
     auditors: Collection[User] = (),
+    own_tasks: bool = False,
 ) -> AuditCampaign:
     """Freeze the decisions, in the given order, as packets. Raises CampaignError."""
     if not name.strip():
         raise CampaignError("name", "Enter a name for the audit.")
     if not decisions:
         raise CampaignError("size", "There are no judge decisions to audit yet. Finish a pilot first.")
-    validate_auditors(benchmark, overlap, auditors)
+    people = validate_auditors(benchmark, overlap, auditors)
+    if not own_tasks:
+        _validate_involvement(decisions, overlap, people)
     campaign = AuditCampaign.objects.create(
         benchmark=benchmark,
         name=name.strip(),
         source=source,
         seed=seed,
         overlap=overlap,
+        own_tasks=own_tasks,
         scripted=scripted,
         created_by=by,
     )
     campaign.auditors.set(auditors)
-    Packet.objects.bulk_create(
+    packets = Packet.objects.bulk_create(
         Packet(
             campaign=campaign,
             position=position,
@@ -73,8 +79,12 @@ def open_campaign(
             content=decision.content.model_dump(mode="json"),
             sealed=decision.sealed.model_dump(mode="json"),
             source=decision.source,
+            involved=[] if own_tasks else sorted(decision.involved),
         )
         for position, decision in enumerate(decisions, start=1)
+    )
+    Seat.objects.bulk_create(
+        Seat(packet=packet, number=number) for packet in packets for number in range(1, overlap + 1)
     )
     Event.objects.create(
         benchmark=benchmark,
@@ -94,8 +104,8 @@ def open_campaign(
     return campaign
 
 
-def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User]) -> None:
-    """Raise CampaignError unless enough people can judge each packet. No ``auditors``: all of the benchmark's."""
+def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User]) -> set[int]:
+    """Keys of those who will judge; no ``auditors``: all of the benchmark's. Raises CampaignError if too few."""
     if overlap < 1:
         raise CampaignError("overlap", "At least one person judges each decision.")
     eligible = set(
@@ -105,11 +115,23 @@ def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[U
         raise CampaignError(
             "auditors", (f"{', '.join(ineligible)} cannot audit here. Give them the auditor role first.")
         )
-    count = len({user.pk for user in auditors}) or len(eligible)
+    chosen = {user.pk for user in auditors} or eligible
+    count = len(chosen)
     if count < overlap:
         people = "person is" if count == 1 else "people are"
         raise CampaignError(
             "overlap", f"{overlap} people must judge each decision, but only {count} {people} assigned. Add auditors."
+        )
+    return chosen
+
+
+def _validate_involvement(decisions: Sequence[FrozenDecision], overlap: int, people: set[int]) -> None:
+    short = [decision for decision in decisions if len(people - decision.involved) < overlap]
+    if short:
+        raise CampaignError(
+            "auditors",
+            f"For {len(short)} of the {len(decisions)} decisions there are not {overlap} auditors who neither wrote, "
+            f"edited nor approved the task. Add auditors, or allow people to judge their own tasks.",
         )
 
 

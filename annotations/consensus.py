@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 
 from django.urls import reverse
@@ -14,14 +15,16 @@ from studio.notifications import notify
 AS_BOOL = {Judgment.Answer.YES.value: True, Judgment.Answer.NO.value: False}
 
 
-def unanimous_answer(answers: Collection[str]) -> bool | None:
-    """None if the answers differ or include “unsure”."""
-    decisions = {AS_BOOL.get(answer) for answer in answers}
-    return decisions.pop() if len(decisions) == 1 else None
+def majority_answer(answers: Collection[str]) -> bool | None:
+    """What more than half of all answers say; None if no answer has that many, or if it is “unsure”."""
+    for answer, count in Counter(answers).items():
+        if 2 * count > len(answers):
+            return AS_BOOL.get(answer)
+    return None
 
 
 def update_consensus(packet: Packet) -> Consensus | None:
-    """Recompute the packet's row: the newest adjudication, else the unanimous answer once enough people judged.
+    """Recompute the packet's row: the newest adjudication, else the majority once enough people judged.
 
     Without enough judgments there is no row, and the result is None. Call with the packet locked.
     """
@@ -30,7 +33,7 @@ def update_consensus(packet: Packet) -> Consensus | None:
     if adjudication is None and len(answers) < packet.campaign.overlap:
         Consensus.objects.filter(packet=packet).delete()
         return None
-    decision = unanimous_answer(answers.values()) if adjudication is None else adjudication.decision
+    decision = majority_answer(answers.values()) if adjudication is None else adjudication.decision
     row, _ = Consensus.objects.update_or_create(
         packet=packet,
         defaults={"decision": decision, "judged_by": len(answers), "adjudicated": adjudication is not None},

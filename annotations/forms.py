@@ -11,7 +11,7 @@ class JudgmentForm(forms.Form):
     """``number`` makes sending the form twice harmless."""
 
     answer = forms.ChoiceField(
-        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
+        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure"), ("skipped", "Skip")],
         error_messages={"required": "Answer yes, no or unsure.", "invalid_choice": "Answer yes, no or unsure."},
     )
     number = forms.IntegerField(min_value=1, widget=forms.HiddenInput)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotations.consensus import notify_adjudicators, update_consensus
+from annotations.leases import mark_judged, reopen_seat, return_seat
 from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.packets import PacketContent, collapse_whitespace, find_passage
-from annotations.visibility import RESULTS_OPENED, has_opened_results, is_auditor, pending_packets
+from annotations.visibility import RESULTS_OPENED, has_opened_results, is_auditor, shares_of
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
-ANSWERS = (Judgment.Answer.YES, Judgment.Answer.NO, Judgment.Answer.UNSURE)
+ANSWERS = (Judgment.Answer.YES, Judgment.Answer.NO, Judgment.Answer.UNSURE, Judgment.Answer.SKIPPED)
 MAX_COMMENT_LENGTH = 5_000
 MAX_PASSAGES = 20
 
@@ -22,11 +23,6 @@ class JudgmentError(Exception):
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
         self.field = field
-
-
-def next_packet(campaign: AuditCampaign, auditor: User) -> Packet | None:
-    pending = pending_packets(campaign, auditor)
-    return Packet.objects.select_related("campaign").get(pk=pending[0]) if pending else None
 
 
 def next_number(packet: Packet, auditor: User) -> int:
@@ -48,11 +44,12 @@ def record_judgment(
 ) -> Judgment:
     """Store an auditor's answer, once even if it is sent twice. Raises JudgmentError; then nothing is stored.
 
+    The packet must be leased to them. A skip needs a comment and leaves the packet to somebody else.
     ``number`` is what ``next_number`` returned when the question was shown. ``evidence`` are verbatim passages of
     what is shown, apart from white space.
     """
     if answer not in ANSWERS:
-        raise JudgmentError("Answer yes, no or unsure.", "answer")
+        raise JudgmentError("Answer yes, no or unsure, or skip it.", "answer")
     packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
     earlier = {row.number: row for row in packet.judgments.filter(auditor=auditor)}
     newest = max(earlier, default=0)
@@ -73,6 +70,12 @@ def record_judgment(
     passages = _validate_passages(packet, evidence)
     if len(comment) > MAX_COMMENT_LENGTH:
         raise JudgmentError(f"Keep the comment under {MAX_COMMENT_LENGTH} characters.", "comment")
+    skips = answer == Judgment.Answer.SKIPPED
+    if skips and not comment.strip():
+        raise JudgmentError("Say why you skip it, in one sentence.", "comment")
+    held = return_seat(packet, auditor) if skips else mark_judged(packet, auditor)
+    if not held:
+        raise JudgmentError("This decision is not yours to judge, or somebody else judges it by now.")
     row = Judgment.objects.create(
         packet=packet,
         auditor=auditor,
@@ -126,6 +129,8 @@ def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
     )
     if packet.adjudications.exists():
         raise JudgmentError("Your last answer has been adjudicated and can no longer be undone.")
+    if not reopen_seat(packet, auditor):
+        raise JudgmentError("Others judge the decision that you skipped, so the skip can no longer be undone.")
     if next_number(packet, auditor) == last.number + 1:  # otherwise another window has undone it
         Judgment.objects.create(packet=packet, auditor=auditor, number=last.number + 1, answer=Judgment.Answer.UNDONE)
     update_consensus(packet)
@@ -141,8 +146,11 @@ def open_results(campaign: AuditCampaign, auditor: User) -> None:
     AuditCampaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if has_opened_results(auditor, campaign):
         return
-    if pending_packets(campaign, auditor):
+    share = shares_of([campaign], auditor)[campaign.pk]
+    if share.pending:
         raise JudgmentError("Finish judging first; the results could influence you.")
+    if share.returning:
+        raise JudgmentError("Others are still judging, and what they leave comes back to you. Look again later.")
     Event.objects.create(
         benchmark_id=campaign.benchmark_id,
         actor=auditor,

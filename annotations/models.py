@@ -6,6 +6,7 @@ Nothing here knows where a decision came from: a Packet is frozen by whoever ope
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -23,13 +24,15 @@ class AuditCampaign(models.Model):
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="audits")
     name = models.CharField(max_length=200)
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
-    source = models.CharField(max_length=100, blank=True)
-    """What was sampled, opaque here (``pilot:12``)."""
+    source = models.TextField(blank=True)
+    """What was sampled, opaque here: names separated by spaces (``pilot:12 pilot:15``)."""
     seed = models.PositiveIntegerField(default=0)
     overlap = models.PositiveSmallIntegerField(default=1)
     """How many people judge each packet."""
     auditors = models.ManyToManyField("studio.User", blank=True, related_name="audits")
     """Nobody assigned: every auditor of the benchmark."""
+    own_tasks = models.BooleanField(default=False)
+    """Whether people may judge tasks they wrote, edited or approved."""
     scripted = models.BooleanField(default=False)
     """A scripted model decided: practice, never evidence."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
@@ -62,12 +65,38 @@ class Packet(models.Model):
     """A ``SealedDecision``: read only after the judgment."""
     source = models.CharField(max_length=100)
     """Opaque name of the decision (``verdict:345``)."""
+    involved = ArrayField(models.BigIntegerField(), default=list)
+    """Keys of the people who wrote, edited or approved its task. They do not judge it, unless the audit allows it."""
 
     class Meta:
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["campaign", "position"], name="packet_position"),
             models.UniqueConstraint(fields=["campaign", "source"], name="packet_once"),
+        ]
+
+
+class Seat(models.Model):
+    """One of a packet's places: it has as many as people judge it. Leased to the person who opens the packet."""
+
+    packet = models.ForeignKey(Packet, on_delete=models.CASCADE, related_name="seats")
+    number = models.PositiveSmallIntegerField()
+    """From 1."""
+    auditor = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    leased_until = models.DateTimeField(null=True)
+    """Afterwards somebody else may take the seat, unless it is judged."""
+    judged = models.BooleanField(default=False)
+    """Whether the auditor's current answer is given."""
+
+    class Meta:
+        ordering = ["packet", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["packet", "number"], name="seat_number"),
+            models.UniqueConstraint(fields=["packet", "auditor"], name="seat_once_per_auditor"),
+            models.CheckConstraint(
+                condition=Q(auditor__isnull=False) | Q(judged=False, leased_until__isnull=True),
+                name="seat_free_or_held",
+            ),
         ]
 
 
@@ -78,6 +107,8 @@ class Judgment(models.Model):
         YES = "yes", "Yes"
         NO = "no", "No"
         UNSURE = "unsure", "Unsure"
+        SKIPPED = "skipped", "Skipped"
+        """The comment says why. The packet goes to somebody else."""
         UNDONE = "undone", "Undone"
 
     packet = models.ForeignKey(Packet, on_delete=models.CASCADE, related_name="judgments")
@@ -95,7 +126,7 @@ class Judgment(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["packet", "auditor", "number"], name="judgment_number"),
             models.CheckConstraint(
-                condition=Q(answer__in=["yes", "no", "unsure", "undone"]), name="judgment_answer_known"
+                condition=Q(answer__in=["yes", "no", "unsure", "skipped", "undone"]), name="judgment_answer_known"
             ),
         ]
 
@@ -118,7 +149,7 @@ class Consensus(models.Model):
 
     packet = models.OneToOneField(Packet, on_delete=models.CASCADE, related_name="consensus")
     decision = models.BooleanField(null=True)
-    """Null: auditors differ and nobody adjudicated, or all were unsure."""
+    """Null: no answer has the majority, or it is “unsure”, and nobody adjudicated."""
     judged_by = models.PositiveSmallIntegerField()
     adjudicated = models.BooleanField(default=False)
     updated_at = models.DateTimeField(auto_now=True)

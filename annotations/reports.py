@@ -16,6 +16,7 @@ from studio.models import User
 
 KINDS = {"checklist": "Checklist", "satisfaction": "Intent satisfied", "follow_up": "Intent asked for"}
 MIN_TIMED_ANSWERS = 3
+ANSWERS = ("yes", "no", "unsure")
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
 
 def current_judgments(packet: Packet) -> list[Judgment]:
     newest = packet.judgments.order_by("auditor_id", "-number").distinct("auditor_id")
-    return sorted((row for row in newest if row.answer != Judgment.Answer.UNDONE), key=lambda row: row.created_at)
+    given = [row for row in newest if row.answer not in (Judgment.Answer.UNDONE, Judgment.Answer.SKIPPED)]
+    return sorted(given, key=lambda row: row.created_at)
 
 
 def minutes_left(campaign: AuditCampaign, user: User, left: int) -> int | None:
@@ -146,4 +148,4 @@ def minutes_left(campaign: AuditCampaign, user: User, left: int) -> int | None:
 def _comments(packet: Packet) -> tuple[str, ...]:
     adjudications = [row.reason for row in packet.adjudications.all()]
     newest = {row.auditor_id: row for row in sorted(packet.judgments.all(), key=lambda row: row.number)}
-    return (*adjudications, *(row.comment for row in newest.values() if row.comment and row.answer != "undone"))
+    return (*adjudications, *(row.comment for row in newest.values() if row.comment and row.answer in ANSWERS))

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from annotations.agreement import disagreement, krippendorff_alpha
+from annotations.agreement import (
+    Confusion,
+    cohen_kappa,
+    count_confusion,
+    disagreement,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+)
+from annotations.consensus import majority_answer
 from annotations.intervals import Rate, wilson
-from annotations.models import AuditCampaign, Consensus, Packet
+from annotations.models import AuditCampaign, Consensus, Judgment, Packet
 from annotations.visibility import answers_of
 
 AXES = {
@@ -17,6 +26,8 @@ AXES = {
     "Intent asked for": ("follow_up",),
 }
 """The two axes of Table 6 and the two stages of the second."""
+PEOPLE = "People"
+DECISIVE = (Judgment.Answer.YES.value, Judgment.Answer.NO.value)
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,31 @@ class DisagreementRow:
 
 
 @dataclass(frozen=True)
+class SourceRow:
+    """A row of Table 6: disagreement of a source with the judging that scores, by majority, nothing adjudicated."""
+
+    source: str
+    checklist: DisagreementRow
+    intents: DisagreementRow
+    open: int
+    """Decisions that enough people judged without a majority for yes or no."""
+
+
+@dataclass(frozen=True)
+class JudgeErrors:
+    """Which way the judge errs on one kind of decision, by what people decided in the end."""
+
+    label: str
+    confusion: Confusion
+    false_yes: Rate
+    """Of what people decided no: the judge said yes."""
+    false_no: Rate
+    """Of what people decided yes: the judge said no."""
+    kappa: float | None
+    """Cohen's, of the judge and people."""
+
+
+@dataclass(frozen=True)
 class AuditSummary:
     """The results of one or more audits. Only resolved decisions count."""
 
@@ -63,6 +99,14 @@ class AuditSummary:
     """Krippendorff's α between auditors; unsure is an answer like the others."""
     pairs_from: int
     """How many packets several people judged."""
+    kappa: float | None
+    """Fleiss' κ over the packets that as many people judged as were asked to, if that number is the same for all."""
+    ac1: float | None
+    """Gwet's AC1 over all answers."""
+    sources: tuple[SourceRow, ...]
+    """Table 6."""
+    errors: tuple[JudgeErrors, ...]
+    """Of the checklist, of intents, of all."""
 
 
 def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
@@ -77,8 +121,16 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
         for kind, decision, sealed, weight in consensus
         if decision is not None
     ]
-    units = [list(answers.values()) for answers in answers_of(ids).values() if len(answers) > 1]
-    packets = Packet.objects.filter(campaign__in=ids).count()
+    answers = answers_of(ids)
+    units = [list(by.values()) for by in answers.values() if len(by) > 1]
+    rows = list(Packet.objects.filter(campaign__in=ids).values_list("pk", "kind", "sealed", "campaign__overlap"))
+    full = [list(answers[pk].values()) for pk, _, _, overlap in rows if len(answers.get(pk, ())) == overlap]
+    judged = [
+        (kind, bool(sealed["decision"]), majority_answer(answers[pk].values()))
+        for pk, kind, sealed, overlap in rows
+        if len(answers.get(pk, ())) >= overlap
+    ]
+    packets = len(rows)
     return AuditSummary(
         total=count_disagreements("All", resolved),
         weighted=weighted_rate(resolved),
@@ -92,6 +144,35 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
         between_auditors=disagreement(units),
         alpha=krippendorff_alpha(units),
         pairs_from=len(units),
+        kappa=fleiss_kappa(full) if len({len(unit) for unit in full}) == 1 else None,
+        ac1=gwet_ac1([list(by.values()) for by in answers.values()], DECISIVE),
+        sources=(_compare_source(PEOPLE, judged),),
+        errors=(
+            *(_count_errors(label, resolved, AXES[label]) for label in list(AXES)[:2]),
+            _count_errors("All", resolved, {decision.kind for decision in resolved}),
+        ),
+    )
+
+
+def _compare_source(source: str, judged: Sequence[tuple[str, bool, bool | None]]) -> SourceRow:
+    """``judged``: kind, the judge's decision, the source's majority."""
+    decisions = [ResolvedDecision(kind, majority, judge) for kind, judge, majority in judged if majority is not None]
+    checklist, intents = (
+        count_disagreements(label, [decision for decision in decisions if decision.kind in AXES[label]])
+        for label in list(AXES)[:2]
+    )
+    return SourceRow(source, checklist, intents, open=len(judged) - len(decisions))
+
+
+def _count_errors(label: str, resolved: Iterable[ResolvedDecision], kinds: Collection[str]) -> JudgeErrors:
+    pairs = [(decision.judge, decision.people) for decision in resolved if decision.kind in kinds]
+    confusion = count_confusion(pairs)
+    return JudgeErrors(
+        label,
+        confusion,
+        false_yes=wilson(confusion.too_lenient, confusion.people_no),
+        false_no=wilson(confusion.too_strict, confusion.people_yes),
+        kappa=cohen_kappa([judge for judge, _ in pairs], [people for _, people in pairs]),
     )
 
 

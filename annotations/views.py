@@ -11,10 +11,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotations import reports
-from annotations.adjudication import AdjudicationError, adjudicable_packets, adjudicate
+from annotations.adjudication import AdjudicationError, adjudicable_packets, adjudicate, undecided_packets
 from annotations.campaigns import close_campaign
 from annotations.forms import AdjudicationForm, JudgmentForm
 from annotations.judgments import JudgmentError, next_number, open_results, record_judgment, undo_last
+from annotations.leases import next_packet, renew_lease
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import GUIDES, PacketContent
 from annotations.results import summarize
@@ -22,7 +23,6 @@ from annotations.visibility import (
     benchmarks_to_audit,
     is_auditor,
     may_adjudicate,
-    pending_packets,
     sees_results,
     shares_of,
     visible_campaigns,
@@ -97,10 +97,10 @@ def results(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_GET
 def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
     row = _find_assigned_campaign(request, pk)
-    pending = pending_packets(row, request.user)
-    if not pending:
+    packet = next_packet(row, request.user)
+    if packet is None:
         return redirect(row)
-    return redirect("annotations:packet", row.pk, row.packets.get(pk=pending[0]).position)
+    return redirect("annotations:packet", row.pk, packet.position)
 
 
 @login_required
@@ -129,7 +129,7 @@ def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
             if "X-Studio-Script" in request.headers:
                 return JsonResponse({"address": reverse("annotations:judge", args=[row.pk])})
             return redirect("annotations:judge", row.pk)
-    if not form.is_bound and _is_answered(packet, request):
+    if not form.is_bound and (_is_over(packet) or not renew_lease(packet.pk, request.user)):
         return redirect("annotations:judge", row.pk)
     return _render_question(request, row, packet, form, status=409 if rejection and not rejection.field else 200)
 
@@ -161,8 +161,8 @@ def adjudicate_next(request: SignedInRequest, pk: int) -> HttpResponse:
 def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
     row = get_object_or_404(visible_campaigns(request.user), pk=pk)
     packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
-    if not sees_results(request.user, row) and packet.pk in pending_packets(row, request.user):
-        raise PermissionDenied("You are asked to judge this decision yourself: answer it first.")
+    if not sees_results(request.user, row) and packet.pk not in undecided_packets(row):
+        raise PermissionDenied("This decision is still being judged, perhaps by you: it is not to be adjudicated yet.")
     if not may_adjudicate(request.user, packet):
         raise PermissionDenied(why_not_adjudicate(request.user, packet))
     form = AdjudicationForm(request.POST or None)
@@ -230,10 +230,8 @@ def _initial_values(packet: Packet, user: User) -> dict[str, object]:
     return {"number": number, **values}
 
 
-def _is_answered(packet: Packet, request: SignedInRequest) -> bool:
-    last = packet.judgments.filter(auditor=request.user.pk).order_by("-number").first()
-    is_answered = last is not None and last.answer != "undone"
-    return is_answered or packet.campaign.state != "open" or packet.adjudications.exists()
+def _is_over(packet: Packet) -> bool:
+    return packet.campaign.state != AuditCampaign.State.OPEN or packet.adjudications.exists()
 
 
 def _render_question(

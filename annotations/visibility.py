@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
 
-from annotations.models import Adjudication, AuditCampaign, Judgment, Packet
+from annotations.models import Adjudication, AuditCampaign, Judgment, Packet, Seat
 from studio.access import ALLOWED, benchmarks_for, roles_in, why_not
 from studio.models import Benchmark, Event, Membership, User
 
@@ -21,6 +24,8 @@ RESULTS_OPENED = "audit_results_read"
 
 Answers = dict[int, dict[int, str]]
 """Packet → auditor → answer, without undone ones."""
+Seats = dict[int, list[tuple[int | None, datetime | None, bool]]]
+"""Packet → auditor, end of the lease, whether judged."""
 
 
 def visible_campaigns(user: User) -> QuerySet[AuditCampaign]:
@@ -34,7 +39,7 @@ def benchmarks_to_audit(user: User) -> QuerySet[Benchmark]:
 
 def is_auditor(user: User, campaign: AuditCampaign) -> bool:
     """An auditor of the benchmark and, if the campaign assigns people, one of them."""
-    return campaign.pk in _assigned([campaign], user)
+    return user.pk in _auditors_of([campaign])[campaign.pk]
 
 
 def has_opened_results(user: User, campaign: AuditCampaign) -> bool:
@@ -55,6 +60,19 @@ def why_not_adjudicate(user: User, packet: Packet) -> str:
 
 
 def answers_of(campaign_ids: Collection[int]) -> Answers:
+    """Without skips."""
+    return _without_skips(_answers_and_skips(campaign_ids))
+
+
+def _without_skips(answers: Answers) -> Answers:
+    given = {
+        packet: {auditor: answer for auditor, answer in by.items() if answer != Judgment.Answer.SKIPPED}
+        for packet, by in answers.items()
+    }
+    return {packet: by for packet, by in given.items() if by}
+
+
+def _answers_and_skips(campaign_ids: Collection[int]) -> Answers:
     newest = (
         Judgment.objects.filter(packet__campaign__in=campaign_ids)
         .order_by("packet_id", "auditor_id", "-number")
@@ -80,46 +98,102 @@ class Share:
     undoable: tuple[int, ...]
     """Packets this person judged and has not opened the results of."""
     pending: tuple[int, ...]
-    """Packets left for this person, in a stable order of their own, so that auditors rarely judge the same one."""
+    """Packets for this person now: those they hold, then free ones in a stable order of their own."""
+    returning: bool = False
+    """Others have packets now that may come back to this person."""
 
 
 def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Share]:
     """By campaign, in a constant number of queries. Nothing is pending for a person who is not assigned."""
     ids = [campaign.pk for campaign in campaigns]
-    answers = answers_of(ids)
-    packets: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    answers = _answers_and_skips(ids)
+    packets: dict[int, list[_PacketState]] = defaultdict(list)
     rows = Packet.objects.filter(campaign__in=ids).annotate(
         adjudicated=Exists(Adjudication.objects.filter(packet=OuterRef("pk")))
     )
-    for pk, campaign, adjudicated in rows.values_list("pk", "campaign_id", "adjudicated"):
-        packets[campaign].append((pk, adjudicated))
-    assigned = _assigned(campaigns, user) - _opened_results(campaigns, user)
+    seats: Seats = defaultdict(list)
+    held = Seat.objects.filter(packet__campaign__in=ids)
+    for packet, auditor, until, is_judged in held.values_list("packet_id", "auditor_id", "leased_until", "judged"):
+        seats[packet].append((auditor, until, is_judged))
+    for pk, campaign, adjudicated, involved in rows.values_list("pk", "campaign_id", "adjudicated", "involved"):
+        packets[campaign].append(_PacketState(pk, adjudicated, frozenset(involved), tuple(seats[pk])))
+    auditors = _auditors_of(campaigns)
+    opened = _opened_results(campaigns, user)
     return {
         campaign.pk: _share(
-            campaign,
-            user,
-            packets[campaign.pk],
-            answers,
-            assigned=campaign.pk in assigned,
+            campaign, user, packets[campaign.pk], answers, set() if campaign.pk in opened else auditors[campaign.pk]
         )
         for campaign in campaigns
     }
 
 
+@dataclass(frozen=True)
+class _PacketState:
+    pk: int
+    adjudicated: bool
+    involved: frozenset[int]
+    seats: tuple[tuple[int | None, datetime | None, bool], ...]
+
+    def is_free(self, now: datetime) -> bool:
+        return any(
+            auditor is None or (not judged and until is not None and until < now)
+            for auditor, until, judged in self.seats
+        )
+
+    def is_held_by(self, person: int) -> bool:
+        return any(auditor == person and not judged for auditor, _, judged in self.seats)
+
+
 def _share(
-    campaign: AuditCampaign, user: User, packets: Sequence[tuple[int, bool]], answers: Answers, *, assigned: bool
+    campaign: AuditCampaign,
+    user: User,
+    packets: Sequence[_PacketState],
+    answers_and_skips: Answers,
+    auditors: Collection[int],
 ) -> Share:
-    assigned = assigned and campaign.state == AuditCampaign.State.OPEN
-    enough = {pk for pk, adjudicated in packets if adjudicated or len(answers.get(pk, {})) >= campaign.overlap}
-    judged = {pk for pk, _ in packets if user.pk in answers.get(pk, {})}
-    pending = [pk for pk, _ in packets if assigned and pk not in enough and pk not in judged]
+    now = timezone.now()
+    answers = _without_skips(answers_and_skips)
+    assigned = user.pk in auditors and campaign.state == AuditCampaign.State.OPEN
+    enough = {row.pk for row in packets if row.adjudicated or len(answers.get(row.pk, {})) >= campaign.overlap}
+    judged = {row.pk for row in packets if user.pk in answers.get(row.pk, {})}
+    answered = {row.pk for row in packets if user.pk in answers_and_skips.get(row.pk, {})}
+
+    def may_take(row: _PacketState, person: int) -> bool:
+        return person not in answers_and_skips.get(row.pk, {}) and person not in row.involved
+
+    possible = [row for row in packets if assigned and row.pk not in enough and may_take(row, user.pk)]
+    held = {row.pk for row in possible if row.is_held_by(user.pk)}
+    offered = sorted(
+        (row for row in possible if row.pk in held or row.is_free(now)),
+        key=lambda row: (row.pk not in held, _personal_order(campaign.seed, user.pk, row.pk)),
+    )
+    quota = math.ceil(len(packets) * campaign.overlap / max(1, len(auditors)))
+    others = _people_below(quota, packets, now) - {user.pk}
+    room = max(quota - len(judged), len(held))
+    pending = [
+        row.pk
+        for index, row in enumerate(offered)
+        if index < room or not any(may_take(row, other) and not row.is_held_by(other) for other in others)
+    ]
     return Share(
         packets=len(packets),
         resolved=len(enough),
         done=len(judged),
-        undoable=tuple(sorted(judged)) if assigned else (),
-        pending=tuple(sorted(pending, key=lambda pk: _personal_order(campaign.seed, user.pk, pk))),
+        undoable=tuple(sorted(answered)) if assigned else (),
+        pending=tuple(pending),
+        returning=len(pending) < len(possible),
     )
+
+
+def _people_below(quota: int, packets: Sequence[_PacketState], now: datetime) -> set[int]:
+    """Those at work who have taken less than their even share: what they may take is left to them."""
+    seats = [seat for row in packets for seat in row.seats]
+    taken = Counter(auditor for auditor, _, _ in seats)
+    return {
+        auditor
+        for auditor, until, _ in seats
+        if auditor is not None and until is not None and until > now and taken[auditor] < quota
+    }
 
 
 def pending_packets(campaign: AuditCampaign, user: User) -> tuple[int, ...]:
@@ -135,7 +209,8 @@ def blind_sources(user: User) -> set[str]:
     if not campaigns:
         return set()
     shares = shares_of(campaigns, user)
-    return {row.source for row in campaigns if shares[row.pk].pending or shares[row.pk].undoable}
+    blind = [row for row in campaigns if shares[row.pk].pending or shares[row.pk].returning or shares[row.pk].undoable]
+    return {source for row in blind for source in row.source.split()}
 
 
 def sees_results(user: User, campaign: AuditCampaign) -> bool:
@@ -143,22 +218,21 @@ def sees_results(user: User, campaign: AuditCampaign) -> bool:
     return closed or not is_auditor(user, campaign) or has_opened_results(user, campaign)
 
 
-def _assigned(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
-    benchmarks = {campaign.benchmark_id for campaign in campaigns}
-    audited = set(
-        Membership.objects.filter(user=user.pk, role__in=AUDITORS, benchmark__in=benchmarks).values_list(
-            "benchmark_id", flat=True
-        )
-    )
+def _auditors_of(campaigns: Collection[AuditCampaign]) -> dict[int, set[int]]:
+    """By campaign: its named auditors, or all of the benchmark's."""
+    eligible: dict[int, set[int]] = defaultdict(set)
+    for benchmark, person in Membership.objects.filter(
+        role__in=AUDITORS, benchmark__in={campaign.benchmark_id for campaign in campaigns}
+    ).values_list("benchmark_id", "user_id"):
+        eligible[benchmark].add(person)
     named: dict[int, set[int]] = defaultdict(set)
     for campaign_id, person in AuditCampaign.auditors.through.objects.filter(
         auditcampaign__in=[campaign.pk for campaign in campaigns]
     ).values_list("auditcampaign_id", "user_id"):
         named[campaign_id].add(person)
     return {
-        campaign.pk
+        campaign.pk: eligible[campaign.benchmark_id] & (named[campaign.pk] or eligible[campaign.benchmark_id])
         for campaign in campaigns
-        if campaign.benchmark_id in audited and user.pk in (named[campaign.pk] or {user.pk})
     }
 
 

@@ -25,9 +25,12 @@ from evaluation.models.judgings import scoring_round
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import read_texts, select_fields, select_files
 from studio.domain.task import TaskSpec
-from studio.models import Benchmark, User
+from studio.drafts.authors import contributors_to_tasks
+from studio.models import Benchmark, Review, Task, User
 
 DEFAULT_SIZE = 60
+DEFAULT_PEOPLE = 3
+MAX_PEOPLE = 9
 MAX_SIZE = 2_000
 SOURCE = "pilot:"
 """Before a pilot's key: names it as the source of a packet, whose own module knows nothing of pilots."""
@@ -60,32 +63,37 @@ def _auditable(path: str = "") -> Q:
 
 def open_audit(
     pilot: Pilot,
-    *,
+    *others: Pilot,
     size: int = DEFAULT_SIZE,
     by: User | None,
     seed: int = 0,
     overlap: int = 1,
     name: str = "",
     auditors: Collection[User] = (),
+    own_tasks: bool = False,
 ) -> AuditCampaign:
-    """Sample a pilot's decisions by kind, answer and persona, and freeze them for people to judge.
+    """Sample the decisions of one or more pilots of a benchmark by kind, answer, persona and pilot, and freeze them for
+    people to judge.
 
     The same seed draws the same sample of the same verdicts. Raises CampaignError.
     """
     if not 1 <= size <= MAX_SIZE:
         raise CampaignError("size", f"Choose between 1 and {MAX_SIZE} decisions.")
     validate_auditors(pilot.benchmark, overlap, auditors)
-    sample = draw_sample(_auditable_decisions(pilot), size, seed)
+    pilots = list(dict.fromkeys((pilot, *others)))
+    sample = draw_sample(_auditable_decisions(pilots), size, seed)
+    numbers = ", ".join(str(row.number) for row in pilots)
     return open_campaign(
         pilot.benchmark,
-        _freeze(pilot, sample),
-        name=name or f"Audit of pilot {pilot.number}",
-        source=source_of(pilot),
+        _freeze(pilots, sample),
+        name=name or f"Audit of pilot{'s' if others else ''} {numbers}"[:200],
+        source=" ".join(map(source_of, pilots)),
         seed=seed,
         overlap=overlap,
-        scripted=pilot.scripted or is_judged_by_script(pilot),
+        scripted=any(row.scripted or is_judged_by_script(row) for row in pilots),
         by=by,
         auditors=auditors,
+        own_tasks=own_tasks,
     )
 
 
@@ -96,7 +104,7 @@ def is_judged_by_script(pilot: Pilot) -> bool:
 
 
 def audits_of(pilot: Pilot) -> QuerySet[AuditCampaign]:
-    return AuditCampaign.objects.filter(source=source_of(pilot))
+    return AuditCampaign.objects.filter(source__regex=f"(^| ){source_of(pilot)}( |$)")
 
 
 def summarize_audits(of: Benchmark | Pilot) -> AuditSummary:
@@ -113,25 +121,31 @@ def pilot_keys(sources: Iterable[str]) -> set[int]:
     return {int(name.removeprefix(SOURCE)) for name in sources if name.startswith(SOURCE)}
 
 
-def _auditable_decisions(pilot: Pilot) -> Iterator[AuditableDecision]:
-    rows = auditable_verdicts(pilot).values_list(
-        "pk", "kind", "met", "judging__session__run__persona_revision__persona__user_id"
-    )
-    for pk, kind, met, persona in rows.iterator(chunk_size=5_000):
-        yield AuditableDecision(f"verdict:{pk}", f"{kind} · {'yes' if met else 'no'} · {persona}"[:100])
+def _auditable_decisions(pilots: Sequence[Pilot]) -> Iterator[AuditableDecision]:
+    for pilot in pilots:
+        rows = auditable_verdicts(pilot).values_list(
+            "pk", "kind", "met", "judging__session__run__persona_revision__persona__user_id"
+        )
+        suffix = f" · pilot {pilot.number}" if len(pilots) > 1 else ""
+        for pk, kind, met, persona in rows.iterator(chunk_size=5_000):
+            stratum = f"{kind} · {'yes' if met else 'no'} · {persona}"[: 100 - len(suffix)]
+            yield AuditableDecision(f"verdict:{pk}", stratum + suffix)
 
 
-def _freeze(pilot: Pilot, sample: Sequence[SampledDecision]) -> list[FrozenDecision]:
+def _freeze(pilots: Sequence[Pilot], sample: Sequence[SampledDecision]) -> list[FrozenDecision]:
     pks = [int(sampled.key.removeprefix("verdict:")) for sampled in sample]
     verdicts = {row.pk: row for row in Verdict.objects.filter(pk__in=pks).select_related("judging__endpoint")}
     by_session: dict[int, list[Verdict]] = defaultdict(list)
     for row in verdicts.values():
         by_session[row.judging.session_id or 0].append(row)
-    sessions = Session.objects.filter(pk__in=by_session).select_related("revision")
-    names = _model_names(pilot)
+    sessions = Session.objects.filter(pk__in=by_session).select_related("revision__task")
+    names = {name for pilot in pilots for name in _model_names(pilot)}
     contents: dict[int, PacketContent] = {}
+    tasks: dict[int, Task] = {}
     for session in sessions.iterator(chunk_size=50):
         contents |= _build_contents(session, by_session[session.pk], names)
+        tasks[session.pk] = session.revision.task
+    involved = people_involved_in(set(tasks.values()))
     return [
         FrozenDecision(
             source=sampled.key,
@@ -144,9 +158,21 @@ def _freeze(pilot: Pilot, sample: Sequence[SampledDecision]) -> list[FrozenDecis
                 reason=verdicts[pk].reason,
                 judge=judge_of(verdicts[pk].judging).model,
             ),
+            involved=frozenset(involved[tasks[verdicts[pk].judging.session_id or 0].pk]),
         )
         for sampled, pk in zip(sample, pks, strict=True)
     ]
+
+
+def people_involved_in(tasks: Iterable[Task]) -> dict[int, set[int]]:
+    """Keys of everyone who wrote, edited or approved the tasks, in whatever version, by the task's key."""
+    people = contributors_to_tasks({task.pk: task.version for task in tasks})
+    approvals = Review.objects.filter(
+        revision__task__in=people, decision=Review.Decision.APPROVED, reviewer__isnull=False
+    )
+    for task, reviewer in approvals.order_by().values_list("revision__task", "reviewer"):
+        people[task].add(reviewer)
+    return people
 
 
 def _build_contents(session: Session, verdicts: Iterable[Verdict], names: Collection[str]) -> dict[int, PacketContent]:

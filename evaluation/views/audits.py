@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods
 from annotations.campaigns import CampaignError
 from annotations.visibility import benchmarks_to_audit
 from evaluation.audits.blindness import closed_pilots
-from evaluation.audits.campaigns import DEFAULT_SIZE, MAX_SIZE, auditable_pilots, open_audit
+from evaluation.audits.campaigns import DEFAULT_PEOPLE, DEFAULT_SIZE, MAX_SIZE, auditable_pilots, open_audit
 from evaluation.models import Pilot
 from studio.access import ALLOWED, SignedInRequest, benchmarks_for, find_benchmark, require, why_not
 from studio.models import Benchmark, Membership, User
@@ -64,10 +64,9 @@ class OpenAuditForm(forms.Form):
     )
     overlap = forms.IntegerField(
         label="People per decision",
-        initial=1,
         min_value=1,
         max_value=9,
-        help_text="With two or more, you also see how well people agree with each other.",
+        help_text="The majority counts. With two or more, you also see how well people agree with each other.",
     )
     auditors = forms.ModelMultipleChoiceField(
         User.objects.none(),
@@ -75,13 +74,19 @@ class OpenAuditForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text="Leave all unchecked to include every auditor of the benchmark.",
     )
+    own_tasks = forms.BooleanField(
+        label="People may judge tasks they wrote, edited or approved",
+        required=False,
+        help_text="Better not: they know what they meant.",
+    )
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same sample again.")
 
     def __init__(self, benchmark: Benchmark, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         auditors = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values("user")
         choice_field(self, "pilot").queryset = auditable_pilots(benchmark).exclude(pk__in=closed_pilots(user))
-        choice_field(self, "auditors").queryset = User.objects.filter(pk__in=auditors)
+        people = choice_field(self, "auditors").queryset = User.objects.filter(pk__in=auditors)
+        self.fields["overlap"].initial = min(DEFAULT_PEOPLE, max(1, people.count()))
 
 
 @login_required
@@ -116,6 +121,7 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
                 overlap=data["overlap"],
                 name=data["name"],
                 auditors=data["auditors"],
+                own_tasks=data["own_tasks"],
             )
         except CampaignError as error:
             form.add_error(error.field if error.field in form.fields else None, str(error))

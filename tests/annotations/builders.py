@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from itertools import count
 
+from django.db import transaction
+
+from annotations import judgments
 from annotations.campaigns import FrozenDecision, open_campaign
-from annotations.models import AuditCampaign
+from annotations.leases import renew_lease, take_seat
+from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.packets import EvidencePart, SealedDecision, build_content
 from studio.models import Benchmark, Membership, User
 
@@ -58,3 +62,11 @@ def make_campaign(
     } | changes
     decisions = [make_decision(number, judge=number % 2 == 1) for number in range(1, size + 1)]
     return open_campaign(benchmark, decisions, **options), people  # type: ignore[arg-type]  # options are of mixed types
+
+
+def record_judgment(packet: Packet, *, auditor: User, **answer: object) -> Judgment:
+    """As if the packet had been the person's next one."""
+    if not (renew_lease(packet.pk, auditor) or packet.seats.filter(auditor=auditor).exists()):
+        with transaction.atomic():
+            take_seat(packet.pk, auditor)
+    return judgments.record_judgment(packet, auditor=auditor, **answer)  # type: ignore[arg-type]  # of mixed types

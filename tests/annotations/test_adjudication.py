@@ -1,10 +1,9 @@
 import pytest
 
 from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
-from annotations.consensus import unanimous_answer
-from annotations.judgments import record_judgment
+from annotations.consensus import majority_answer
 from annotations.models import Consensus
-from tests.annotations.builders import make_campaign, make_person
+from tests.annotations.builders import make_campaign, make_person, record_judgment
 
 pytestmark = pytest.mark.django_db
 
@@ -25,10 +24,15 @@ def judged_campaign(*answers: str, overlap: int = 2):
         (["yes", "no"], None),
         (["yes", "unsure"], None),
         (["unsure", "unsure"], None),
+        (["yes", "no", "no"], False),
+        (["yes", "yes", "unsure"], True),
+        (["yes", "no", "unsure"], None),
+        (["unsure", "unsure", "yes"], None),
+        (["yes", "yes", "no", "unsure"], None),
     ],
 )
-def test_consensus_needs_unanimous_answers(answers, decision):
-    assert unanimous_answer(answers) is decision
+def test_consensus_needs_majority_answers(answers, decision):
+    assert majority_answer(answers) is decision
 
 
 def test_consensus_needs_enough_judgments():
@@ -74,7 +78,7 @@ def test_adjudicator_must_not_have_judged_and_needs_the_role():
     ("answers", "reason", "message", "field"),
     [
         (("yes",), "because", "Not everyone", ""),
-        (("yes", "yes"), "because", "agree", ""),
+        (("yes", "yes"), "because", "Most auditors agree", ""),
         (("yes", "no"), "  ", "Give your reason", "reason"),
     ],
 )

@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations.agreement import cohen_kappa, disagreement, fleiss_kappa, krippendorff_alpha
+from annotations.agreement import (
+    Confusion,
+    cohen_kappa,
+    count_confusion,
+    disagreement,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+)
 
 FLEISS_1971 = """
 0 0 0 0 14
@@ -53,6 +61,41 @@ def test_krippendorffs_alpha_of_two_observers_of_ten_articles():
     assert krippendorff_alpha(by_packet("0 1 0 0 0 0 0 0 1 0\n1 1 1 0 0 1 0 0 0 0")) == pytest.approx(0.095, abs=5e-4)
 
 
+def test_gwets_ac1_holds_where_kappa_collapses():
+    """125 subjects of Gwet (2002): 118 both yes, 5 and 2 apart, none both no. Chance agreement is 2 · 0.972 · 0.028."""
+    first = ["yes"] * 123 + ["no"] * 2
+    second = ["yes"] * 118 + ["no"] * 5 + ["yes"] * 2
+
+    assert gwet_ac1(list(zip(first, second, strict=True))) == pytest.approx((0.944 - 0.054432) / (1 - 0.054432))
+    assert cohen_kappa(first, second) == pytest.approx(-0.0234, abs=5e-5)
+
+
+def test_gwets_ac1_of_four_raters_with_gaps():
+    """The table of Krippendorff (2011), for which Gwet's irrCAC gives 0.77544."""
+    assert gwet_ac1(by_packet(KRIPPENDORFF_2011)) == pytest.approx(0.77544, abs=5e-6)
+
+
+def test_gwets_ac1_of_three_answers_worked_by_hand():
+    """Observed (1 + 1/3) / 2 = 2/3; shares of yes (1 + 2/3 + 0) / 3 = 5/9, so chance is 2 · 5/9 · 4/9 = 40/81."""
+    assert gwet_ac1([["yes"] * 3, ["yes", "yes", "no"], ["no"]]) == pytest.approx((2 / 3 - 40 / 81) / (41 / 81))
+
+
+def test_gwets_ac1_needs_two_answers_to_choose_from():
+    always = [["yes", "yes"]] * 5
+
+    assert (gwet_ac1(always), gwet_ac1([["yes"], ["no"]]), gwet_ac1([])) == (None, None, None)
+    assert gwet_ac1(always, ["yes", "no"]) == 1
+
+
+def test_confusion_tells_which_way_the_judge_errs():
+    pairs = [(True, True)] * 4 + [(True, False)] * 3 + [(False, True)] * 2 + [(False, False)]
+
+    table = count_confusion(pairs)
+
+    assert table == Confusion(both_yes=4, too_lenient=3, too_strict=2, both_no=1)
+    assert (table.n, table.people_yes, table.people_no) == (10, 6, 4)
+
+
 def test_disagreement_counts_pairs_of_answers_to_the_same_packet():
     assert disagreement([["yes", "no"], ["yes", "yes", "no"], ["no"]]) == 3 / 4
 
@@ -82,12 +125,29 @@ def test_order_of_packets_and_people_does_not_matter(answers):
 
     assert krippendorff_alpha(reversed_units) == pytest.approx(krippendorff_alpha(answers))
     assert disagreement(reversed_units) == pytest.approx(disagreement(answers))
+    assert gwet_ac1(reversed_units) == pytest.approx(gwet_ac1(answers))
+
+
+@given(units, st.permutations(["yes", "no", "unsure"]))
+def test_names_of_answers_do_not_matter(answers, names):
+    renamed = [[names[("yes", "no", "unsure").index(answer)] for answer in unit] for unit in answers]
+
+    assert gwet_ac1(renamed) == pytest.approx(gwet_ac1(answers))
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30))
+def test_confusion_counts_each_pair_once(pairs):
+    table, mirrored = count_confusion(pairs), count_confusion((people, judge) for judge, people in pairs)
+
+    assert table.n == len(pairs)
+    assert (table.too_lenient, table.too_strict) == (mirrored.too_strict, mirrored.too_lenient)
+    assert table.too_lenient + table.too_strict == sum(judge != people for judge, people in pairs)
 
 
 @given(st.lists(st.tuples(*[st.sampled_from(["yes", "no"])] * 2), min_size=1, max_size=20))
 def test_agreement_is_at_most_one(pairs):
     first, second = zip(*pairs, strict=True)
-    values = [cohen_kappa(first, second), fleiss_kappa(pairs), krippendorff_alpha(pairs)]
+    values = [cohen_kappa(first, second), fleiss_kappa(pairs), krippendorff_alpha(pairs), gwet_ac1(pairs)]
 
     assert all(value is None or value <= 1 + 1e-9 for value in values)
     if first == second:

@@ -1,9 +1,8 @@
 import pytest
 
 from annotations.campaigns import open_campaign
-from annotations.judgments import record_judgment
 from annotations.results import ResolvedDecision, summarize, weighted_rate
-from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person
+from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person, record_judgment
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,8 @@ import pytest
 from django.test import Client
 
 from annotations.campaigns import close_campaign
-from annotations.judgments import next_number, next_packet, record_judgment
+from annotations.judgments import next_number, record_judgment
+from annotations.leases import next_packet
 from studio import access
 from studio.models import Notification
 from studio.reports.todo import todo_of

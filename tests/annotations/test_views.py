@@ -5,9 +5,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotations.judgments import record_judgment
+from annotations.leases import take_seat
 from annotations.models import Judgment
-from tests.annotations.builders import make_benchmark, make_campaign, make_person
+from tests.annotations.builders import make_benchmark, make_campaign, make_person, record_judgment
 
 pytestmark = pytest.mark.django_db
 
@@ -23,6 +23,10 @@ def signed_in(user) -> Client:
 def answer_all(campaign, person, *answers):
     for packet, choice in zip(campaign.packets.all(), answers, strict=False):
         record_judgment(packet, auditor=person, answer=choice, number=1)
+
+
+def lease(campaign, person, position=1):
+    assert take_seat(campaign.packets.get(position=position).pk, person)
 
 
 def page(client, url, status=200):
@@ -69,6 +73,7 @@ def test_sealed_decision_is_hidden_until_everything_is_judged():
     answer_all(campaign, ben, "no", "no", "no")
     answer_all(campaign, ana, "yes", "yes")
     client = signed_in(ana)
+    lease(campaign, ana, 3)
 
     pages = [page(client, url) for url in ("/audits/", campaign.get_absolute_url(), f"/audits/{campaign.pk}/judge/3/")]
     client.post(f"/audits/{campaign.pk}/results/")
@@ -81,6 +86,7 @@ def test_sealed_decision_is_hidden_until_everything_is_judged():
 
 def test_rejected_answer_preserves_input():
     campaign, (ana,) = make_campaign()
+    lease(campaign, ana)
     data = {"answer": "yes", "number": "1", "evidence": "nobody said this", "comment": "typed <b>words</b>"}
 
     text = signed_in(ana).post(f"/audits/{campaign.pk}/judge/1/", data).content.decode()
@@ -93,6 +99,7 @@ def test_rejected_answer_preserves_input():
 def test_duplicate_answer_leads_on_and_changed_one_is_explained():
     campaign, (ana,) = make_campaign()
     client, url = signed_in(ana), f"/audits/{campaign.pk}/judge/1/"
+    lease(campaign, ana)
 
     assert client.post(url, {"answer": "yes", "number": "1"}).status_code == 302
     assert client.post(url, {"answer": "yes", "number": "1"}).status_code == 302
@@ -106,6 +113,7 @@ def test_duplicate_answer_leads_on_and_changed_one_is_explained():
 def test_undo_shows_the_question_again():
     campaign, (ana,) = make_campaign(size=1)
     client = signed_in(ana)
+    lease(campaign, ana)
     client.post(f"/audits/{campaign.pk}/judge/1/", {"answer": "yes", "number": "1"})
 
     text = client.post(f"/audits/{campaign.pk}/undo/", follow=True).content.decode()
@@ -119,6 +127,7 @@ def test_undo_shows_the_question_again():
 def test_auditor_who_opened_results_can_no_longer_judge():
     campaign, (ana,) = make_campaign(size=1)
     client = signed_in(ana)
+    lease(campaign, ana)
     client.post(f"/audits/{campaign.pk}/judge/1/", {"answer": "yes", "number": "1"})
     client.post(f"/audits/{campaign.pk}/results/")
 
@@ -167,7 +176,8 @@ def test_agent_output_is_escaped():
     shown = campaign.packets.get().content
     campaign.packets.all().delete()
     shown["parts"][1]["text"] = "<script>alert(1)</script>"
-    campaign.packets.create(position=1, kind="checklist", content=shown, sealed={"decision": True}, source="x")
+    packet = campaign.packets.create(position=1, kind="checklist", content=shown, sealed={"decision": True}, source="x")
+    packet.seats.create(number=1, auditor=ana)
 
     text = page(signed_in(ana), f"/audits/{campaign.pk}/judge/1/")
 
@@ -199,3 +209,44 @@ def test_lists_have_a_constant_number_of_queries(role):
         return counts[0], counts[1]
 
     assert count(1, 1) == count(3, 6)
+
+
+def test_nobody_judges_a_packet_by_address_that_is_complete_or_not_theirs():
+    campaign, (ana, ben) = make_campaign(size=2, auditors=2)
+    first, second = (f"/audits/{campaign.pk}/judge/{position}/" for position in (1, 2))
+    record_judgment(campaign.packets.get(position=1), auditor=ana, answer="yes", number=1)
+    lease(campaign, ana, 2)
+    client = signed_in(ben)
+
+    for url in (first, second):
+        assert client.get(url).headers["Location"] == f"/audits/{campaign.pk}/judge/"
+        refused = client.post(url, {"answer": "yes", "number": "1"})
+        assert refused.status_code == 409
+        assert "This decision is not yours to judge" in refused.content.decode()
+
+    assert page(client, f"/audits/{campaign.pk}/adjudicate/2/", 403)
+    assert Judgment.objects.count() == 1
+    assert "Nothing for you at the moment" in client.get(f"/audits/{campaign.pk}/judge/", follow=True).content.decode()
+
+
+def test_skip_needs_a_reason_and_is_shown_beside_the_comment():
+    campaign, (ana,) = make_campaign(size=1)
+    client, url = signed_in(ana), f"/audits/{campaign.pk}/judge/1/"
+    lease(campaign, ana)
+
+    assert "Say why you skip it" in client.post(url, {"answer": "skipped", "number": "1"}).content.decode()
+    assert client.post(url, {"answer": "skipped", "number": "1", "comment": "I know the agent."}).status_code == 302
+
+    assert [(row.answer, row.comment) for row in Judgment.objects.all()] == [("skipped", "I know the agent.")]
+
+
+def test_results_page_shows_table_6_agreement_and_which_way_the_judge_errs():
+    campaign, people = make_campaign(size=2, overlap=3, auditors=3)
+    for person, answers in zip(people, (("no", "no"), ("no", "no"), ("yes", "no")), strict=True):
+        answer_all(campaign, person, *answers)
+
+    text = " ".join(page(signed_in(make_person(campaign.benchmark, "viewer")), campaign.get_absolute_url()).split())
+
+    assert '<th scope="row">People</th> <td>50.0 % (9.5–90.5 %, n = 2)</td> <td>– (n = 0)</td>' in text
+    assert "Which way the judge errs" in text
+    assert "Gwet&#x27;s AC1" in text or "Gwet's AC1" in text

@@ -110,7 +110,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     """Name, address and user of every page of a benchmark of this size."""
     from django.db import connection
 
-    from annotations.judgments import next_packet
+    from annotations.leases import next_packet
     from evaluation.audits.campaigns import open_audit
     from evaluation.models import Session
     from evaluation.pilots.start import start_pilot

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from django.urls import URLResolver, get_resolver, resolve, reverse
 
-from annotations.judgments import next_number, next_packet, open_results, record_judgment
+from annotations.judgments import next_number, open_results, record_judgment
+from annotations.leases import next_packet
 from evaluation.audits.campaigns import open_audit
 from evaluation.models import ModelEndpoint, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal

@@ -12,7 +12,8 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from annotations.judgments import next_packet, record_judgment
+from annotations.judgments import record_judgment
+from annotations.leases import next_packet
 from evaluation.audits.campaigns import open_audit
 from evaluation.grading.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import ModelEndpoint, Release, Session

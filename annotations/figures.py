@@ -1,0 +1,91 @@
+"""Every figure of an audit's results page as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, Q
+
+from annotations.agreement import Confusion
+from annotations.intervals import Rate
+from annotations.models import AuditCampaign, Judgment
+from annotations.results import DisagreementRow, JudgeErrors, SourceRow, summarize
+
+Json = dict[str, Any]
+UNIT = "decision"
+
+
+def campaign_figures(campaign: AuditCampaign) -> Json:
+    summary = summarize([campaign])
+    counts = campaign.packets.aggregate(
+        answered=Count("seats", filter=Q(seats__judged=True), distinct=True),
+        skipped=Count("judgments", filter=Q(judgments__answer=Judgment.Answer.SKIPPED), distinct=True),
+    )
+    return {
+        "campaign": campaign.pk,
+        "benchmark": campaign.benchmark.slug,
+        "name": campaign.name,
+        "state": campaign.state,
+        "source": campaign.source,
+        "unit": UNIT,
+        "people": campaign.overlap,
+        "seed": campaign.seed,
+        "scripted": campaign.scripted,
+        "packets": summary.packets,
+        "judgments_wanted": summary.packets * campaign.overlap,
+        "judgments": counts["answered"],
+        "skips": counts["skipped"],
+        "resolved": summary.packets - summary.waiting,
+        "undecided": summary.undecided,
+        "waiting": summary.waiting,
+        "table6": [_source(row) for row in summary.sources],
+        "disagreement": {
+            "all": _disagreement(summary.total),
+            "weighted": summary.weighted,
+            "by_kind": [{"kind": row.label, **_disagreement(row)} for row in summary.rows],
+        },
+        "errors": [_errors(row) for row in summary.errors],
+        "agreement": {
+            "packets": summary.pairs_from,
+            "differing_pairs": summary.between_auditors,
+            "fleiss_kappa": summary.kappa,
+            "krippendorff_alpha": summary.alpha,
+            "gwet_ac1": summary.ac1,
+        },
+    }
+
+
+def _source(row: SourceRow) -> Json:
+    return {
+        "source": row.source.lower(),
+        "checklist": _disagreement(row.checklist),
+        "intents": _disagreement(row.intents),
+        "no_majority": row.open,
+    }
+
+
+def _disagreement(row: DisagreementRow) -> Json:
+    return {**_rate(row.rate), "too_lenient": row.too_lenient, "too_strict": row.too_strict}
+
+
+def _errors(row: JudgeErrors) -> Json:
+    return {
+        "kind": row.label,
+        "confusion": _confusion(row.confusion),
+        "false_yes": _rate(row.false_yes),
+        "false_no": _rate(row.false_no),
+        "cohen_kappa": row.kappa,
+    }
+
+
+def _confusion(table: Confusion) -> Json:
+    return {
+        "judge_yes_people_yes": table.both_yes,
+        "judge_yes_people_no": table.too_lenient,
+        "judge_no_people_yes": table.too_strict,
+        "judge_no_people_no": table.both_no,
+    }
+
+
+def _rate(rate: Rate) -> Json:
+    return {"count": rate.count, "n": rate.n, "rate": rate.value, "low": rate.low, "high": rate.high}

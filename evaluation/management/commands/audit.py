@@ -1,0 +1,80 @@
+"""`manage.py audit`: open an audit of the judges of pilots."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from django.core.management.base import CommandParser
+
+from annotations.campaigns import CampaignError
+from evaluation.audits.campaigns import DEFAULT_PEOPLE, DEFAULT_SIZE, MAX_PEOPLE, open_audit
+from evaluation.models import Pilot
+from studio.management.base import ReportCommand, default_user
+
+EMPTY: dict[str, Any] = {"campaign": None, "packets": 0, "judgments_wanted": 0}
+OPTIONS = {"size": "--size", "overlap": "--people", "auditors": "--people", "name": "--name"}
+
+
+class Command(ReportCommand):
+    help = (
+        "Open an audit: freeze a sample of judges' decisions for the benchmark's auditors to judge blind. "
+        "Exit status 0: opened; 2: usage error, nothing was opened."
+    )
+
+    empty = EMPTY
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--pilot", type=int, nargs="+", required=True, metavar="N", help="their ids, as in their pages' addresses"
+        )
+        parser.add_argument(
+            "--unit", choices=("session", "decision"), default="decision", help="what a packet is; only decision so far"
+        )
+        parser.add_argument("--size", type=int, default=DEFAULT_SIZE, metavar="K", help="packets; default: %(default)s")
+        parser.add_argument(
+            "--people", type=int, default=DEFAULT_PEOPLE, help="different people per packet; default: %(default)s"
+        )
+        parser.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed draws the same sample")
+        parser.add_argument("--name", default="", help="default: Audit of pilot N")
+        parser.add_argument(
+            "--own-tasks", action="store_true", help="people may judge tasks they wrote, edited or approved"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        as_json = options["json"]
+        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
+        if options["unit"] == "session":
+            self._refuse("--unit: whole sessions cannot be audited yet.", "Use --unit decision.", as_json)
+        if options["seed"] < 0 or options["people"] > MAX_PEOPLE:
+            self._refuse(f"--seed is 0 or more, --people 1 to {MAX_PEOPLE}.", "", as_json)
+        pilots = list(Pilot.objects.filter(benchmark=benchmark, pk__in=options["pilot"]).order_by("pk"))
+        if missing := set(options["pilot"]) - {pilot.pk for pilot in pilots}:
+            numbers = ", ".join(map(str, sorted(missing)))
+            available = ", ".join(map(str, Pilot.objects.filter(benchmark=benchmark).values_list("pk", flat=True)))
+            self._refuse(
+                f"--pilot: “{benchmark.slug}” has no pilot {numbers}.", f"Available: {available or 'none'}.", as_json
+            )
+        try:
+            campaign = open_audit(
+                *pilots,
+                size=options["size"],
+                by=default_user(),
+                seed=options["seed"],
+                overlap=options["people"],
+                name=options["name"],
+                own_tasks=options["own_tasks"],
+            )
+        except CampaignError as error:
+            self._refuse(f"{OPTIONS.get(error.field, '')}: {error}", "Nothing was opened.", as_json)
+        packets = campaign.packets.count()
+        document = {"campaign": campaign.pk, "packets": packets, "judgments_wanted": packets * campaign.overlap}
+        if as_json:
+            self.print_json(document)
+        else:
+            self.stdout.write(
+                f"Opened audit {campaign.pk}: {packets} decisions, {document['judgments_wanted']} judgments wanted"
+            )
+
+    def _refuse(self, message: str, mend: str, as_json: bool) -> NoReturn:
+        self.usage_error(message, mend, as_json=as_json, document=EMPTY)

@@ -1,0 +1,166 @@
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from importlib import import_module
+from threading import Barrier
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from annotations.campaigns import CampaignError, open_campaign
+from annotations.judgments import JudgmentError, next_number, open_results, record_judgment, undo_last
+from annotations.leases import LEASE, next_packet, take_seat
+from annotations.models import Consensus, Judgment, Seat
+from annotations.visibility import blind_sources, shares_of
+from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+def expire(**which):
+    Seat.objects.filter(**which).update(leased_until=timezone.now() - timedelta(seconds=1))
+
+
+def answer(packet, person, choice="yes", **fields):
+    return record_judgment(packet, auditor=person, answer=choice, number=next_number(packet, person), **fields)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fifty_people_at_once_judge_each_packet_exactly_three_times():
+    campaign, people = make_campaign(size=10, overlap=3, auditors=50)
+    packet = campaign.packets.first()
+    ready = Barrier(len(people), timeout=120)
+
+    def work(person):
+        try:
+            ready.wait()
+            with pytest.raises(JudgmentError, match="not yours"):  # by address, without having been given it
+                answer(packet, person)
+            held = next_packet(campaign, person)
+            while held:
+                answer(held, person)
+                held = next_packet(campaign, person)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(people)) as pool:
+        list(pool.map(work, people))
+
+    given = list(Judgment.objects.values_list("packet", "auditor"))
+    assert len(set(given)) == len(given) == 30
+    assert set(Counter(packet for packet, _ in given).values()) == {3}
+    assert not Seat.objects.filter(judged=False).exists()
+
+
+def test_work_is_spread_evenly_over_those_at_work():
+    campaign, people = make_campaign(size=20, auditors=3)
+    held = {person: next_packet(campaign, person) for person in people}
+
+    for person in people:  # one after the other, each as far as they may
+        while held[person]:
+            answer(held[person], person)
+            held[person] = next_packet(campaign, person)
+
+    assert sorted(Counter(Judgment.objects.values_list("auditor", flat=True)).values()) == [6, 7, 7]
+
+
+def test_expired_lease_returns_and_its_holder_can_no_longer_answer():
+    campaign, (ana, ben) = make_campaign(size=1, auditors=2)
+    packet = next_packet(campaign, ana)
+    assert next_packet(campaign, ben) is None
+    assert shares_of([campaign], ben)[campaign.pk].returning
+
+    expire(auditor=ana)
+    assert next_packet(campaign, ben) == packet
+
+    with pytest.raises(JudgmentError, match="somebody else judges it"):
+        answer(packet, ana)
+    answer(packet, ben)
+    assert [row.auditor for row in Judgment.objects.all()] == [ben]
+
+
+def test_expired_lease_counts_until_somebody_takes_the_seat():
+    campaign, (ana,) = make_campaign(size=1)
+    packet = next_packet(campaign, ana)
+    expire(auditor=ana)
+
+    answer(packet, ana)
+
+    assert Seat.objects.get().judged
+
+
+def test_packet_stays_leased_to_the_person_who_opens_it_again():
+    campaign, (ana,) = make_campaign(size=5)
+    first = next_packet(campaign, ana)
+    expire(auditor=ana)
+
+    assert next_packet(campaign, ana) == first
+    assert Seat.objects.get(auditor=ana).leased_until > timezone.now() + LEASE / 2
+
+
+def test_skipped_packet_goes_to_somebody_else_and_comes_back_by_undo():
+    campaign, (ana, ben) = make_campaign(size=1, auditors=2)
+    packet = next_packet(campaign, ana)
+    with pytest.raises(JudgmentError, match="Say why") as error:
+        answer(packet, ana, "skipped", comment=" ")
+    assert error.value.field == "comment"
+    answer(packet, ana, "skipped", comment="I know who wrote it.")
+
+    assert next_packet(campaign, ana) is None
+    undo_last(campaign, ana)
+    assert next_packet(campaign, ana) == packet
+    answer(packet, ana, "skipped", comment="I do know.")
+    assert next_packet(campaign, ben) == packet
+    answer(packet, ben, "no")
+    with pytest.raises(JudgmentError, match="Others judge the decision that you skipped"):
+        undo_last(campaign, ana)
+    assert packet.consensus.decision is False
+
+
+def test_auditor_stays_blind_while_packets_may_come_back():
+    campaign, (ana, ben) = make_campaign(size=1, auditors=2)
+    packet = next_packet(campaign, ana)
+
+    assert blind_sources(ben) == {"pilot:1"}
+    with pytest.raises(JudgmentError, match="Others are still judging"):
+        open_results(campaign, ben)
+    answer(packet, ana)
+    assert blind_sources(ben) == set()
+
+
+@pytest.mark.parametrize("own_tasks", [False, True])
+def test_nobody_judges_a_task_they_wrote_or_approved_unless_the_audit_allows_it(own_tasks):
+    benchmark = make_benchmark()
+    author, other = (make_person(benchmark, "auditor") for _ in range(2))
+    decision = make_decision(1)
+    decision = type(decision)(**(vars(decision) | {"involved": frozenset({author.pk})}))
+    options = {"name": "x", "source": "pilot:1", "seed": 1, "scripted": False, "by": None, "own_tasks": own_tasks}
+    campaign = open_campaign(benchmark, [decision], overlap=1, **options)
+
+    assert (next_packet(campaign, author) is not None) is own_tasks
+    assert (next_packet(campaign, other) is None) is own_tasks
+    if not own_tasks:
+        with pytest.raises(CampaignError, match="For 1 of the 1 decisions there are not 2 auditors") as error:
+            open_campaign(benchmark, [decision], overlap=2, **options)
+        assert error.value.field == "auditors"
+
+
+def test_audits_opened_before_seats_existed_get_them_with_their_answers_and_majorities():
+    campaign, people = make_campaign(size=2, overlap=3, auditors=4)
+    first, second = campaign.packets.all()
+    for person, choice in zip(people, ("yes", "no", "no"), strict=False):
+        take_seat(first.pk, person)
+        answer(first, person, choice)
+    Judgment.objects.create(packet=first, auditor=people[3], number=1, answer="no")  # one more than wanted
+    Consensus.objects.update(decision=None)  # as not all agreed
+    Seat.objects.all().delete()
+    earlier = import_module("annotations.migrations.0007_seats_of_earlier_audits")
+
+    with connection.cursor() as cursor:
+        cursor.execute(earlier.SEATS)
+        cursor.execute(earlier.MAJORITIES)
+
+    assert {seat.auditor for seat in first.seats.filter(judged=True)} == set(people)
+    assert second.seats.filter(auditor=None, judged=False).count() == 3
+    assert Consensus.objects.get().decision is False

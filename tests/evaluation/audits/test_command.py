@@ -1,0 +1,115 @@
+"""`manage.py audit` and `manage.py audit_report`."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from annotations.campaigns import CampaignError
+from annotations.figures import campaign_figures
+from annotations.models import AuditCampaign, Judgment
+from evaluation.audits.campaigns import audits_of, open_audit, people_involved_in
+from studio.models import Review
+from studio.review.checklist import QUESTIONS
+from tests.annotations.builders import make_person, record_judgment
+from tests.evaluation.factories import finish, pilot_row, turn, verdict
+
+pytestmark = pytest.mark.django_db
+
+
+def judged_pilot(benchmark=None):
+    pilot = pilot_row(benchmark)
+    session = finish(pilot)
+    for number in (1, 2, 3):
+        turn(session, number)
+        verdict(session, turn=number, met=number != 2)
+        verdict(session, "satisfaction", turn=number, met=number == 1)
+    return pilot
+
+
+def run(command, *arguments):
+    out = StringIO()
+    try:
+        call_command(command, *arguments, "--json", stdout=out, stderr=StringIO())
+    except SystemExit as exit:
+        return exit.code, json.loads(out.getvalue())
+    return 0, json.loads(out.getvalue())
+
+
+def test_audit_of_two_pilots_is_opened_and_reported():
+    first = judged_pilot()
+    second = judged_pilot(first.benchmark)
+    people = [make_person(first.benchmark, "auditor") for _ in range(3)]
+    where = ("--benchmark", first.benchmark.slug, "--pilot", str(first.pk), str(second.pk))
+
+    status, opened = run("audit", *where, "--size", "12", "--seed", "4")
+
+    campaign = AuditCampaign.objects.get()
+    assert (status, opened) == (0, {"campaign": campaign.pk, "packets": 12, "judgments_wanted": 36})
+    assert (campaign.seed, campaign.overlap, list(audits_of(first)), list(audits_of(second))) == (
+        4, 3, [campaign], [campaign],
+    )  # fmt: skip
+    for packet in campaign.packets.all():
+        for person, choice in zip(people, ("yes", "yes", "no"), strict=True):
+            record_judgment(packet, auditor=person, answer=choice, number=1)
+    status, report = run("audit_report", "--campaign", str(campaign.pk))
+    assert report == json.loads(json.dumps(campaign_figures(campaign)))
+    assert (report["judgments"], report["resolved"], report["undecided"], report["unit"]) == (36, 12, 0, "decision")
+    (people_row,) = report["table6"]
+    assert people_row["source"] == "people"
+    assert [people_row[axis]["count"] for axis in ("checklist", "intents")] == [2, 4]
+    assert [people_row[axis]["n"] for axis in ("checklist", "intents")] == [6, 6]
+    assert people_row["checklist"]["low"] == pytest.approx(0.0968, abs=5e-5)
+    assert report["errors"][-1]["confusion"] == {
+        "judge_yes_people_yes": 6, "judge_yes_people_no": 0, "judge_no_people_yes": 6, "judge_no_people_no": 0,
+    }  # fmt: skip
+    assert report["agreement"]["fleiss_kappa"] == pytest.approx(-0.5)
+    assert report["agreement"]["gwet_ac1"] == pytest.approx((1 / 3 - 4 / 9) / (5 / 9))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--unit", "session"), "whole sessions cannot be audited yet"),
+        (("--people", "4"), "4 people must judge each decision, but only 3 people are assigned"),
+        (("--size", "0"), "Choose between 1 and"),
+        (("--seed", "-1"), "--seed is 0 or more"),
+    ],
+)
+def test_audit_that_cannot_be_opened_says_why(arguments, message):
+    pilot = judged_pilot()
+    for _ in range(3):
+        make_person(pilot.benchmark, "auditor")
+
+    status, document = run("audit", "--benchmark", pilot.benchmark.slug, "--pilot", str(pilot.pk), *arguments)
+
+    assert (status, document["campaign"]) == (2, None)
+    assert message in document["errors"][0]["message"]
+    assert not AuditCampaign.objects.exists()
+
+
+def test_unknown_pilot_and_campaign_are_usage_errors():
+    pilot = judged_pilot()
+
+    assert run("audit", "--benchmark", pilot.benchmark.slug, "--pilot", "0")[0] == 2
+    assert run("audit_report", "--campaign", "0")[0] == 2
+
+
+def test_writers_and_approvers_of_a_task_do_not_audit_it():
+    pilot = judged_pilot()
+    revision = pilot.runs.get().sessions.first().revision
+    writer, approver, other = (make_person(pilot.benchmark, "auditor", "author", "reviewer") for _ in range(3))
+    revision.task.revisions.create(number=revision.number + 1, spec=revision.spec, sha256="1" * 64, created_by=writer)
+    revision.task.version = revision.number + 1
+    revision.task.save(update_fields=["version"])
+    answers = {question: {"so": True, "word": ""} for question in QUESTIONS}
+    Review.objects.create(revision=revision, reviewer=approver, decision="approved", answers=answers)
+
+    assert people_involved_in([revision.task])[revision.task.pk] >= {writer.pk, approver.pk}
+    with pytest.raises(CampaignError, match="there are not 2 auditors who neither wrote"):
+        open_audit(pilot, overlap=2, by=None)
+    campaign = open_audit(pilot, by=None)
+    record_judgment(campaign.packets.first(), auditor=other, answer="yes", number=1)
+    assert open_audit(pilot, overlap=3, by=None, own_tasks=True).packets.first().involved == []
+    assert Judgment.objects.count() == 1
