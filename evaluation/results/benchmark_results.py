@@ -67,6 +67,9 @@ class Results:
             lambda: compare(self.of_agent(first), self.of_agent(second), metric, mode),
         )
 
+    def comparisons(self, first: str, second: str, mode: ScoringMode) -> list[Comparison]:
+        return [self.comparison(first, second, metric, mode) for metric in METRICS]
+
     def _once(self, part: tuple[str, ...], compute: Callable[[], T]) -> T:
         return _once((self.key, *part), compute)
 

@@ -9,7 +9,6 @@ from django.views.decorators.http import require_GET
 
 from evaluation.audits.blindness import open_pilots
 from evaluation.forms.results import CompareForm, ResultsForm
-from evaluation.metrics.sessions import METRICS
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import Results, compute_results, results_document
 from evaluation.results.pages import board_rows, breakdown_tables, session_list, status_rows
@@ -71,7 +70,7 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     comparisons = None
     if choice.is_valid():
         first, second = choice.cleaned_data["first"], choice.cleaned_data["second"]
-        comparisons = [chosen.comparison(first, second, metric, form.mode) for metric in METRICS]
+        comparisons = chosen.comparisons(first, second, form.mode)
     return render(
         request,
         "evaluation/results/compare.html",
