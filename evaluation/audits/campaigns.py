@@ -170,7 +170,7 @@ def people_involved_in(tasks: Iterable[Task]) -> dict[int, set[int]]:
     approvals = Review.objects.filter(
         revision__task__in=people, decision=Review.Decision.APPROVED, reviewer__isnull=False
     )
-    for task, reviewer in approvals.order_by().values_list("revision__task", "reviewer"):
+    for task, reviewer in approvals.order_by().values_list("revision__task_id", "reviewer_id"):
         people[task].add(reviewer)
     return people
 
