@@ -33,7 +33,7 @@ def next_packet(campaign: AuditCampaign, auditor: User) -> Packet | None:
 
 def take_seat(packet: int, auditor: User) -> bool:
     """Lease a free seat of the packet, by key. Seats that others are taking at this moment are passed over."""
-    seat = _free_seats(packet).select_for_update(skip_locked=True).order_by("number").first()
+    seat = _free_seats(packet).select_for_update(no_key=True, skip_locked=True).order_by("number").first()
     if seat is None:
         return False
     seat.auditor, seat.judged, seat.leased_until = auditor, False, timezone.now() + LEASE

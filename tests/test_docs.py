@@ -60,7 +60,7 @@ def test_links_resolve(page: Path) -> None:
 
 @pages
 def test_files_in_code_exist(page: Path) -> None:
-    names = re.compile(rf"(?<![\w/.-])(?:{'|'.join(FOLDERS)})/[\w./-]*[\w/]")
+    names = re.compile(rf"(?<![\w/.-])(?:{'|'.join(FOLDERS)})/[\w./@-]*[\w/]")
     named = {
         name
         for line in code(page)

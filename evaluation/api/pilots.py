@@ -92,7 +92,7 @@ class BudgetsSerializer(serializers.Serializer[Any]):
     budgets = serializers.DictField(child=serializers.DictField(child=serializers.FloatField(min_value=0)))
 
 
-class PilotStateSerializer(serializers.Serializer[Any]):
+class ControlledPilotSerializer(serializers.Serializer[Any]):
     pilot = serializers.IntegerField()
     state = serializers.ChoiceField(choices=Pilot.State.choices)
 
@@ -145,7 +145,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
             raise ValidationError({error.field: [str(error)]}) from error
         return Response({"budgets": row.budgets})
 
-    @extend_schema(request=ControlSerializer, responses=PilotStateSerializer)
+    @extend_schema(request=ControlSerializer, responses=ControlledPilotSerializer)
     @action(detail=True, methods=["post"])
     def control(self, request: ApiRequest, pk: str) -> Response:
         """Pause, resume, cancel or retry; as ``manage.py pilot_control``."""

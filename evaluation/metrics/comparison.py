@@ -7,7 +7,6 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from evaluation.metrics.intervals import SEED, Estimate, Point, estimate, t_quantile
 from evaluation.metrics.sessions import Metric, ScoredSession
 from evaluation.protocol.scoring import ScoringMode
+from studio.domain.bounded_cache import cached
 
 PERMUTATIONS = 10_000
 SIGNIFICANT = 0.05
@@ -94,7 +94,7 @@ def permutation_p(points: Sequence[Point]) -> float | None:
     return (extreme + extra) / (len(signs) + extra)
 
 
-@lru_cache(maxsize=8)
+@cached(4_000_000, size_of=lambda signs: signs.nbytes)
 def _random_signs(n: int) -> NDArray[np.int8]:
     return np.asarray(np.random.default_rng(SEED).integers(0, 2, (PERMUTATIONS, n), dtype=np.int8) * 2 - 1)
 

@@ -6,9 +6,10 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
+
+from studio.domain.bounded_cache import cached
 
 PromptName = Literal["satisfaction", "follow_up", "checklist"]
 NAMES: tuple[PromptName, ...] = get_args(PromptName)
@@ -45,7 +46,7 @@ class PromptFile:
         return {"version": self.version, "sha256": self.sha256}
 
 
-@cache
+@cached(1_000_000)
 def load_prompt(name: PromptName, version: str = "") -> PromptFile:
     """The current version by default. Raises UnknownPromptError."""
     version = version or CURRENT[name]
@@ -58,7 +59,7 @@ def load_prompt(name: PromptName, version: str = "") -> PromptFile:
     return PromptFile(name, version, hashlib.sha256(content).hexdigest(), form["system"], form["user"])
 
 
-@cache
+@cached(1_000_000)
 def prompt_versions(name: PromptName) -> tuple[str, ...]:
     """Oldest first."""
     numbers = (path.stem for path in (FOLDER / name).glob("*.md") if path.stem.isdecimal())

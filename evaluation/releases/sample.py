@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from annotations.judgments import record_judgment
+from annotations.leases import take_seat
 from annotations.models import AuditCampaign, Judgment
 from annotations.packets import SealedDecision
 from evaluation.audits.campaigns import open_audit
@@ -90,8 +91,10 @@ def _audit(pilot: Pilot, people: Mapping[str, User]) -> AuditCampaign:
         decision = SealedDecision.model_validate(packet.sealed).decision
         agrees = Judgment.Answer.YES if decision else Judgment.Answer.NO
         differs = Judgment.Answer.NO if decision else Judgment.Answer.YES
+        take_seat(packet.pk, second)
         record_judgment(packet, auditor=second, answer=differs if number == 1 else agrees, number=1)
         if number < JUDGED - 2:
+            take_seat(packet.pk, first)
             record_judgment(packet, auditor=first, answer=agrees, number=1)
     return campaign
 

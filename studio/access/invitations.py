@@ -106,7 +106,7 @@ def why_unusable(invitation: Invitation) -> str:
 def accept(invitation: Invitation, user: User) -> None:
     """Raises InvitationError, also for the second of two people who accept at once."""
     row = (
-        Invitation.objects.select_for_update(of=("self",))
+        Invitation.objects.select_for_update(no_key=True, of=("self",))
         .select_related("benchmark", "created_by")
         .get(pk=invitation.pk)
     )

@@ -4,12 +4,12 @@ import pytest
 from django.test import Client
 
 from annotations.campaigns import close_campaign
-from annotations.judgments import next_number, record_judgment
+from annotations.judgments import next_number
 from annotations.leases import next_packet
 from studio import access
 from studio.models import Notification
 from studio.reports.todo import todo_of
-from tests.annotations.builders import make_benchmark, make_campaign, make_person
+from tests.annotations.builders import make_benchmark, make_campaign, make_person, record_judgment
 
 pytestmark = pytest.mark.django_db
 

@@ -29,7 +29,8 @@ from tests.e2e.builders import a_finished_pilot
 AXE = (Path(__file__).parent / "vendor" / "axe" / "axe.min.js").read_text()
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 SERIOUS = """async (only) => {
-    const results = await axe.run(document, {resultTypes: ["violations"], ...(only && {runOnly: only})});
+    const options = {preload: false, resultTypes: ["violations"], ...(only && {runOnly: only})};
+    const results = await axe.run(document, options);
     return results.violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) =>
         `${one.id}: ${one.help}: ` + one.nodes.slice(0, 4).map((node) =>
             `${node.html.slice(0, 160)} (${node.any.concat(node.all, node.none)[0]?.message ?? ""})`).join(" | "));

@@ -10,7 +10,7 @@ from evaluation.models import Rehearsal
 from studio.drafts.load import load_task
 
 AXE = (Path(__file__).parent / "vendor" / "axe" / "axe.min.js").read_text()
-SERIOUS = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
+SERIOUS = """async () => (await axe.run(document, {preload: false, resultTypes: ["violations"]})).violations
     .filter((one) => ["serious", "critical"].includes(one.impact))
     .map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`)"""
 SELECT = """() => {

@@ -55,7 +55,7 @@ def test_import_creates_the_benchmark_and_prints_the_report(tmp_path: Path, root
     status, report = call_json("pibench_import", str(write(tmp_path)), "--benchmark", "flying")
 
     assert status == 0
-    names = ["created", "updated", "unchanged", "totals", "warnings", "errors", "changes", "publication"]
+    names = ["created", "updated", "unchanged", "totals", "warnings", "errors", "changes", "pack", "publication"]
     assert list(report) == names
     assert (report["created"], report["updated"], report["unchanged"]) == (2, 0, 0)
     assert list(report["totals"]) == [
