@@ -94,7 +94,7 @@ def permutation_p(points: Sequence[Point]) -> float | None:
     return (extreme + extra) / (len(signs) + extra)
 
 
-@cached(4_000_000, size_of=lambda signs: signs.nbytes)
+@cached(2_000_000, size_of=lambda signs: signs.nbytes)
 def _random_signs(n: int) -> NDArray[np.int8]:
     return np.asarray(np.random.default_rng(SEED).integers(0, 2, (PERMUTATIONS, n), dtype=np.int8) * 2 - 1)
 

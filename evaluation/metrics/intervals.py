@@ -146,7 +146,7 @@ def _known_means(by_run: Floats) -> Floats:
     return np.asarray(np.where(known, by_run, 0.0).sum(axis=1)[count > 0] / count[count > 0])
 
 
-@cached(8_000_000, size_of=lambda draws: draws.nbytes)
+@cached(4_000_000, size_of=lambda draws: draws.nbytes)
 def _draws(clusters: int, seed: int) -> Floats:
     """How often each resample has each cluster, rescaled; ones for a single cluster, whose spread is unknown."""
     if clusters < 2:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.db import transaction
+
 from annotations.judgments import record_judgment
 from annotations.leases import take_seat
-from annotations.models import AuditCampaign, Judgment
+from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.packets import SealedDecision
 from evaluation.audits.campaigns import open_audit
 from evaluation.models import Pilot
@@ -91,12 +93,17 @@ def _audit(pilot: Pilot, people: Mapping[str, User]) -> AuditCampaign:
         decision = SealedDecision.model_validate(packet.sealed).decision
         agrees = Judgment.Answer.YES if decision else Judgment.Answer.NO
         differs = Judgment.Answer.NO if decision else Judgment.Answer.YES
-        take_seat(packet.pk, second)
+        _take_seat(packet, second)
         record_judgment(packet, auditor=second, answer=differs if number == 1 else agrees, number=1)
         if number < JUDGED - 2:
-            take_seat(packet.pk, first)
+            _take_seat(packet, first)
             record_judgment(packet, auditor=first, answer=agrees, number=1)
     return campaign
+
+
+@transaction.atomic
+def _take_seat(packet: Packet, auditor: User) -> None:
+    take_seat(packet.pk, auditor)
 
 
 def _leave_work(tasks: Mapping[str, Task], people: Mapping[str, User]) -> None:

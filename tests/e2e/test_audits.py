@@ -15,6 +15,7 @@ def test_ten_decisions_are_judged_by_keyboard_and_blind(sample, visit):
     owner, auditor = visit("owner").go(pilot.get_absolute_url()), visit("auditor").page
     owner.keyboard.press("a")
     owner.get_by_label("Decisions", exact=True).fill("10")
+    owner.get_by_label("People per decision").fill("1")
     owner.get_by_role("button", name="Open the audit").click()
     expect(owner.get_by_text("0 of 10 decisions judged")).to_be_visible()
 

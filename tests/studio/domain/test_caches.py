@@ -18,7 +18,7 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
 
-ALL_CACHES = 140_000_000
+ALL_CACHES = 150_000_000
 """Bytes a process may remember about texts."""
 REQUEST = 39_000
 """Characters."""
