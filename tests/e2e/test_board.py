@@ -162,10 +162,10 @@ def test_several_tasks_are_selected_and_grouped_by_keyboard(sample, visit):
 def test_single_keys_select_and_move_tasks(sample, radio, visit):
     page = visit("author").go(BOARD)
 
-    for title in TITLES[:2]:
+    for number, title in enumerate(TITLES[:2], 1):
         page.keyboard.press("j")
         expect(page.locator("#detail h1")).to_contain_text(title)
-    expect(card(page, 2)).to_be_focused()
+        expect(card(page, number)).to_be_focused()
     for key in ("Space", "ArrowDown", "Space"):
         page.keyboard.press(key)
     expect(titles(page)).to_have_text(order(1, 3, 2, 4, 5, 6, 7))
