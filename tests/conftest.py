@@ -51,10 +51,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item in in_a_browser, -_allowed_seconds(item)))
     _users_of_shared_rows_last(items)
     for item in in_a_browser:
-        item.add_marker(pytest.mark.flaky(reruns=1))  # on a busy machine; the summary names what ran twice
+        item.add_marker(pytest.mark.flaky(reruns=2))  # on a busy machine; the summary names what ran more than once
+    for item in items:
+        if item not in in_a_browser and _crosses_processes(item):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     if in_a_browser and (missing := " ".join(missing_packages())):
         for item in in_a_browser:
             item.add_marker(pytest.mark.skip(reason=f"as root, `apt-get install {missing}` brings what is missing"))
+
+
+def _crosses_processes(item: pytest.Item) -> bool:
+    """Whether threads or processes of its own take part, whose turns the machine decides."""
+    marker = item.get_closest_marker("django_db")
+    return bool(marker and marker.kwargs.get("transaction")) or "live_server" in _fixture_names(item)
 
 
 def _users_of_shared_rows_last(items: list[pytest.Item]) -> None:

@@ -34,6 +34,7 @@ def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
     broker = shared_server.acquire("valkey", throwaway=True)
     monkeypatch.setattr(app.conf, "broker_write_url", broker)
     monkeypatch.setattr(app.conf, "broker_read_url", broker)
+    app._after_fork()  # pools remember the address of the broker that an earlier test spoke with
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "studio.settings",
         "DATABASE_URL": f"postgres://{user}:{values['PASSWORD']}@{host_and_port}/{values['NAME']}",
@@ -63,6 +64,7 @@ def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
         if worker.poll() is None:
             os.killpg(worker.pid, signal.SIGKILL)
             worker.wait()
+    app._after_fork()
 
 
 def until(condition: Callable[[], bool], tmp_path: Path, seconds: float = 45) -> None:
