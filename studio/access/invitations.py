@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from studio.access.roles import may, roles_in, set_roles
 from studio.models import Benchmark, Event, Invitation, Role, User
+from studio.models.transactions import atomic_with_retry
 
 DAYS = (1, 7, 30)
 """How long an invitation may be valid."""
@@ -102,7 +103,7 @@ def why_unusable(invitation: Invitation) -> str:
     return ""
 
 
-@transaction.atomic
+@atomic_with_retry
 def accept(invitation: Invitation, user: User) -> None:
     """Raises InvitationError, also for the second of two people who accept at once."""
     row = (

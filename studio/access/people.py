@@ -13,10 +13,10 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
-from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from studio.models import User
+from studio.models.transactions import atomic_with_retry
 
 
 class PeopleError(Exception):
@@ -106,7 +106,7 @@ STEPS: dict[str, tuple[Callable[[User], None], str]] = {
 """What a step does, and how the history tells it."""
 
 
-@transaction.atomic
+@atomic_with_retry
 def take_step(person: User, step: str, *, by: User) -> str:
     """What was done. Raises PeopleError."""
     act, told = STEPS[step]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any, TypeVar
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from django_htmx.middleware import HtmxDetails
 from rest_framework.request import Request
 
 from studio.models import Benchmark, Event, Membership, Persona, Role, Task, User
+from studio.models.transactions import atomic_with_retry
 
 AnyUser = User | AnonymousUser
 
@@ -151,7 +151,7 @@ def why_not(action: str, benchmark: Benchmark | None = None) -> str:
     return f"To {ACTION_DESCRIPTIONS[action]} {place}you need to be {roles}. An owner can add the role."
 
 
-@transaction.atomic
+@atomic_with_retry
 def create_benchmark(*, name: str, slug: str, by: User, description: str = "", **fields: Any) -> Benchmark:
     benchmark = Benchmark.objects.create(name=name, slug=slug, description=description, created_by=by, **fields)
     Membership.objects.create(benchmark=benchmark, user=by, role=Role.OWNER)
@@ -159,8 +159,8 @@ def create_benchmark(*, name: str, slug: str, by: User, description: str = "", *
     return benchmark
 
 
-@transaction.atomic
-def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: User) -> None:
+@atomic_with_retry
+def set_roles(benchmark: Benchmark, user: User, roles: Collection[str], *, by: User) -> None:
     """Give ``user`` exactly these roles; without any they are no longer a member. Raises MembershipError for the last
     owner."""
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db import transaction
-
 from studio import access
 from studio.domain import findings
 from studio.domain.checks import RULES
@@ -16,6 +14,7 @@ from studio.drafts.authors import authors_of
 from studio.drafts.events import record
 from studio.drafts.locks import lock
 from studio.models import ErrorWaiver, Finding, Revision, Task, User, Waiver
+from studio.models.transactions import atomic_with_retry
 
 
 class WaiverError(ValueError):
@@ -29,7 +28,7 @@ class WaivedFinding:
     by: User
 
 
-@transaction.atomic
+@atomic_with_retry
 def add_waiver(
     task_id: int, fingerprint: str, *, by: User, reason: str, current: Iterable[findings.Finding] | None = None
 ) -> None:
@@ -47,7 +46,7 @@ def add_waiver(
     record(task, "waived", by=by, summary=f"{finding.message} {reason}")
 
 
-@transaction.atomic
+@atomic_with_retry
 def remove_waiver(task_id: int, fingerprint: str, *, by: User) -> None:
     task = lock(task_id)
     deleted, _ = Waiver.objects.filter(task=task, fingerprint=fingerprint).delete()
@@ -58,7 +57,7 @@ def remove_waiver(task_id: int, fingerprint: str, *, by: User) -> None:
         record(task, "unwaived", by=by, summary="Dismissal undone.")
 
 
-@transaction.atomic
+@atomic_with_retry
 def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
     """Waive an error of a language rule. It no longer blocks approval and release but is listed at both. Only for
     owners who did not write this version."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from django.conf import settings
 from django.core.mail import send_mail
-from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from studio.access import benchmarks_for
 from studio.models import Digest, Notification, NotificationChoice, User
+from studio.models.transactions import atomic_with_retry
 from studio.notifications.inbox import address_of
 
 MAX_LISTED = 50
@@ -36,9 +36,9 @@ def send_digests() -> list[Digest]:
     return sent
 
 
-@transaction.atomic
+@atomic_with_retry
 def _send(person: User) -> Digest | None:
-    """If sending fails, the transaction is rolled back with the digest."""
+    """If sending fails, the transaction is rolled back with the digest. Mail comes last: no deadlock can follow it."""
     rows = list(
         _due()
         .filter(user=person, benchmark__in=benchmarks_for(person))

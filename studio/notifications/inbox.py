@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from studio.access import AnyUser, benchmarks_for
 from studio.models import Notification, NotificationChoice, User
+from studio.models.transactions import atomic_with_retry
 
 Kind = Notification.Kind
 How = NotificationChoice.How
@@ -47,7 +47,7 @@ def choices_of(user: User) -> dict[str, str]:
     return {kind: chosen.get(kind, How.EMAIL) for kind in Kind.values}
 
 
-@transaction.atomic
+@atomic_with_retry
 def save_choices(user: User, choices: Mapping[str, str]) -> None:
     """Unknown kinds and ways are ignored."""
     rows = [

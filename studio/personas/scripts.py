@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
 from django.db.models import F
 
 from studio.domain.base import FileRef
@@ -18,6 +17,7 @@ from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftError
 from studio.findings.refresh import refresh_findings
 from studio.models import Blob, GraderScript, Persona, PersonaRevision, Task, User
+from studio.models.transactions import atomic_with_retry
 
 MAX_SCRIPT = 200_000
 """Characters; the checks read no more of a script."""
@@ -35,6 +35,7 @@ class ScriptVersion:
     """Hash of the previous content; empty for the first version."""
 
 
+@atomic_with_retry
 def create_script(persona_id: int, name: str, source: str, *, by: User, task_id: int | None = None) -> GraderScript:
     """Create a script and, if given, have it grade the task. Raises DraftError."""
     name = name.strip()
@@ -42,60 +43,57 @@ def create_script(persona_id: int, name: str, source: str, *, by: User, task_id:
     if not NAME.fullmatch(name):
         raise DraftError("name", "Use letters, digits, dots, dashes and underscores, such as lift_mail.py.")
     path = FOLDER + name
-    with transaction.atomic():
-        row = Persona.objects.select_for_update(no_key=True).get(pk=persona_id)
-        if any(script.path.casefold() == path.casefold() for script in row.grader_scripts.all()):
-            raise DraftError("name", f"A script “{name}” already exists. Choose another name, or open that one.")
-        _write(
-            row, lambda spec: [*spec.scripts, _store_source(path, source)], (), by=by, note=f"New grader script {name}."
-        )
-        if task_id is not None:
-            task = Task.objects.select_for_update(no_key=True, of=("self",)).select_related("group").get(
-                pk=task_id, episode__persona=row
-            )  # fmt: skip
-            spec = load_tasks([task])[task.pk]
-            spec = spec.model_copy(update={"grader_script": f"data/{row.user_id}/{path}"})
-            save_tasks([(task, spec)], by=by, note=f"Graded by the new script {name}.")
-        refresh_findings([row])
-        return row.grader_scripts.get(path=path)
+    row = Persona.objects.select_for_update(no_key=True).get(pk=persona_id)
+    if any(script.path.casefold() == path.casefold() for script in row.grader_scripts.all()):
+        raise DraftError("name", f"A script “{name}” already exists. Choose another name, or open that one.")
+    _write(row, lambda spec: [*spec.scripts, _store_source(path, source)], (), by=by, note=f"New grader script {name}.")
+    if task_id is not None:
+        task = Task.objects.select_for_update(no_key=True, of=("self",)).select_related("group").get(
+            pk=task_id, episode__persona=row
+        )  # fmt: skip
+        spec = load_tasks([task])[task.pk]
+        spec = spec.model_copy(update={"grader_script": f"data/{row.user_id}/{path}"})
+        save_tasks([(task, spec)], by=by, note=f"Graded by the new script {name}.")
+    refresh_findings([row])
+    return row.grader_scripts.get(path=path)
 
 
+@atomic_with_retry
 def save_script(script_id: int, source: str, *, by: User, note: str = "", verb: str = "edited") -> GraderScript:
     """Replace the script's text; no effect if it is the same. Raises DraftError."""
-    with transaction.atomic():
-        persona = GraderScript.objects.values_list("persona", flat=True).get(pk=script_id)
-        row = Persona.objects.select_for_update(no_key=True).get(pk=persona)
-        script = GraderScript.objects.select_related("blob").get(pk=script_id)
-        new_file, current = _store_source(script.path, source), text_of(script.blob)
-        if current is not None and normalize_newlines(current) == normalize_newlines(source):
-            return script
-        using = tasks_graded_by(row, script.path)
-        _write(
-            row,
-            lambda spec: [new_file if file.path == script.path else file for file in spec.scripts],
-            using,
-            by=by,
-            note=note.strip()[:200] or f"Grader script {script.path.removeprefix(FOLDER)} changed.",
-            verb=verb,
-        )
-        refresh_findings([row])
-        return row.grader_scripts.select_related("blob").get(path=script.path)
+    persona = GraderScript.objects.values_list("persona", flat=True).get(pk=script_id)
+    row = Persona.objects.select_for_update(no_key=True).get(pk=persona)
+    script = GraderScript.objects.select_related("blob").get(pk=script_id)
+    new_file, current = _store_source(script.path, source), text_of(script.blob)
+    if current is not None and normalize_newlines(current) == normalize_newlines(source):
+        return script
+    using = tasks_graded_by(row, script.path)
+    _write(
+        row,
+        lambda spec: [new_file if file.path == script.path else file for file in spec.scripts],
+        using,
+        by=by,
+        note=note.strip()[:200] or f"Grader script {script.path.removeprefix(FOLDER)} changed.",
+        verb=verb,
+    )
+    refresh_findings([row])
+    return row.grader_scripts.select_related("blob").get(path=script.path)
 
 
+@atomic_with_retry
 def delete_script(script_id: int, *, by: User) -> None:
     """Remove a script that grades no task; its versions stay. Raises DraftError."""
-    with transaction.atomic():
-        script = GraderScript.objects.get(pk=script_id)
-        row = Persona.objects.select_for_update(no_key=True).get(pk=script.persona_id)
-        if using := tasks_graded_by(row, script.path):
-            names = ", ".join(f"“{task}”" for task in using[:3])
-            raise DraftError("script", f"{names} {'is' if len(using) == 1 else 'are'} graded by it. Change that first.")
-        name = script.path.removeprefix(FOLDER)
-        _write(
-            row, lambda spec: [file for file in spec.scripts if file.path != script.path], (), by=by,
-            note=f"Grader script {name} removed.",
-        )  # fmt: skip
-        refresh_findings([row])
+    script = GraderScript.objects.get(pk=script_id)
+    row = Persona.objects.select_for_update(no_key=True).get(pk=script.persona_id)
+    if using := tasks_graded_by(row, script.path):
+        names = ", ".join(f"“{task}”" for task in using[:3])
+        raise DraftError("script", f"{names} {'is' if len(using) == 1 else 'are'} graded by it. Change that first.")
+    name = script.path.removeprefix(FOLDER)
+    _write(
+        row, lambda spec: [file for file in spec.scripts if file.path != script.path], (), by=by,
+        note=f"Grader script {name} removed.",
+    )  # fmt: skip
+    refresh_findings([row])
 
 
 def tasks_graded_by(persona: Persona, path: str) -> list[Task]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.db import transaction
 from django.utils import timezone
 
 from studio.domain.anchors import ROW_TEXTS, FieldKey, Quote, find_quote, quotable_texts, quote_at
@@ -83,7 +82,7 @@ def reply(root: Comment, *, by: User, text: str) -> Comment:
     return comment
 
 
-@transaction.atomic
+@atomic_with_retry
 def edit_comment(comment: Comment, *, by: User, text: str, suggestion: str | None = None) -> None:
     comment = _own(comment, by)
     before = comment.text
@@ -99,7 +98,7 @@ def edit_comment(comment: Comment, *, by: User, text: str, suggestion: str | Non
     notify.notify_of_comment(comment, previous_text=before)
 
 
-@transaction.atomic
+@atomic_with_retry
 def retract(comment: Comment, *, by: User) -> None:
     comment = _own(comment, by)
     if comment.applied_in_id:

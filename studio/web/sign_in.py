@@ -23,7 +23,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import Argon2PasswordHasher
-from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 from django.http import HttpRequest, HttpResponse
@@ -32,6 +31,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from studio.models import SignInRecord, User
+from studio.models.transactions import atomic_with_retry
 
 logger = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ class Attempt:
             _key("address", address): ADDRESS,
         }
 
-    @transaction.atomic
+    @atomic_with_retry
     def count(self) -> None:
         """Raises SignInDelayedError; then nothing is counted, and the delay does not grow."""
         keys = sorted(self.allowances)

@@ -43,6 +43,23 @@ def test_locks_leave_foreign_key_checks_of_other_transactions_alone() -> None:
     assert strong == []
 
 
+def test_transactions_that_lock_rows_are_repeated_after_a_deadlock() -> None:
+    never_repeated = []
+    for app in ("studio", "annotations", "evaluation"):
+        for path in (ROOT / app).rglob("*.py"):
+            for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if not isinstance(function, ast.FunctionDef):
+                    continue
+                once = any(ast.unparse(decorator) == "transaction.atomic" for decorator in function.decorator_list)
+                locks = any(
+                    isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "select_for_update"
+                    for node in ast.walk(function)
+                )
+                if once and locks:
+                    never_repeated.append(f"{path.relative_to(ROOT)}:{function.name}")
+    assert never_repeated == []
+
+
 @pytest.fixture
 def task(transactional_db: None) -> Task:
     return a_task(a_persona(BenchmarkFactory()))
