@@ -13,7 +13,7 @@ help:
 	@echo "make test-slow     kills and hostile files: tests that take minutes"
 	@echo "make bench-crowd   fifty people at once for ten minutes (ARGS='--people 50 --minutes 10')"
 	@echo "make check   linter, types, import contracts, migrations, API schema; the scripts' own checks and tests if Node is there"
-	@echo "make bench-checks  precision and recall of the authoring checks against labelled tasks (ARGS='--model NAME')"
+	@echo "make bench-checks  precision and recall of the authoring checks against labelled tasks (MODEL=NAME: with its second opinions)"
 	@echo "make setup   only install what running and testing need"
 	@echo "make screenshots   make the pictures in docs/ again"
 	@echo "make docs    regenerate the architecture diagrams and JSON Schemas in docs/"
@@ -42,7 +42,7 @@ check: setup
 	@$(BIN)/python -m studio.dev.checks
 
 bench-checks: setup
-	@$(BIN)/python -m tests.bench.checks $(ARGS)
+	@$(BIN)/python -m tests.bench.checks $(if $(MODEL),--model $(MODEL)) $(ARGS)
 
 screenshots: setup
 	@$(BIN)/python -m studio.dev.browser

@@ -16,6 +16,8 @@ from evaluation.models import (
     Judging,
     ModelCall,
     ModelEndpoint,
+    OpinionCall,
+    OpinionRequest,
     Pilot,
     Proposal,
     ProposalCall,
@@ -297,6 +299,10 @@ def proposal_record(proposal: Proposal) -> CallRecord:
         _mark_scripted(proposal, claimed_by=proposal.claimed_by, state=Proposal.State.REQUESTED)
 
     return CallRecord(ProposalCall, proposal, on_scripted_answer)
+
+
+def opinion_record(asked: OpinionRequest) -> CallRecord:
+    return CallRecord(OpinionCall, asked, lambda: None)
 
 
 def _mark_scripted(row: Pilot | Judging | Rehearsal | Proposal, **conditions: Any) -> None:

@@ -15,7 +15,8 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import close_old_connections, connection
 
-from evaluation.assistance import worker
+from evaluation.assistance import opinion_work, opinions, worker
+from evaluation.assistance.opinions import RUN_OPINIONS
 from evaluation.assistance.requests import RUN_PROPOSAL, resend_unclaimed
 from evaluation.pilots import judging_work
 from evaluation.pilots.carrier import Carrier
@@ -56,6 +57,11 @@ def run_proposal(proposal_id: int) -> None:
     worker.work_on(proposal_id)
 
 
+@shared_task(name=RUN_OPINIONS)
+def run_opinions(task_id: int) -> None:
+    opinion_work.work_on(task_id)
+
+
 def start_sweeping(**_: Any) -> None:
     global _carrier
     _stop.clear()
@@ -82,6 +88,7 @@ def _sweep_periodically() -> None:
             close_old_connections()
             sweep()
             resend_unclaimed()
+            opinions.resend_unclaimed()
             judging_work.resend_unclaimed()
             analyse_missing()
         except Exception:  # the database may be back next time

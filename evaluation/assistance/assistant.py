@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from evaluation.llm import Budget
-from evaluation.models import AssistantModel, ModelEndpoint, ProposalCall
+from evaluation.models import AssistantModel, ModelEndpoint, OpinionCall, ProposalCall
 from evaluation.protocol.participants import Tokens
 from studio.models import Benchmark
 
@@ -36,12 +37,21 @@ def enable_in_sample(benchmark: Benchmark) -> None:
 
 
 def usage_of(assistant: AssistantModel) -> AssistanceUsage:
-    calls = ProposalCall.objects.filter(proposal__task__episode__persona__benchmark=assistant.benchmark_id)
-    if assistant.period == AssistantModel.Period.MONTH:
-        now = timezone.now()
-        calls = calls.filter(created_at__gte=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
-    used = calls.aggregate(prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost"))
-    return AssistanceUsage((used["prompt"] or 0) + (used["completion"] or 0), used["cost"] or Decimal(0))
+    """By proposals and second opinions."""
+    benchmark = assistant.benchmark_id
+    kinds: tuple[QuerySet[Any], ...] = (
+        ProposalCall.objects.filter(proposal__task__episode__persona__benchmark=benchmark),
+        OpinionCall.objects.filter(opinion_request__task__episode__persona__benchmark=benchmark),
+    )
+    tokens, cost = 0, Decimal(0)
+    for calls in kinds:
+        if assistant.period == AssistantModel.Period.MONTH:
+            now = timezone.now()
+            calls = calls.filter(created_at__gte=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
+        used = calls.aggregate(prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost"))
+        tokens += (used["prompt"] or 0) + (used["completion"] or 0)
+        cost += used["cost"] or 0
+    return AssistanceUsage(tokens, cost)
 
 
 def budget_of(assistant: AssistantModel) -> Budget:

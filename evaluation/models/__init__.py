@@ -5,6 +5,7 @@ from evaluation.models.budgets import BenchmarkBudget
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.judgings import Judging, JudgingRound, ScoringChoice
+from evaluation.models.opinions import OpinionCall, OpinionRequest, SecondOpinion
 from evaluation.models.pilots import Pilot, Run
 from evaluation.models.rehearsals import Rehearsal, RehearsalCall
 from evaluation.models.releases import ElsewhereAcceptance, Release, ReleaseTask
@@ -20,6 +21,8 @@ __all__ = [
     "JudgingRound",
     "ModelCall",
     "ModelEndpoint",
+    "OpinionCall",
+    "OpinionRequest",
     "Pilot",
     "Proposal",
     "ProposalCall",
@@ -31,6 +34,7 @@ __all__ = [
     "Run",
     "ScoringChoice",
     "ScriptExample",
+    "SecondOpinion",
     "Session",
     "SessionIntent",
     "Snapshot",

@@ -14,7 +14,7 @@ from evaluation.assistance.kinds import KIND_BY_RULE, LANGUAGES, ROW_FIELDS
 from evaluation.assistance.presentation import ProposalView, build_view, proposals_with_details
 from evaluation.assistance.provenance import Origin, load_origins
 from evaluation.assistance.task_material import REFERENCE_OF, WORKFLOW
-from evaluation.models import Proposal
+from evaluation.models import OpinionRequest, Proposal
 from studio.forms.tasks import uid_of_row
 from studio.models import Task
 from studio.templatetags.studio_rows import findings_at
@@ -42,6 +42,13 @@ class Assistance:
         for row in rows:
             by_slot.setdefault(_slot_of(row), []).append(build_view(row))
         return by_slot
+
+    @cached_property
+    def opinion_request(self) -> OpinionRequest | None:
+        """What became of asking for a second opinion on the saved version; None if the model is not asked for any."""
+        if self.endpoint is None or self.endpoint.scripted:
+            return None
+        return OpinionRequest.objects.filter(task=self._task).first()
 
     @cached_property
     def origins(self) -> dict[tuple[str, str], Origin]:

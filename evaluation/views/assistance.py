@@ -18,7 +18,7 @@ from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.presentation import ProposalView, build_view, proposals_with_details
 from evaluation.assistance.task_material import build_request, request_of
 from evaluation.forms.assistance import AssistantModelForm
-from evaluation.models import AssistantModel, Proposal
+from evaluation.models import AssistantModel, Proposal, SecondOpinion
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.task import TaskSpec
@@ -112,6 +112,7 @@ def assistance_settings(request: SignedInRequest, slug: str) -> HttpResponse:
         "form": form,
         "assistant": row,
         "usage": usage_of(row) if row.pk else None,
+        "opinions": SecondOpinion.objects.filter(benchmark=benchmark).count(),
         "proposals": requested.select_related("task__episode__persona__benchmark", "requested_by", "endpoint")[:20],
         "total": requested.aggregate(
             prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from studio import domain
 from studio.domain.checks import RULES
+from studio.domain.checks.opinions import Opinion, questions_about
 from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import ANALYSIS, GraderReport
 from studio.domain.plan import Plan
@@ -18,10 +19,15 @@ SINGLE_TASK_RULES = frozenset(name for name, rule in RULES.items() if not rule.a
 
 
 def checked_keys(
-    episode: EpisodeSpec, *, plan: Plan, reports: Mapping[str, GraderReport], tools: Mapping[str, str]
+    episode: EpisodeSpec,
+    *,
+    plan: Plan,
+    reports: Mapping[str, GraderReport],
+    tools: Mapping[str, str],
+    opinions: Mapping[str, Opinion],
 ) -> dict[str, str]:
-    """For each task id, a hash of everything that those rules read: the task and its persona, by hash their files, and
-    the rules themselves."""
+    """For each task id, a hash of everything that those rules read: the task and its persona, by hash their files,
+    second opinions, and the rules themselves."""
     shared = hashlib.sha256()
     for part in (
         version_of_rules(),
@@ -36,8 +42,15 @@ def checked_keys(
         digest.update(task.model_dump_json().encode("utf-8", "surrogatepass"))
         for part in _grader_parts(task, episode, reports):
             digest.update(b"\x1f" + part.encode())
+        if opinions:
+            known = sorted((key, str(opinions[key])) for key in question_keys(task) if key in opinions)
+            digest.update(repr(known).encode("utf-8", "surrogatepass"))
         keys[task.task_id] = digest.hexdigest()
     return keys
+
+
+def question_keys(task: TaskSpec) -> set[str]:
+    return {question.key for question in questions_about(task)}
 
 
 def _grader_parts(task: TaskSpec, episode: EpisodeSpec, reports: Mapping[str, GraderReport]) -> Iterator[str]:

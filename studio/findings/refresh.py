@@ -9,13 +9,15 @@ from studio.domain import findings
 from studio.domain.base import FileRef
 from studio.domain.bounded_cache import BoundedCache
 from studio.domain.checks import STOPPED, find_problems
+from studio.domain.checks.opinions import Opinion, Question, questions_of
 from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import ANALYSIS, GraderReport
 from studio.domain.tool_catalog import tool_descriptions
 from studio.drafts.load import load_episodes
 from studio.drafts.sync import sync
-from studio.findings.checked import SINGLE_TASK_RULES, checked_keys
+from studio.findings.checked import SINGLE_TASK_RULES, checked_keys, question_keys
 from studio.findings.grader_keys import request_reports
+from studio.findings.opinions import read_opinions, request_opinions
 from studio.models import Blob, CheckedTask, Finding, GraderScript, Persona, ScriptReport, Task
 
 MAX_TEXT_BYTES = 60_000
@@ -41,10 +43,30 @@ class LoadedPersona:
     texts: Mapping[str, str]
     reports: Mapping[str, GraderReport]
     tools: Mapping[str, str]
+    opinions: Mapping[str, Opinion] | None
+    """None: no model is asked."""
 
     @property
     def keys(self) -> dict[str, str]:
-        return checked_keys(self.episode, plan=self.row.benchmark.plan, reports=self.reports, tools=self.tools)
+        return checked_keys(
+            self.episode,
+            plan=self.row.benchmark.plan,
+            reports=self.reports,
+            tools=self.tools,
+            opinions=self.opinions or {},
+        )
+
+    @property
+    def unanswered(self) -> set[str]:
+        """Ids of tasks about which a model has something left to say."""
+        known = self.opinions
+        if known is None:
+            return set()
+        return {
+            task.task_id
+            for task in (*self.episode.tasks, *self.episode.unplaced)
+            if any(key not in known for key in question_keys(task))
+        }
 
     def check(self, unchanged: Collection[str] = ()) -> list[findings.Finding]:
         return find_problems(
@@ -53,6 +75,7 @@ class LoadedPersona:
             plan=self.row.benchmark.plan,
             reports=self.reports,
             tools=self.tools,
+            opinions=self.opinions,
             unchanged=unchanged,
         )
 
@@ -62,7 +85,21 @@ def _load(personas: Iterable[Persona]) -> list[LoadedPersona]:
     episodes = load_episodes(personas)
     specs = episodes.values()
     texts, reports, tools = load_texts(specs), load_reports(specs), episode_tool_descriptions(specs)
-    return [LoadedPersona(persona, episodes[persona.pk], texts, reports, tools) for persona in personas]
+    opinions = {
+        benchmark: read_opinions(
+            benchmark, _questions(episodes[persona.pk] for persona in personas if persona.benchmark_id == benchmark)
+        )
+        for benchmark in {persona.benchmark_id for persona in personas}
+    }
+    return [
+        LoadedPersona(persona, episodes[persona.pk], texts, reports, tools, opinions[persona.benchmark_id])
+        for persona in personas
+    ]
+
+
+def _questions(episodes: Iterable[EpisodeSpec]) -> Iterator[Question]:
+    for episode in episodes:
+        yield from questions_of(episode)
 
 
 def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
@@ -119,10 +156,10 @@ def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
         yield from skill.files
 
 
-def refresh_findings(personas: Iterable[Persona]) -> None:
+def refresh_findings(personas: Iterable[Persona], *, ask: bool = True) -> None:
     """Check these personas and replace their stored findings. Tasks that did not change since are checked only by the
-    rules that read several tasks. Grader scripts without a report are sent to a worker, which refreshes the findings
-    again."""
+    rules that read several tasks. Grader scripts without a report, and changed texts without a second opinion, are sent
+    to a worker, which refreshes the findings again; without ``ask``, no opinions are asked for."""
     loaded = _load(Persona.objects.filter(pk__in=[p.pk for p in personas]).select_related("benchmark"))
     tasks = {
         (persona, task_id): (pk, key)
@@ -130,11 +167,12 @@ def refresh_findings(personas: Iterable[Persona]) -> None:
             episode__persona__in=[each.row.pk for each in loaded]
         ).values_list("pk", "episode__persona", "task_id", "checked__key")
     }
-    wanted, unchanged, checked = {}, set(), []
+    wanted, unchanged, checked, unanswered = {}, set(), [], []
     for persona in loaded:
         keys = persona.keys
         same = {task_id for task_id, key in keys.items() if tasks[persona.row.pk, task_id][1] == key}
         unchanged |= {tasks[persona.row.pk, task_id][0] for task_id in same}
+        unanswered += [tasks[persona.row.pk, task_id][0] for task_id in sorted(persona.unanswered - same)]
         stopped = set()
         for finding in persona.check(same):
             if finding.rule == STOPPED:
@@ -166,6 +204,8 @@ def refresh_findings(personas: Iterable[Persona]) -> None:
         batch_size=1_000,
     )
     run_graders([persona.row for persona in loaded])
+    if ask:
+        request_opinions(unanswered)
 
 
 def _key(row: Finding) -> tuple[int, str, str, int | None]:

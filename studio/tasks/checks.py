@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from studio.domain.checks import find_problems
+from studio.domain.checks.opinions import questions_about
 from studio.domain.episode import EpisodeSpec
 from studio.domain.evidence_map import EvidenceMap, build_evidence_map
 from studio.domain.findings import Finding
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode
 from studio.drafts.save_tasks import canonical
+from studio.findings.opinions import read_opinions
 from studio.findings.refresh import episode_tool_descriptions, load_reports, load_texts
 from studio.models import Persona, Task
 from studio.tasks.versions import cached_tasks
@@ -32,6 +34,7 @@ def check_unsaved(
         plan=task.episode.persona.benchmark.plan,
         reports=load_reports([episode]),
         tools=episode_tool_descriptions([episode]),
+        opinions=read_opinions(task.episode.persona.benchmark_id, questions_about(spec)),
     )
 
 

@@ -16,7 +16,8 @@ Answer = Callable[[dict[str, Any]], str | tuple[int, str] | dict[str, Any]]
 
 INDEX = re.compile(r'<(?:requirement|criterion) index="(\d+)">')
 KINDS = {"satisfaction judge": "satisfaction", "follow-up judge": "follow_up", "checklist judge": "checklist"} | {
-    "help an expert": "helper"
+    "help an expert": "helper",
+    "Answer in JSON, by number": "opinion",
 }
 
 
@@ -31,6 +32,7 @@ class StubModel:
         self.follow_up: Answer = lambda body: decisions(body, lambda index: False)
         self.checklist: Answer = lambda body: decisions(body, lambda index: True)
         self.helper: Answer = lambda body: "{}"
+        self.opinion: Answer = lambda body: "{}"
         self.gate = threading.Event()
         self.gate.set()
         self.base_url = ""

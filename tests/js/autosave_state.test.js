@@ -9,8 +9,10 @@ import {
   hasUnsaved,
   isBehind,
   PAUSE_BEFORE_SAVE,
+  pendingVersion,
   queueSave,
   savedStatus,
+  versionFailed,
 } from "../../static/js/drafts/autosave_state.js";
 
 const edited = (more = {}) => ({ ...createState({ stored: "title=Old", unversioned: true }), ...more });
@@ -70,6 +72,16 @@ test("a failed save says that the text is safe and what to do", () => {
   assert.match(failureNotice("signed-out", { version: false }), /^You are signed out\. .* as soon as you sign in/);
   for (const reason of ["offline", "timeout", "signed-out", "rejected", "broken"])
     assert.match(failureNotice(reason, { version: true }), /safe in this browser/);
+});
+
+test("a version that failed is repeated by the next save, unless its author typed on or it was rejected", () => {
+  const state = edited();
+  assert.equal(pendingVersion(state, "title=New"), "");
+  versionFailed(state, "title=New", "signed-out");
+  assert.equal(pendingVersion(state, "title=New"), "repeat");
+  assert.equal(pendingVersion(state, "title=Newer"), "offer");
+  versionFailed(state, "title=New", "rejected");
+  assert.equal(pendingVersion(state, "title=New"), "");
 });
 
 test("the age of a save is given in seconds, then minutes", () => {

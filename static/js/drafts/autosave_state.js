@@ -14,6 +14,7 @@ const LONGEST = 1900; // ms after the first of them
  * @property {number} savedAt when the server last confirmed a save, 0 if it never has
  * @property {string[]} others who else has this page open
  * @property {boolean} failing the last request did not succeed
+ * @property {string} wanted the text of a version that was asked for and could not be made, "" if there is none
  * @property {boolean} closed the page is being submitted or discarded: nothing is saved any more
  */
 
@@ -29,6 +30,7 @@ export function createState({ stored = "", unversioned = false } = {}) {
     savedAt: 0,
     others: [],
     failing: false,
+    wanted: "",
     closed: false,
   };
 }
@@ -52,6 +54,27 @@ export function delayOfForcedSave(state, now) {
  */
 export function queueSave(state, { version }) {
   state.queued = version || state.queued === "version" ? "version" : "draft";
+}
+
+/**
+ * Remembers that a version could not be made, unless trying again is pointless.
+ * @param {AutosaveState} state
+ * @param {string} sent
+ * @param {"offline" | "timeout" | "signed-out" | "rejected" | "broken"} reason
+ */
+export function versionFailed(state, sent, reason) {
+  state.wanted = reason === "rejected" ? "" : sent;
+}
+
+/**
+ * What the next save makes: the version asked for before, if the text is still the same; if it went on, that is offered.
+ * @param {AutosaveState} state
+ * @param {string} current
+ * @returns {"" | "repeat" | "offer"}
+ */
+export function pendingVersion(state, current) {
+  if (!state.wanted) return "";
+  return state.wanted === current ? "repeat" : "offer";
 }
 
 /**
@@ -115,12 +138,13 @@ export function savedStatus(state, version, now) {
 export function failureNotice(reason, { version }) {
   const safe = "Your text is safe in this browser";
   const lead = version ? "Not saved as a version: " : "";
+  const sent = version ? ", and the version is saved" : " and is sent";
   const sentence = {
-    offline: `there is no connection. ${safe} and is sent when the connection is back.`,
-    timeout: `the server did not answer. ${safe}; try again in a moment.`,
-    "signed-out": `you are signed out. ${safe} and is sent as soon as you sign in.`,
+    offline: `there is no connection. ${safe}${sent} when the connection is back.`,
+    timeout: `the server did not answer. ${safe}${sent} when it answers again.`,
+    "signed-out": `you are signed out. ${safe}${sent} as soon as you sign in.`,
     rejected: `the server could not accept this text; it may be too long. ${safe}.`,
-    broken: `something went wrong on our side. ${safe}; try again in a moment.`,
+    broken: `something went wrong on our side. ${safe}${sent} as soon as it works again.`,
   }[reason];
   return lead ? lead + sentence : sentence[0].toUpperCase() + sentence.slice(1);
 }

@@ -43,8 +43,8 @@ export function signInLink() {
   return link;
 }
 
-function saveAgain() {
-  const button = element("button", { type: "button", className: "button small", textContent: "Try again" });
+function saveAgain(textContent) {
+  const button = element("button", { type: "button", className: "button small", textContent });
   button.addEventListener("click", () => form.requestSubmit(form.querySelector("[data-save]") ?? undefined));
   return button;
 }
@@ -57,7 +57,12 @@ export function showFailure(reason, { version }) {
   const notice = failureNotice(reason, { version });
   showStatus(STATUS[reason], notice);
   if (reason === "signed-out") showNotice(notice, signInLink());
-  else if (version) showNotice(notice, saveAgain());
+  else if (version) showNotice(notice, saveAgain("Try again"));
+}
+
+// Text typed since a version failed is saved as a draft; whether it is the version that was meant, its author says.
+export function offerVersion() {
+  showNotice("Your draft is saved. The version you asked for is not.", saveAgain("Save version"));
 }
 
 // The errors of a version that could not be made, each beside its field.

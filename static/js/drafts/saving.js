@@ -6,13 +6,15 @@ import {
   delayOfForcedSave,
   isBehind,
   PAUSE_BEFORE_SAVE,
+  pendingVersion,
   queueSave,
+  versionFailed,
 } from "./autosave_state.js";
 import { firstConflict, showFirstConflict, withOtherWindows } from "./conflicts.js";
 import { form, formValues, later, serialize } from "./form.js";
 import { forgetLocalCopy, setConfirmedText, storeLocally, storeLocallySoon } from "./local_copy.js";
 import { merge } from "./merge.js";
-import { clearNotice, confirmWithdrawal, showErrors, showFailure } from "./notice.js";
+import { clearNotice, confirmWithdrawal, offerVersion, showErrors, showFailure } from "./notice.js";
 import { showOthers } from "./presence.js";
 import { showSaved, showStatus } from "./save_status.js";
 import { draftNumber, request, sendDraft, version } from "./server.js";
@@ -81,8 +83,10 @@ export async function save({ saveVersion = false } = {}) {
   return state.request;
 }
 
-async function saveNow(saveVersion, withdraw = false) {
+async function saveNow(asked, withdraw = false) {
   const sent = current();
+  const pending = asked ? "" : pendingVersion(state, sent);
+  const saveVersion = asked || pending === "repeat";
   const body = new URLSearchParams(sent);
   if (saveVersion) {
     body.set("save_version", "1");
@@ -96,10 +100,12 @@ async function saveNow(saveVersion, withdraw = false) {
   } catch (/** @type {any} */ error) {
     if (state.closed) return;
     state.failing = true;
+    if (saveVersion) versionFailed(state, sent, error.reason);
     storeLocally();
     return showFailure(error.reason, { version: saveVersion });
   }
   state.failing = false;
+  state.wanted = "";
   state.savedAt = Date.now();
   const isNew = String(answer.draft) !== draftNumber();
   receive(answer, sent);
@@ -108,6 +114,7 @@ async function saveNow(saveVersion, withdraw = false) {
   if (isNew) channel?.postMessage(answer.draft);
   document.dispatchEvent(new Event("studio:autosaved"));
   report(answer, saveVersion);
+  if (pending === "offer" && !answer.versioned) offerVersion();
   if (answer.question) {
     if (await confirmWithdrawal(answer.question)) return saveNow(true, true);
     showStatus("Draft saved · not in a version");

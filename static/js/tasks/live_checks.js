@@ -3,7 +3,12 @@
 import { form, formValues, later, onChange, serialize } from "../drafts/form.js";
 import { markFindings } from "../shared/highlighted_text.js";
 
+const SOONEST = 3000;
+const LATEST = 60000;
+
 let last = "";
+let pause = SOONEST;
+let timer = 0;
 /** @type {AbortController | null} */
 let running = null;
 
@@ -39,6 +44,7 @@ export function show(said) {
       window.htmx?.process(place);
     }
   }
+  awaitOpinion();
   const count = document.querySelector("[data-pane] [data-count]");
   if (count) count.textContent = said.count;
   const stepper = document.querySelector("[data-stepper]");
@@ -60,6 +66,21 @@ export function show(said) {
   document.documentElement.dataset.checked = String(Number(document.documentElement.dataset.checked ?? 0) + 1);
 }
 
+// While a model is asked for a second opinion, the page looks again, less and less often.
+function awaitOpinion() {
+  clearTimeout(timer);
+  if (!document.querySelector("[data-opinion-pending]")) {
+    pause = SOONEST;
+    return;
+  }
+  timer = setTimeout(() => {
+    if (document.hidden) return awaitOpinion();
+    last = "";
+    check();
+  }, pause);
+  pause = Math.min(pause * 1.5, LATEST);
+}
+
 function outline(link, found) {
   const place = link.querySelector("[data-finding-count]");
   place.hidden = !found;
@@ -72,7 +93,8 @@ if (form && !form.querySelector("fieldset[disabled]")) {
   const soon = later(350, check);
   onChange(soon);
   // One-click fixes, and what was left out of a long page, come with the first check.
-  if (document.querySelector("[data-live] [data-finding], [data-live][data-deferred]")) check();
+  const early = "[data-live] [data-finding], [data-live][data-deferred], [data-opinion-pending]";
+  if (document.querySelector(early)) check();
   document.addEventListener("studio:autosaved", soon);
 }
 

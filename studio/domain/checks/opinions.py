@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from studio.domain.checks.sources import opening_text
+from studio.domain.checks.sources import UNFILLED, opening_text
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
 
@@ -18,6 +18,8 @@ BATCH = 20
 """Questions of one call."""
 LONGEST = 8_000
 """Characters of a text in a question."""
+MOST = 1_000
+"""Requirements of one item."""
 BY_MODEL = " (a model’s second opinion)"
 
 
@@ -55,8 +57,18 @@ def atomic_question(criterion: str) -> Question:
 
 def questions_of(episode: EpisodeSpec) -> Iterator[Question]:
     for task in (*episode.tasks, *episode.unplaced):
-        yield from (leak_question(intent.content, task) for intent in task.intents if intent.content.strip())
-        yield from (atomic_question(item.criterion) for item in task.scored_items)
+        yield from questions_about(task)
+
+
+def questions_about(task: TaskSpec) -> Iterator[Question]:
+    """What its author has not filled in yet is not asked about."""
+    if opening_text(task).strip():
+        yield from (leak_question(intent.content, task) for intent in task.intents if _is_written(intent.content))
+    yield from (atomic_question(item.criterion) for item in task.scored_items if _is_written(item.criterion))
+
+
+def _is_written(text: str) -> bool:
+    return bool(text.strip()) and not UNFILLED.search(text)
 
 
 def batches(questions: Iterable[Question]) -> list[list[Question]]:
@@ -80,7 +92,7 @@ _INSTRUCTIONS = {
 }
 _ITEMS: dict[str, dict[str, Any]] = {
     "leak": {"degree": {"type": "string", "enum": list(DEGREES)}, "quote": {"type": "string"}},
-    "atomic": {"count": {"type": "integer", "minimum": 1}},
+    "atomic": {"count": {"type": "integer", "minimum": 1, "maximum": MOST}},
 }
 
 
@@ -113,7 +125,10 @@ def schema_for(batch: Sequence[Question]) -> dict[str, Any]:
 
 def read_opinions(batch: Sequence[Question], answer: str) -> dict[str, Opinion]:
     """Opinions by key. Raises ValueError."""
-    rows = json.loads(answer)
+    try:
+        rows = json.loads(answer)
+    except RecursionError:
+        raise ValueError("The answer is nested too deeply.") from None
     opinions = {}
     for number, question in enumerate(batch, 1):
         row = rows.get(str(number)) if isinstance(rows, dict) else None
@@ -126,7 +141,7 @@ def read_opinions(batch: Sequence[Question], answer: str) -> dict[str, Opinion]:
             opinions[question.key] = Opinion(degree=row["degree"], quote=quote if quote in question.request else "")
         else:
             count = row.get("count")
-            if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-                raise ValueError(f"“count” of {number} must be a whole number from 1.")
+            if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST:
+                raise ValueError(f"“count” of {number} must be a whole number from 1 to {MOST}.")
             opinions[question.key] = Opinion(count=count)
     return opinions
