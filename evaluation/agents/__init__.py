@@ -2,7 +2,8 @@
 
 from evaluation.agents import react
 from evaluation.agents.base import AgentLimits, AgentSetup, make_agent, register
+from evaluation.tools import World
 
 register("react", react.ReactAgent)
 
-__all__ = ["AgentLimits", "AgentSetup", "make_agent", "register"]
+__all__ = ["AgentLimits", "AgentSetup", "World", "make_agent", "register"]

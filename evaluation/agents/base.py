@@ -10,6 +10,7 @@ from typing import Any
 
 from evaluation.llm import ModelClient, Timing
 from evaluation.protocol.participants import Agent
+from evaluation.tools import World
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class AgentSetup:
     workspace: Path
     tools: tuple[str, ...] = ()
     """Names that the persona binds; unimplemented ones are not offered."""
+    world: World | None = None
+    """The simulated apps that the tools act on; None: apps without data."""
     limits: AgentLimits = AgentLimits()
     state: Mapping[str, Any] = field(default_factory=dict)
     """The state stored with the last turn of this session; empty at its start."""

@@ -27,7 +27,7 @@ class ReactAgent:
         self._limits = setup.limits
         self._timing = setup.timing
         self._workspace = Workspace(setup.workspace)
-        self._tools = toolbox_for(self._workspace, setup.tools)
+        self._tools = toolbox_for(self._workspace, setup.tools, setup.world)
         self._messages: list[dict[str, Any]] = [dict(message) for message in setup.state.get("messages", ())]
         self._tokens = Tokens(*setup.state.get("tokens", (0, 0)))
         self._cost = Decimal(str(setup.state.get("cost", "0")))

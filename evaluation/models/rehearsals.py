@@ -45,6 +45,8 @@ class Rehearsal(models.Model):
     start_manifest = OrderedJSONField(default=dict)
     manifest = OrderedJSONField(default=dict)
     """The workspace now: path → sha256 of a Blob."""
+    apps = OrderedJSONField(default=dict)
+    """Simulated app → sha256 of a Blob with its state now."""
     scripted = models.BooleanField(default=False)
     claimed_by = models.CharField(max_length=60, blank=True)
     lease_until = models.DateTimeField(null=True)

@@ -102,13 +102,15 @@ class SessionIntent(models.Model):
 
 
 class Snapshot(models.Model):
-    """The workspace at one moment of a run, by content."""
+    """The workspace and the simulated apps at one moment of a run, by content."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="snapshots")
     manifest = OrderedJSONField(default=dict)
     """Path → sha256 of a Blob."""
     sha256 = models.CharField(max_length=64)
-    """Of the manifest; equal workspaces share a row."""
+    """Of the manifest and the apps; equal states share a row."""
+    apps = OrderedJSONField(default=dict)
+    """Simulated app → sha256 of a Blob with its state."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "sha256"], name="snapshot_once")]
@@ -144,6 +146,8 @@ class ToolCall(models.Model):
     result = models.TextField(blank=True)
     ok = models.BooleanField(default=True)
     milliseconds = models.PositiveIntegerField(default=0)
+    changes = models.JSONField(default=list)
+    """What it changed in an app, a sentence each."""
 
     class Meta:
         ordering = ["position"]

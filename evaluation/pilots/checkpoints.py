@@ -8,6 +8,7 @@ from typing import cast
 
 from django.db import transaction
 
+from evaluation.agents import World
 from evaluation.call_records import CallRecord
 from evaluation.grading.intents import intent_verdicts
 from evaluation.grading.judges import ModelIntentJudge
@@ -15,6 +16,7 @@ from evaluation.leases.sessions import LeaseLostError, leased_row, lock_leased_r
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.protocol.participants import Agent, AgentReply, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
+from evaluation.workspaces.app_states import AppStates
 from evaluation.workspaces.snapshots import Manifest, stage_files, take_snapshot
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import PersonaSpec
@@ -81,6 +83,8 @@ class SnapshottingAgent:
         self.number = number
         """Number of the current turn, or of the last."""
         self.snapshot: Snapshot | None = None
+        self.apps: AppStates | None = None
+        self.world: World | None = None
         self.seconds = 0.0
 
     def reply(self, message: str) -> AgentReply:
@@ -88,7 +92,8 @@ class SnapshottingAgent:
         self.number += 1
         reply = self.inner.reply(message)
         self.seconds = time.monotonic() - started
-        self.snapshot = take_snapshot(self.session.run, self.folder, self.manifest, self.snapshot)
+        apps = self.apps.store(self.world.snapshot()) if self.apps and self.world else {}
+        self.snapshot = take_snapshot(self.session.run, self.folder, self.manifest, self.snapshot, apps)
         self.manifest = self.snapshot.manifest
         return AgentReply(
             storable(reply.text),
@@ -99,6 +104,7 @@ class SnapshottingAgent:
                     storable(call.result),
                     call.ok,
                     call.seconds,
+                    tuple(map(storable, call.changes)),
                 )
                 for call in reply.tool_calls
             ),
@@ -156,6 +162,7 @@ def store_turn(
             result=call.result,
             ok=call.ok,
             milliseconds=int(call.seconds * 1000),
+            changes=list(call.changes),
         )
         for position, call in enumerate(taken.reply.tool_calls, start=1)
     )

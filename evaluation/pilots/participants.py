@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from evaluation.agents import AgentLimits, AgentSetup, make_agent
+from evaluation.agents import AgentLimits, AgentSetup, World, make_agent
 from evaluation.call_records import CallRecord
 from evaluation.models import Session
 from evaluation.protocol.participants import Agent
+from evaluation.workspaces.app_states import AppStates
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 
@@ -19,6 +20,7 @@ def build_agent(
     task: TaskSpec,
     persona: PersonaSpec,
     folder: Path,
+    world: World,
     record: CallRecord,
     turn: Callable[[], int],
 ) -> Agent:
@@ -28,10 +30,16 @@ def build_agent(
         client=record.client(session.run.pilot.endpoint("agent"), "agent", turn),
         workspace=folder,
         tools=tuple(name for name in persona.tools if not task.tools or name in task.tools),
+        world=world,
         limits=agent_limits(session.run.pilot.limits),
         state=record.restore(state or {}),
     )
     return make_agent(setup)
+
+
+def open_world(apps: AppStates) -> World:
+    """The simulated apps as the session finds them. Raises AppDataError."""
+    return World(apps.contents, apps.now)
 
 
 def agent_limits(limits: Mapping[str, float]) -> AgentLimits:

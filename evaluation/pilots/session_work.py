@@ -38,13 +38,14 @@ from evaluation.pilots.checkpoints import (
 from evaluation.pilots.control import GOING_ON, pause
 from evaluation.pilots.frozen import persona_of, task_of
 from evaluation.pilots.lifecycle import finish_pilot, tell_starter
-from evaluation.pilots.participants import build_agent
+from evaluation.pilots.participants import build_agent, open_world
 from evaluation.pilots.spending import SessionSpending, shared_spending
 from evaluation.pilots.usage import usage_of
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED, Progress, TurnTaken, run_session
 from evaluation.protocol.trace import read_texts
+from evaluation.workspaces.app_states import apps_before, load_apps
 from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.snapshots import MissingContentError, folder_reader, rebuild_workspace
 from studio.domain.persona import PersonaSpec
@@ -119,7 +120,9 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
         manifest = load_workspace(session, task, persona)
         rebuild_workspace(manifest, folder)
         agent = SnapshottingAgent(session, record, folder, manifest, progress.turns)
-        agent.inner = build_agent(session, task, persona, folder, record, lambda: agent.number)
+        agent.apps = load_apps(apps_before(session, persona), persona, task)
+        agent.world = open_world(agent.apps)
+        agent.inner = build_agent(session, task, persona, folder, agent.world, record, lambda: agent.number)
         judge = ModelIntentJudge(open_judging(session, ""), record, lambda: agent.number)
         read = folder_reader(folder)
 

@@ -36,6 +36,8 @@ class ToolRecord:
     """As the agent read it."""
     ok: bool = True
     seconds: float = 0.0
+    changes: tuple[str, ...] = ()
+    """What it changed in an app, a sentence each."""
 
 
 @dataclass(frozen=True)

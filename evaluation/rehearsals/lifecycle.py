@@ -26,6 +26,7 @@ from evaluation.rehearsals.turns import (
     turn_document,
 )
 from evaluation.rehearsals.work import changes_after_turn, resolve_current_turn, start_model_work
+from evaluation.workspaces.app_states import initial_apps
 from evaluation.workspaces.snapshots import MAX_FILES, manifest_reader, safe_path, stage_files
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import PersonaSpec
@@ -92,6 +93,7 @@ def start_rehearsal(
         message=message,
         start_manifest=manifest,
         manifest=manifest,
+        apps=initial_apps(persona_spec),
         scripted=any(endpoint.scripted for endpoint in endpoints),
     )
     if seat == Seat.USER:

@@ -25,7 +25,7 @@ from evaluation.grading.judges import ModelIntentJudge
 from evaluation.grading.judgings import open_rehearsal_judging
 from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.models import Rehearsal
-from evaluation.pilots.participants import agent_limits
+from evaluation.pilots.participants import agent_limits, open_world
 from evaluation.protocol.participants import AgentError, InfrastructureError, IntentJudge
 from evaluation.protocol.session import Progress, TurnTaken, resolve_turn
 from evaluation.protocol.trace import read_texts
@@ -37,6 +37,7 @@ from evaluation.rehearsals.turns import (
     reply_of,
     turn_document,
 )
+from evaluation.workspaces.app_states import load_apps
 from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.snapshots import MissingContentError, manifest_reader, rebuild_workspace, store_files
 from studio.domain.persona import PersonaSpec
@@ -146,11 +147,14 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
     started = time.monotonic()
     with temporary_folder() as folder:
         rebuild_workspace(rehearsal.manifest, folder)
+        apps = load_apps(rehearsal.apps, persona, task)
+        world = open_world(apps)
         agent = make_agent(
             AgentSetup(
                 client=record.client(rehearsal.agent, "agent", lambda: number),
                 workspace=folder,
                 tools=tuple(tool for tool in persona.tools if not task.tools or tool in task.tools),
+                world=world,
                 limits=agent_limits({}),
                 state=record.restore(rehearsal.agent_state),
             )
@@ -158,6 +162,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
         try:
             reply = agent.reply(rehearsal.message)
             rehearsal.manifest = store_files(folder, rehearsal.manifest)
+            rehearsal.apps = apps.store(world.snapshot())
         except AgentError as error:
             _write(rehearsal, state=State.FINISHED, reason=f"The assistant failed: {error}", claimed_by="")
             return False
@@ -168,6 +173,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
         current_turn=rehearsal.current_turn,
         agent_state=rehearsal.agent_state,
         manifest=rehearsal.manifest,
+        apps=rehearsal.apps,
     )
     return True
 

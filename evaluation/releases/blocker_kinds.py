@@ -16,6 +16,7 @@ from evaluation.assistance.provenance import tasks_with_scripted_texts
 from evaluation.releases.candidate import CandidateTask, load_candidate
 from evaluation.releases.elsewhere import unaccepted_approvals
 from evaluation.releases.evidence import real_sessions
+from evaluation.releases.missing_tools import missing_tools
 from evaluation.releases.readiness import (
     NOT_APPROVED,
     NOT_PILOTED,
@@ -81,6 +82,7 @@ def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[TaskSummary]) -> set[int]
         *(newest.filter(sha256__in=piloted).order_by().values_list("task", flat=True) if piloted else ()),
         *(approval.task for approval in unaccepted_approvals(benchmark)),
         *tasks_with_scripted_texts(benchmark),
+        *missing_tools(benchmark),
     }
 
 

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from evaluation.grading.script_versions import current_hashes
 from evaluation.releases.evidence import Evidence, TaskContent, gather_evidence
+from evaluation.releases.missing_tools import missing_tools
 from evaluation.visibility import episodes_of
 from studio.models import Benchmark, Persona, Revision, Task, TaskState
 
@@ -48,6 +49,8 @@ class ReleaseCandidate:
     """The newest revision of each task, by task key."""
     scripts: Mapping[int, str]
     """sha256 of each task's grader script, by task key."""
+    missing_tools: Mapping[int, tuple[str, ...]]
+    """Tools that a task names and no agent gets, by task key: its pilots are no evidence."""
     evidence: Evidence
 
     def content_of(self, task: CandidateTask) -> TaskContent:
@@ -90,14 +93,20 @@ def load_candidate(benchmark: Benchmark, only: Collection[int] | None = None) ->
         {(task.persona.pk, task.grader_path) for task in graded},
     )
     scripts = {task.pk: hashes[task.persona.pk, task.grader_path] for task in graded}
+    lacking = missing_tools(benchmark)
     return ReleaseCandidate(
         benchmark=benchmark,
         tasks=tuple(sorted(tasks, key=lambda task: task.persona_position)),
         revisions=revisions,
         scripts=scripts,
+        missing_tools=lacking,
         evidence=gather_evidence(
             benchmark,
-            {TaskContent(revisions[task.pk].sha256, scripts.get(task.pk, "")) for task in tasks},
+            {
+                TaskContent(revisions[task.pk].sha256, scripts.get(task.pk, ""))
+                for task in tasks
+                if task.pk not in lacking
+            },
             {revisions[task.pk].sha256: task.grader_path for task in graded},
         ),
     )

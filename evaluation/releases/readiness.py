@@ -66,6 +66,7 @@ def find_blockers(
         *_ungraded(candidate),
         *_unreadable(files or {}),
         *_unpiloted(candidate),
+        *_lacking_tools(candidate),
         *_unaudited(candidate),
         *_scripted(candidate),
     ]
@@ -111,9 +112,18 @@ def _unpiloted(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     piloted_revisions = {content.sha256 for content in candidate.evidence.piloted}
     for task in candidate.tasks:
         content = candidate.content_of(task)
-        if content in candidate.evidence.piloted:
+        if content in candidate.evidence.piloted or task.pk in candidate.missing_tools:
             continue
         yield not_piloted(task, older_script=content.sha256 in piloted_revisions)
+
+
+def _lacking_tools(candidate: ReleaseCandidate) -> Iterable[Blocker]:
+    for task in candidate.tasks:
+        names = candidate.missing_tools.get(task.pk, ())
+        if names:
+            which = f"the tool {names[0]}" if len(names) == 1 else f"{len(names)} tools ({', '.join(names)})"
+            message = f"{task} needs {which}, and no agent gets {'it' if len(names) == 1 else 'them'} here: "
+            yield _blocker_of(task, "tool-missing", f"{message}pilots of this task are no evidence.")
 
 
 def _ungraded(candidate: ReleaseCandidate) -> Iterable[Blocker]:

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 
 class ToolError(Exception):
     """The message tells the model what is wrong and what to do instead."""
+
+    def __init__(self, message: str, *, result: str = "") -> None:
+        super().__init__(message)
+        self.result = result
+        """What the agent reads instead, where a service answers in a form of its own."""
+
+
+class ToolOutcome(NamedTuple):
+    text: str
+    changes: tuple[str, ...] = ()
+    """What the call changed in an app, a sentence each."""
 
 
 class Arguments(BaseModel):
@@ -24,7 +35,7 @@ class Tool:
     name: str
     description: str
     arguments: type[Arguments]
-    run: Callable[[Any], str]
+    run: Callable[[Any], str | ToolOutcome]
     """Takes an instance of ``arguments``. Raises ToolError."""
 
     @property

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from evaluation.protocol.participants import ToolRecord
-from evaluation.tools.apps import bound_tools
+from evaluation.tools.apps import World, bound_tools
 from evaluation.tools.files import workspace_tools
-from evaluation.tools.tool import Tool, ToolError
+from evaluation.tools.tool import Tool, ToolError, ToolOutcome
 from evaluation.tools.workspace import Workspace
 
 MAX_RESULT = 20_000
@@ -33,12 +33,13 @@ class Toolbox:
         ok = False
         try:
             parsed = _parse(arguments)
-            result, ok = self._run(name, parsed), True
+            outcome, ok = self._run(name, parsed), True
         except ToolError as error:
-            result = f"Error: {error}"
-        return ToolRecord(name, parsed, truncate(result), ok, time.monotonic() - started)
+            outcome = ToolOutcome(error.result or f"Error: {error}")
+        seconds = time.monotonic() - started
+        return ToolRecord(name, parsed, truncate(outcome.text), ok, seconds, outcome.changes)
 
-    def _run(self, name: str, parsed: Mapping[str, Any]) -> str:
+    def _run(self, name: str, parsed: Mapping[str, Any]) -> ToolOutcome:
         tool = self._tools.get(name)
         if tool is None:
             raise ToolError(f"There is no tool {name[:100]!r}. There are: {', '.join(self._tools)}.")
@@ -46,12 +47,13 @@ class Toolbox:
             arguments = tool.arguments.model_validate(parsed)
         except ValidationError as error:
             raise ToolError(_describe(name, error)) from None
-        return tool.run(arguments)
+        outcome = tool.run(arguments)
+        return ToolOutcome(outcome) if isinstance(outcome, str) else outcome
 
 
-def toolbox_for(workspace: Workspace, names: Iterable[str]) -> Toolbox:
-    """The workspace tools, which every agent has, and the implemented tools that a persona binds."""
-    return Toolbox([*workspace_tools(workspace), *bound_tools(names)])
+def toolbox_for(workspace: Workspace, names: Iterable[str], world: World | None = None) -> Toolbox:
+    """The workspace tools, which every agent has, and the implemented tools that a persona binds, in ``world``."""
+    return Toolbox([*workspace_tools(workspace), *bound_tools(names, world)])
 
 
 def truncate(text: str, limit: int = MAX_RESULT) -> str:

@@ -64,16 +64,25 @@ def rebuild_workspace(manifest: Manifest, folder: Path) -> None:
         target.write_bytes(contents[sha])
 
 
-def take_snapshot(run: Run, folder: Path, known: Manifest, last: Snapshot | None = None) -> Snapshot:
-    """Store the workspace; equal content in the same run yields the same row.
+def take_snapshot(
+    run: Run,
+    folder: Path,
+    known: Manifest,
+    last: Snapshot | None = None,
+    apps: Mapping[str, str] | None = None,
+) -> Snapshot:
+    """Store the workspace, with the stored state of ``apps``; equal content in the same run yields the same row.
 
     ``known`` is a manifest whose contents are stored already. Raises AgentError if the workspace is too large.
     """
     manifest = store_files(folder, known)
-    if last is not None and last.manifest == manifest:
+    states = dict(apps or {})
+    if last is not None and last.manifest == manifest and last.apps == states:
         return last
-    digest = hashlib.sha256(json.dumps(manifest, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
-    Snapshot.objects.bulk_create([Snapshot(run=run, manifest=manifest, sha256=digest)], ignore_conflicts=True)
+    hashed = [manifest, states] if states else manifest
+    digest = hashlib.sha256(json.dumps(hashed, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
+    row = Snapshot(run=run, manifest=manifest, sha256=digest, apps=states)
+    Snapshot.objects.bulk_create([row], ignore_conflicts=True)
     return Snapshot.objects.get(run=run, sha256=digest)
 
 

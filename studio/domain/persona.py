@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic import Field
 
 from studio.domain.base import FileRef, JsonDict, Spec
+
+
+APP_DATA = "apps"
+"""Folder of a persona with a JSON file for each simulated app."""
 
 
 class Skill(Spec):
@@ -41,6 +46,12 @@ class PersonaSpec(Spec):
     profile_source: JsonDict = Field(default_factory=dict)
     tools_source: Any = None
     """``tools.yaml`` as read: a mapping or a list; None if there was none."""
+
+    @property
+    def app_data(self) -> dict[str, FileRef]:
+        """What simulated apps hold at the episode's start: app → its file, ``apps/<app>.json``."""
+        paths = ((PurePosixPath(file.path), file) for file in self.files)
+        return {path.stem: file for path, file in paths if path.parent.as_posix() == APP_DATA and path.suffix == ".json"}
 
     def script(self, path: str) -> FileRef | None:
         below = script_path(self.user_id, path)

@@ -1,15 +1,10 @@
 """Simulated apps (mail, shop, to-do list, …), one folder each.
 
-A persona binds tools by name, ``<app>__<api>``. Unimplemented ones are not offered to the agent.
+A persona binds tools by name, ``<app>__<api>`` or ``mcp_appworld_<app>__<api>``.
 """
 
-from __future__ import annotations
+from evaluation.tools.apps.framework.errors import AppDataError
+from evaluation.tools.apps.offer import bound_tools
+from evaluation.tools.apps.world import World, describe, differences
 
-from collections.abc import Iterable
-
-from evaluation.tools.tool import Tool
-
-
-def bound_tools(names: Iterable[str]) -> list[Tool]:
-    """The implemented tools among ``names``, in order; none is implemented yet."""
-    return []
+__all__ = ["AppDataError", "World", "bound_tools", "describe", "differences"]

@@ -13,15 +13,15 @@ pytestmark = pytest.mark.django_db
 
 
 def test_bound_names_without_a_tool_are_missing():
-    tools = ("read_file", "mcp_appworld_gmail__send_email")
+    tools = ("read_file", "mcp_appworld_fax__send", "phone__create_alarm")
     benchmark = benchmark_of(task("a"), persona=PersonaSpec(user_id="clerk", tools=tools))
     out = io.StringIO()
 
     call_command("tools", "--benchmark", benchmark.slug, "--persona", "clerk", "--json", stdout=out)
 
     document = json.loads(out.getvalue())
-    assert "read_file" in document["offered"] and "write_file" in document["offered"]
-    assert document["missing"] == ["mcp_appworld_gmail__send_email"]
+    assert "read_file" in document["offered"] and "phone__create_alarm" in document["offered"]
+    assert document["missing"] == ["mcp_appworld_fax__send"]
 
 
 def test_unknown_persona_is_a_usage_error():

@@ -11,7 +11,7 @@ from evaluation.tools import Toolbox, Workspace, toolbox_for
 
 @pytest.fixture(scope="module")
 def toolbox(tmp_path_factory: pytest.TempPathFactory) -> Toolbox:
-    return toolbox_for(Workspace(tmp_path_factory.mktemp("ws")), ["gmail__search_labels"])
+    return toolbox_for(Workspace(tmp_path_factory.mktemp("ws")), ["fax__send"])
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_numbers_as_text_are_accepted(toolbox: Toolbox):
 
 
 def test_unbuilt_bound_tools_are_not_offered(toolbox: Toolbox):
-    assert not [schema for schema in toolbox.schemas if "gmail" in schema["function"]["name"]]
+    assert not [schema for schema in toolbox.schemas if "fax" in schema["function"]["name"]]
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

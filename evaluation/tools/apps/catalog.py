@@ -1,0 +1,21 @@
+"""Every simulated app, by name. A new app is one import and one line here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluation.tools.apps.framework import Api, App
+from evaluation.tools.apps.gmail.api import app as gmail
+from evaluation.tools.apps.phone.api import app as phone
+from evaluation.tools.apps.simple_note.api import app as simple_note
+from evaluation.tools.apps.todoist.api import app as todoist
+
+PREFIX = "mcp_appworld_"
+"""Published benchmarks write tool names with and without it."""
+APPS: dict[str, App[Any]] = {app.name: app for app in (gmail, phone, simple_note, todoist)}
+
+
+def api_of(name: str) -> Api[Any] | None:
+    bare = name.removeprefix(PREFIX)
+    app = APPS.get(bare.partition("__")[0])
+    return app.apis.get(bare) if app else None

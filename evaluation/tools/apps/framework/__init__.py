@@ -1,0 +1,42 @@
+"""What a simulated app is made of: tables, accounts, APIs."""
+
+from evaluation.tools.apps.framework.accounts import Account, add_account_apis
+from evaluation.tools.apps.framework.app import Api, App, AppView, Call, TableView
+from evaluation.tools.apps.framework.errors import (
+    AppDataError,
+    AppError,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    UnauthorizedError,
+)
+from evaluation.tools.apps.framework.paging import Page, PageIndex, PageLimit, paginate
+from evaluation.tools.apps.framework.state import AppState
+from evaluation.tools.apps.framework.tables import Table
+from evaluation.tools.apps.framework.text import matches, rank
+
+__all__ = [
+    "Account",
+    "Api",
+    "App",
+    "AppDataError",
+    "AppError",
+    "AppState",
+    "AppView",
+    "Call",
+    "ConflictError",
+    "ForbiddenError",
+    "InvalidError",
+    "NotFoundError",
+    "Page",
+    "PageIndex",
+    "PageLimit",
+    "Table",
+    "TableView",
+    "UnauthorizedError",
+    "add_account_apis",
+    "matches",
+    "paginate",
+    "rank",
+]

@@ -1,0 +1,87 @@
+"""Signing up, logging in and out, and one's own account: the same in every app."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from evaluation.tools.apps.framework.app import App, Call
+from evaluation.tools.apps.framework.errors import ConflictError, InvalidError, UnauthorizedError
+from evaluation.tools.apps.framework.state import Account, AppState, Token
+
+TOKEN_MINUTES = 60
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_PHONE = re.compile(r"\+?[0-9]{3,15}")
+Username = Annotated[
+    str, Field(min_length=1, max_length=200, description="Your email address; in the phone app your phone number")
+]
+Password = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:
+    title = app.view.title
+
+    def login(call: Call[AppState], username: Username, password: Password) -> dict[str, Any]:
+        account = call.state.accounts.find(username.strip())
+        if account is None or not account.password or account.password != password:
+            raise UnauthorizedError("Wrong username or password.")
+        for old in [old for old in call.state.tokens if old.expires_at <= call.stamp]:
+            call.state.tokens.remove(old.access_token)
+        number = call.state.tokens.next_id()
+        digest = hashlib.sha256(f"{app.name}\n{account.username}\n{number}".encode()).hexdigest()
+        token = Token(f"{app.name}-{digest[:20]}", account.username, call.stamp_in(minutes=TOKEN_MINUTES))
+        call.state.tokens.put(token)
+        return {"access_token": token.access_token, "token_type": "Bearer", "expires_at": token.expires_at}
+
+    def logout(call: Call[AppState]) -> dict[str, Any]:
+        call.state.tokens.remove(call.access_token)
+        return {"message": f"You are logged out of {title}."}
+
+    def signup(
+        call: Call[AppState], username: Username, password: Password, first_name: Name, last_name: Name
+    ) -> dict[str, Any]:
+        if not (_PHONE if by_phone else _EMAIL).fullmatch(username):
+            raise InvalidError(f"{username!r} is not a valid {'phone number' if by_phone else 'email address'}.")
+        if username in call.state.accounts:
+            raise ConflictError(f"There is already an account for {username}.")
+        contact = {"phone_number": username} if by_phone else {"email": username}
+        call.state.accounts.put(Account(username, password, first_name, last_name, registered_at=call.stamp, **contact))
+        return {"message": f"Your {title} account was created. You can log in."}
+
+    def show_account(call: Call[AppState]) -> dict[str, Any]:
+        return {**profile_of(call.account), "registered_at": call.account.registered_at}
+
+    def show_profile(
+        call: Call[AppState], username: Annotated[str | None, Field(description="Yours if left out")] = None
+    ) -> dict[str, Any]:
+        return profile_of(call.account if username is None else call.state.accounts.get(username))
+
+    def update_account_name(call: Call[AppState], first_name: Name, last_name: Name) -> dict[str, Any]:
+        call.state.accounts.put(replace(call.account, first_name=first_name, last_name=last_name))
+        return {"message": "Your name was changed."}
+
+    login.__doc__ = f"Log in to {title}. The response holds the access_token that other calls need."
+    logout.__doc__ = f"Log out of {title}."
+    signup.__doc__ = f"Create an account in {title}."
+    show_account.__doc__ = f"Show your own {title} account."
+    show_profile.__doc__ = f"Show your public profile in {title}, or another person's."
+    update_account_name.__doc__ = f"Change the name of your {title} account."
+    for public in (login, signup):
+        app.api(login=False)(public)
+    for private in (logout, show_account, show_profile, update_account_name):
+        app.api()(private)
+
+
+def profile_of(account: Account) -> dict[str, Any]:
+    contact = {key: value for key, value in (("email", account.email), ("phone_number", account.phone_number)) if value}
+    return {
+        "username": account.username,
+        "first_name": account.first_name,
+        "last_name": account.last_name,
+        **contact,
+    }

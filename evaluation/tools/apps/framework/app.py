@@ -1,0 +1,156 @@
+"""The declaration of an app and of its APIs: one function each, whose signature and docstring are the tool."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Generic, TypeVar, get_type_hints
+
+from pydantic import Field, ValidationError, create_model
+
+from evaluation.tools.apps.framework.errors import AppError, InvalidError, UnauthorizedError
+from evaluation.tools.apps.framework.state import Account, AppState, Change
+from evaluation.tools.tool import Arguments
+
+State = TypeVar("State", bound=AppState)
+Function = TypeVar("Function", bound=Callable[..., Any])
+STAMP = "%Y-%m-%dT%H:%M:%S"
+ACCESS_TOKEN = Annotated[str, Field(min_length=1, max_length=200, description="From login")]
+
+
+@dataclass
+class Call(Generic[State]):
+    """What an API knows besides its arguments."""
+
+    state: State
+    now: datetime
+    account: Account = field(default_factory=lambda: Account(""))
+    """Who is logged in; APIs with ``login=False`` have nobody."""
+    access_token: str = ""
+
+    @property
+    def stamp(self) -> str:
+        return self.now.strftime(STAMP)
+
+    @property
+    def user(self) -> str:
+        return self.account.username
+
+    def stamp_in(self, **parts: float) -> str:
+        return (self.now + timedelta(**parts)).strftime(STAMP)
+
+
+@dataclass(frozen=True)
+class TableView:
+    """How people see a table: what a record is called, and which fields are its columns, the first as its name."""
+
+    noun: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AppView:
+    title: str
+    about: str
+    """What an assistant can do with the app, in plain words."""
+    tables: Mapping[str, TableView]
+    """Without the tables that nobody needs to see."""
+
+
+@dataclass(frozen=True)
+class Api(Generic[State]):
+    name: str
+    """``<app>__<api>``"""
+    description: str
+    arguments: type[Arguments]
+    function: Callable[..., Any]
+    login: bool
+
+    def run(self, state: State, now: datetime, arguments: Arguments) -> tuple[Any, list[Change]]:
+        """The response and what it changed. Raises AppError; then nothing has changed."""
+        values = {name: getattr(arguments, name) for name in type(arguments).model_fields}
+        call = Call(state, now)
+        with state.transaction() as changes:
+            if self.login:
+                call.access_token = values.pop("access_token")
+                call.account = account_of(state, now, call.access_token)
+            response = self.function(call, **values)
+        return response, changes
+
+    def parse(self, arguments: Mapping[str, Any]) -> Arguments:
+        """Raises InvalidError."""
+        try:
+            return self.arguments.model_validate(arguments)
+        except ValidationError as error:
+            problems = "; ".join(
+                f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
+                for problem in error.errors()[:5]
+            )
+            raise InvalidError(f"Validation error. {problems}") from None
+
+
+class App(Generic[State]):
+    def __init__(
+        self,
+        name: str,
+        state: type[State],
+        view: AppView,
+        complete: Callable[[State], None] = lambda state: None,
+    ) -> None:
+        """``complete`` adds what a persona's data may leave out; a complete state stays as it is."""
+        self.name = name
+        self.state_type = state
+        self.view = view
+        self.complete = complete
+        self.apis: dict[str, Api[State]] = {}
+
+    def new_state(self, data: Mapping[str, Any]) -> State:
+        """Raises AppDataError."""
+        state = self.state_type()
+        state.load(data)
+        with state.transaction():
+            self.complete(state)
+        return state
+
+    def api(self, *, login: bool = True) -> Callable[[Function], Function]:
+        """Declare a function as an API. Its first parameter is the Call; the others are the tool's arguments."""
+
+        def declare(function: Function) -> Function:
+            name = f"{self.name}__{function.__name__}"
+            about = inspect.cleandoc(function.__doc__ or "")
+            self.apis[name] = Api(name, about, _arguments(function, login), function, login)
+            return function
+
+        return declare
+
+
+def account_of(state: AppState, now: datetime, access_token: str) -> Account:
+    """Raises UnauthorizedError."""
+    token = state.tokens.find(access_token)
+    if token is None:
+        raise UnauthorizedError("You are not logged in: the access_token is not valid. Log in to get one.")
+    if token.expires_at <= now.strftime(STAMP):
+        raise UnauthorizedError("The access_token has expired. Log in again.")
+    return state.accounts.get(token.username)
+
+
+def _arguments(function: Callable[..., Any], login: bool) -> type[Arguments]:
+    hints = get_type_hints(function, include_extras=True)
+    parts: dict[str, Any] = {}
+    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+        parts[name] = (hints[name], ... if parameter.default is parameter.empty else parameter.default)
+    if login:
+        parts["access_token"] = (ACCESS_TOKEN, ...)
+    model: type[Arguments] = create_model(function.__name__, __base__=Arguments, **parts)
+    return model
+
+
+def error_response(error: AppError) -> dict[str, Any]:
+    return {"message": str(error), "status": error.status}
+
+
+def described_changes(view: AppView, changes: list[Change]) -> Iterator[Change]:
+    """Those that people need to see: nothing of tokens and the like."""
+    return (change for change in changes if change.table in view.tables)

@@ -1,0 +1,25 @@
+"""Lists come in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+PageIndex = Annotated[int, Field(ge=0, description="Page of the list, from 0")]
+PageLimit = Annotated[int, Field(ge=1, le=20, description="Entries a page")]
+
+
+@dataclass(frozen=True)
+class Page:
+    items: tuple[Any, ...]
+    next_index: int | None
+    """None: this is the last page."""
+
+
+def paginate(items: Iterable[Any], index: int, limit: int) -> Page:
+    listed: Sequence[Any] = items if isinstance(items, Sequence) else list(items)
+    end = (index + 1) * limit
+    return Page(tuple(listed[index * limit : end]), index + 1 if end < len(listed) else None)

@@ -1,0 +1,126 @@
+"""The state of one app: its tables, changed in transactions, as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from evaluation.tools.apps.framework.errors import AppDataError
+from evaluation.tools.apps.framework.tables import Key, Table
+
+Record = TypeVar("Record")
+LAST = "last_numbers"
+"""The key of a state's JSON that holds the highest number given in each table."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """A user of the app. Without a password, nobody can log in: it is another person."""
+
+    username: str
+    """The email address; in the phone, the phone number."""
+    password: str = ""
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    phone_number: str = ""
+    registered_at: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.first_name} {self.last_name}".strip() or self.username
+
+
+@dataclass(frozen=True)
+class Token:
+    access_token: str
+    username: str
+    expires_at: str
+
+
+class Change(NamedTuple):
+    """One record of an app: added if ``before`` is None, deleted if ``after`` is."""
+
+    app: str
+    table: str
+    key: Key
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+class AppState:
+    """Subclasses add their tables in ``__init__``."""
+
+    app = ""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Table[Any]] = {}
+        self._touched: list[Table[Any]] = []
+        self._json: bytes | None = None
+        self.accounts = self.table("accounts", Account, "account")
+        self.tokens = self.table("tokens", Token, "access token", {"username": "accounts"})
+
+    def table(
+        self, name: str, record_type: type[Record], noun: str, refers: Mapping[str, str] | None = None
+    ) -> Table[Record]:
+        table: Table[Record] = Table(name, record_type, noun, refers or {}, lambda: self._touched.append(table))
+        self.tables[name] = table
+        return table
+
+    def load(self, data: Mapping[str, Any]) -> None:
+        """Raises AppDataError."""
+        last = data.get(LAST, {})
+        for name in data:
+            if name not in self.tables and name != LAST:
+                known = ", ".join(table for table in self.tables if table != "tokens")
+                raise AppDataError(f"{self.app}: there is no table “{name}”. There are {known}.")
+        for name, table in self.tables.items():
+            rows = data.get(name, [])
+            if not isinstance(rows, list):
+                raise AppDataError(f"{self.app}, {name}: this must be a list of records.")
+            table.load(rows, int(last.get(name, 0)), self.app)
+        self._touched.clear()
+        self._json = None
+
+    def to_json(self) -> bytes:
+        """The same bytes for the same state; nothing is written anew where nothing changed."""
+        if self._json is None:
+            last = {name: table.last for name, table in self.tables.items() if table.last}
+            parts = [b'"%s":%s' % (name.encode(), table.to_json()) for name, table in self.tables.items() if len(table)]
+            parts.append(b'"%s":%s' % (LAST.encode(), json.dumps(last).encode()))
+            self._json = b"{" + b",".join(parts) + b"}"
+        return self._json
+
+    @contextmanager
+    def transaction(self) -> Iterator[list[Change]]:
+        """All or nothing. The list holds the changes once the block has ended."""
+        changes: list[Change] = []
+        try:
+            yield changes
+        except BaseException:
+            for table in self._touched:
+                table.roll_back()
+            self._touched.clear()
+            raise
+        if self._touched:
+            self._json = None
+        for table in self._touched:
+            changes += (
+                Change(
+                    self.app,
+                    table.name,
+                    key,
+                    asdict(before) if before is not None else None,
+                    asdict(after) if after is not None else None,
+                )
+                for key, before, after in table.commit()
+            )
+        self._touched.clear()
+
+    def problems(self) -> Iterator[str]:
+        """What is inconsistent. Subclasses add the rules of their app."""
+        for table in self.tables.values():
+            yield from table.dangling(self.tables)

@@ -1,0 +1,1 @@
+"""Mail: threads, drafts, labels."""

@@ -1,0 +1,1 @@
+"""A telephone: contacts, text messages, alarms, the clock."""

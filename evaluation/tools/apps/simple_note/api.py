@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from evaluation.tools.apps.framework import (
+    App,
+    Call,
+    NotFoundError,
+    Page,
+    PageIndex,
+    PageLimit,
+    add_account_apis,
+    paginate,
+    rank,
+)
+from evaluation.tools.apps.simple_note.state import Note, SimpleNoteState
+from evaluation.tools.apps.simple_note.view import VIEW
+
+app = App("simple_note", SimpleNoteState, VIEW)
+add_account_apis(app)
+
+SimpleNoteCall = Call[SimpleNoteState]
+Title = Annotated[str, Field(min_length=1, max_length=500)]
+Content = Annotated[str, Field(max_length=100_000)]
+Tags = Annotated[tuple[str, ...], Field(max_length=50)]
+
+
+@app.api()
+def search_notes(
+    call: SimpleNoteCall,
+    query: Annotated[str, Field(max_length=500, description="Words of the title or content; empty for all")] = "",
+    tags: Annotated[list[str] | None, Field(description="Only notes with all of these tags")] = None,
+    pinned: Annotated[bool | None, Field(description="Only pinned, or only unpinned notes")] = None,
+    page_index: PageIndex = 0,
+    page_limit: PageLimit = 5,
+) -> Page:
+    """Search your notes. The list leaves out their content; show_note has it."""
+    notes = [
+        note
+        for note in call.state.notes
+        if note.owner == call.user and set(tags or ()) <= set(note.tags) and pinned in (None, note.pinned)
+    ]
+    found = rank(query, notes, lambda note: (note.title, note.content))
+    found.sort(key=lambda note: not note.pinned)
+    return paginate([_summary(note) for note in found], page_index, page_limit)
+
+
+@app.api()
+def show_note(call: SimpleNoteCall, note_id: int) -> dict[str, Any]:
+    """Show a note with its content."""
+    note = _own(call, note_id)
+    return {**_summary(note), "content": note.content}
+
+
+@app.api()
+def create_note(
+    call: SimpleNoteCall, title: Title, content: Content = "", tags: Tags = (), pinned: bool = False
+) -> dict[str, Any]:
+    """Create a note."""
+    note = call.state.notes.put(
+        Note(
+            call.state.notes.next_id(),
+            call.user,
+            title,
+            content,
+            tuple(dict.fromkeys(tags)),
+            pinned,
+            created_at=call.stamp,
+            updated_at=call.stamp,
+        )
+    )
+    return {"message": "The note was created.", "note_id": note.note_id}
+
+
+@app.api()
+def update_note(
+    call: SimpleNoteCall,
+    note_id: int,
+    title: Annotated[Title | None, Field(description="The new title")] = None,
+    content: Annotated[Content | None, Field(description="The whole new content")] = None,
+    tags: Annotated[Tags | None, Field(description="The new tags, instead of all old ones")] = None,
+    pinned: bool | None = None,
+) -> dict[str, Any]:
+    """Change a note. What is left out stays as it is."""
+    given: dict[str, Any] = {"title": title, "content": content, "pinned": pinned}
+    if tags is not None:
+        given["tags"] = tuple(dict.fromkeys(tags))
+    _change(call, note_id, **{name: value for name, value in given.items() if value is not None})
+    return {"message": "The note was updated."}
+
+
+@app.api()
+def add_content_to_note(
+    call: SimpleNoteCall,
+    note_id: int,
+    content: Annotated[Content, Field(min_length=1)],
+    at_start: Annotated[bool, Field(description="Put it before what is there, instead of after")] = False,
+) -> dict[str, Any]:
+    """Add text to a note's content, as a new paragraph."""
+    old = _own(call, note_id).content
+    parts = (content, old) if at_start else (old, content)
+    _change(call, note_id, content="\n".join(part for part in parts if part))
+    return {"message": "The content was added."}
+
+
+@app.api()
+def delete_note(call: SimpleNoteCall, note_id: int) -> dict[str, Any]:
+    """Delete a note for good."""
+    call.state.notes.remove(_own(call, note_id).note_id)
+    return {"message": "The note was deleted."}
+
+
+def _own(call: SimpleNoteCall, note_id: int) -> Note:
+    note = call.state.notes.find(note_id)
+    if note is None or note.owner != call.user:
+        raise NotFoundError(f"You have no note with note_id {note_id}.")
+    return note
+
+
+def _change(call: SimpleNoteCall, note_id: int, **changes: Any) -> None:
+    call.state.notes.put(replace(_own(call, note_id), updated_at=call.stamp, **changes))
+
+
+def _summary(note: Note) -> dict[str, Any]:
+    shown = asdict(note)
+    del shown["owner"], shown["content"]
+    return shown

@@ -1,0 +1,1 @@
+"""To-do lists: projects, sections, tasks, sub-tasks, labels, comments, notifications."""

@@ -1,0 +1,217 @@
+"""The app, its accounts, projects, sections and notifications; tasks are in ``task_api``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from evaluation.tools.apps.framework import (
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    Page,
+    PageIndex,
+    PageLimit,
+    paginate,
+    rank,
+)
+from evaluation.tools.apps.todoist import label_api, task_api
+from evaluation.tools.apps.todoist.common import (
+    Description,
+    Name,
+    TodoistCall,
+    app,
+    own_section,
+    remove_task,
+    shown,
+    visible_project,
+    visible_projects,
+)
+from evaluation.tools.apps.todoist.state import Notification, Project, Section
+
+__all__ = ["app", "label_api", "task_api"]
+
+
+@app.api()
+def search_users(
+    call: TodoistCall,
+    query: Annotated[str, Field(max_length=200, description="Part of a name or an email address")] = "",
+    page_index: PageIndex = 0,
+    page_limit: PageLimit = 5,
+) -> Page:
+    """Search people who use Todoist, by name or email address."""
+    found = rank(query, call.state.accounts, lambda account: (account.name, account.username))
+    people = [
+        {"first_name": person.first_name, "last_name": person.last_name, "email": person.username} for person in found
+    ]
+    return paginate(people, page_index, page_limit)
+
+
+@app.api()
+def show_projects(
+    call: TodoistCall,
+    query: Annotated[str, Field(max_length=200, description="Part of the name; empty for all")] = "",
+    page_index: PageIndex = 0,
+    page_limit: PageLimit = 5,
+) -> Page:
+    """List your projects, and those shared with you."""
+    found = rank(query, visible_projects(call), lambda project: (project.name, project.description))
+    return paginate(map(shown, found), page_index, page_limit)
+
+
+@app.api()
+def show_project(call: TodoistCall, project_id: int) -> dict[str, Any]:
+    """Show a project with its sections and how many tasks it has."""
+    project = visible_project(call, project_id)
+    tasks = [task for task in call.state.tasks if task.project_id == project_id]
+    return {
+        **shown(project),
+        "sections": [shown(section) for section in call.state.sections if section.project_id == project_id],
+        "task_count": len(tasks),
+        "completed_task_count": sum(task.is_completed for task in tasks),
+    }
+
+
+@app.api()
+def create_project(call: TodoistCall, name: Name, description: Description = "", color: str = "") -> dict[str, Any]:
+    """Create a project."""
+    number = call.state.projects.next_id()
+    call.state.projects.put(Project(number, call.user, name, description, color, created_at=call.stamp))
+    return {"message": "The project was created.", "project_id": number}
+
+
+@app.api()
+def update_project(
+    call: TodoistCall,
+    project_id: int,
+    name: Name | None = None,
+    description: Description | None = None,
+    color: str | None = None,
+) -> dict[str, Any]:
+    """Change a project. What is left out stays as it is."""
+    given = {"name": name, "description": description, "color": color}
+    changes: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
+    call.state.projects.put(replace(_own_project(call, project_id), **changes))
+    return {"message": "The project was updated."}
+
+
+@app.api()
+def share_project(call: TodoistCall, project_id: int, email: Annotated[str, Field(max_length=200)]) -> dict[str, Any]:
+    """Share a project with another user, who can then be assigned its tasks."""
+    project = _own_project(call, project_id)
+    call.state.accounts.get(email)
+    if email in (project.owner, *project.members):
+        raise ConflictError(f"{email} is a member of the project already.")
+    call.state.projects.put(replace(project, members=(*project.members, email)))
+    _notify(call, email, f"{call.account.name} shared the project {project.name!r} with you.")
+    return {"message": "The project was shared."}
+
+
+@app.api()
+def delete_project(call: TodoistCall, project_id: int) -> dict[str, Any]:
+    """Delete a project with its sections and tasks."""
+    project = _own_project(call, project_id)
+    if project.is_inbox:
+        raise InvalidError("The inbox cannot be deleted.")
+    for task in [task for task in call.state.tasks if task.project_id == project_id]:
+        remove_task(call.state, task.task_id)
+    for section in [section for section in call.state.sections if section.project_id == project_id]:
+        call.state.sections.remove(section.section_id)
+    call.state.projects.remove(project_id)
+    return {"message": "The project was deleted."}
+
+
+@app.api()
+def show_sections(call: TodoistCall, project_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 10) -> Page:
+    """List the sections of a project."""
+    visible_project(call, project_id)
+    found = (section for section in call.state.sections if section.project_id == project_id)
+    return paginate(map(shown, found), page_index, page_limit)
+
+
+@app.api()
+def create_section(call: TodoistCall, project_id: int, name: Name) -> dict[str, Any]:
+    """Create a section in a project."""
+    visible_project(call, project_id)
+    number = call.state.sections.next_id()
+    call.state.sections.put(Section(number, project_id, name, call.stamp))
+    return {"message": "The section was created.", "section_id": number}
+
+
+@app.api()
+def update_section(call: TodoistCall, section_id: int, name: Name) -> dict[str, Any]:
+    """Rename a section."""
+    call.state.sections.put(replace(own_section(call, section_id), name=name))
+    return {"message": "The section was updated."}
+
+
+@app.api()
+def delete_section(call: TodoistCall, section_id: int) -> dict[str, Any]:
+    """Delete a section with its tasks."""
+    own_section(call, section_id)
+    for task in [task for task in call.state.tasks if task.section_id == section_id]:
+        remove_task(call.state, task.task_id)
+    call.state.sections.remove(section_id)
+    return {"message": "The section was deleted."}
+
+
+@app.api()
+def show_notifications(
+    call: TodoistCall,
+    is_read: Annotated[bool | None, Field(description="Only read, or only unread ones")] = None,
+    page_index: PageIndex = 0,
+    page_limit: PageLimit = 5,
+) -> Page:
+    """List your notifications, newest first."""
+    found = [each for each in _own_notifications(call) if is_read in (None, each.is_read)]
+    found.sort(key=lambda each: (each.created_at, each.notification_id), reverse=True)
+    return paginate(map(shown, found), page_index, page_limit)
+
+
+@app.api()
+def show_notification_count(call: TodoistCall, is_read: bool | None = None) -> dict[str, Any]:
+    """Count your notifications."""
+    return {"count": sum(is_read in (None, each.is_read) for each in _own_notifications(call))}
+
+
+@app.api()
+def mark_notification(call: TodoistCall, notification_id: int, is_read: bool = True) -> dict[str, Any]:
+    """Mark a notification as read or unread."""
+    notification = call.state.notifications.find(notification_id)
+    if notification is None or notification.owner != call.user:
+        raise NotFoundError(f"You have no notification with notification_id {notification_id}.")
+    call.state.notifications.put(replace(notification, is_read=is_read))
+    return {"message": "The notification was marked."}
+
+
+@app.api()
+def delete_notifications(
+    call: TodoistCall,
+    notification_ids: Annotated[tuple[int, ...] | None, Field(description="All of yours if left out")] = None,
+) -> dict[str, Any]:
+    """Delete notifications."""
+    own = {each.notification_id for each in _own_notifications(call)}
+    for number in sorted(own) if notification_ids is None else dict.fromkeys(notification_ids):
+        if number not in own:
+            raise NotFoundError(f"You have no notification with notification_id {number}.")
+        call.state.notifications.remove(number)
+    return {"message": "The notifications were deleted."}
+
+
+def _own_project(call: TodoistCall, project_id: int) -> Project:
+    project = visible_project(call, project_id)
+    if project.owner != call.user:
+        raise ForbiddenError("Only the project's owner may do this.")
+    return project
+
+
+def _own_notifications(call: TodoistCall) -> list[Notification]:
+    return [each for each in call.state.notifications if each.owner == call.user]
+
+
+def _notify(call: TodoistCall, owner: str, message: str) -> None:
+    number = call.state.notifications.next_id()
+    call.state.notifications.put(Notification(number, owner, message, created_at=call.stamp))

@@ -1,0 +1,62 @@
+"""The app, and what all its APIs use."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from evaluation.tools.apps.framework import App, Call, NotFoundError, add_account_apis
+from evaluation.tools.apps.todoist.seed import complete
+from evaluation.tools.apps.todoist.state import Project, Section, Task, TodoistState
+from evaluation.tools.apps.todoist.view import VIEW
+
+app = App("todoist", TodoistState, VIEW, complete)
+add_account_apis(app)
+
+TodoistCall = Call[TodoistState]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Title = Annotated[str, Field(min_length=1, max_length=500)]
+Description = Annotated[str, Field(max_length=20_000)]
+
+
+def visible_projects(call: TodoistCall) -> list[Project]:
+    return [project for project in call.state.projects if call.user in (project.owner, *project.members)]
+
+
+def visible_project(call: TodoistCall, project_id: int) -> Project:
+    """Raises NotFoundError."""
+    project = call.state.projects.find(project_id)
+    if project is None or call.user not in (project.owner, *project.members):
+        raise NotFoundError(f"You have no project with project_id {project_id}.")
+    return project
+
+
+def own_section(call: TodoistCall, section_id: int) -> Section:
+    """Raises NotFoundError."""
+    section = call.state.sections.find(section_id)
+    if section is None or section.project_id not in {project.project_id for project in visible_projects(call)}:
+        raise NotFoundError(f"You have no section with section_id {section_id}.")
+    return section
+
+
+def visible_task(call: TodoistCall, task_id: int) -> Task:
+    """Raises NotFoundError."""
+    task = call.state.tasks.find(task_id)
+    if task is None or task.project_id not in {project.project_id for project in visible_projects(call)}:
+        raise NotFoundError(f"You have no task with task_id {task_id}.")
+    return task
+
+
+def remove_task(state: TodoistState, task_id: int) -> None:
+    """With its sub-tasks and comments."""
+    for sub_task in [each for each in state.sub_tasks if each.task_id == task_id]:
+        state.sub_tasks.remove(sub_task.sub_task_id)
+    for comment in [each for each in state.comments if each.task_id == task_id]:
+        state.comments.remove(comment.task_comment_id)
+    state.tasks.remove(task_id)
+
+
+def shown(record: Any) -> dict[str, Any]:
+    return asdict(record)

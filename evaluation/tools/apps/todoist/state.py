@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evaluation.tools.apps.framework import AppState
+
+
+@dataclass(frozen=True)
+class Project:
+    project_id: int
+    owner: str
+    name: str
+    description: str = ""
+    color: str = ""
+    is_inbox: bool = False
+    """Takes the tasks that belong to no other project; it cannot be deleted."""
+    members: tuple[str, ...] = ()
+    """Besides the owner."""
+    created_at: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    section_id: int
+    project_id: int
+    name: str
+    created_at: str = ""
+
+
+@dataclass(frozen=True)
+class Task:
+    task_id: int
+    project_id: int
+    title: str
+    description: str = ""
+    section_id: int | None = None
+    due_date: str = ""
+    due_time: str = ""
+    priority: str = "low"
+    duration_minutes: int | None = None
+    assignee: str = ""
+    labels: tuple[int, ...] = ()
+    is_completed: bool = False
+    created_by: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+
+
+@dataclass(frozen=True)
+class SubTask:
+    sub_task_id: int
+    task_id: int
+    title: str
+    description: str = ""
+    due_date: str = ""
+    due_time: str = ""
+    duration_minutes: int | None = None
+    is_completed: bool = False
+    created_at: str = ""
+    updated_at: str = ""
+
+
+@dataclass(frozen=True)
+class Label:
+    label_id: int
+    owner: str
+    name: str
+    color: str = ""
+
+
+@dataclass(frozen=True)
+class Comment:
+    task_comment_id: int
+    task_id: int
+    author: str
+    content: str
+    created_at: str = ""
+    updated_at: str = ""
+
+
+@dataclass(frozen=True)
+class Notification:
+    notification_id: int
+    owner: str
+    message: str
+    is_read: bool = False
+    created_at: str = ""
+
+
+class TodoistState(AppState):
+    app = "todoist"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.projects = self.table("projects", Project, "project", {"owner": "accounts", "members": "accounts"})
+        self.sections = self.table("sections", Section, "section", {"project_id": "projects"})
+        self.labels = self.table("labels", Label, "label", {"owner": "accounts"})
+        self.tasks = self.table(
+            "tasks",
+            Task,
+            "task",
+            {"project_id": "projects", "section_id": "sections", "assignee": "accounts", "labels": "labels"},
+        )
+        self.sub_tasks = self.table("sub_tasks", SubTask, "sub-task", {"task_id": "tasks"})
+        self.comments = self.table("comments", Comment, "comment", {"task_id": "tasks", "author": "accounts"})
+        self.notifications = self.table("notifications", Notification, "notification", {"owner": "accounts"})
+
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        for task in self.tasks:
+            section = self.sections.find(task.section_id) if task.section_id is not None else None
+            if section is not None and section.project_id != task.project_id:
+                yield f"tasks {task.task_id}: its section belongs to another project."
+            project = self.projects.find(task.project_id)
+            if task.assignee and project is not None and task.assignee not in (project.owner, *project.members):
+                yield f"tasks {task.task_id}: {task.assignee} is not a member of its project."
+        for account in self.accounts:
+            inboxes = sum(project.is_inbox and project.owner == account.username for project in self.projects)
+            if inboxes > 1:
+                yield f"accounts {account.username!r}: there are {inboxes} inboxes."

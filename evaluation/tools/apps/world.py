@@ -1,0 +1,178 @@
+"""The simulated apps of one episode: seeded from data, called by name, carried from session to session."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from evaluation.tools.apps.catalog import APPS, api_of
+from evaluation.tools.apps.framework.app import Api, described_changes, error_response
+from evaluation.tools.apps.framework.errors import AppDataError, AppError, NotFoundError
+from evaluation.tools.apps.framework.paging import Page
+from evaluation.tools.apps.framework.state import AppState, Change
+from evaluation.tools.tool import Arguments
+
+DEFAULT_NOW = datetime(2026, 4, 13, 9, 0)  # noqa: DTZ001 - the time where the episode takes place
+"""A Monday morning, where a persona's data does not say."""
+Snapshot = Mapping[str, bytes]
+"""App → its state as JSON, for the apps that have any."""
+
+
+@dataclass(frozen=True)
+class CallResult:
+    response: Any
+    ok: bool = True
+    changes: tuple[Change, ...] = ()
+    next_page: int | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As the agent reads it, and graders after it (``response.note_id``)."""
+        more = {} if self.next_page is None else {"next_page_index": self.next_page}
+        return {"response": self.response, **more}
+
+    def to_json(self) -> str:
+        return json.dumps(self.document(), ensure_ascii=False)
+
+
+class World:
+    """Not thread-safe: a session has its own."""
+
+    def __init__(self, snapshot: Snapshot | None = None, now: datetime | None = None) -> None:
+        self.now = now or DEFAULT_NOW
+        self._states: dict[str, AppState] = {}
+        self._loaded: dict[str, bytes] = {}
+        self._changed: set[str] = set()
+        self.restore(snapshot or {})
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Mapping[str, Any]], now: datetime | None = None) -> World:
+        """``data``: app → table → records. Raises AppDataError."""
+        return cls({name: json.dumps(tables, ensure_ascii=False).encode() for name, tables in data.items()}, now)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Raises AppDataError for an app there is not; an app's data is read when it is first used."""
+        for name in snapshot:
+            if name not in APPS:
+                raise AppDataError(f"There is no app “{name}”. There are {', '.join(APPS)}.")
+        self._states = {}
+        self._changed = set()
+        self._loaded = dict(snapshot)
+
+    def snapshot(self) -> dict[str, bytes]:
+        """An app that nothing has changed costs nothing."""
+        return self._loaded | {app: self._states[app].to_json() for app in sorted(self._changed)}
+
+    def state(self, app: str) -> AppState:
+        """Raises AppDataError."""
+        if app not in self._states:
+            try:
+                data = json.loads(self._loaded.get(app, b"{}"))
+            except ValueError as error:
+                raise AppDataError(f"{app}: this is not JSON ({error}).") from None
+            if not isinstance(data, dict):
+                raise AppDataError(f"{app}: this must be a JSON object with a list of records for each table.")
+            state = APPS[app].new_state(data)
+            self._states[app] = state
+        return self._states[app]
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> CallResult:
+        """An impossible call is answered as the service would; it changes nothing."""
+        api = api_of(name)
+        if api is None:
+            return CallResult(error_response(NotFoundError(f"There is no API {name[:100]!r}.")), ok=False)
+        try:
+            return self.run(api, api.parse(arguments))
+        except AppError as error:
+            return CallResult(error_response(error), ok=False)
+
+    def run(self, api: Api[Any], arguments: Arguments) -> CallResult:
+        app = api.name.partition("__")[0]
+        try:
+            response, changes = api.run(self.state(app), self.now, arguments)
+        except AppError as error:
+            return CallResult(error_response(error), ok=False)
+        if changes:
+            self._changed.add(app)
+        seen = tuple(described_changes(APPS[app].view, changes))
+        if isinstance(response, Page):
+            return CallResult(list(response.items), True, seen, response.next_index)
+        return CallResult(response, True, seen)
+
+    def problems(self) -> Iterator[str]:
+        """What is inconsistent in the data of any app. Raises AppDataError where it cannot be read."""
+        for name in {**self._loaded, **self._states}:
+            yield from (f"{name}: {problem}" for problem in self.state(name).problems())
+
+
+def read_state(app: str, content: bytes) -> AppState:
+    """Raises AppDataError."""
+    return World({app: content}).state(app)
+
+
+def differences(before: Snapshot, after: Snapshot) -> list[Change]:
+    """What became of the records that people see."""
+    changes: list[Change] = []
+    for app in (name for name in APPS if before.get(name) != after.get(name)):
+        old, new = _records(app, before.get(app)), _records(app, after.get(app))
+        changes += (
+            Change(app, table, key, old.get((table, key)), new.get((table, key)))
+            for table, key in dict.fromkeys((*old, *new))
+            if old.get((table, key)) != new.get((table, key))
+        )
+    return changes
+
+
+def _records(app: str, content: bytes | None) -> dict[tuple[str, int | str], dict[str, Any]]:
+    if not content:
+        return {}
+    data = json.loads(read_state(app, content).to_json())
+    return {
+        (table, next(iter(record.values()))): record
+        for table in APPS[app].view.tables
+        for record in data.get(table, ())
+    }
+
+
+def describe(change: Change) -> str:
+    """In one line: Simple Note: new note “Shopping”."""
+    view = APPS[change.app].view
+    table = view.tables[change.table]
+    record = change.after or change.before or {}
+    name = next((str(record[column]) for column in table.columns if record.get(column) not in (None, "", [])), "")
+    named = f"{view.title}: {table.noun} “{_short(name)}”" if name else f"{view.title}: {table.noun} {change.key}"
+    if change.before is None:
+        return f"{named} added"
+    if change.after is None:
+        return f"{named} deleted"
+    fields = [field for field, value in change.after.items() if change.before.get(field) != value]
+    parts = [
+        f"{_spoken(field)} from {_short(_value(change.before.get(field)))} to {_short(_value(change.after[field]))}"
+        for field in fields
+        if not field.endswith("_at")
+    ]
+    return f"{named}: {'; '.join(parts)}" if parts else f"{named} changed"
+
+
+def describe_all(changes: Iterable[Change]) -> list[str]:
+    return [describe(change) for change in changes]
+
+
+def _spoken(field: str) -> str:
+    return field.removesuffix("_id").replace("_", " ")
+
+
+def _value(value: Any) -> str:
+    if value is None or value == "" or value == [] or value == ():
+        return "nothing"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_value, value))
+    return str(value)
+
+
+def _short(text: str, limit: int = 80) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,0 +1,83 @@
+"""What the simulated apps of an episode hold: the persona's data at first, then what each turn leaves, by content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from evaluation.models import Session, Turn
+from evaluation.protocol.participants import InfrastructureError
+from evaluation.workspaces.snapshots import MissingContentError
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
+from studio.models import Blob
+
+CLOCK = "clock"
+"""``apps/clock.json`` says when the episode takes place: {"now": …, "tasks": {task_id: …}}."""
+AppHashes = Mapping[str, str]
+"""App → sha256 of its state."""
+
+
+class ClockError(InfrastructureError):
+    """The persona's clock cannot be read. The message is for its author."""
+
+
+@dataclass
+class AppStates:
+    hashes: dict[str, str]
+    contents: dict[str, bytes]
+    now: datetime | None = None
+    """Where the clock stands; None where the persona's data does not say."""
+    _stored: dict[str, bytes] = field(default_factory=dict)
+
+    def store(self, contents: Mapping[str, bytes]) -> dict[str, str]:
+        """Hashes after a turn. An app that is as it was costs nothing."""
+        changed = [app for app, content in contents.items() if content is not self.contents.get(app)]
+        shas = Blob.objects.store([contents[app] for app in changed]) if changed else []
+        self.hashes = self.hashes | dict(zip(changed, shas, strict=True))
+        self.contents = dict(contents)
+        return self.hashes
+
+
+def initial_apps(persona: PersonaSpec) -> dict[str, str]:
+    return {app: file.sha256 for app, file in persona.app_data.items() if app != CLOCK}
+
+
+def apps_before(session: Session, persona: PersonaSpec) -> dict[str, str]:
+    """The apps to resume from: those after the run's last turn, up to this session's."""
+    seeds = initial_apps(persona)
+    if not seeds and not any("__" in name for name in persona.tools):
+        return {}
+    last = (
+        Turn.objects.filter(session__run=session.run_id, session__position__lte=session.position)
+        .order_by("-session__position", "-number")
+        .values_list("snapshot__apps", flat=True)
+        .first()
+    )
+    return seeds | (last or {})
+
+
+def load_apps(hashes: AppHashes, persona: PersonaSpec, task: TaskSpec) -> AppStates:
+    """Raises MissingContentError and ClockError."""
+    clock = persona.app_data.get(CLOCK)
+    wanted = [*hashes.values(), *([clock.sha256] if clock else [])]
+    stored = Blob.objects.read(wanted) if wanted else {}
+    for app, sha in hashes.items():
+        if sha not in stored:
+            raise MissingContentError(f"The data of the app {app} is not stored.")
+    now = read_clock(stored.get(clock.sha256, b""), task.task_id) if clock else None
+    return AppStates(dict(hashes), {app: stored[sha] for app, sha in hashes.items()}, now)
+
+
+def read_clock(content: bytes, task_id: str) -> datetime | None:
+    """Raises ClockError."""
+    try:
+        data = json.loads(content)
+        said = data.get("tasks", {}).get(task_id) or data.get("now")
+        return datetime.fromisoformat(said).replace(tzinfo=None) if said else None
+    except (ValueError, TypeError, AttributeError):
+        raise ClockError(
+            'apps/clock.json must be a JSON object like {"now": "2026-04-13T09:00", "tasks": {}}.'
+        ) from None

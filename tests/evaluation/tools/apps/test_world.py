@@ -1,0 +1,232 @@
+"""What all simulated apps have in common."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from evaluation.tools import Workspace, toolbox_for
+from evaluation.tools.apps import AppDataError, World, describe, differences
+from evaluation.tools.apps.catalog import APPS
+from evaluation.tools.apps.phone.seed import EXAMPLE as PHONE
+from evaluation.tools.apps.simple_note.seed import EXAMPLE as NOTES
+
+ADA = {"username": "ada@example.com", "password": "notes-of-ada"}
+
+
+@pytest.fixture
+def world() -> World:
+    return World.from_data({"simple_note": NOTES, "phone": PHONE})
+
+
+def token_of(world: World) -> str:
+    return str(world.call("simple_note__login", ADA).response["access_token"])
+
+
+def test_wrong_password_and_unknown_account_get_the_same_answer(world: World):
+    wrong = world.call("simple_note__login", ADA | {"password": "guess"})
+    unknown = world.call("simple_note__login", ADA | {"username": "eve@example.com"})
+
+    assert not wrong.ok
+    assert wrong == unknown
+    assert wrong.response == {"message": "Wrong username or password.", "status": 401}
+
+
+def test_people_without_a_password_cannot_log_in(world: World):
+    assert not world.call("phone__login", {"username": "4155550101", "password": ""}).ok
+    assert not world.call("phone__login", {"username": "4155550101", "password": " "}).ok
+
+
+def test_token_expires_with_the_clock_and_ends_at_logout(world: World):
+    token = token_of(world)
+    assert world.call("simple_note__search_notes", {"access_token": token}).ok
+
+    world.now += timedelta(hours=1)
+    expired = world.call("simple_note__search_notes", {"access_token": token})
+    assert (expired.ok, expired.response["message"]) == (False, "The access_token has expired. Log in again.")
+
+    token = token_of(world)
+    world.call("simple_note__logout", {"access_token": token})
+    assert world.call("simple_note__search_notes", {"access_token": token}).response["status"] == 401
+
+
+def test_names_with_and_without_the_prefix_are_the_same_api(world: World):
+    arguments = {"title": "Todo", "access_token": token_of(world)}
+
+    assert world.call("simple_note__create_note", arguments).response["note_id"] == 2
+    assert world.call("mcp_appworld_simple_note__create_note", arguments).response["note_id"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "status", "message"),
+    [
+        ("simple_note__show_note", {"note_id": 99}, 404, "You have no note with note_id 99."),
+        ("simple_note__show_note", {"note_id": "first"}, 422, "note_id: Input should be a valid integer"),
+        ("simple_note__create_note", {}, 422, "title: Field required"),
+        ("simple_note__create_note", {"title": "A", "colour": "red"}, 422, "colour: Extra inputs are not permitted"),
+        ("simple_note__fly", {}, 404, "There is no API 'simple_note__fly'."),
+        ("nowhere__fly", {}, 404, "There is no API 'nowhere__fly'."),
+    ],
+)
+def test_refused_call_says_why_and_changes_nothing(
+    world: World, name: str, arguments: dict[str, Any], status: int, message: str
+):
+    token = token_of(world)
+    before = world.snapshot()
+
+    result = world.call(name, arguments | ({"access_token": token} if "fly" not in name else {}))
+
+    assert (result.ok, result.response["status"]) == (False, status)
+    assert message in result.response["message"]
+    assert world.snapshot() == before
+
+
+def test_failure_in_the_middle_of_a_call_undoes_its_beginning(world: World):
+    state = world.state("simple_note")
+    notes = state.tables["notes"]
+    before = world.snapshot()
+
+    def add_and_delete_then_break() -> None:
+        with state.transaction():
+            first = next(iter(notes))
+            notes.next_id()
+            notes.remove(first.note_id)
+            notes.put(first)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        add_and_delete_then_break()
+
+    assert world.snapshot() == before
+    assert notes.last == 1
+
+
+def test_unchanged_apps_keep_the_very_bytes_they_came_with():
+    seeds = {"simple_note": json.dumps(NOTES).encode(), "phone": json.dumps(PHONE).encode()}
+    world = World(seeds)
+    world.call("phone__login", {"username": "4155550100", "password": "wrong"})
+    world.call("phone__get_current_date_and_time", {})
+    token_of(world)
+
+    after = world.snapshot()
+
+    assert after["phone"] is seeds["phone"]
+    assert after["simple_note"] != seeds["simple_note"]
+
+
+def test_restored_world_goes_on_with_the_same_numbers(world: World):
+    token = token_of(world)
+    note = world.call("simple_note__create_note", {"title": "A", "access_token": token}).response["note_id"]
+    world.call("simple_note__delete_note", {"note_id": note, "access_token": token})
+
+    restored = World(world.snapshot())
+
+    again = restored.call("simple_note__create_note", {"title": "B", "access_token": token})
+    assert again.response["note_id"] == note + 1
+    assert restored.snapshot()["phone"] == world.snapshot()["phone"]
+
+
+def test_lists_say_which_page_comes_next(world: World):
+    token = token_of(world)
+    for number in range(6):
+        world.call("simple_note__create_note", {"title": f"Note {number}", "access_token": token})
+
+    first = world.call("simple_note__search_notes", {"access_token": token})
+    second = world.call("simple_note__search_notes", {"access_token": token, "page_index": first.next_page})
+
+    assert (len(first.response), len(second.response)) == (5, 2)
+    assert first.document()["next_page_index"] == 1
+    assert "next_page_index" not in second.document()
+
+
+def test_differences_are_told_in_words(world: World):
+    before = world.snapshot()
+    token = token_of(world)
+    world.call("simple_note__create_note", {"title": "Shopping", "access_token": token})
+    world.call("simple_note__update_note", {"note_id": 1, "pinned": True, "access_token": token})
+    middle = world.snapshot()
+    world.call("simple_note__delete_note", {"note_id": 2, "access_token": token})
+
+    assert [describe(change) for change in differences(before, middle)] == [
+        "Simple Note: note “Packing list”: pinned from no to yes",
+        "Simple Note: note “Shopping” added",
+    ]
+    assert [describe(change) for change in differences(middle, world.snapshot())] == [
+        "Simple Note: note “Shopping” deleted"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"[]", "simple_note: this must be a JSON object with a list of records for each table."),
+        (b"{", "simple_note: this is not JSON"),
+        (b'{"pages": []}', "simple_note: there is no table “pages”. There are accounts, notes."),
+        (b'{"notes": {}}', "simple_note, notes: this must be a list of records."),
+        (b'{"notes": [{"owner": "a"}]}', "simple_note, notes, record 1 title: Field required."),
+        (
+            b'{"notes": [{"note_id": 1, "owner": "a", "title": "A"}, {"note_id": 1, "owner": "a", "title": "B"}]}',
+            "simple_note, notes: two records have the note_id 1.",
+        ),
+    ],
+)
+def test_unusable_data_is_told_to_its_author(data: bytes, message: str):
+    with pytest.raises(AppDataError) as error:
+        World({"simple_note": data}).state("simple_note")
+
+    assert message in str(error.value)
+
+
+def test_data_of_an_unknown_app_is_refused():
+    with pytest.raises(AppDataError, match="There is no app “fax”"):
+        World({"fax": b"{}"})
+
+
+def test_records_that_refer_to_nothing_are_problems():
+    world = World.from_data({"simple_note": {"notes": [{"owner": "nobody@example.com", "title": "A"}]}})
+
+    assert list(world.problems()) == ["simple_note: notes 1: there is no account 'nobody@example.com' (owner)."]
+
+
+def test_clock_stands_where_the_episode_says():
+    world = World(now=datetime(2027, 3, 2, 8, 15))
+
+    answer = world.call("phone__get_current_date_and_time", {}).response
+
+    assert answer == {"date": "Tuesday, 02 March 2027", "time": "08:15:00", "iso": "2027-03-02T08:15:00"}
+
+
+def test_bound_app_tools_act_on_the_world_and_answer_as_graders_read_it(world: World, tmp_path):
+    toolbox = toolbox_for(Workspace(tmp_path), ["mcp_appworld_simple_note__create_note", "fax__send"], world)
+    names = [schema["function"]["name"] for schema in toolbox.schemas]
+    assert "mcp_appworld_simple_note__create_note" in names
+    assert "fax__send" not in names
+    token = token_of(world)
+
+    done = toolbox.call("mcp_appworld_simple_note__create_note", json.dumps({"title": "Todo", "access_token": token}))
+    refused = toolbox.call("mcp_appworld_simple_note__create_note", json.dumps({"title": "Todo", "access_token": "x"}))
+
+    assert (done.ok, json.loads(done.result)["response"]["note_id"]) == (True, 2)
+    assert done.changes == ("Simple Note: note “Todo” added",)
+    assert (refused.ok, json.loads(refused.result)["response"]["status"], refused.changes) == (False, 401, ())
+
+
+def test_every_api_describes_itself_and_asks_for_a_token_unless_it_is_public():
+    public = {"login", "signup", "get_current_date_and_time"}
+    for app in APPS.values():
+        for name, api in app.apis.items():
+            assert len(api.description) > 10, name
+            assert api.login == ("access_token" in api.arguments.model_fields), name
+            assert api.login or name.partition("__")[2] in public, name
+
+
+def test_example_data_of_every_app_is_consistent():
+    data = {name: import_module(f"evaluation.tools.apps.{name}.seed").EXAMPLE for name in APPS}
+
+    assert list(World.from_data(data).problems()) == []
+    for name, tables in data.items():
+        assert World.from_data({name: tables}).state(name).to_json()
