@@ -9,7 +9,6 @@ from pydantic import Field
 
 from studio.domain.base import FileRef, JsonDict, Spec
 
-
 APP_DATA = "apps"
 """Folder of a persona with a JSON file for each simulated app."""
 
@@ -50,8 +49,8 @@ class PersonaSpec(Spec):
     @property
     def app_data(self) -> dict[str, FileRef]:
         """What simulated apps hold at the episode's start: app → its file, ``apps/<app>.json``."""
-        paths = ((PurePosixPath(file.path), file) for file in self.files)
-        return {path.stem: file for path, file in paths if path.parent.as_posix() == APP_DATA and path.suffix == ".json"}
+        files = ((PurePosixPath(file.path), file) for file in self.files if file.path.endswith(".json"))
+        return {path.stem: file for path, file in files if path.parent.as_posix() == APP_DATA}
 
     def script(self, path: str) -> FileRef | None:
         below = script_path(self.user_id, path)
