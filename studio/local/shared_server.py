@@ -30,6 +30,8 @@ POLL_SECONDS = 0.5
 SUPERVISOR_LOCK = "keeper.lock"
 MAX_CONSECUTIVE_CRASHES = 5
 STABLE_SECONDS = 60.0
+START_PAUSES = (0.2, 0.5, 1.0, 2.0, 3.0)
+"""Seconds after each start that failed: processes of a killed PostgreSQL hold its shared memory for a moment."""
 
 _acquired: dict[Path, int] = {}
 """Descriptors of the users' locks of this process, by the server's folder."""
@@ -173,17 +175,28 @@ class ServerSupervisor:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        self.server.prepare()
+        """Raises LocalError if it keeps ending before it answers."""
         self.started = time.monotonic()
+        for pause in START_PAUSES:
+            if self._answers_after_start():
+                return
+            time.sleep(pause)
+        assert self.process is not None
+        raise LocalError(f"The embedded {self.server.name} ended with status {self.process.returncode}.")
+
+    def _answers_after_start(self) -> bool:
+        """False if it ended."""
+        self.server.prepare()
         self.process = subprocess.Popen(
             self.server.command(throwaway=self.throwaway), stdin=subprocess.DEVNULL, cwd="/"
         )
         while not self.server.answers():
             if self.process.poll() is not None:
-                raise LocalError(f"The embedded {self.server.name} ended with status {self.process.returncode}.")
+                return False
             if time.monotonic() > self.started + START_SECONDS:
                 raise LocalError(f"The embedded {self.server.name} does not answer.")
             time.sleep(0.02)
+        return True
 
     def watch(self) -> None:
         """Return when there are no users; the lock is then held exclusively, so that no process can become one."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 import struct
-import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -238,9 +238,10 @@ FILES: dict[str, Callable[[], bytes]] = {
 
 
 def answered_in_time(act: Callable[[], Iterator[int]]) -> None:
-    started = time.monotonic()
+    """Of processor time, which holds on a busy machine; the timeout of a test bounds what waits."""
+    started = os.times()
     statuses = list(act())
-    seconds = time.monotonic() - started
+    seconds = sum(os.times()[:4]) - sum(started[:4])
 
     assert all(status < 500 for status in statuses), statuses
     assert seconds < LONGEST_SECONDS

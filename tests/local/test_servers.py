@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
+from studio.local import shared_server
+from studio.local.paths import LocalError
 from tests.local.processes import finish, processes_of, start, wait_until, wait_until_all_ended
 
 # Acquires the servers, prints when the database started, and releases them when its input ends.
@@ -73,6 +77,39 @@ def test_crashed_server_restarts_with_its_data(data: Path):
 
     assert value == "42\n"
     assert after != before
+
+
+class EndsWhileItStarts:
+    """A server that ends before it answers, as often as told."""
+
+    name: ClassVar[str] = "postgres"
+    stop_signals: ClassVar[tuple[signal.Signals, ...]] = (signal.SIGTERM,)
+    url = ""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+
+    def prepare(self) -> None:
+        self.failures -= 1
+
+    def command(self, *, throwaway: bool) -> list[str]:
+        return ["false"] if self.failures >= 0 else ["sleep", "60"]
+
+    def answers(self) -> bool:
+        return self.failures < 0
+
+
+@pytest.mark.parametrize("failures", [2, 100])
+def test_server_that_ends_while_it_starts_is_started_again_a_few_times(failures: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shared_server, "START_PAUSES", (0.0,) * 4)
+    server = EndsWhileItStarts(failures)
+    supervisor = shared_server.ServerSupervisor(server, users=-1, throwaway=True)
+
+    with nullcontext() if failures < 4 else pytest.raises(LocalError, match="ended with status 1"):
+        supervisor.start()
+    supervisor.stop()
+
+    assert server.failures == (-1 if failures < 4 else 96)
 
 
 def test_next_user_restarts_a_server_whose_supervisor_was_killed(data: Path):
