@@ -9,7 +9,7 @@ from decimal import Decimal
 from django.db.models import Avg, Count, F, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
-from evaluation.models import ModelEndpoint, Pilot, Release, Run, Session, Turn, Verdict
+from evaluation.models import ModelEndpoint, Pilot, Release, Session, Turn, Verdict
 from studio.access import AnyUser, benchmarks_for
 from studio.models import Benchmark, Episode, Persona, Task, TaskState
 
@@ -37,8 +37,10 @@ def with_counts(pilots: QuerySet[Pilot]) -> QuerySet[Pilot]:
 
 def sessions_of(pilot: Pilot) -> QuerySet[Session]:
     return (
-        Session.objects.filter(run__pilot=pilot)
+        Session.objects.of(pilot)
         .annotate(
+            arm=F("run__arm"),
+            pilot_number=F("run__pilot__number"),
             task_id=KeyTextTransform("task_id", "revision__spec"),
             task_title=KeyTextTransform("title", "revision__spec"),
             run_number=F("run__number"),
@@ -46,12 +48,12 @@ def sessions_of(pilot: Pilot) -> QuerySet[Session]:
             persona_name=F("run__persona_revision__persona__name"),
             persona_user=F("run__persona_revision__persona__user_id"),
         )
-        .order_by("run__persona_revision__persona__position", "persona_id", "position", "run_number")
+        .order_by("run__persona_revision__persona__position", "persona_id", "position", "arm", "run_number")
     )
 
 
 def personas_of(pilot: Pilot) -> QuerySet[Persona]:
-    played = Run.objects.filter(pilot=pilot).values("persona_revision__persona")
+    played = Session.objects.of(pilot).values("run__persona_revision__persona")
     return Persona.objects.filter(pk__in=played).order_by("position", "pk")
 
 
@@ -77,13 +79,10 @@ def verdicts_of(session: Session) -> list[Verdict]:
 
 
 def neighbours(session: Session) -> tuple[Session | None, Session | None]:
-    rows = {
-        row.position: row
-        for row in Session.objects.filter(
-            run=session.run_id, position__in=[session.position - 1, session.position + 1]
-        ).only("pk", "position")
-    }
-    return rows.get(session.position - 1), rows.get(session.position + 1)
+    """Before and after it in its run."""
+    rows = Session.objects.filter(run=session.run_id).only("pk", "position")
+    before = rows.filter(position__lt=session.position).order_by("-position").first()
+    return before, rows.filter(position__gt=session.position).order_by("position").first()
 
 
 @dataclass(frozen=True)

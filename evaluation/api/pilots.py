@@ -16,9 +16,12 @@ from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.api.judgings import JudgingActions
 from evaluation.audits.blindness import find_pilot, open_pilots
 from evaluation.models import ModelEndpoint, Pilot
+from evaluation.models.pilots import MODES
 from evaluation.pilots.budgets import BudgetError, set_budgets
 from evaluation.pilots.control import ACTIONS, ControlError, control_pilot
-from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
+from evaluation.pilots.plans import MODE_HELP, PilotError
+from evaluation.pilots.start import MAX_RUNS, start_pilot
+from evaluation.protocol.modes import PilotMode
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
 from studio.models import ApiToken, Benchmark
@@ -37,6 +40,7 @@ class PilotSerializer(serializers.ModelSerializer[Pilot]):
     judge = serializers.CharField(source="judge_name", read_only=True)
     sessions = serializers.IntegerField(source="total", read_only=True)
     over = serializers.IntegerField(read_only=True)
+    base = serializers.IntegerField(source="base.number", read_only=True, allow_null=True, default=None)
 
     class Meta:
         model = Pilot
@@ -47,6 +51,8 @@ class PilotSerializer(serializers.ModelSerializer[Pilot]):
             "agent",
             "user_model",
             "judge",
+            "mode",
+            "base",
             "runs_wanted",
             "limits",
             "budgets",
@@ -71,6 +77,19 @@ class NewPilotSerializer(serializers.Serializer[Any]):
     judge = serializers.CharField()
     persona = serializers.CharField(required=False, default="", allow_blank=True)
     tasks = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    mode = serializers.ChoiceField(
+        choices=MODES,
+        required=False,
+        default=PilotMode.EPISODE.value,
+        help_text=" ".join(f"`{mode}`: {text}" for mode, text in MODE_HELP.items()),
+    )
+    base = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="With the mode `changed`: the number of the pilot whose other sessions are taken over. Runs and "
+        "limits are those of that pilot.",
+    )
     runs = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MAX_RUNS)
     limits = serializers.DictField(child=serializers.FloatField(min_value=0), required=False, default=dict)
     budgets = serializers.DictField(
@@ -124,6 +143,10 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
         require(request.user, benchmark, "pilot")
         for part in ("agent", "user_model", "judge"):
             data[part] = _endpoint(benchmark, part, data[part])
+        if (number := data["base"]) is not None:
+            data["base"] = open_pilots(request.user).filter(benchmark=benchmark, number=number).first()
+            if data["base"] is None:
+                raise ValidationError({"base": [f"There is no pilot {number} here."]})
         try:
             pilot = start_pilot(benchmark, by=request.user, **data)
         except PilotError as error:

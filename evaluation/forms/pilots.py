@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 
 from evaluation import visibility
 from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints_for
-from evaluation.models import ModelEndpoint
+from evaluation.models import ModelEndpoint, Pilot
+from evaluation.models.pilots import MODES
 from evaluation.pilots.budgets import KINDS
+from evaluation.pilots.plans import APPROVED, bases_for
 from evaluation.pilots.start import LIMITS, MAX_RUNS
-from studio.models import Benchmark, Persona, Task, TaskState
+from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
+from studio.models import Benchmark, Persona, Task
 
-APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
 TASKS_SHOWN = 100
 """With more tasks than this, only those of the selected persona are listed."""
 LOAD_TASKS = {
@@ -62,8 +65,22 @@ def budget_initial(budgets: Mapping[str, Mapping[str, float]]) -> dict[str, floa
     }
 
 
+class BaseChoice(forms.ModelChoiceField[Pilot]):
+    def label_from_instance(self, obj: Pilot) -> str:
+        return f"Pilot {obj.number}: {obj.agent_name}, {obj.mode_text.label.lower()}"
+
+
 class PilotForm(BudgetForm):
     """Defaults are the ``LIMITS`` of a pilot."""
+
+    mode = forms.ChoiceField(choices=MODES, initial=PilotMode.EPISODE, required=False)
+    base = BaseChoice(
+        queryset=Pilot.objects.none(),
+        required=False,
+        label="Take over from",
+        empty_label="Choose a pilot",
+        help_text="Participants must be the same; runs and limits are those of this pilot.",
+    )
 
     persona = forms.ChoiceField(required=False, label="Episode")
     tasks = forms.MultipleChoiceField(
@@ -89,8 +106,12 @@ class PilotForm(BudgetForm):
     tokens = forms.IntegerField(min_value=0, required=False, label="Agent tokens per session")
     cost = forms.FloatField(min_value=0, required=False, label="US dollars per session", help_text="0 means no limit.")
 
-    def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
+    def __init__(self, *args: Any, benchmark: Benchmark, pilots: QuerySet[Pilot], **options: Any) -> None:
+        """``pilots``: those whose sessions may be taken over."""
         super().__init__(*args, **options)
+        base = self.fields["base"]
+        assert isinstance(base, forms.ModelChoiceField)
+        base.queryset = bases_for(benchmark, pilots)
         self.personas = visibility.runnable_personas(benchmark)
         tasks = [task for row in self.personas for task in row.tasks]
         choices = self._choice("persona").choices = [
@@ -115,6 +136,21 @@ class PilotForm(BudgetForm):
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         return field
+
+    def clean_mode(self) -> str:
+        return self.cleaned_data["mode"] or PilotMode.EPISODE
+
+    def clean(self) -> dict[str, Any]:
+        """A pilot chosen for another mode is not an error."""
+        data = super().clean() or {}
+        if data.get("mode") != PilotMode.CHANGED:
+            data["base"] = None
+        return data
+
+    @property
+    def modes(self) -> list[tuple[str, ModeText, bool]]:
+        """Each with what it does and costs, and whether it is chosen."""
+        return [(mode.value, TEXTS[mode], self["mode"].value() == mode.value) for mode in PilotMode]
 
     @property
     def groups(self) -> list[tuple[Persona, list[tuple[Task, bool, bool]]]]:
@@ -147,7 +183,7 @@ class PilotForm(BudgetForm):
     def arguments(self) -> dict[str, Any]:
         data = self.cleaned_data
         limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
-        names = ("persona", "tasks", "agent", "user_model", "judge", "runs")
+        names = ("mode", "base", "persona", "tasks", "agent", "user_model", "judge", "runs")
         return {name: data[name] for name in names} | {"limits": limits, "budgets": budgets_of(data)}
 
     def add_error_to(self, field: str, message: str) -> None:

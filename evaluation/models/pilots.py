@@ -9,9 +9,11 @@ from django.db.models import Q
 from django.urls import reverse
 
 from evaluation.models.endpoints import ModelEndpoint, thaw_endpoint
+from evaluation.protocol.modes import TEXTS, Arm, ModeText, PilotMode
 
 Role = Literal["agent", "user_model", "judge"]
 ROLES: tuple[Role, ...] = ("agent", "user_model", "judge")
+MODES = [(mode.value, TEXTS[mode].label) for mode in PilotMode]
 
 
 class Pilot(models.Model):
@@ -32,6 +34,11 @@ class Pilot(models.Model):
     user_model = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
     judge = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
     runs_wanted = models.PositiveSmallIntegerField(default=1)
+    mode = models.CharField(max_length=10, choices=MODES, default=PilotMode.EPISODE)
+    base = models.ForeignKey("self", on_delete=models.RESTRICT, null=True, related_name="+")
+    """The pilot whose sessions it takes over, in the mode ``changed``."""
+    taken_sessions = models.ManyToManyField("evaluation.Session", related_name="taken_by")
+    """Sessions of other pilots that stand for its own. See ``Session.objects.of``."""
     limits = models.JSONField(default=dict)
     """Per session: turns, tool calls, tokens, cost."""
     budgets = models.JSONField(default=dict)
@@ -71,6 +78,10 @@ class Pilot(models.Model):
         return thaw_endpoint(getattr(self, role), self.config.get(role) or {})
 
     @property
+    def mode_text(self) -> ModeText:
+        return TEXTS[PilotMode(self.mode)]
+
+    @property
     def agent_name(self) -> str:
         return self.endpoint("agent").name
 
@@ -89,13 +100,21 @@ class Pilot(models.Model):
 
 
 class Run(models.Model):
-    """One pass through one persona's episode: sessions in order over one workspace."""
+    """A chain of sessions in order over one state. An episode is one chain; other modes have several, side by side."""
 
     pilot = models.ForeignKey(Pilot, on_delete=models.CASCADE, related_name="runs")
     persona_revision = models.ForeignKey("studio.PersonaRevision", on_delete=models.PROTECT, related_name="+")
     number = models.PositiveSmallIntegerField()
     """From 1 to runs_wanted."""
+    chain = models.PositiveIntegerField(default=1)
+    """From 1, within the number."""
+    arm = models.CharField(max_length=7, blank=True, choices=[(arm.value, arm.name) for arm in Arm if arm])
+    """Of an ablation. What ran without its earlier sessions counts in no score."""
+    start = models.ForeignKey("evaluation.Snapshot", on_delete=models.RESTRICT, null=True, related_name="+")
+    """The state it starts from; None: the episode's initial state."""
 
     class Meta:
-        ordering = ["persona_revision__persona__position", "number"]
-        constraints = [models.UniqueConstraint(fields=["pilot", "persona_revision", "number"], name="run_number")]
+        ordering = ["persona_revision__persona__position", "number", "chain"]
+        constraints = [
+            models.UniqueConstraint(fields=["pilot", "persona_revision", "number", "chain"], name="run_number")
+        ]

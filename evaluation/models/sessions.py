@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from evaluation.models.pilots import Run
+from evaluation.models.pilots import Pilot, Run
+from evaluation.protocol.modes import Arm
 from studio.models.fields import OrderedJSONField
+
+
+class Sessions(models.QuerySet["Session"]):
+    def of(self, *pilots: Pilot | int) -> Self:
+        """Those that ran in the pilots, and those they took over."""
+        taken = Pilot.taken_sessions.through.objects.filter(pilot__in=pilots).values("session")
+        return self.filter(Q(run__pilot__in=pilots) | Q(pk__in=taken))
+
+    def scored(self) -> Self:
+        """Without those that ran an ablated task without its earlier sessions."""
+        return self.exclude(run__arm=Arm.WITHOUT)
 
 
 class Session(models.Model):
@@ -24,7 +38,7 @@ class Session(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sessions")
     revision = models.ForeignKey("studio.Revision", on_delete=models.PROTECT, related_name="sessions")
     position = models.PositiveIntegerField()
-    """Order within the run."""
+    """Order in the episode; within the run, sessions follow one another by it."""
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     reason = models.TextField(blank=True)
     """Why it failed or stopped."""
@@ -55,6 +69,8 @@ class Session(models.Model):
     graded_compat_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
+
+    objects = Sessions.as_manager()
 
     class Meta:
         ordering = ["run", "position"]

@@ -57,7 +57,8 @@ def load_workspace(session: Session, task: TaskSpec, persona: PersonaSpec) -> Ma
     if last is not None and last.session_id == session.pk:
         stored: Manifest = last.snapshot.manifest
         return stored
-    manifest: Manifest = last.snapshot.manifest if last else {}
+    before = last.snapshot if last else session.run.start
+    manifest: Manifest = before.manifest if before else {}
     without_turns = Session.objects.filter(
         run=session.run_id,
         position__gt=last.session.position if last else 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,16 +20,21 @@ PARTS = ("agent", "user", "judge")
 @dataclass(frozen=True)
 class Estimate:
     sessions: int
+    """That run."""
     tasks: int
     known: int
     """Tasks of which there are sessions; the others are taken for their mean."""
     tokens: int = 0
     calls: int = 0
     cost: Decimal = Decimal(0)
+    taken: int = 0
+    """Sessions that are taken over."""
 
 
-def estimate_pilot(benchmark: Benchmark, tasks: Sequence[int], runs: int, agent: ModelEndpoint) -> Estimate:
-    """``tasks``: their keys."""
+def estimate_pilot(
+    benchmark: Benchmark, tasks: Sequence[int], runs: int, agent: ModelEndpoint, taken: int = 0
+) -> Estimate:
+    """``tasks``: the key of each session's task in one run. A task may come more than once."""
     used = sum((_part(part) for part in PARTS[1:]), start=_part(PARTS[0]))
     rows = list(
         Session.objects.filter(
@@ -43,16 +49,24 @@ def estimate_pilot(benchmark: Benchmark, tasks: Sequence[int], runs: int, agent:
         .annotate(mean_tokens=Avg(used), mean_calls=Avg("calls"), mean_cost=Avg("cost"))
     )
     sessions = len(tasks) * runs
+    distinct = len(set(tasks))
     if not rows:
-        return Estimate(sessions, len(tasks), 0)
-    each = Decimal(sessions) / len(rows)
+        return Estimate(sessions, distinct, 0, taken=taken)
+    times = Counter(tasks)
+    known = sum(times[row["revision__task"]] for row in rows)
+    each = Decimal(sessions) / known
+
+    def total(name: str) -> Decimal:
+        return sum((Decimal(row[name]) * times[row["revision__task"]] for row in rows), start=Decimal(0)) * each
+
     return Estimate(
         sessions,
-        len(tasks),
+        distinct,
         len(rows),
-        round(sum(Decimal(row["mean_tokens"]) for row in rows) * each),
-        round(sum(Decimal(row["mean_calls"]) for row in rows) * each),
-        sum((row["mean_cost"] for row in rows), start=Decimal(0)) * each,
+        round(total("mean_tokens")),
+        round(total("mean_calls")),
+        total("mean_cost"),
+        taken,
     )
 
 

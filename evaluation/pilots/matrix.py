@@ -28,6 +28,8 @@ class TaskRow:
     task_id: str
     title: str
     position: int
+    arm: str
+    """Of an ablation."""
     cells: list[Any] = field(default_factory=list)
     """Sessions, in the order of the runs."""
 
@@ -88,17 +90,34 @@ class PilotProgress:
 
 def session_matrix(sessions: Iterable[Any]) -> list[PersonaRows]:
     personas: dict[int, PersonaRows] = {}
-    rows: dict[tuple[int, str], TaskRow] = {}
+    rows: dict[tuple[int, str, str], TaskRow] = {}
     for session in sessions:
         group = personas.setdefault(session.persona_id, PersonaRows(session.persona_name or session.persona_user))
-        key = (session.persona_id, session.task_id)
+        key = (session.persona_id, session.task_id, session.arm)
         if key not in rows:
-            rows[key] = TaskRow(
-                session.task_id, (session.task_title or "").strip() or session.task_id, session.position
-            )
+            title = (session.task_title or "").strip() or session.task_id
+            rows[key] = TaskRow(session.task_id, title, session.position, session.arm)
             group.rows.append(rows[key])
         rows[key].cells.append(session)
     return list(personas.values())
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What the sessions taken over used where they ran."""
+
+    sessions: int
+    calls: int
+    tokens: int
+    cost: Decimal
+
+
+def saved_by_taking_over(pilot: Pilot) -> Saved | None:
+    if pilot.base_id is None:
+        return None
+    usage = {part: Sum(Cast(KeyTextTransform(part, "tokens"), BigIntegerField())) for part in PARTS}
+    row = pilot.taken_sessions.order_by().aggregate(number=Count("pk"), asked=Sum("calls"), paid=Sum("cost"), **usage)
+    return Saved(row["number"], row["asked"] or 0, _total([row], PARTS), row["paid"] or Decimal(0))
 
 
 def pilot_progress(pilot: Pilot) -> PilotProgress:

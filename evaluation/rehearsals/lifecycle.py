@@ -14,7 +14,7 @@ from django.db import transaction
 
 from evaluation.agents.react import MAX_REPLY
 from evaluation.models import ModelEndpoint, Rehearsal
-from evaluation.pilots.start import PilotError, newest_revisions, with_dependencies
+from evaluation.pilots.plans import PilotError, needed_by, newest_revisions
 from evaluation.protocol.participants import AgentReply
 from evaluation.protocol.trace import read_texts
 from evaluation.rehearsals.turns import (
@@ -78,7 +78,7 @@ def start_rehearsal(
     assert persona_revision is not None
     persona_spec = PersonaSpec.model_validate(persona_revision.spec)
     specs = {row.task_id: TaskSpec.model_validate(revisions[row.pk].spec) for row in placed} | {spec.task_id: spec}
-    needed = with_dependencies([spec.task_id], specs) - {spec.task_id}
+    needed = needed_by(spec.task_id, [revisions[row.pk] for row in (task, *placed)])
     manifest: dict[str, str] = {}
     for each in [*(specs[row.task_id] for row in placed if row.task_id in needed), spec]:
         manifest = stage_files(manifest, persona_spec, each)

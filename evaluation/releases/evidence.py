@@ -50,13 +50,14 @@ class Evidence:
 
 
 def real_sessions(benchmark: Benchmark) -> QuerySet[Session]:
-    """Finished sessions by a real agent, user and judge."""
+    """Finished sessions by a real agent, user and judge, each after those its task depends on."""
     return (
         Session.objects.filter(
             Q(state=Session.State.FINISHED) | Q(state=Session.State.FAILED),
             run__pilot__benchmark=benchmark,
             run__pilot__scripted=False,
         )
+        .scored()
         .exclude(run__pilot__in=judged_by_script(benchmark))
         .order_by()
     )
@@ -108,6 +109,7 @@ def _pilot(pilot: Pilot) -> JsonDict:
         "user_model": pilot.endpoint("user_model").model,
         "judge": choice.round.judge["model"],
         "judging": judging_json(choice.round, rules_of(choice)),
+        "mode": pilot.mode,
         "runs": pilot.runs_wanted,
         "scores": pilot.scores,
     }

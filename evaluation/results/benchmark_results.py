@@ -15,6 +15,7 @@ from evaluation.metrics.comparison import Comparison, compare
 from evaluation.metrics.leaderboard import AgentScores, Cell, breakdown, leaderboard, status_counts
 from evaluation.metrics.sessions import METRICS, Metric, ScoredSession, SessionRow, score_sessions
 from evaluation.models import Pilot, ScoringChoice
+from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.pilot_report import judging_json
 from evaluation.results.scores import refresh_scores, score_keys
@@ -79,8 +80,8 @@ class Results:
 
 
 def choose_pilots(benchmark: Benchmark, pilots: Collection[Pilot], numbers: Collection[int] = ()) -> list[Pilot]:
-    """Those with the numbers; without any, all by real models, or all if only scripted models ran. Raises ResultsError
-    for a number that is not among ``pilots``."""
+    """Those with the numbers. Without any: all by real models, or all if only scripted models ran; of these, those of
+    whole episodes, or all if there are none. Raises ResultsError for a number that is not among ``pilots``."""
     if missing := sorted(set(numbers) - {pilot.number for pilot in pilots}):
         known = ", ".join(str(pilot.number) for pilot in sorted(pilots, key=lambda pilot: pilot.number)) or "none yet"
         raise ResultsError(f"{benchmark} has no pilot {missing[0]}. Its pilots: {known}.")
@@ -88,6 +89,7 @@ def choose_pilots(benchmark: Benchmark, pilots: Collection[Pilot], numbers: Coll
         chosen = [pilot for pilot in pilots if pilot.number in set(numbers)]
     else:
         chosen = [pilot for pilot in pilots if not pilot.scripted] or list(pilots)
+        chosen = [pilot for pilot in chosen if pilot.mode == PilotMode.EPISODE] or chosen
     return sorted(chosen, key=lambda pilot: pilot.number)
 
 
@@ -148,6 +150,7 @@ def _pilot(pilot: Pilot, agent: str, choice: ScoringChoice) -> dict[str, Any]:
     return {
         "number": pilot.number,
         "label": agent,
+        "mode": pilot.mode,
         "state": pilot.state,
         "scripted": pilot.scripted,
         "drafts": pilot.drafts,
@@ -205,7 +208,7 @@ def category_names(benchmark: Benchmark) -> dict[str, str]:
 
 def _sessions(results: Results) -> list[dict[str, Any]]:
     numbers = {pilot.pk: pilot.number for pilot in results.pilots}
-    scored = {item.row.key: item for item in results.scored}
+    scored = {(item.row.run, item.row.key): item for item in results.scored}
     return [
         {
             "session": row.key,
@@ -216,10 +219,10 @@ def _sessions(results: Results) -> list[dict[str, Any]]:
             "task": row.result.task_id,
             "outcome": row.result.outcome,
             "setup": row.result.setup,
-            "group": scored[row.key].group if row.key in scored else None,
-            "weight": scored[row.key].weight if row.key in scored else None,
-            "proc": _by_mode(scored[row.key].proc if row.key in scored else {}),
-            "comp": _by_mode(scored[row.key].comp if row.key in scored else {}),
+            "group": scored[row.run, row.key].group if (row.run, row.key) in scored else None,
+            "weight": scored[row.run, row.key].weight if (row.run, row.key) in scored else None,
+            "proc": _by_mode(scored[row.run, row.key].proc if (row.run, row.key) in scored else {}),
+            "comp": _by_mode(scored[row.run, row.key].comp if (row.run, row.key) in scored else {}),
             "intents": row.result.intents,
             "covered": row.result.covered,
             "statuses": dict(row.statuses),

@@ -171,12 +171,12 @@ class SessionList:
 def session_list(results: Results, query: Mapping[str, Any], mode: ScoringMode) -> SessionList:
     """Filtered by ``agent``, ``persona`` and any label, as links in tables name them."""
     filters = {name: str(query[name]) for name in ("agent", "persona", *LABELS) if name in query}
-    scored = {item.row.key: item for item in results.scored}
+    scored = {(item.row.run, item.row.key): item for item in results.scored}
     rows = [row for row in results.rows if all(_value(row, name) == value for name, value in filters.items())]
-    listed = [_listed(row, scored.get(row.key), mode) for row in rows[:SHOWN]]
+    listed = [_listed(row, scored.get((row.run, row.key)), mode) for row in rows[:SHOWN]]
     whole = "agent" in filters and set(filters) <= {"agent", "persona"}
-    chosen = {row.key for row in rows}
-    sums = _sums([item for item in results.scored if item.row.key in chosen], mode) if whole else []
+    chosen = {(row.run, row.key) for row in rows}
+    sums = _sums([item for item in results.scored if (item.row.run, item.row.key) in chosen], mode) if whole else []
     return SessionList(" · ".join(value or UNGROUPED for value in filters.values()), listed, len(rows), sums)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from evaluation.grading.judged import JudgedSession, comp_of, load_judged, session_items, ungraded_items
 from evaluation.grading.judgings import Rules, rules_of, rules_to_json, scoring_choice
+from evaluation.metrics.ablation import AblatedSession, ablation_json
 from evaluation.metrics.scores import Outcome, Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
 from evaluation.models import JudgingRound, Pilot, Session
+from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
 from studio.domain.task import TaskSpec
@@ -20,7 +22,7 @@ State = Session.State
 
 @dataclass(frozen=True)
 class JudgedPilot:
-    """All sessions of a pilot, with what one round decided of them."""
+    """All sessions of a pilot, with what one round decided of them; those taken over, with what scores them there."""
 
     pilot: Pilot
     round: JudgingRound
@@ -44,16 +46,32 @@ def load_pilot(pilot: Pilot, judging_round: JudgingRound | None = None, rules: R
     choice = scoring_choice(pilot)
     judging_round, rules = judging_round or choice.round, rules or rules_of(choice)
     sessions = list(
-        Session.objects.filter(run__pilot=pilot)
-        .select_related("revision", "run__persona_revision__persona")
+        Session.objects.of(pilot)
+        .select_related("revision", "run__persona_revision__persona", "run__pilot")
         .prefetch_related("intents")
-        .order_by("run__persona_revision__persona__position", "run__persona_revision", "run__number", "position")
+        .order_by(
+            "run__persona_revision__persona__position",
+            "run__persona_revision__persona",
+            "run__number",
+            "position",
+            "run__arm",
+        )
     )
     revisions = {session.revision_id: session.revision for session in sessions}
     specs = {pk: TaskSpec.model_validate(revision.spec) for pk, revision in revisions.items()}
-    judged = load_judged(judging_round, sessions)
+    judged = load_judged(judging_round, [row for row in sessions if row.run.pilot_id == pilot.pk])
+    for other, taken in _taken_over(pilot, sessions).items():
+        judged |= load_judged(scoring_choice(other).round, taken)
     results = {row.pk: task_result(row, specs[row.revision_id], judged[row.pk], rules) for row in sessions}
     return JudgedPilot(pilot, judging_round, rules, sessions, specs, judged, results)
+
+
+def _taken_over(pilot: Pilot, sessions: Iterable[Session]) -> dict[Pilot, list[Session]]:
+    taken: dict[Pilot, list[Session]] = defaultdict(list)
+    for session in sessions:
+        if session.run.pilot_id != pilot.pk:
+            taken[session.run.pilot].append(session)
+    return taken
 
 
 def task_result(session: Session, task: TaskSpec, judged: JudgedSession, rules: Rules) -> TaskResult:
@@ -77,22 +95,29 @@ def outcome_of(state: str, *, has_ended: bool) -> Outcome:
 
 def pilot_report(pilot: Pilot) -> dict[str, Any]:
     loaded = load_pilot(pilot)
-    by_run: dict[int, dict[str, TaskResult]] = defaultdict(dict)
+    by_run: dict[Any, dict[str, TaskResult]] = defaultdict(dict)
     for session in loaded.sessions:
-        by_run[session.run_id][loaded.results[session.pk].task_id] = loaded.results[session.pk]
+        by_run[_run_key(session)][loaded.results[session.pk].task_id] = loaded.results[session.pk]
     return {
         "pilot": pilot.pk,
         "number": pilot.number,
         "benchmark": pilot.benchmark.slug,
         "agent": pilot.agent_name,
+        "mode": pilot.mode,
+        "base": pilot.base.number if pilot.base else None,
         "state": pilot.state,
         "scripted": pilot.scripted,
         "drafts": pilot.drafts,
         "agent_judges_itself": pilot.agent_judges_itself,
         "judging": judging_json(loaded.round, loaded.rules),
-        "sessions": [_session(loaded, session, by_run[session.run_id]) for session in loaded.sessions],
+        "sessions": [_session(loaded, session, by_run[_run_key(session)]) for session in loaded.sessions],
         "scores": scores_json(loaded),
     }
+
+
+def _run_key(session: Session) -> tuple[int, int, str]:
+    """Chains of one run count together, the arms of an ablation apart."""
+    return session.run.persona_revision.persona_id, session.run.number, session.run.arm
 
 
 def judging_json(judging_round: JudgingRound, rules: Rules) -> dict[str, Any]:
@@ -120,6 +145,8 @@ def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult
         "persona": session.run.persona_revision.persona.user_id,
         "task": task.task_id,
         "run": session.run.number,
+        "arm": session.run.arm,
+        "taken_from": session.run.pilot.number if session.run.pilot_id != loaded.pilot.pk else None,
         "state": session.state,
         "reason": session.reason,
         "setup": task.is_setup,
@@ -155,7 +182,7 @@ def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult
 
 def scores_json(loaded: JudgedPilot) -> dict[str, Any]:
     """By scoring mode: the mean over personas per run, then mean and deviation over runs."""
-    sessions, results = loaded.sessions, loaded.results
+    sessions, results = [row for row in loaded.sessions if row.run.arm != Arm.WITHOUT], loaded.results
     tasks: dict[str, dict[int, list[TaskResult]]] = defaultdict(lambda: defaultdict(list))
     for session in sessions:
         tasks[session.run.persona_revision.persona.user_id][session.run.number].append(results[session.pk])
@@ -167,17 +194,26 @@ def scores_json(loaded: JudgedPilot) -> dict[str, Any]:
         scores[mode] = _over_runs({k: benchmark_score(scored[k] for scored in by_persona.values()) for k in numbers})
         for user, scored in by_persona.items():
             personas[user][mode] = _over_runs(scored)
+    if loaded.pilot.mode == PilotMode.ABLATION:
+        scores["ablation"] = ablation_json(
+            AblatedSession(
+                row.pk,
+                row.run.persona_revision.persona.user_id,
+                row.run.number,
+                row.run.arm != Arm.WITHOUT,
+                results[row.pk],
+            )
+            for row in loaded.sessions
+        )
+    own = [row for row in loaded.sessions if row.run.pilot_id == loaded.pilot.pk]
     return scores | {
+        "mode": loaded.pilot.mode,
         "personas": personas,
         "runs": len(numbers),
         "ungraded": sum(loaded.ungraded(session) for session in sessions),
-        "judge_tokens": {
-            mode: sum(session.tokens.get(f"judge_{mode}", 0) for session in sessions) for mode in ScoringMode
-        },
-        "tokens": {
-            part: sum(session.tokens.get(part, 0) for session in sessions) for part in ("agent", "user", "judge")
-        },
-        "cost": str(sum((session.cost for session in sessions), start=0)),
+        "judge_tokens": {mode: sum(session.tokens.get(f"judge_{mode}", 0) for session in own) for mode in ScoringMode},
+        "tokens": {part: sum(session.tokens.get(part, 0) for session in own) for part in ("agent", "user", "judge")},
+        "cost": str(sum((session.cost for session in own), start=0)),
         "scripted": loaded.pilot.scripted,
     }
 

@@ -15,7 +15,7 @@ from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
 from evaluation.results.pilot_report import JudgedPilot, load_pilot, scores_json
 
-VERSION = 1
+VERSION = 2
 """Increase when scores are computed otherwise."""
 UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING)
 
@@ -54,7 +54,17 @@ def store_scores(pilot: Pilot, key: str = "") -> None:
 
 
 def score_keys(pilots: Sequence[int]) -> dict[int, str]:
-    """By pilot: a hash of everything that its scores are computed from."""
+    """By pilot: a hash of everything that its scores are computed from, sessions that it took over included."""
+    taken = Pilot.taken_sessions.through.objects.filter(pilot__in=pilots).order_by("pilot", "session__run__pilot")
+    origins = list(taken.values_list("pilot", "session__run__pilot").distinct())
+    own = _own_keys([*pilots, *(origin for _, origin in origins)])
+    keys = {pk: own[pk] for pk in pilots}
+    for pk, origin in origins:
+        keys[pk] = hashlib.sha256(f"{keys[pk]}{own[origin]}".encode()).hexdigest()
+    return keys
+
+
+def _own_keys(pilots: Sequence[int]) -> dict[int, str]:
     choices = ScoringChoice.objects.filter(pilot=OuterRef("pk")).order_by("-pk").values("pk")[:1]
     chosen = dict(Pilot.objects.filter(pk__in=pilots).values_list("pk", Subquery(choices)))
     path = "verdict__judging__round__pilot"
@@ -74,7 +84,7 @@ def score_keys(pilots: Sequence[int]) -> dict[int, str]:
 def _store_sessions(loaded: JudgedPilot) -> None:
     changed = []
     for session in loaded.sessions:
-        if session.state != Session.State.FINISHED:
+        if session.state != Session.State.FINISHED or session.run.pilot_id != loaded.pilot.pk:
             continue
         result = loaded.results[session.pk]
         covered = sum(status.status in COVERED for status in loaded.judged[session.pk].statuses.values())

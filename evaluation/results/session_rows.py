@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from evaluation.grading.judgings import scoring_choices
 from evaluation.metrics.scores import TaskResult
 from evaluation.metrics.sessions import SessionRow
 from evaluation.models import Pilot, Session, SessionIntent, VerdictCorrection
+from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.pilot_report import load_pilot, outcome_of
+from evaluation.results.scores import refresh_scores
 from studio.domain.task import TaskSpec
 from studio.models import Revision
 
@@ -44,16 +46,10 @@ def session_rows(pilots: Sequence[Pilot]) -> list[SessionRow]:
     """As the round that scores each pilot decided; its ``refresh_scores`` comes before. The number of queries does not
     depend on that of sessions."""
     names = agent_names(pilots)
-    sessions = list(
-        Session.objects.filter(run__pilot__in=pilots)
-        .order_by("run__pilot", "run__persona_revision__persona__position", "run__number", "position")
-        .values_list(
-            "pk", "run__pilot", "run__number", "run__persona_revision__persona__user_id", "revision", "state",
-            "ended_at", "covered", "comp_compat", "comp_strict", "turn_count", "tokens", "cost",
-        )
-    )  # fmt: skip
+    sessions = _sessions(Session.objects.filter(run__pilot__in=pilots).scored())
+    sessions += _taken_sessions(pilots)
     tasks = facts_of_tasks({row[4] for row in sessions})
-    statuses = _statuses(pilots)
+    statuses = _statuses(list(Pilot.objects.filter(pk__in={pilot.pk for pilot in pilots} | _origins(pilots))))
     rows = []
     for key, pilot, run, persona, revision, state, ended, covered, compat, strict, turns, tokens, cost in sessions:
         task = tasks[revision]
@@ -82,14 +78,45 @@ def session_rows(pilots: Sequence[Pilot]) -> list[SessionRow]:
     return rows
 
 
-def agent_names(pilots: Iterable[Pilot]) -> dict[int, str]:
-    """By pilot: its agent's name, and where one name stood for several models, the model as well."""
+def _sessions(rows: QuerySet[Session]) -> list[Any]:
+    return list(
+        rows.order_by("run__pilot", "run__persona_revision__persona__position", "run__number", "position").values_list(
+            "pk", "run__pilot", "run__number", "run__persona_revision__persona__user_id", "revision", "state",
+            "ended_at", "covered", "comp_compat", "comp_strict", "turn_count", "tokens", "cost",
+        )
+    )  # fmt: skip
+
+
+def _taken_sessions(pilots: Sequence[Pilot]) -> list[Any]:
+    """As sessions of the pilots that took them over."""
+    taken = dict[int, list[int]]()
+    for session, pilot in _taken(pilots).values_list("session", "pilot"):
+        taken.setdefault(session, []).append(pilot)
+    if not taken:
+        return []
+    refresh_scores(Pilot.objects.filter(pk__in=_origins(pilots)))  # what each session came to is read from its row
+    rows = _sessions(Session.objects.filter(pk__in=taken))
+    return [(key, pilot, *row) for key, _, *row in rows for pilot in taken[key]]
+
+
+def _taken(pilots: Sequence[Pilot]) -> QuerySet[Any]:
+    return Pilot.taken_sessions.through.objects.filter(pilot__in=pilots)
+
+
+def _origins(pilots: Sequence[Pilot]) -> set[int]:
+    return set(_taken(pilots).values_list("session__run__pilot", flat=True))
+
+
+def agent_names(pilots: Collection[Pilot]) -> dict[int, str]:
+    """By pilot: its agent's name; where one name stood for several models, the model as well; and the mode, unless it
+    ran whole episodes: results of different modes are never one line."""
     frozen = {pilot.pk: pilot.endpoint("agent") for pilot in pilots}
     models: dict[str, set[str]] = defaultdict(set)
     for agent in frozen.values():
         models[agent.name].add(agent.model)
+    modes = {pilot.pk: "" if pilot.mode == PilotMode.EPISODE else f" · {pilot.mode}" for pilot in pilots}
     return {
-        pk: agent.name if len(models[agent.name]) == 1 else f"{agent.name} ({agent.model})"
+        pk: (agent.name if len(models[agent.name]) == 1 else f"{agent.name} ({agent.model})") + modes[pk]
         for pk, agent in frozen.items()
     }
 

@@ -33,8 +33,9 @@ from evaluation.pilots.budgets import (
 from evaluation.pilots.calls import calls_by_role
 from evaluation.pilots.control import ControlError, control_pilot, possible_actions
 from evaluation.pilots.estimate import estimate_pilot
-from evaluation.pilots.matrix import pilot_progress, session_matrix
-from evaluation.pilots.start import PilotError, chosen_tasks, start_pilot
+from evaluation.pilots.matrix import pilot_progress, saved_by_taking_over, session_matrix
+from evaluation.pilots.plans import PilotError, plan_pilot, tasks_of_sessions
+from evaluation.pilots.start import start_pilot
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.comparison import summarize_rounds
 from evaluation.results.pilot_report import pilot_report
@@ -53,6 +54,8 @@ State = Session.State
 PER_PAGE = 50
 PERSONAS_PER_PAGE = 5
 WORKER_TIMEOUT = timedelta(seconds=30)
+START_WITH = ("persona", "agent", "mode", "base", "user_model", "judge", "runs")
+"""What an address of the start page can fill in."""
 RUNNING = (Pilot.State.WAITING, Pilot.State.RUNNING)
 MESSAGES = {
     "pause": "Paused. Calls under way are still recorded; nothing more is sent.",
@@ -79,10 +82,10 @@ def benchmark_pilots(request: SignedInRequest, slug: str) -> HttpResponse:
 def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
     require(request.user, benchmark, "pilot")
-    initial: dict[str, Any] = {name: request.GET[name] for name in ("persona", "agent") if name in request.GET}
+    initial: dict[str, Any] = {name: request.GET[name] for name in START_WITH if name in request.GET}
     if tasks := request.GET.getlist("task"):
         initial["tasks"] = tasks
-    form = PilotForm(request.POST or None, benchmark=benchmark, initial=initial)
+    form = PilotForm(request.POST or None, benchmark=benchmark, pilots=open_pilots(request.user), initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             pilot = start_pilot(benchmark, by=request.user, **form.arguments)
@@ -163,17 +166,25 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
     """For the form of a new pilot, as it is filled in."""
     benchmark = find_benchmark(request.user, slug)
     require(request.user, benchmark, "pilot")
-    form = PilotForm(request.GET, benchmark=benchmark)
+    form = PilotForm(request.GET, benchmark=benchmark, pilots=open_pilots(request.user))
     form.is_valid()
     data = form.cleaned_data
-    estimate = None
+    estimate, problem = None, ""
     if data.get("agent") and data.get("runs") and not form.errors.get("tasks"):
+        mode, base = data.get("mode", ""), data.get("base")
         try:
-            tasks = chosen_tasks(benchmark, data.get("persona", ""), data.get("tasks", ()))
-        except PilotError:
-            tasks = []
-        estimate = estimate_pilot(benchmark, tasks, data["runs"], data["agent"]) if tasks else None
-    return render(request, "evaluation/pilots/estimate.html", {"estimate": estimate, "agent": data.get("agent")})
+            plans = plan_pilot(benchmark, mode, data.get("persona", ""), data.get("tasks", ()), base)
+        except PilotError as error:
+            problem = error.message
+        else:
+            runs = base.runs_wanted if base else data["runs"]
+            taken = runs * sum(len(plan.plan.taken) for plan in plans)
+            estimate = estimate_pilot(benchmark, tasks_of_sessions(plans), runs, data["agent"], taken)
+    return render(
+        request,
+        "evaluation/pilots/estimate.html",
+        {"estimate": estimate, "problem": problem, "agent": data.get("agent")},
+    )
 
 
 @login_required
@@ -234,6 +245,7 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "progress": progress,
         "page": page,
         "personas": session_matrix(sessions),
+        "saved": saved_by_taking_over(row),
         "runs": range(1, row.runs_wanted + 1),
         "is_running": is_running,
         "in_flight": calls_by_role(row) if is_running else [],

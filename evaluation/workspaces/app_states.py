@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evaluation.models import Session, Turn
+from evaluation.models import Session
 from evaluation.protocol.participants import InfrastructureError
-from evaluation.workspaces.snapshots import MissingContentError
+from evaluation.workspaces.snapshots import MissingContentError, snapshot_after
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Blob
@@ -46,17 +46,12 @@ def initial_apps(persona: PersonaSpec) -> dict[str, str]:
 
 
 def apps_before(session: Session, persona: PersonaSpec) -> dict[str, str]:
-    """The apps to resume from: those after the run's last turn, up to this session's."""
+    """The apps to resume from: those after the run's last turn, up to this session's, or at the run's start."""
     seeds = initial_apps(persona)
     if not seeds and not any("__" in name for name in persona.tools):
         return {}
-    last = (
-        Turn.objects.filter(session__run=session.run_id, session__position__lte=session.position)
-        .order_by("-session__position", "-number")
-        .values_list("snapshot__apps", flat=True)
-        .first()
-    )
-    return seeds | (last or {})
+    found = snapshot_after(session)
+    return seeds | (found.apps if found else {})
 
 
 def load_apps(hashes: AppHashes, persona: PersonaSpec, task: TaskSpec) -> AppStates:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluation.models import Session, Snapshot, Turn
-from evaluation.workspaces.snapshots import Manifest, stage_files
+from evaluation.models import Session, Turn
+from evaluation.workspaces.snapshots import Manifest, snapshot_before, stage_files
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Blob
@@ -42,16 +42,6 @@ class DiffLine:
 
     kind: Literal["+", "-", "@", " "]
     text: str
-
-
-def snapshot_before(session: Session) -> Snapshot | None:
-    last = (
-        Turn.objects.filter(session__run=session.run_id, session__position__lt=session.position)
-        .select_related("snapshot")
-        .order_by("-session__position", "-number")
-        .first()
-    )
-    return last.snapshot if last else None
 
 
 def manifest_before(session: Session, task: TaskSpec, persona: PersonaSpec) -> Manifest:

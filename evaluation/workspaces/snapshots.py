@@ -14,7 +14,9 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from evaluation.models import Run, Snapshot
+from django.db.models import QuerySet
+
+from evaluation.models import Run, Session, Snapshot, Turn
 from evaluation.protocol.participants import AgentError
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
@@ -104,6 +106,28 @@ def store_files(folder: Path, known: Manifest) -> dict[str, str]:
     if new:
         Blob.objects.store(list(new.values()))
     return dict(sorted(manifest.items()))
+
+
+def snapshot_before(session: Session) -> Snapshot | None:
+    """The state that a session found: after the last turn before it, or the start of its run. None: the episode's
+    initial state."""
+    last = _turns(session.run_id).filter(session__position__lt=session.position).first()
+    return last.snapshot if last else session.run.start
+
+
+def snapshot_after(session: Session) -> Snapshot | None:
+    """The state that the next session of its run finds."""
+    last = _turns(session.run_id).filter(session__position__lte=session.position).first()
+    return last.snapshot if last else session.run.start
+
+
+def _turns(run_id: int) -> QuerySet[Turn]:
+    """Last first."""
+    return (
+        Turn.objects.filter(session__run=run_id)
+        .select_related("snapshot", "session")
+        .order_by("-session__position", "-number")
+    )
 
 
 def manifest_reader(manifest: Manifest) -> Callable[[str], bytes | None]:

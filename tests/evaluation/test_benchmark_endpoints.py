@@ -15,7 +15,7 @@ from evaluation.llm import Endpoint, MissingKeyError
 from evaluation.llm.errors import EndpointAddressError
 from evaluation.llm.stored_keys import SECRET_VARIABLE, StoredKeyError, seal, unseal
 from evaluation.models import AssistantModel, ModelEndpoint
-from evaluation.pilots.start import PilotError
+from evaluation.pilots.plans import PilotError
 from studio.models import Benchmark, Notification, Role, User
 from tests.evaluation.builders import endpoint, pilot_of
 from tests.evaluation.stub_model import StubModel, serving

@@ -11,7 +11,8 @@ from django.core.management.base import CommandParser
 from evaluation.management.budgets import add_budget_arguments, read_budgets
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.budgets import BudgetError
-from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
+from evaluation.pilots.plans import MODE_HELP, PilotError
+from evaluation.pilots.start import MAX_RUNS, start_pilot
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
@@ -37,6 +38,19 @@ class Command(ReportCommand):
             default=[],
             metavar="TASK",
             help="only these tasks, by id, also separated by commas; their dependencies run too",
+        )
+        parser.add_argument(
+            "--mode",
+            default="episode",
+            choices=MODE_HELP,
+            help=" ".join(f"{mode}: {text}" for mode, text in MODE_HELP.items()),
+        )
+        parser.add_argument(
+            "--base",
+            type=int,
+            metavar="N",
+            help="with --mode changed: the number of the pilot whose other sessions are taken over; runs and limits "
+            "are those of that pilot",
         )
         parser.add_argument("--agent", required=True, metavar="NAME", help="a model endpoint, or a scripted model")
         parser.add_argument(
@@ -83,6 +97,8 @@ class Command(ReportCommand):
                 agent=agent,
                 user_model=user_model,
                 judge=judge,
+                mode=options["mode"],
+                base=self._base(benchmark, options["base"], as_json),
                 persona=options["persona"],
                 tasks=[name for text in options["tasks"] for name in text.split(",") if name],
                 runs=options["runs"],
@@ -100,11 +116,23 @@ class Command(ReportCommand):
             self.usage_error(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
         return endpoint
 
+    def _base(self, benchmark: Benchmark, number: int | None, as_json: bool) -> Pilot | None:
+        if number is None:
+            return None
+        pilot = benchmark.pilots.filter(number=number).first()
+        if pilot is None:
+            self.usage_error(f"--base: there is no pilot {number}.", "", as_json=as_json, document=EMPTY)
+        return pilot
+
     def _print_report(self, report: dict[str, Any]) -> None:
         scripted = " · scripted, not evidence" if report["scripted"] else ""
-        self.stdout.write(f"Pilot {report['number']} of {report['benchmark']}: {report['state']}{scripted}")
+        mode = "" if report["mode"] == "episode" else f" · {report['mode']}"
+        mode += f" since pilot {report['base']}" if report["base"] else ""
+        self.stdout.write(f"Pilot {report['number']} of {report['benchmark']}: {report['state']}{mode}{scripted}")
         for session in report["sessions"]:
             line = f"  {session['persona']} · {session['task']} · run {session['run']}: {session['state']}"
+            line += " without earlier sessions" if session["arm"] == "without" else ""
+            line += f" in pilot {session['taken_from']}" if session["taken_from"] else ""
             if session["turns"]:
                 line += f", {session['turns']} turns"
             if not session["setup"]:
@@ -122,6 +150,18 @@ class Command(ReportCommand):
                 f"{mode}: Proc {_percent(score['proc'])}, Comp {_percent(score['comp'])}"
                 f" (n = {score['n']}, failed {score['failed']}, missing {score['missing']})"
             )
+        for mode, metrics in report["scores"].get("ablation", {}).items():
+            for metric, row in metrics.items():
+                self.stdout.write(_ablation_line(mode, metric, row))
+
+
+def _ablation_line(mode: str, metric: str, row: dict[str, Any]) -> str:
+    interval = "" if row["low"] is None else f" ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
+    p = "" if row["p"] is None else f", p = {row['p']:.3f}"
+    return (
+        f"{mode}: {metric.capitalize()} {_percent(row['with'])} with earlier sessions, {_percent(row['without'])} "
+        f"without; difference {_percent(row['difference'])}{interval}, n = {row['n']}{p}"
+    )
 
 
 def _default(agent: ModelEndpoint, part: str) -> str:

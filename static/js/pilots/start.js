@@ -17,6 +17,13 @@ function sum() {
   const most = scripted ? ", at no cost" : limit ? `, at most $${(tasks * runs * limit).toFixed(2)} for the agent` : "";
   const sameModel = form.elements.agent.value === form.elements.judge.value;
   document.querySelector("#same-model").hidden = !sameModel;
+  const mode = form.querySelector("[name=mode]:checked")?.value ?? "episode";
+  const base = document.querySelector("#base-choice");
+  if (base) base.hidden = mode !== "changed";
+  if (mode !== "episode") {
+    line.textContent = form.querySelector(`[name=mode][value=${mode}] + span`)?.lastElementChild?.textContent ?? "";
+    return;
+  }
   line.textContent = `${tasks} task${tasks === 1 ? "" : "s"} × ${runs} run${runs === 1 ? "" : "s"} = ${tasks * runs} sessions${chosen ? ", and what they depend on" : ""}${most}.`;
 }
 

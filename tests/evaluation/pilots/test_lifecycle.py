@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.models import Pilot, Session
 from evaluation.pilots.control import control_pilot
-from evaluation.pilots.start import PilotError
+from evaluation.pilots.plans import PilotError
 from studio.domain.persona import PersonaSpec
 from studio.models import Revision, Task, TaskState
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task

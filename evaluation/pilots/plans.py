@@ -1,0 +1,208 @@
+"""What a pilot would run: the newest revisions of its tasks, planned by its mode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.db.models import F, QuerySet
+
+from evaluation.models import Pilot, Session, Snapshot
+from evaluation.protocol.modes import (
+    NOTHING_TO_RUN,
+    TEXTS,
+    Chain,
+    PilotMode,
+    Plan,
+    PlanError,
+    PlannedTask,
+    Start,
+    groups_of,
+    plan_run,
+    with_dependencies,
+)
+from evaluation.workspaces.snapshots import snapshot_after, snapshot_before
+from studio.domain.task import TaskSpec
+from studio.models import Benchmark, Persona, PersonaRevision, Revision, Task, TaskState
+
+MODE_HELP = {mode.value: f"{text.sentence} {text.cost}" for mode, text in TEXTS.items()}
+APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
+ENDED = (Session.State.FINISHED, Session.State.FAILED)
+UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING, Pilot.State.PAUSED)
+
+
+class PilotError(Exception):
+    """The pilot cannot start. ``field`` names the invalid choice."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True)
+class PersonaPlan:
+    persona: PersonaRevision
+    tasks: Mapping[str, tuple[Task, Revision]]
+    """Of the episode, in order."""
+    plan: Plan
+    base: BaseSessions | None = None
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """From 1, among the tasks that run or are taken over."""
+        used = {*self.plan.sessions, *self.plan.taken}
+        return {name: at for at, name in enumerate((name for name in self.tasks if name in used), start=1)}
+
+    def revision(self, name: str) -> Revision:
+        return self.tasks[name][1]
+
+    def start_of(self, chain: Chain, run: int) -> Snapshot | None:
+        if chain.start == Start.INITIAL or self.base is None:
+            return None
+        return self.base.snapshot_before(chain.tasks[0], run, self.tasks)
+
+
+class BaseSessions:
+    """The sessions of one persona in the pilot from which a pilot of changed tasks takes over what stays."""
+
+    def __init__(self, pilot: Pilot, persona: Persona) -> None:
+        self.pilot = pilot
+        rows = Session.objects.of(pilot).filter(run__persona_revision__persona=persona)
+        rows = rows.select_related("run", "revision__task").defer("revision__spec")
+        self.rows = {(row.revision.task.task_id, row.run.number): row for row in rows}
+        revisions = PersonaRevision.objects.filter(pk__in={row.run.persona_revision_id for row in rows})
+        self._personas = [revision.spec for revision in revisions]
+
+    def stale(self, persona: PersonaRevision, tasks: Mapping[str, tuple[Task, Revision]]) -> set[str]:
+        """Tasks that were edited since, are new, or have a run that did not end; all, if the persona was edited."""
+        if any(spec != persona.spec for spec in self._personas):
+            return set(tasks)
+        return {
+            name
+            for name, (_, revision) in tasks.items()
+            for run in range(1, self.pilot.runs_wanted + 1)
+            if (row := self.rows.get((name, run))) is None
+            or row.state not in ENDED
+            or row.revision.sha256 != revision.sha256
+        }
+
+    def taken(self, names: Sequence[str]) -> list[Session]:
+        return [row for (name, _), row in self.rows.items() if name in names]
+
+    def snapshot_before(self, name: str, run: int, tasks: Mapping[str, tuple[Task, Revision]]) -> Snapshot | None:
+        """A task that did not run there starts after the last one that ran before it, or in pilots whose groups did
+        not share a state, after the last one of its group."""
+        if row := self.rows.get((name, run)):
+            return snapshot_before(row)
+        planned = [planned_task(revision) for _, revision in tasks.values()]
+        (group,) = [group for group in groups_of(planned) if name in group]
+        shared = self.pilot.mode in (PilotMode.EPISODE, PilotMode.CHANGED)
+        earlier = [other for other in list(tasks)[: list(tasks).index(name)] if shared or other in group]
+        known = [row for other in earlier if (row := self.rows.get((other, run)))]
+        return snapshot_after(known[-1]) if known else None
+
+
+def plan_pilot(
+    benchmark: Benchmark,
+    mode: PilotMode | str = PilotMode.EPISODE,
+    persona: str = "",
+    names: Sequence[str] = (),
+    base: Pilot | None = None,
+) -> list[PersonaPlan]:
+    """By persona, those with nothing to run or to take over left out. Raises PilotError."""
+    if mode not in list(PilotMode):
+        raise PilotError("mode", f"There is no mode “{mode}”; there are {', '.join(PilotMode)}.")
+    mode = PilotMode(mode)
+    _validate_base(benchmark, mode, base)
+    requested = list(dict.fromkeys(names))
+    plans = []
+    known: set[str] = set()
+    for row in _personas(benchmark, persona):
+        tasks = _placed_tasks(row.persona)
+        matching = [name for name in requested if name in tasks]
+        known.update(matching)
+        chosen = matching if requested else [name for name, (task, _) in tasks.items() if not _is_retired(task)]
+        if not chosen:
+            continue
+        earlier = BaseSessions(base, row.persona) if base else None
+        stale = earlier.stale(row, tasks) if earlier else ()
+        try:
+            planned = [planned_task(revision) for _, revision in tasks.values()]
+            plan = plan_run(planned, mode, requested if mode == PilotMode.TASK else chosen, stale)
+        except PlanError as error:
+            raise PilotError("tasks", str(error)) from error
+        if plan.chains or plan.taken:
+            plans.append(PersonaPlan(row, tasks, plan, earlier))
+    if missing := [name for name in requested if name not in known]:
+        raise PilotError("tasks", f"No episode here has the task “{missing[0]}”.")
+    if not any(plan.plan.chains for plan in plans):
+        raise PilotError("tasks", NOTHING_TO_RUN.get(mode, "There are no tasks to run. The episode is empty."))
+    return plans
+
+
+def bases_for(benchmark: Benchmark, pilots: QuerySet[Pilot]) -> QuerySet[Pilot]:
+    """Those whose sessions a pilot of changed tasks can take over, newest first."""
+    rows = pilots.filter(benchmark=benchmark).exclude(state__in=UNFINISHED).exclude(mode=PilotMode.ABLATION)
+    return rows.order_by("-number")
+
+
+def tasks_of_sessions(plans: Sequence[PersonaPlan]) -> list[int]:
+    """The key of each session's task, in one run."""
+    return [plan.tasks[name][0].pk for plan in plans for name in plan.plan.sessions]
+
+
+def planned_task(revision: Revision) -> PlannedTask:
+    spec = TaskSpec.model_validate(revision.spec)
+    return PlannedTask(spec.task_id, tuple(dependency.task_id for dependency in spec.depends_on))
+
+
+def newest_revisions(tasks: Sequence[Task]) -> dict[int, Revision]:
+    """The newest revision of each task, by task key, in one query. Raises PilotError if a task has none."""
+    rows = Revision.objects.filter(task__in=tasks).order_by("task_id", "-number").distinct("task_id")
+    newest = {row.task_id: row for row in rows}
+    for task in tasks:
+        if task.pk not in newest:
+            raise PilotError("tasks", f"“{task.task_id}” has never been saved.")
+    return newest
+
+
+def needed_by(name: str, tasks: Sequence[Revision]) -> set[str]:
+    """The tasks that the named one depends on, transitively."""
+    return with_dependencies([name], [planned_task(revision) for revision in tasks]) - {name}
+
+
+def _personas(benchmark: Benchmark, user_id: str) -> list[PersonaRevision]:
+    rows = PersonaRevision.objects.filter(persona__benchmark=benchmark, number=F("persona__version"))
+    if user_id:
+        rows = rows.filter(persona__user_id=user_id)
+    found = list(rows.select_related("persona").defer("spec").order_by("persona__position", "persona"))
+    if user_id and not found:
+        raise PilotError("persona", f"There is no persona “{user_id}” in this benchmark.")
+    return found
+
+
+def _placed_tasks(persona: Persona) -> dict[str, tuple[Task, Revision]]:
+    placed = list(Task.objects.filter(episode__persona=persona, position__isnull=False).order_by("position"))
+    revisions = newest_revisions(placed)
+    return {task.task_id: (task, revisions[task.pk]) for task in placed}
+
+
+def _is_retired(task: Task) -> bool:
+    return task.state == TaskState.RETIRED
+
+
+def _validate_base(benchmark: Benchmark, mode: PilotMode, base: Pilot | None) -> None:
+    if mode != PilotMode.CHANGED:
+        if base is not None:
+            raise PilotError("base", "Only the mode “changed” takes over sessions of an earlier pilot.")
+        return
+    if base is None:
+        raise PilotError("base", "Choose the pilot from which the other sessions are taken over.")
+    if base.benchmark_id != benchmark.pk:
+        raise PilotError("base", "This pilot is of another benchmark.")
+    if base.mode == PilotMode.ABLATION:
+        raise PilotError("base", f"Pilot {base.number} is an ablation; choose one that ran tasks once.")
+    if base.state in UNFINISHED:
+        raise PilotError("base", f"Pilot {base.number} has not ended yet.")
