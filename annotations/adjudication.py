@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from django.db.models import QuerySet
 
-from annotations.consensus import majority_answer, update_consensus
+from annotations.consensus import settle, update_consensus
 from annotations.models import Adjudication, AuditCampaign, Consensus, Packet
-from annotations.visibility import ADJUDICATORS, Answers, Share, answers_of, may_adjudicate, shares_of
+from annotations.packets import UNSURE, PacketContent
+from annotations.visibility import ADJUDICATORS, Given, Share, given_answers, may_adjudicate, shares_of
 from studio.models import Membership, User
 from studio.models.transactions import atomic_with_retry
 
@@ -43,29 +46,56 @@ def _may_still_judge(share: Share) -> bool:
     return bool(share.pending or share.returning or share.undoable)
 
 
-def undecided_packets(campaign: AuditCampaign, answers: Answers | None = None) -> list[int]:
-    answers = answers_of([campaign.pk]) if answers is None else answers
+def undecided_packets(campaign: AuditCampaign, given: Given | None = None) -> list[int]:
+    given = given_answers([campaign.pk]) if given is None else given
     rows = campaign.packets.filter(adjudications__isnull=True).order_by("position").values_list("pk", flat=True)
     return [
         pk
         for pk in rows
-        if len(answers.get(pk, {})) >= campaign.overlap and majority_answer(answers.get(pk, {}).values()) is None
+        if len(answers := given.get(pk, {})) >= campaign.overlap and None in settle(answers.values(), {}).values()
     ]
 
 
+def open_questions(packet: Packet) -> dict[str, list[str]]:
+    """The questions without a majority, by key, with what auditors answered. A single decision has the empty key."""
+    given = list(given_answers([packet.campaign_id]).get(packet.pk, {}).values())
+    undecided = [key for key, answer in settle(given, {}).items() if answer is None]
+    return {key: [answers[key] for answers in given if key in answers] for key in undecided}
+
+
 @atomic_with_retry
-def adjudicate(packet: Packet, *, by: User, decision: bool, reason: str) -> Adjudication:
-    """Record the final decision on a packet without a majority; the newest one counts. Raises AdjudicationError."""
+def adjudicate(
+    packet: Packet, *, by: User, reason: str, decision: bool | None = None, answers: Mapping[str, str] | None = None
+) -> Adjudication:
+    """Record the final decision on a packet without a majority; the newest one counts. Raises AdjudicationError.
+
+    ``decision`` of a single decision; ``answers``, by key, of a session: all its questions without a majority.
+    """
     packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
-    answers = answers_of([packet.campaign_id]).get(packet.pk, {})
+    given = given_answers([packet.campaign_id]).get(packet.pk, {})
     if not may_adjudicate(by, packet):
         raise AdjudicationError("Someone who has not judged this decision must adjudicate it.")
-    if len(answers) < packet.campaign.overlap:
+    if len(given) < packet.campaign.overlap:
         raise AdjudicationError("Not everyone assigned has judged this decision yet.")
-    if majority_answer(answers.values()) is not None:
+    undecided = open_questions(packet)
+    if not undecided:
         raise AdjudicationError("Most auditors agree on this decision; there is nothing to adjudicate.")
+    if packet.kind == "session":
+        decision, final = None, _validate_answers(packet, undecided, answers or {})
+    elif decision is None:
+        raise AdjudicationError("Decide yes or no.", "decision")
+    else:
+        final = {}
     if not reason.strip():
         raise AdjudicationError("Give your reason in one sentence; the auditors will see it.", "reason")
-    row = Adjudication.objects.create(packet=packet, by=by, decision=decision, reason=reason.strip())
+    row = Adjudication.objects.create(packet=packet, by=by, decision=decision, answers=final, reason=reason.strip())
     update_consensus(packet)
     return row
+
+
+def _validate_answers(packet: Packet, undecided: Collection[str], answers: Mapping[str, str]) -> dict[str, str]:
+    choices = {row.key: set(row.choices) - {UNSURE} for row in PacketContent.model_validate(packet.content).questions}
+    for key in undecided:
+        if answers.get(key) not in choices[key]:
+            raise AdjudicationError("Decide every question on which the auditors differ.", f"answers.{key}")
+    return {key: answers[key] for key in undecided}

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotations.models import AuditCampaign, Packet, Seat
-from annotations.packets import PacketContent, SealedDecision
+from annotations.packets import PacketContent, SealedDecision, SealedSession
 from studio.access import ALLOWED
 from studio.models import Benchmark, Event, Membership, User
 from studio.models.transactions import atomic_with_retry
@@ -26,14 +26,18 @@ class CampaignError(Exception):
 
 @dataclass(frozen=True)
 class FrozenDecision:
+    """A packet to be: of one decision, or of a session with all of them."""
+
     source: str
     """Opaque here; unique within the campaign."""
     stratum: str
     weight: float
     content: PacketContent
-    sealed: SealedDecision
+    sealed: SealedDecision | SealedSession
     involved: frozenset[int] = frozenset()
     """Keys of the people who wrote, edited or approved the task."""
+    cluster: str = ""
+    """Names its session; empty: it stands alone."""
 
 
 @transaction.atomic
@@ -49,6 +53,7 @@ def open_campaign(
     by: User | None,
     auditors: Collection[User] = (),
     own_tasks: bool = False,
+    unit: str = AuditCampaign.Unit.DECISION,
 ) -> AuditCampaign:
     """Freeze the decisions, in the given order, as packets. Raises CampaignError."""
     if not name.strip():
@@ -62,6 +67,7 @@ def open_campaign(
         benchmark=benchmark,
         name=name.strip(),
         source=source,
+        unit=unit,
         seed=seed,
         overlap=overlap,
         own_tasks=own_tasks,
@@ -79,6 +85,7 @@ def open_campaign(
             content=decision.content.model_dump(mode="json"),
             sealed=decision.sealed.model_dump(mode="json"),
             source=decision.source,
+            cluster=decision.cluster,
             involved=[] if own_tasks else sorted(decision.involved),
         )
         for position, decision in enumerate(decisions, start=1)
@@ -90,13 +97,13 @@ def open_campaign(
         benchmark=benchmark,
         actor=by,
         verb="audit_opened",
-        summary=f"Opened the audit “{campaign.name}” of {len(decisions)} decisions",
+        summary=f"Opened the audit “{campaign.name}” of {len(decisions)} {campaign.packets_word}",
         data={"campaign": campaign.pk, "source": source, "seed": seed},
     )
     notify.notify(
         [user.pk for user in auditors] or notify.users_allowed(benchmark, "audit"),
         notify.Kind.AUDIT_OPENED,
-        f"opened the audit “{campaign.name}” for you: {len(decisions)} decisions to judge.",
+        f"opened the audit “{campaign.name}” for you: {len(decisions)} {campaign.packets_word} to judge.",
         benchmark=benchmark,
         address=campaign.get_absolute_url(),
         by=by,

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from django.urls import reverse
 
 from annotations.models import Consensus, Judgment, Packet
-from annotations.visibility import answers_of
+from annotations.packets import UNSURE
+from annotations.visibility import given_answers
 from studio.models import Notification
 from studio.notifications import notify
 
 AS_BOOL = {Judgment.Answer.YES.value: True, Judgment.Answer.NO.value: False}
 
 
-def majority_answer(answers: Collection[str]) -> bool | None:
+def majority(answers: Collection[str]) -> str | None:
     """What more than half of all answers say; None if no answer has that many, or if it is “unsure”."""
     for answer, count in Counter(answers).items():
         if 2 * count > len(answers):
-            return AS_BOOL.get(answer)
+            return None if answer == UNSURE else answer
     return None
+
+
+def majority_answer(answers: Collection[str]) -> bool | None:
+    return AS_BOOL.get(majority(answers) or "")
+
+
+def settle(given: Collection[Mapping[str, str]], adjudicated: Mapping[str, str]) -> dict[str, str | None]:
+    """What was adjudicated, else the majority, by key of the question."""
+    keys = dict.fromkeys(key for answers in given for key in answers)
+    return {
+        key: adjudicated.get(key) or majority([answers[key] for answers in given if key in answers]) for key in keys
+    }
 
 
 def update_consensus(packet: Packet) -> Consensus | None:
@@ -28,16 +41,20 @@ def update_consensus(packet: Packet) -> Consensus | None:
 
     Without enough judgments there is no row, and the result is None. Call with the packet locked.
     """
-    answers = answers_of([packet.campaign_id]).get(packet.pk, {})
+    given = given_answers([packet.campaign_id]).get(packet.pk, {})
     adjudication = packet.adjudications.order_by("-created_at", "-pk").first()
-    if adjudication is None and len(answers) < packet.campaign.overlap:
+    if adjudication is None and len(given) < packet.campaign.overlap:
         Consensus.objects.filter(packet=packet).delete()
         return None
-    decision = majority_answer(answers.values()) if adjudication is None else adjudication.decision
-    row, _ = Consensus.objects.update_or_create(
-        packet=packet,
-        defaults={"decision": decision, "judged_by": len(answers), "adjudicated": adjudication is not None},
-    )
+    values = {"judged_by": len(given), "adjudicated": adjudication is not None}
+    if packet.kind == "session":
+        answers = settle(given.values(), adjudication.answers if adjudication else {})
+        values |= {"answers": answers, "decision": None if None in answers.values() else True}
+    elif adjudication is None:
+        values |= {"decision": majority_answer([answers[""] for answers in given.values()])}
+    else:
+        values |= {"decision": adjudication.decision}
+    row, _ = Consensus.objects.update_or_create(packet=packet, defaults=values)
     return row
 
 
@@ -47,7 +64,7 @@ def notify_adjudicators(packet: Packet) -> None:
     campaign = packet.campaign
     address = reverse("annotations:adjudicate_next", args=[campaign.pk])
     people = notify.users_allowed(campaign.benchmark_id, "plan_audit")
-    people -= set(answers_of([campaign.pk]).get(packet.pk, {}))
+    people -= set(given_answers([campaign.pk]).get(packet.pk, {}))
     unread = Notification.objects.filter(kind=notify.Kind.ADJUDICATION, address=address, read_at=None)
     people -= set(unread.values_list("user_id", flat=True))
     notify.notify(

@@ -9,10 +9,10 @@ from django.db.models import Count, Q
 from annotations.agreement import Confusion
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment
+from annotations.packets import STATUSES
 from annotations.results import DisagreementRow, JudgeErrors, SourceRow, summarize
 
 Json = dict[str, Any]
-UNIT = "decision"
 
 
 def campaign_figures(campaign: AuditCampaign) -> Json:
@@ -27,7 +27,7 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
         "name": campaign.name,
         "state": campaign.state,
         "source": campaign.source,
-        "unit": UNIT,
+        "unit": campaign.unit,
         "people": campaign.overlap,
         "seed": campaign.seed,
         "scripted": campaign.scripted,
@@ -45,6 +45,9 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
             "by_kind": [{"kind": row.label, **_disagreement(row)} for row in summary.rows],
         },
         "errors": [_errors(row) for row in summary.errors],
+        "statuses": [
+            {"judge": judge, **dict(zip(STATUSES, counts, strict=True))} for judge, counts in summary.statuses
+        ],
         "agreement": {
             "packets": summary.pairs_from,
             "differing_pairs": summary.between_auditors,

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
 from django import forms
 
 from annotations.judgments import MAX_COMMENT_LENGTH
+from annotations.packets import UNSURE, PacketContent, Question
+
+LABELS = {
+    "completed": "Completed",
+    "inferred": "Inferred",
+    "provided": "Provided",
+    "yes": "Yes",
+    "no": "No",
+    "unsure": "Unsure",
+}
+KEYS = {"completed": "1", "inferred": "2", "provided": "3", "yes": "y", "no": "n", "unsure": "u"}
 
 
-class JudgmentForm(forms.Form):
+class RejectableForm(forms.Form):
+    def reject(self, field: str, message: str) -> None:
+        """Add what a rule says to the field that it names, else to the form."""
+        if field in self.fields or not field:
+            self.add_error(field or None, message)
+        else:
+            self.errors.setdefault(field, self.error_class([message]))
+
+
+class JudgmentForm(RejectableForm):
     """``number`` makes sending the form twice harmless."""
 
     answer = forms.ChoiceField(
@@ -24,7 +48,41 @@ class JudgmentForm(forms.Form):
         return [line for line in self.cleaned_data["evidence"].splitlines() if line.strip()]
 
 
-class AdjudicationForm(forms.Form):
+class QuestionsForm(RejectableForm):
+    """The answers to a session's questions, each in the field ``answers.KEY``."""
+
+    questions: tuple[Question, ...]
+
+    def answers(self) -> dict[str, str]:
+        """What was entered, valid or not."""
+        return answers_in(self.data)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Each question with its choices, the chosen one and what is wrong with it."""
+        chosen = self.answers() if self.is_bound else self.initial.get("answers", {})
+        for question in self.questions:
+            name = f"answers.{question.key}"
+            yield {
+                "question": question,
+                "name": name,
+                "chosen": chosen.get(question.key),
+                "choices": [(choice, LABELS[choice], KEYS[choice]) for choice in self.choices_of(question)],
+                "errors": self.errors.get(name, ()) if self.is_bound else (),
+            }
+
+    def choices_of(self, question: Question) -> tuple[str, ...]:
+        return question.choices
+
+
+class SessionJudgmentForm(QuestionsForm, JudgmentForm):
+    answer = forms.ChoiceField(choices=[("answered", "Save"), ("skipped", "Skip")])
+
+    def __init__(self, content: PacketContent, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.questions = content.questions
+
+
+class AdjudicationForm(RejectableForm):
     decision = forms.ChoiceField(
         choices=[("yes", "Yes"), ("no", "No")],
         error_messages={"required": "Decide yes or no.", "invalid_choice": "Decide yes or no."},
@@ -34,3 +92,31 @@ class AdjudicationForm(forms.Form):
         widget=forms.Textarea,
         error_messages={"required": "Give your reason in one sentence; the auditors will see it."},
     )
+
+
+class SessionAdjudicationForm(QuestionsForm, AdjudicationForm):
+    decision = None  # type: ignore[assignment]  # each question has its own
+
+    def __init__(self, content: PacketContent, given: Mapping[str, Sequence[str]], *args: Any, **kwargs: Any) -> None:
+        """``given``: what the auditors answered, by question without a majority."""
+        super().__init__(*args, **kwargs)
+        self.given = given
+        self.questions = tuple(row for row in content.questions if row.key in given)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        for row in super().rows():
+            counts = Counter(self.given[row["question"].key])
+            yield row | {"given": [f"{count} {answer}" for answer, count in sorted(counts.items())]}
+
+    def choices_of(self, question: Question) -> tuple[str, ...]:
+        return tuple(choice for choice in question.choices if choice != UNSURE)
+
+
+def answers_in(data: Mapping[str, Any]) -> dict[str, str]:
+    return {name.removeprefix("answers."): str(data[name]) for name in data if name.startswith("answers.")}
+
+
+def known_answers(content: PacketContent, data: Mapping[str, Any]) -> dict[str, str]:
+    """Of those in ``data``, which may be incomplete, the ones that the questions allow."""
+    entered = answers_in(data)
+    return {row.key: entered[row.key] for row in content.questions if entered.get(row.key) in row.choices}

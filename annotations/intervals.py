@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 
@@ -43,9 +45,35 @@ def wilson(count: int, n: int, z: float = 1.959964) -> Rate:
         raise ValueError(f"{count} of {n} is not a proportion")
     if n == 0:
         return Rate(0, 0, None, None, None)
-    share, square = count / n, z * z
+    return Rate(count, n, count / n, *_wilson_ends(count / n, n, z))
+
+
+def clustered_wilson(answers: Iterable[tuple[Hashable, bool]], z: float = 1.959964) -> Rate:
+    """As ``wilson``, for answers given with their cluster: those of a cluster are alike, and count for less than as
+    many independent ones (effective sample size; Kish 1965, Korn and Graubard 1998). Never narrower than ``wilson``.
+    """
+    clusters: dict[Hashable, list[bool]] = defaultdict(list)
+    for cluster, hit in answers:
+        clusters[cluster].append(hit)
+    count, n = sum(map(sum, clusters.values())), sum(map(len, clusters.values()))
+    if n == 0:
+        return wilson(0, 0, z)
+    share = count / n
+    return Rate(count, n, share, *_wilson_ends(share, n / max(1.0, _design_effect(clusters.values(), share, n)), z))
+
+
+def _design_effect(clusters: Iterable[list[bool]], share: float, n: int) -> float:
+    """The variance of the share between clusters beside that of as many independent answers."""
+    rows = list(clusters)
+    independent = share * (1 - share) / n
+    if len(rows) < 2 or independent == 0:
+        return 1.0
+    spread = sum((sum(row) - share * len(row)) ** 2 for row in rows)
+    return len(rows) / (len(rows) - 1) * spread / n**2 / independent
+
+
+def _wilson_ends(share: float, n: float, z: float) -> tuple[float, float]:
+    square = z * z
     middle = (share + square / (2 * n)) / (1 + square / n)
     half = z / (1 + square / n) * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
-    low = 0.0 if count == 0 else max(0.0, middle - half)
-    high = 1.0 if count == n else min(1.0, middle + half)
-    return Rate(count, n, share, low, high)
+    return 0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(1.0, middle + half)

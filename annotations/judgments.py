@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from annotations.consensus import notify_adjudicators, update_consensus
 from annotations.leases import mark_judged, reopen_seat, return_seat
@@ -13,8 +13,10 @@ from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
 ANSWERS = (Judgment.Answer.YES, Judgment.Answer.NO, Judgment.Answer.UNSURE, Judgment.Answer.SKIPPED)
+SESSION_ANSWERS = (Judgment.Answer.ANSWERED, Judgment.Answer.SKIPPED)
 MAX_COMMENT_LENGTH = 5_000
 MAX_PASSAGES = 20
+MAX_DRAFT_LENGTH = 20_000
 
 
 class JudgmentError(Exception):
@@ -41,20 +43,22 @@ def record_judgment(
     evidence: Sequence[str] = (),
     comment: str = "",
     milliseconds: int | None = None,
+    answers: Mapping[str, str] | None = None,
 ) -> Judgment:
     """Store an auditor's answer, once even if it is sent twice. Raises JudgmentError; then nothing is stored.
 
     The packet must be leased to them. A skip needs a comment and leaves the packet to somebody else.
     ``number`` is what ``next_number`` returned when the question was shown. ``evidence`` are verbatim passages of
-    what is shown, apart from white space.
+    what is shown, apart from white space. A session is ``answered`` by ``answers``, one for each question's key.
     """
-    if answer not in ANSWERS:
-        raise JudgmentError("Answer yes, no or unsure, or skip it.", "answer")
     packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
+    if answer not in (SESSION_ANSWERS if packet.kind == "session" else ANSWERS):
+        raise JudgmentError("Answer yes, no or unsure, or skip it.", "answer")
     earlier = {row.number: row for row in packet.judgments.filter(auditor=auditor)}
     newest = max(earlier, default=0)
     if number in earlier:
-        if number == newest and earlier[number].answer == answer:
+        same = earlier[number].answer == answer and earlier[number].answers in ({}, dict(answers or {}))
+        if number == newest and same:
             return earlier[number]
         raise JudgmentError("You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.campaign.state != AuditCampaign.State.OPEN:
@@ -71,6 +75,7 @@ def record_judgment(
     if len(comment) > MAX_COMMENT_LENGTH:
         raise JudgmentError(f"Keep the comment under {MAX_COMMENT_LENGTH} characters.", "comment")
     skips = answer == Judgment.Answer.SKIPPED
+    given = _validate_answers(packet, answers or {}) if answer == Judgment.Answer.ANSWERED else {}
     if skips and not comment.strip():
         raise JudgmentError("Say why you skip it, in one sentence.", "comment")
     held = return_seat(packet, auditor) if skips else mark_judged(packet, auditor)
@@ -81,6 +86,7 @@ def record_judgment(
         auditor=auditor,
         number=number,
         answer=answer,
+        answers=given,
         evidence=passages,
         comment=comment.strip(),
         milliseconds=milliseconds,
@@ -89,6 +95,18 @@ def record_judgment(
     if consensus is not None and consensus.decision is None:
         notify_adjudicators(packet)
     return row
+
+
+def _validate_answers(packet: Packet, answers: Mapping[str, str]) -> dict[str, str]:
+    questions = PacketContent.model_validate(packet.content).questions
+    missing = [row for row in questions if answers.get(row.key) not in row.choices]
+    if missing:
+        what = "question is" if len(missing) == 1 else "questions are"
+        raise JudgmentError(
+            f"{len(missing)} {what} still open. Answer each, with Unsure where you cannot tell.",
+            f"answers.{missing[0].key}",
+        )
+    return {row.key: answers[row.key] for row in questions}
 
 
 def _validate_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:

@@ -36,8 +36,8 @@ def take_seat(packet: int, auditor: User) -> bool:
     seat = _free_seats(packet).select_for_update(no_key=True, skip_locked=True).order_by("number").first()
     if seat is None:
         return False
-    seat.auditor, seat.judged, seat.leased_until = auditor, False, timezone.now() + LEASE
-    seat.save(update_fields=["auditor", "judged", "leased_until"])
+    seat.auditor, seat.judged, seat.leased_until, seat.draft = auditor, False, timezone.now() + LEASE, None
+    seat.save(update_fields=["auditor", "judged", "leased_until", "draft"])
     return True
 
 
@@ -50,6 +50,17 @@ def renew_lease(packet: int, auditor: User) -> bool:
     return bool(held.update(leased_until=timezone.now() + LEASE))
 
 
+def autosave(packet: int, auditor: User, draft: dict[str, object]) -> bool:
+    """Whether the person holds the packet, by key; then what they entered is stored, and the lease starts again."""
+    held = Seat.objects.filter(packet=packet, auditor=auditor, judged=False)
+    return bool(held.update(draft=draft, leased_until=timezone.now() + LEASE))
+
+
+def read_draft(packet: Packet, auditor: User) -> dict[str, object]:
+    seat = Seat.objects.filter(packet=packet, auditor=auditor, judged=False).first()
+    return (seat.draft or {}) if seat else {}
+
+
 def mark_judged(packet: Packet, auditor: User) -> bool:
     """Whether the person held the packet. Call with the packet locked."""
     return bool(Seat.objects.filter(packet=packet, auditor=auditor, judged=False).update(judged=True))
@@ -58,7 +69,7 @@ def mark_judged(packet: Packet, auditor: User) -> bool:
 def return_seat(packet: Packet, auditor: User) -> bool:
     """Whether the person held the packet; then somebody else may take the seat."""
     held = Seat.objects.filter(packet=packet, auditor=auditor, judged=False)
-    return bool(held.update(auditor=None, leased_until=None))
+    return bool(held.update(auditor=None, leased_until=None, draft=None))
 
 
 def reopen_seat(packet: Packet, auditor: User) -> bool:

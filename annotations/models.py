@@ -21,11 +21,17 @@ class AuditCampaign(models.Model):
         OPEN = "open", "Open"
         CLOSED = "closed", "Closed"
 
+    class Unit(models.TextChoices):
+        DECISION = "decision", "Single decisions"
+        SESSION = "session", "Whole sessions"
+
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="audits")
     name = models.CharField(max_length=200)
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     source = models.TextField(blank=True)
     """What was sampled, opaque here: names separated by spaces (``pilot:12 pilot:15``)."""
+    unit = models.CharField(max_length=10, choices=Unit.choices, default=Unit.DECISION)
+    """What a packet is. Whole sessions are what the paper audits: every intent's status and every checklist item."""
     seed = models.PositiveIntegerField(default=0)
     overlap = models.PositiveSmallIntegerField(default=1)
     """How many people judge each packet."""
@@ -49,20 +55,32 @@ class AuditCampaign(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("annotations:campaign", args=[self.pk])
 
+    @property
+    def packets_word(self) -> str:
+        return "sessions" if self.unit == self.Unit.SESSION else "decisions"
+
+    @property
+    def packet_word(self) -> str:
+        return self.packets_word.removesuffix("s")
+
 
 class Packet(models.Model):
-    """Exactly what an auditor sees of one decision and, sealed beside it, what the judge decided. Frozen."""
+    """Exactly what an auditor sees of one decision or session and, sealed beside it, what the judge decided. Frozen."""
 
     campaign = models.ForeignKey(AuditCampaign, on_delete=models.CASCADE, related_name="packets")
     position = models.PositiveIntegerField()
-    kind = models.CharField(max_length=20, choices=[(k, k) for k in ("satisfaction", "follow_up", "checklist")])
+    kind = models.CharField(
+        max_length=20, choices=[(k, k) for k in ("satisfaction", "follow_up", "checklist", "session")]
+    )
     stratum = models.CharField(max_length=100, blank=True)
     sampling_weight = models.FloatField(default=1.0)
-    """How many decisions of the population it represents."""
+    """How many packets of the population it represents."""
+    cluster = models.CharField(max_length=100, blank=True)
+    """Opaque name of its session: decisions of one session are no independent draws. Empty: it stands alone."""
     content = OrderedJSONField(db_column="shown")
     """A ``PacketContent``: all that the page may render before the judgment."""
     sealed = OrderedJSONField()
-    """A ``SealedDecision``: read only after the judgment."""
+    """A ``SealedDecision`` or ``SealedSession``: read only after the judgment."""
     source = models.CharField(max_length=100)
     """Opaque name of the decision (``verdict:345``)."""
     involved = ArrayField(models.BigIntegerField(), default=list)
@@ -87,6 +105,8 @@ class Seat(models.Model):
     """Afterwards somebody else may take the seat, unless it is judged."""
     judged = models.BooleanField(default=False)
     """Whether the auditor's current answer is given."""
+    draft = models.JSONField(null=True)
+    """What the auditor entered so far, autosaved: ``{"answers", "evidence", "comment"}``."""
 
     class Meta:
         ordering = ["packet", "number"]
@@ -107,6 +127,8 @@ class Judgment(models.Model):
         YES = "yes", "Yes"
         NO = "no", "No"
         UNSURE = "unsure", "Unsure"
+        ANSWERED = "answered", "Answered"
+        """A session: ``answers`` holds what."""
         SKIPPED = "skipped", "Skipped"
         """The comment says why. The packet goes to somebody else."""
         UNDONE = "undone", "Undone"
@@ -116,6 +138,8 @@ class Judgment(models.Model):
     number = models.PositiveIntegerField()
     """From 1; an auditor's highest number counts for a packet."""
     answer = models.CharField(max_length=10, choices=Answer.choices)
+    answers = OrderedJSONField(default=dict, blank=True)
+    """Of a session's questions, by key."""
     evidence = OrderedJSONField(default=list, blank=True)
     comment = models.TextField(blank=True)
     milliseconds = models.PositiveIntegerField(null=True)
@@ -126,7 +150,8 @@ class Judgment(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["packet", "auditor", "number"], name="judgment_number"),
             models.CheckConstraint(
-                condition=Q(answer__in=["yes", "no", "unsure", "skipped", "undone"]), name="judgment_answer_known"
+                condition=Q(answer__in=["yes", "no", "unsure", "answered", "skipped", "undone"]),
+                name="judgment_answer_known",
             ),
         ]
 
@@ -136,7 +161,10 @@ class Adjudication(models.Model):
 
     packet = models.ForeignKey(Packet, on_delete=models.CASCADE, related_name="adjudications")
     by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
-    decision = models.BooleanField()
+    decision = models.BooleanField(null=True)
+    """Null for a session."""
+    answers = OrderedJSONField(default=dict, blank=True)
+    """Of a session's questions without a majority, by key."""
     reason = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -149,7 +177,10 @@ class Consensus(models.Model):
 
     packet = models.OneToOneField(Packet, on_delete=models.CASCADE, related_name="consensus")
     decision = models.BooleanField(null=True)
-    """Null: no answer has the majority, or it is “unsure”, and nobody adjudicated."""
+    """Null: no answer has the majority, or it is “unsure”, and nobody adjudicated. Of a session:
+    true once each of its questions has an answer."""
+    answers = OrderedJSONField(default=dict, blank=True)
+    """Of a session's questions, by key; null where ``decision`` would be."""
     judged_by = models.PositiveSmallIntegerField()
     adjudicated = models.BooleanField(default=False)
     updated_at = models.DateTimeField(auto_now=True)

@@ -1,4 +1,4 @@
-"""Exactly what an auditor sees of one decision.
+"""Exactly what an auditor sees of one decision or of one session with all its questions.
 
 ``PacketContent`` is built from the question and its evidence alone: no parameter here could carry what the
 judge decided, why, or what it quoted. Model names are redacted.
@@ -12,7 +12,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-Kind = Literal["satisfaction", "follow_up", "checklist"]
+Kind = Literal["satisfaction", "follow_up", "checklist", "session"]
+QuestionKind = Literal["status", "checklist"]
 Role = Literal["user", "assistant", "tool", "file"]
 
 REDACTED = "▮▮▮"
@@ -23,6 +24,7 @@ QUESTIONS: dict[Kind, str] = {
     "satisfaction": "Does this reply, or a file shown with it, meet this intent?",
     "follow_up": "Does this reply ask for this, or propose a concrete step towards it?",
     "checklist": "Does the session satisfy this?",
+    "session": "What became of each intent, and which items are met?",
 }
 GUIDES: dict[Kind, str] = {
     "satisfaction": (
@@ -37,7 +39,17 @@ GUIDES: dict[Kind, str] = {
         "Yes only where the record shows it clearly; if you would have to guess, No. "
         "The judge saw the user's messages, the last reply, and the tool fields and files chosen for this task."
     ),
+    "session": (
+        "An intent is completed if a reply, or a file shown with it, met it before the user said it; inferred if the "
+        "agent asked for it or proposed a concrete step towards it, and the user then said it; provided if the user "
+        "had to say it unasked. A checklist item is met only where the record shows it clearly."
+    ),
 }
+STATUSES = ("completed", "inferred", "provided")
+CREDITED = frozenset({"completed", "inferred", "yes"})
+"""Answers for which the agent gets credit."""
+UNSURE = "unsure"
+CHOICES: dict[QuestionKind, tuple[str, ...]] = {"status": (*STATUSES, UNSURE), "checklist": ("yes", "no", UNSURE)}
 
 
 class _Frozen(BaseModel):
@@ -51,6 +63,20 @@ class EvidencePart(_Frozen):
     text: str
 
 
+class Question(_Frozen):
+    """One of a session's: the terminal status of an intent, or whether a checklist item is met."""
+
+    key: str
+    """Unique in its packet."""
+    kind: QuestionKind
+    subject: str
+    """The intent or criterion, as its author wrote it."""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return CHOICES[self.kind]
+
+
 class PacketContent(_Frozen):
     kind: Kind
     question: str
@@ -59,6 +85,8 @@ class PacketContent(_Frozen):
     parts: tuple[EvidencePart, ...]
     context: tuple[str, ...] = ()
     """What the judge was given besides the evidence: the task's other hidden intents."""
+    questions: tuple[Question, ...] = ()
+    """Of a session, in order."""
 
 
 class SealedDecision(_Frozen):
@@ -70,8 +98,24 @@ class SealedDecision(_Frozen):
     judge: str = ""
 
 
+class SealedSession(_Frozen):
+    """What the judge decided of a session's questions, by key."""
+
+    answers: dict[str, str]
+    reasons: dict[str, str] = {}
+    shares: dict[str, float] = {}
+    """What a question's credit adds to the session's Proc (statuses) or Comp (items)."""
+    judge: str = ""
+
+
 def build_content(
-    kind: Kind, subject: str, parts: Sequence[EvidencePart], *, context: Sequence[str] = (), names: Iterable[str] = ()
+    kind: Kind,
+    subject: str,
+    parts: Sequence[EvidencePart],
+    *,
+    context: Sequence[str] = (),
+    names: Iterable[str] = (),
+    questions: Sequence[Question] = (),
 ) -> PacketContent:
     redact = make_redactor(names)
     return PacketContent(
@@ -80,6 +124,7 @@ def build_content(
         subject=redact(subject),
         parts=tuple(EvidencePart(role=part.role, label=redact(part.label), text=redact(part.text)) for part in parts),
         context=tuple(map(redact, context)),
+        questions=tuple(row.model_copy(update={"subject": redact(row.subject)}) for row in questions),
     )
 
 

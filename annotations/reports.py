@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotations.adjudication import undecided_packets
+from annotations.consensus import settle
+from annotations.decided import AuditedQuestion, audited_questions
 from annotations.intervals import Rate
-from annotations.models import AuditCampaign, Consensus, Judgment, Packet
+from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.results import AuditSummary, DisagreementRow
-from annotations.visibility import ADJUDICATORS, answers_of
+from annotations.visibility import ADJUDICATORS, given_answers
 from studio.access import roles_in
 from studio.models import User
 
-KINDS = {"checklist": "Checklist", "satisfaction": "Intent satisfied", "follow_up": "Intent asked for"}
+KINDS = {
+    "checklist": "Checklist",
+    "satisfaction": "Intent satisfied",
+    "follow_up": "Intent asked for",
+    "status": "Intent",
+    "session": "Session",
+}
 MIN_TIMED_ANSWERS = 3
-ANSWERS = ("yes", "no", "unsure")
+ANSWERS = ("yes", "no", "unsure", "answered")
 
 
 @dataclass(frozen=True)
@@ -26,9 +35,8 @@ class UndecidedPacket:
     packet: Packet
     kind: str
     subject: str
-    yes: int
-    no: int
-    unsure: int
+    counts: str
+    """``2 yes, 1 no``, or how many of a session's questions are open."""
     may_adjudicate: bool
     """Whether the person looking may."""
 
@@ -40,8 +48,8 @@ class JudgeDisagreement:
     packet: Packet
     kind: str
     subject: str
-    people: bool
-    judge: bool
+    people: str
+    judge: str
     reason: str
     """The judge's."""
     quote: str
@@ -82,48 +90,54 @@ def _ends(rate: Rate) -> tuple[float | None, float | None, float | None]:
 
 
 def list_undecided(campaign: AuditCampaign, user: User) -> list[UndecidedPacket]:
-    answers = answers_of([campaign.pk])
+    given = given_answers([campaign.pk])
     allowed = not roles_in(user, campaign.benchmark).isdisjoint(ADJUDICATORS)
-    undecided = []
-    for packet in campaign.packets.filter(pk__in=undecided_packets(campaign, answers)):
-        given = answers[packet.pk]
-        counts = Counter(given.values())
-        undecided.append(
-            UndecidedPacket(
-                packet,
-                KINDS[packet.kind],
-                packet.content["subject"],
-                yes=counts["yes"],
-                no=counts["no"],
-                unsure=counts["unsure"],
-                may_adjudicate=allowed and user.pk not in given,
-            )
+    return [
+        UndecidedPacket(
+            packet,
+            KINDS[packet.kind],
+            packet.content["subject"],
+            counts=_count_answers(list(given[packet.pk].values())),
+            may_adjudicate=allowed and user.pk not in given[packet.pk],
         )
-    return undecided
+        for packet in campaign.packets.filter(pk__in=undecided_packets(campaign, given))
+    ]
+
+
+def _count_answers(given: Sequence[Mapping[str, str]]) -> str:
+    settled = settle(given, {})
+    if set(settled) != {""}:
+        return f"{sum(answer is None for answer in settled.values())} of {len(settled)} questions open"
+    counts = Counter(answers[""] for answers in given)
+    return ", ".join(f"{counts[answer]} {answer}" for answer in ("yes", "no", "unsure") if counts[answer])
 
 
 def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
-    rows = (
-        Consensus.objects.filter(packet__campaign=campaign, decision__isnull=False)
-        .select_related("packet")
-        .prefetch_related("packet__judgments", "packet__adjudications")
-        .order_by("packet__position")
+    differing = [row for row in audited_questions([campaign.pk]) if row.final is not None and row.final != row.judge]
+    packets = (
+        Packet.objects.select_related("consensus")
+        .prefetch_related("judgments", "adjudications")
+        .in_bulk({row.packet for row in differing})
     )
-    return [
-        JudgeDisagreement(
-            packet=row.packet,
-            kind=KINDS[row.packet.kind],
-            subject=row.packet.content["subject"],
-            people=bool(row.decision),
-            judge=row.packet.sealed["decision"],
-            reason=row.packet.sealed.get("reason", ""),
-            quote=row.packet.sealed.get("quote", ""),
-            adjudicated=row.adjudicated,
-            comments=_comments(row.packet),
-        )
-        for row in rows
-        if row.decision != row.packet.sealed["decision"]
-    ]
+    return [_disagreement(row, packets[row.packet]) for row in differing]
+
+
+def _disagreement(row: AuditedQuestion, packet: Packet) -> JudgeDisagreement:
+    subject, reason, quote = packet.content["subject"], packet.sealed.get("reason", ""), packet.sealed.get("quote", "")
+    if row.key:
+        subject = next(each["subject"] for each in packet.content["questions"] if each["key"] == row.key)
+        reason = packet.sealed["reasons"].get(row.key, "")
+    return JudgeDisagreement(
+        packet=packet,
+        kind=KINDS[row.kind],
+        subject=subject,
+        people=row.final or "",
+        judge=row.judge,
+        reason=reason,
+        quote=quote,
+        adjudicated=packet.consensus.adjudicated and row.majority is None,
+        comments=_comments(packet),
+    )
 
 
 def current_judgments(packet: Packet) -> list[Judgment]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,31 +15,34 @@ from annotations.agreement import (
     gwet_ac1,
     krippendorff_alpha,
 )
-from annotations.consensus import majority_answer
-from annotations.intervals import Rate, wilson
-from annotations.models import AuditCampaign, Consensus, Judgment, Packet
-from annotations.visibility import answers_of
+from annotations.decided import AuditedQuestion, audited_questions, credited
+from annotations.intervals import Rate, clustered_wilson, wilson
+from annotations.models import AuditCampaign, Consensus
+from annotations.packets import STATUSES
 
 AXES = {
     "Comp · checklist": ("checklist",),
-    "Proc · hidden intents": ("satisfaction", "follow_up"),
+    "Proc · hidden intents": ("satisfaction", "follow_up", "status"),
     "Intent satisfied": ("satisfaction",),
     "Intent asked for": ("follow_up",),
 }
-"""The two axes of Table 6 and the two stages of the second."""
+"""The two axes of Table 6 and, for single decisions, the two stages of the second."""
+CHECKLIST, INTENTS = list(AXES)[:2]
 PEOPLE = "People"
-DECISIVE = (Judgment.Answer.YES.value, Judgment.Answer.NO.value)
+DECISIVE = ("yes", "no")
 
 
 @dataclass(frozen=True)
 class ResolvedDecision:
-    """A packet that people decided, beside the judge's decision."""
+    """A question that people answered, beside the judge's answer."""
 
     kind: str
-    people: bool
-    judge: bool
+    people: str
+    judge: str
     weight: float = 1.0
     """How many decisions of the pilot it represents."""
+    cluster: str = ""
+    """Its session; empty: it stands alone."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,10 @@ class DisagreementRow:
     rate: Rate
     """The share of resolved decisions on which people decided the opposite."""
     too_strict: int
-    """The judge said no, people said yes."""
+    """The judge gave no credit, people do."""
     too_lenient: int
-    """The judge said yes, people said no."""
+    """The judge gave credit, people do not. Completed and inferred give the same credit, so that a disagreement on
+    these is neither."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,7 @@ class JudgeErrors:
 
     label: str
     confusion: Confusion
+    """Yes is credit: of a status, completed or inferred."""
     false_yes: Rate
     """Of what people decided no: the judge said yes."""
     false_no: Rate
@@ -107,80 +113,88 @@ class AuditSummary:
     """Table 6."""
     errors: tuple[JudgeErrors, ...]
     """Of the checklist, of intents, of all."""
+    statuses: tuple[tuple[str, tuple[int, ...]], ...]
+    """Of sessions: the judge's status, and how often people decided each of STATUSES. Empty without sessions."""
+    unit: str
+    """Of the first audit."""
 
 
 def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
     ids = [campaign.pk for campaign in campaigns]
-    consensus = list(
-        Consensus.objects.filter(packet__campaign__in=ids).values_list(
-            "packet__kind", "decision", "packet__sealed", "packet__sampling_weight"
-        )
-    )
+    questions = list(audited_questions(ids))
     resolved = [
-        ResolvedDecision(kind, decision, bool(sealed["decision"]), weight)
-        for kind, decision, sealed, weight in consensus
-        if decision is not None
+        ResolvedDecision(row.kind, row.final, row.judge, row.weight, row.cluster)
+        for row in questions
+        if row.final is not None
     ]
-    answers = answers_of(ids)
-    units = [list(by.values()) for by in answers.values() if len(by) > 1]
-    rows = list(Packet.objects.filter(campaign__in=ids).values_list("pk", "kind", "sealed", "campaign__overlap"))
-    full = [list(answers[pk].values()) for pk, _, _, overlap in rows if len(answers.get(pk, ())) == overlap]
-    judged = [
-        (kind, bool(sealed["decision"]), majority_answer(answers[pk].values()))
-        for pk, kind, sealed, overlap in rows
-        if len(answers.get(pk, ())) >= overlap
-    ]
-    packets = len(rows)
+    consensus = Consensus.objects.filter(packet__campaign__in=ids)
+    undecided = consensus.filter(decision=None).count()
+    packets = len({row.packet for row in questions})
+    units = [list(row.answers) for row in questions if len(row.answers) > 1]
+    full = [list(row.answers) for row in questions if row.enough]
+    kinds = {row.kind for row in questions}
+    axes = {label: of for label, of in AXES.items() if label in (CHECKLIST, INTENTS) or "status" not in kinds}
     return AuditSummary(
         total=count_disagreements("All", resolved),
         weighted=weighted_rate(resolved),
         rows=tuple(
             count_disagreements(label, [decision for decision in resolved if decision.kind in kinds])
-            for label, kinds in AXES.items()
+            for label, kinds in axes.items()
         ),
         packets=packets,
-        undecided=len(consensus) - len(resolved),
-        waiting=packets - len(consensus),
+        undecided=undecided,
+        waiting=packets - consensus.count(),
         between_auditors=disagreement(units),
         alpha=krippendorff_alpha(units),
         pairs_from=len(units),
         kappa=fleiss_kappa(full) if len({len(unit) for unit in full}) == 1 else None,
-        ac1=gwet_ac1([list(by.values()) for by in answers.values()], DECISIVE),
-        sources=(_compare_source(PEOPLE, judged),),
+        ac1=gwet_ac1([list(row.answers) for row in questions if row.answers], DECISIVE if kinds - {"status"} else ()),
+        sources=(_compare_source(PEOPLE, [row for row in questions if row.enough]),),
         errors=(
-            *(_count_errors(label, resolved, AXES[label]) for label in list(AXES)[:2]),
+            *(_count_errors(label, resolved, AXES[label]) for label in (CHECKLIST, INTENTS)),
             _count_errors("All", resolved, {decision.kind for decision in resolved}),
         ),
+        statuses=_cross_statuses(resolved) if "status" in kinds else (),
+        unit=campaigns[0].unit if campaigns else AuditCampaign.Unit.DECISION,
     )
 
 
-def _compare_source(source: str, judged: Sequence[tuple[str, bool, bool | None]]) -> SourceRow:
-    """``judged``: kind, the judge's decision, the source's majority."""
-    decisions = [ResolvedDecision(kind, majority, judge) for kind, judge, majority in judged if majority is not None]
+def _compare_source(source: str, questions: Sequence[AuditedQuestion]) -> SourceRow:
+    decisions = [
+        ResolvedDecision(row.kind, row.majority, row.judge, row.weight, row.cluster)
+        for row in questions
+        if row.majority is not None
+    ]
     checklist, intents = (
         count_disagreements(label, [decision for decision in decisions if decision.kind in AXES[label]])
-        for label in list(AXES)[:2]
+        for label in (CHECKLIST, INTENTS)
     )
-    return SourceRow(source, checklist, intents, open=len(judged) - len(decisions))
+    return SourceRow(source, checklist, intents, open=len(questions) - len(decisions))
 
 
 def _count_errors(label: str, resolved: Iterable[ResolvedDecision], kinds: Collection[str]) -> JudgeErrors:
-    pairs = [(decision.judge, decision.people) for decision in resolved if decision.kind in kinds]
-    confusion = count_confusion(pairs)
+    decisions = [decision for decision in resolved if decision.kind in kinds]
+    confusion = count_confusion((credited(row.judge), credited(row.people)) for row in decisions)
     return JudgeErrors(
         label,
         confusion,
         false_yes=wilson(confusion.too_lenient, confusion.people_no),
         false_no=wilson(confusion.too_strict, confusion.people_yes),
-        kappa=cohen_kappa([judge for judge, _ in pairs], [people for _, people in pairs]),
+        kappa=cohen_kappa([row.judge for row in decisions], [row.people for row in decisions]),
     )
+
+
+def _cross_statuses(resolved: Iterable[ResolvedDecision]) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    counts = Counter((row.judge, row.people) for row in resolved if row.kind == "status")
+    return tuple((judge, tuple(counts[judge, people] for people in STATUSES)) for judge in STATUSES)
 
 
 def count_disagreements(label: str, resolved: Iterable[ResolvedDecision]) -> DisagreementRow:
     decisions = list(resolved)
-    strict = sum(decision.people and not decision.judge for decision in decisions)
-    lenient = sum(decision.judge and not decision.people for decision in decisions)
-    return DisagreementRow(label, wilson(strict + lenient, len(decisions)), strict, lenient)
+    strict = sum(credited(row.people) and not credited(row.judge) for row in decisions)
+    lenient = sum(credited(row.judge) and not credited(row.people) for row in decisions)
+    rate = clustered_wilson((row.cluster or index, row.people != row.judge) for index, row in enumerate(decisions))
+    return DisagreementRow(label, rate, strict, lenient)
 
 
 def weighted_rate(resolved: Iterable[ResolvedDecision]) -> float | None:

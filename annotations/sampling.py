@@ -24,10 +24,13 @@ class SampledDecision:
     """How many decisions of its stratum it represents."""
 
 
-def draw_sample(candidates: Iterable[AuditableDecision], size: int, seed: int) -> list[SampledDecision]:
+def draw_sample(
+    candidates: Iterable[AuditableDecision], size: int, seed: int, *, uniform: bool = False
+) -> list[SampledDecision]:
     """Draw at most ``size`` decisions, in a random order that reveals nothing about the strata.
 
-    Each stratum gets its proportional share by largest remainder, and at least one while there is room.
+    Each stratum gets its proportional share by largest remainder, and at least one while there is room;
+    ``uniform``: all the same number, as far as they have it.
     The order of ``candidates`` does not matter.
     """
     if size < 1:
@@ -35,7 +38,8 @@ def draw_sample(candidates: Iterable[AuditableDecision], size: int, seed: int) -
     strata: dict[str, list[str]] = defaultdict(list)
     for candidate in candidates:
         strata[candidate.stratum].append(candidate.key)
-    shares = allocate({stratum: len(keys) for stratum, keys in strata.items()}, size)
+    sizes = {stratum: len(keys) for stratum, keys in strata.items()}
+    shares = allocate_uniformly(sizes, size) if uniform else allocate(sizes, size)
     rng = random.Random(seed)
     sample = []
     for stratum in sorted(strata):
@@ -64,4 +68,15 @@ def allocate(sizes: dict[str, int], size: int) -> dict[str, int]:
                 break
             shares[donor] -= 1
             shares[stratum] = 1
+    return shares
+
+
+def allocate_uniformly(sizes: dict[str, int], size: int) -> dict[str, int]:
+    """What small strata cannot give is divided among the others."""
+    shares: dict[str, int] = {}
+    left = min(size, sum(sizes.values()))
+    by_size = sorted(sizes, key=lambda stratum: (sizes[stratum], stratum))
+    for position, stratum in enumerate(by_size):
+        shares[stratum] = min(sizes[stratum], left // (len(by_size) - position))
+        left -= shares[stratum]
     return shares

@@ -1,17 +1,18 @@
 from django.urls import path
 
-from annotations import views
+from annotations.views import adjudication, campaigns, judging
 
 app_name = "annotations"
 
 urlpatterns = [
-    path("", views.campaigns, name="campaigns"),
-    path("<int:pk>/", views.campaign, name="campaign"),
-    path("<int:pk>/close/", views.close, name="close"),
-    path("<int:pk>/results/", views.results, name="results"),
-    path("<int:pk>/judge/", views.judge_next, name="judge"),
-    path("<int:pk>/judge/<int:position>/", views.judge, name="packet"),
-    path("<int:pk>/undo/", views.undo, name="undo"),
-    path("<int:pk>/adjudicate/", views.adjudicate_next, name="adjudicate_next"),
-    path("<int:pk>/adjudicate/<int:position>/", views.adjudication, name="adjudicate"),
+    path("", campaigns.campaigns, name="campaigns"),
+    path("<int:pk>/", campaigns.campaign, name="campaign"),
+    path("<int:pk>/close/", campaigns.close, name="close"),
+    path("<int:pk>/results/", judging.results, name="results"),
+    path("<int:pk>/judge/", judging.judge_next, name="judge"),
+    path("<int:pk>/judge/<int:position>/", judging.judge, name="packet"),
+    path("<int:pk>/judge/<int:position>/autosave/", judging.autosave_answers, name="autosave"),
+    path("<int:pk>/undo/", judging.undo, name="undo"),
+    path("<int:pk>/adjudicate/", adjudication.adjudicate_next, name="adjudicate_next"),
+    path("<int:pk>/adjudicate/<int:position>/", adjudication.adjudication, name="adjudicate"),
 ]

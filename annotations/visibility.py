@@ -24,6 +24,8 @@ RESULTS_OPENED = "audit_results_read"
 
 Answers = dict[int, dict[int, str]]
 """Packet → auditor → answer, without undone ones."""
+Given = dict[int, dict[int, dict[str, str]]]
+"""Packet → auditor → answers by question; a single decision is the question with an empty key."""
 Seats = dict[int, list[tuple[int | None, datetime | None, bool]]]
 """Packet → auditor, end of the lease, whether judged."""
 
@@ -64,6 +66,26 @@ def answers_of(campaign_ids: Collection[int]) -> Answers:
     return _without_skips(_answers_and_skips(campaign_ids))
 
 
+def given_answers(campaign_ids: Collection[int]) -> Given:
+    """Without skips and undone answers."""
+    given: Given = defaultdict(dict)
+    for packet, auditor, answer, answers in _newest(campaign_ids).values_list(
+        "packet_id", "auditor_id", "answer", "answers"
+    ):
+        if answer not in (Judgment.Answer.UNDONE, Judgment.Answer.SKIPPED):
+            given[packet][auditor] = answers if answer == Judgment.Answer.ANSWERED else {"": answer}
+    return dict(given)
+
+
+def _newest(campaign_ids: Collection[int]) -> QuerySet[Judgment]:
+    """Of each auditor, for each packet."""
+    return (
+        Judgment.objects.filter(packet__campaign__in=campaign_ids)
+        .order_by("packet_id", "auditor_id", "-number")
+        .distinct("packet_id", "auditor_id")
+    )
+
+
 def _without_skips(answers: Answers) -> Answers:
     given = {
         packet: {auditor: answer for auditor, answer in by.items() if answer != Judgment.Answer.SKIPPED}
@@ -73,14 +95,8 @@ def _without_skips(answers: Answers) -> Answers:
 
 
 def _answers_and_skips(campaign_ids: Collection[int]) -> Answers:
-    newest = (
-        Judgment.objects.filter(packet__campaign__in=campaign_ids)
-        .order_by("packet_id", "auditor_id", "-number")
-        .distinct("packet_id", "auditor_id")
-        .values_list("packet_id", "auditor_id", "answer")
-    )
     answers: Answers = defaultdict(dict)
-    for packet, auditor, answer in newest:
+    for packet, auditor, answer in _newest(campaign_ids).values_list("packet_id", "auditor_id", "answer"):
         if answer != Judgment.Answer.UNDONE:
             answers[packet][auditor] = answer
     return dict(answers)

@@ -6,7 +6,6 @@ sealed beside it. A scripted judge may be audited for practice; such an audit is
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
@@ -15,20 +14,23 @@ from django.db.models import Count, Q, QuerySet
 
 from annotations.campaigns import CampaignError, FrozenDecision, open_campaign, validate_auditors
 from annotations.models import AuditCampaign
-from annotations.packets import EvidencePart, PacketContent, SealedDecision, build_content
+from annotations.packets import PacketContent, SealedDecision, build_content
 from annotations.results import AuditSummary, summarize
-from annotations.sampling import AuditableDecision, SampledDecision, draw_sample
-from evaluation.grading.evidence import TurnEvidence, load_evidence
+from annotations.sampling import AuditableDecision, draw_sample
+from evaluation.audits.parts import conversation_parts, file_parts, reply_part, tool_parts
+from evaluation.audits.sessions import as_candidate, auditable_sessions, freeze_session
+from evaluation.grading.evidence import load_evidence
 from evaluation.grading.judgings import judge_of, scoring_choice
 from evaluation.models import Judging, Pilot, Session, Verdict
 from evaluation.models.judgings import scoring_round
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.trace import read_texts, select_fields, select_files
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import contributors_to_tasks
 from studio.models import Benchmark, Review, Task, User
 
 DEFAULT_SIZE = 60
+DEFAULT_SESSIONS = 120
+"""As in the paper, section F.1."""
 DEFAULT_PEOPLE = 3
 MAX_PEOPLE = 9
 MAX_SIZE = 2_000
@@ -64,28 +66,32 @@ def _auditable(path: str = "") -> Q:
 def open_audit(
     pilot: Pilot,
     *others: Pilot,
-    size: int = DEFAULT_SIZE,
+    size: int | None = None,
     by: User | None,
     seed: int = 0,
     overlap: int = 1,
     name: str = "",
     auditors: Collection[User] = (),
     own_tasks: bool = False,
+    unit: str = AuditCampaign.Unit.DECISION,
 ) -> AuditCampaign:
-    """Sample the decisions of one or more pilots of a benchmark by kind, answer, persona and pilot, and freeze them for
-    people to judge.
+    """Sample what judges decided in one or more pilots of a benchmark, and freeze it for people to judge: whole
+    sessions in equal numbers from each pilot, or single decisions by kind, answer, persona and pilot.
 
     The same seed draws the same sample of the same verdicts. Raises CampaignError.
     """
+    whole = unit == AuditCampaign.Unit.SESSION
+    size = (DEFAULT_SESSIONS if whole else DEFAULT_SIZE) if size is None else size
     if not 1 <= size <= MAX_SIZE:
-        raise CampaignError("size", f"Choose between 1 and {MAX_SIZE} decisions.")
+        raise CampaignError("size", f"Choose between 1 and {MAX_SIZE} {'sessions' if whole else 'decisions'}.")
     validate_auditors(pilot.benchmark, overlap, auditors)
     pilots = list(dict.fromkeys((pilot, *others)))
-    sample = draw_sample(_auditable_decisions(pilots), size, seed)
+    frozen = _draw_sessions(pilots, size, seed) if whole else _draw_decisions(pilots, size, seed)
     numbers = ", ".join(str(row.number) for row in pilots)
     return open_campaign(
         pilot.benchmark,
-        _freeze(pilots, sample),
+        frozen,
+        unit=unit,
         name=name or f"Audit of pilot{'s' if others else ''} {numbers}"[:200],
         source=" ".join(map(source_of, pilots)),
         seed=seed,
@@ -132,7 +138,32 @@ def _auditable_decisions(pilots: Sequence[Pilot]) -> Iterator[AuditableDecision]
             yield AuditableDecision(f"verdict:{pk}", stratum + suffix)
 
 
-def _freeze(pilots: Sequence[Pilot], sample: Sequence[SampledDecision]) -> list[FrozenDecision]:
+def _draw_sessions(pilots: Sequence[Pilot], size: int, seed: int) -> list[FrozenDecision]:
+    found = {row.source: row for row in auditable_sessions(pilots)}
+    sample = draw_sample(map(as_candidate, found.values()), size, seed, uniform=True)
+    names = {name for pilot in pilots for name in _model_names(pilot)}
+    judges = {pilot.pk: str(scoring_choice(pilot).round.judge.get("model", "")) for pilot in pilots}
+    involved = people_involved_in({found[sampled.key].session.revision.task for sampled in sample})
+    frozen = []
+    for sampled in sample:
+        row = found[sampled.key]
+        content, sealed = freeze_session(row, judges[row.pilot.pk], names)
+        frozen.append(
+            FrozenDecision(
+                source=row.source,
+                stratum=row.stratum,
+                weight=sampled.weight,
+                content=content,
+                sealed=sealed,
+                involved=frozenset(involved[row.session.revision.task_id]),
+                cluster=row.source,
+            )
+        )
+    return frozen
+
+
+def _draw_decisions(pilots: Sequence[Pilot], size: int, seed: int) -> list[FrozenDecision]:
+    sample = draw_sample(_auditable_decisions(pilots), size, seed)
     pks = [int(sampled.key.removeprefix("verdict:")) for sampled in sample]
     verdicts = {row.pk: row for row in Verdict.objects.filter(pk__in=pks).select_related("judging__endpoint")}
     by_session: dict[int, list[Verdict]] = defaultdict(list)
@@ -159,6 +190,7 @@ def _freeze(pilots: Sequence[Pilot], sample: Sequence[SampledDecision]) -> list[
                 judge=judge_of(verdicts[pk].judging).model,
             ),
             involved=frozenset(involved[tasks[verdicts[pk].judging.session_id or 0].pk]),
+            cluster=f"session:{verdicts[pk].judging.session_id}",
         )
         for sampled, pk in zip(sample, pks, strict=True)
     ]
@@ -183,47 +215,14 @@ def _build_contents(session: Session, verdicts: Iterable[Verdict], names: Collec
     for verdict in verdicts:
         turn = turns[verdict.turn]
         if verdict.kind == Verdict.Kind.CHECKLIST:
-            parts = [*_conversation(turn), *_tools(turn, task), *_files(turn, task)]
+            parts = [*conversation_parts(turn), *tool_parts(turn.calls, task), *file_parts(turn, task)]
             contents[verdict.pk] = build_content("checklist", verdict.label, parts, context=intents, names=names)
         elif verdict.kind == Verdict.Kind.SATISFACTION:
-            parts = [_reply(turn), *_files(turn, task)]
+            parts = [reply_part(turn), *file_parts(turn, task)]
             contents[verdict.pk] = build_content("satisfaction", verdict.label, parts, names=names)
         else:
-            contents[verdict.pk] = build_content("follow_up", verdict.label, [_reply(turn)], names=names)
+            contents[verdict.pk] = build_content("follow_up", verdict.label, [reply_part(turn)], names=names)
     return contents
-
-
-def _conversation(turn: TurnEvidence) -> list[EvidencePart]:
-    messages = [
-        EvidencePart(role="user", label=f"turn {number}", text=text)
-        for number, text in enumerate(turn.messages, start=1)
-    ]
-    return [*messages, _reply(turn)]
-
-
-def _reply(turn: TurnEvidence) -> EvidencePart:
-    return EvidencePart(role="assistant", label=f"turn {turn.number}", text=turn.reply)
-
-
-def _tools(turn: TurnEvidence, task: TaskSpec) -> Iterator[EvidencePart]:
-    for call in turn.calls:
-        fields = select_fields(call, task.tool_evidence)
-        if fields is not None:
-            yield EvidencePart(role="tool", label=call.name, text=_format_fields(fields))
-
-
-def _files(turn: TurnEvidence, task: TaskSpec) -> list[EvidencePart]:
-    texts = read_texts(select_files(task), turn.read)
-    return [EvidencePart(role="file", label=path, text=text) for path, text in texts.items()]
-
-
-def _format_fields(fields: dict[str, dict[str, object]]) -> str:
-    lines = []
-    for side, values in fields.items():
-        for path, value in values.items():
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-            lines.append(f"{side} {path}: {text}")
-    return "\n".join(lines)
 
 
 def _model_names(pilot: Pilot) -> set[str]:

@@ -15,15 +15,23 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods
 
 from annotations.campaigns import CampaignError
+from annotations.models import AuditCampaign
 from annotations.visibility import benchmarks_to_audit
 from evaluation.audits.blindness import closed_pilots
-from evaluation.audits.campaigns import DEFAULT_PEOPLE, DEFAULT_SIZE, MAX_SIZE, auditable_pilots, open_audit
+from evaluation.audits.campaigns import (
+    DEFAULT_PEOPLE,
+    DEFAULT_SESSIONS,
+    DEFAULT_SIZE,
+    MAX_SIZE,
+    auditable_pilots,
+    open_audit,
+)
 from evaluation.models import Pilot
 from studio.access import ALLOWED, SignedInRequest, benchmarks_for, find_benchmark, require, why_not
 from studio.models import Benchmark, Membership, User
 
 
-class PilotChoice(forms.ModelChoiceField[Pilot]):
+class PilotChoice(forms.ModelMultipleChoiceField):
     def label_from_instance(self, pilot: Pilot) -> str:
         scripted = ", scripted: practice only" if pilot.scripted else ""
         decisions = pilot.decisions  # type: ignore[attr-defined]  # annotated by auditable_pilots
@@ -45,25 +53,37 @@ def choices_in(form: forms.Form, name: str) -> QuerySet[Any]:
 class OpenAuditForm(forms.Form):
     pilot = PilotChoice(
         Pilot.objects.none(),
-        widget=forms.RadioSelect,
-        empty_label=None,
+        label="Pilots",
+        widget=forms.CheckboxSelectMultiple,
         error_messages={
-            "required": "The pilot whose judge to audit.",
+            "required": "Choose the pilots whose judge to audit.",
             "invalid_choice": "This pilot has nothing to audit.",
         },
     )
+    unit = forms.ChoiceField(
+        label="What people judge at a time",
+        choices=[
+            (AuditCampaign.Unit.SESSION, "A whole session: every intent's status and every checklist item"),
+            (AuditCampaign.Unit.DECISION, "A single yes or no decision"),
+        ],
+        initial=AuditCampaign.Unit.DECISION,
+        required=False,
+        widget=forms.RadioSelect,
+        help_text="The paper audits whole sessions, as many of each model. Single decisions are quicker to begin with.",
+    )
     name = forms.CharField(required=False, max_length=200, help_text="Leave blank for “Audit of pilot …”.")
     size = forms.IntegerField(
-        label="Decisions",
-        initial=DEFAULT_SIZE,
+        label="How many",
+        required=False,
         min_value=1,
         max_value=MAX_SIZE,
         help_text=(
-            "Sampled proportionally by kind, decision and persona. With 60, a rate of 3 % is known to about ± 5 points."
+            f"Leave blank for {DEFAULT_SESSIONS} sessions or {DEFAULT_SIZE} decisions. With 60 decisions, a rate of "
+            f"3 % is known to about ± 5 points."
         ),
     )
     overlap = forms.IntegerField(
-        label="People per decision",
+        label="People for each",
         min_value=1,
         max_value=9,
         help_text="The majority counts. With two or more, you also see how well people agree with each other.",
@@ -105,16 +125,16 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
         raise PermissionDenied(why_not("plan_audit"))
     else:
         raise Http404
-    initial = {"seed": secrets.randbelow(1_000_000), "pilot": request.GET.get("pilot")}
+    initial = {"seed": secrets.randbelow(1_000_000), "pilot": request.GET.getlist("pilot")}
     form = OpenAuditForm(benchmark, request.user, request.POST or None, initial=initial)
     pilots = choices_in(form, "pilot")
     if not initial["pilot"] and len(pilots[:2]) == 1:
-        form.initial["pilot"] = pilots[0]
+        form.initial["pilot"] = [pilots[0].pk]
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
             audit = open_audit(
-                data["pilot"],
+                *data["pilot"],
                 size=data["size"],
                 by=request.user,
                 seed=data["seed"],
@@ -122,6 +142,7 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
                 name=data["name"],
                 auditors=data["auditors"],
                 own_tasks=data["own_tasks"],
+                unit=data["unit"] or AuditCampaign.Unit.DECISION,
             )
         except CampaignError as error:
             form.add_error(error.field if error.field in form.fields else None, str(error))

@@ -41,8 +41,8 @@ def test_disagreement_is_counted_by_kind():
 
 def test_weighted_rate_uses_sampling_weights():
     resolved = [
-        ResolvedDecision("checklist", people=True, judge=False, weight=30),
-        ResolvedDecision("checklist", True, True, weight=10),
+        ResolvedDecision("checklist", "yes", "no", weight=30),
+        ResolvedDecision("checklist", "yes", "yes", weight=10),
     ]
 
     assert (weighted_rate(resolved), weighted_rate([])) == (0.75, None)

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from django.core.management.base import CommandParser
 
 from annotations.campaigns import CampaignError
-from evaluation.audits.campaigns import DEFAULT_PEOPLE, DEFAULT_SIZE, MAX_PEOPLE, open_audit
+from evaluation.audits.campaigns import DEFAULT_PEOPLE, DEFAULT_SESSIONS, DEFAULT_SIZE, MAX_PEOPLE, open_audit
 from evaluation.models import Pilot
 from studio.management.base import ReportCommand, default_user
 
@@ -29,9 +29,17 @@ class Command(ReportCommand):
             "--pilot", type=int, nargs="+", required=True, metavar="N", help="their ids, as in their pages' addresses"
         )
         parser.add_argument(
-            "--unit", choices=("session", "decision"), default="decision", help="what a packet is; only decision so far"
+            "--unit",
+            choices=("session", "decision"),
+            default="decision",
+            help="what a packet is: a whole session with all its questions, as in the paper, or a single decision",
         )
-        parser.add_argument("--size", type=int, default=DEFAULT_SIZE, metavar="K", help="packets; default: %(default)s")
+        parser.add_argument(
+            "--size",
+            type=int,
+            metavar="K",
+            help=f"packets; default: {DEFAULT_SIZE} decisions, {DEFAULT_SESSIONS} sessions",
+        )
         parser.add_argument(
             "--people", type=int, default=DEFAULT_PEOPLE, help="different people per packet; default: %(default)s"
         )
@@ -44,8 +52,6 @@ class Command(ReportCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         as_json = options["json"]
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
-        if options["unit"] == "session":
-            self._refuse("--unit: whole sessions cannot be audited yet.", "Use --unit decision.", as_json)
         if options["seed"] < 0 or options["people"] > MAX_PEOPLE:
             self._refuse(f"--seed is 0 or more, --people 1 to {MAX_PEOPLE}.", "", as_json)
         pilots = list(Pilot.objects.filter(benchmark=benchmark, pk__in=options["pilot"]).order_by("pk"))
@@ -64,6 +70,7 @@ class Command(ReportCommand):
                 overlap=options["people"],
                 name=options["name"],
                 own_tasks=options["own_tasks"],
+                unit=options["unit"],
             )
         except CampaignError as error:
             self._refuse(f"{OPTIONS.get(error.field, '')}: {error}", "Nothing was opened.", as_json)
@@ -73,7 +80,8 @@ class Command(ReportCommand):
             self.print_json(document)
         else:
             self.stdout.write(
-                f"Opened audit {campaign.pk}: {packets} decisions, {document['judgments_wanted']} judgments wanted"
+                f"Opened audit {campaign.pk}: {packets} {campaign.packets_word}, "
+                f"{document['judgments_wanted']} judgments wanted"
             )
 
     def _refuse(self, message: str, mend: str, as_json: bool) -> NoReturn:

@@ -32,7 +32,8 @@ class Command(ReportCommand):
             return
         summary = summarize([campaign])
         self.stdout.write(
-            f"{campaign.name}: {summary.packets} decisions, {summary.waiting} waiting, {summary.undecided} undecided"
+            f"{campaign.name}: {summary.packets} {campaign.packets_word}, "
+            f"{summary.waiting} waiting, {summary.undecided} undecided"
         )
         for row in summary.sources:
             self.stdout.write(

@@ -1,0 +1,86 @@
+"""The questions of audits, one by one: what the judge, each auditor and in the end people answered.
+
+A packet of one decision asks one question, a session as many as it has intents and checklist items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from annotations.consensus import settle
+from annotations.models import Consensus, Packet
+from annotations.packets import CREDITED
+from annotations.visibility import given_answers
+
+YES, NO = "yes", "no"
+
+
+@dataclass(frozen=True)
+class AuditedQuestion:
+    packet: int
+    key: str
+    """Empty in a packet of one decision."""
+    kind: str
+    judge: str
+    answers: tuple[str, ...]
+    """Of the auditors."""
+    enough: bool
+    """Whether as many people answered as were asked to."""
+    majority: str | None
+    """Of the auditors, once enough answered."""
+    final: str | None
+    """What was adjudicated, else the majority."""
+    weight: float
+    """How many questions of the population it represents."""
+    cluster: str
+
+
+def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion]:
+    given = given_answers(campaign_ids)
+    finals = {
+        row.packet_id: row.answers or {"": as_answer(row.decision)}
+        for row in Consensus.objects.filter(packet__campaign__in=campaign_ids)
+    }
+    packets = Packet.objects.filter(campaign__in=campaign_ids).order_by("campaign", "position")
+    for pk, kind, content, sealed, weight, cluster, overlap in packets.values_list(
+        "pk", "kind", "content", "sealed", "sampling_weight", "cluster", "campaign__overlap"
+    ):
+        answers = list(given.get(pk, {}).values())
+        enough = len(answers) >= overlap
+        majorities: Mapping[str, str | None] = settle(answers, {}) if enough else {}
+        final = finals.get(pk, {})
+        for key, question_kind, judge in asked(kind, content, sealed):
+            yield AuditedQuestion(
+                packet=pk,
+                key=key,
+                kind=question_kind,
+                judge=judge,
+                answers=tuple(row[key] for row in answers if key in row),
+                enough=enough,
+                majority=majorities.get(key),
+                final=final.get(key),
+                weight=weight,
+                cluster=cluster or f"packet:{pk}",
+            )
+
+
+def asked(kind: str, content: dict[str, object], sealed: dict[str, object]) -> Iterator[tuple[str, str, str]]:
+    """Key, kind and the judge's answer of each question."""
+    if kind != "session":
+        yield "", kind, as_answer(bool(sealed["decision"])) or NO
+        return
+    answers = sealed["answers"]
+    questions = content["questions"]
+    assert isinstance(answers, dict)
+    assert isinstance(questions, list)
+    for question in questions:
+        yield question["key"], question["kind"], answers[question["key"]]
+
+
+def as_answer(decision: bool | None) -> str | None:
+    return None if decision is None else YES if decision else NO
+
+
+def credited(answer: str) -> bool:
+    return answer in CREDITED

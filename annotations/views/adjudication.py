@@ -1,0 +1,100 @@
+"""Adjudication: deciding where auditors have no majority, blind to the judge."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotations import reports
+from annotations.adjudication import (
+    AdjudicationError,
+    adjudicable_packets,
+    adjudicate,
+    open_questions,
+    undecided_packets,
+)
+from annotations.forms import AdjudicationForm, SessionAdjudicationForm
+from annotations.models import AuditCampaign
+from annotations.packets import GUIDES, PacketContent
+from annotations.visibility import may_adjudicate, sees_results, visible_campaigns, why_not_adjudicate
+from studio.access import SignedInRequest
+from studio.models import User
+
+
+@login_required
+@require_GET
+def adjudicate_next(request: SignedInRequest, pk: int) -> HttpResponse:
+    """The first decision that waits for this person, or the audit if none does."""
+    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    waiting = _positions_to_adjudicate(request.user, row)
+    return redirect("annotations:adjudicate", pk, waiting[0]) if waiting else redirect(row)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
+    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
+    if not sees_results(request.user, row) and packet.pk not in undecided_packets(row):
+        raise PermissionDenied("This decision is still being judged, perhaps by you: it is not to be adjudicated yet.")
+    if not may_adjudicate(request.user, packet):
+        raise PermissionDenied(why_not_adjudicate(request.user, packet))
+    content = PacketContent.model_validate(packet.content)
+    whole = content.kind == "session"
+    form: AdjudicationForm | SessionAdjudicationForm = (
+        SessionAdjudicationForm(content, open_questions(packet), request.POST or None)
+        if whole
+        else AdjudicationForm(request.POST or None)
+    )
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            if isinstance(form, SessionAdjudicationForm):
+                adjudicate(packet, by=request.user, answers=form.answers(), reason=data["reason"])
+            else:
+                adjudicate(packet, by=request.user, decision=data["decision"] == "yes", reason=data["reason"])
+        except AdjudicationError as error:
+            form.reject(error.field, str(error))
+        else:
+            return _after_adjudication(request, row, position)
+    return render(
+        request,
+        "annotations/adjudicate_session.html" if whole else "annotations/adjudicate.html",
+        {
+            "campaign": row,
+            "packet": packet,
+            "content": content,
+            "guide": GUIDES[content.kind],
+            "judgments": reports.current_judgments(packet),
+            "form": form,
+            "neighbors": _neighbors(position, _positions_to_adjudicate(request.user, row)),
+        },
+    )
+
+
+def _after_adjudication(request: SignedInRequest, row: AuditCampaign, position: int) -> HttpResponse:
+    """On to the next decision after this one, else to the first that is left, else to the results."""
+    waiting = _positions_to_adjudicate(request.user, row)
+    if not waiting:
+        messages.success(request, "Your decision counts. Nothing else is left to adjudicate here.")
+        return redirect(row)
+    messages.success(request, f"Your decision counts. {len(waiting)} left.")
+    later = [other for other in waiting if other > position]
+    return redirect("annotations:adjudicate", row.pk, (later or waiting)[0])
+
+
+def _positions_to_adjudicate(user: User, row: AuditCampaign) -> list[int]:
+    return adjudicable_packets(user, AuditCampaign.objects.filter(pk=row.pk)).get(row, [])
+
+
+def _neighbors(position: int, waiting: list[int]) -> dict[str, int | None]:
+    return {
+        "number": waiting.index(position) + 1 if position in waiting else None,
+        "total": len(waiting),
+        "previous": next((other for other in reversed(waiting) if other < position), None),
+        "next": next((other for other in waiting if other > position), None),
+    }

@@ -1,0 +1,155 @@
+"""Judging blind: nothing sealed is rendered before the judgment."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotations import reports
+from annotations.forms import JudgmentForm, SessionJudgmentForm, known_answers
+from annotations.judgments import MAX_DRAFT_LENGTH, JudgmentError, next_number, open_results, record_judgment, undo_last
+from annotations.leases import autosave, next_packet, read_draft, renew_lease
+from annotations.models import AuditCampaign, Packet
+from annotations.packets import GUIDES, PacketContent
+from annotations.visibility import is_auditor, shares_of, visible_campaigns
+from studio.access import SignedInRequest, require
+from studio.models import User
+
+
+@login_required
+@require_POST
+def results(request: SignedInRequest, pk: int) -> HttpResponse:
+    row = _find_assigned_campaign(request, pk)
+    try:
+        open_results(row, request.user)
+    except JudgmentError as error:
+        messages.warning(request, str(error))
+    return redirect(row)
+
+
+@login_required
+@require_GET
+def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
+    row = _find_assigned_campaign(request, pk)
+    packet = next_packet(row, request.user)
+    if packet is None:
+        return redirect(row)
+    return redirect("annotations:packet", row.pk, packet.position)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
+    row = _find_assigned_campaign(request, pk)
+    packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
+    content = PacketContent.model_validate(packet.content)
+    form = _judgment_form(content, request.POST or None, _initial_values(packet, request.user))
+    rejection = None
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            record_judgment(
+                packet,
+                auditor=request.user,
+                answer=data["answer"],
+                number=data["number"],
+                evidence=form.passages(),
+                comment=data["comment"],
+                milliseconds=data["milliseconds"],
+                answers=form.answers() if isinstance(form, SessionJudgmentForm) else None,
+            )
+        except JudgmentError as error:
+            form.reject(error.field, str(error))
+            rejection = error
+        else:
+            if "X-Studio-Script" in request.headers:
+                return JsonResponse({"address": reverse("annotations:judge", args=[row.pk])})
+            return redirect("annotations:judge", row.pk)
+    if not form.is_bound and (_is_over(packet) or not renew_lease(packet.pk, request.user)):
+        return redirect("annotations:judge", row.pk)
+    return _render_question(request, packet, content, form, status=409 if rejection and not rejection.field else 200)
+
+
+@login_required
+@require_POST
+def autosave_answers(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
+    """What was entered of a session so far; nothing is checked before the person hands it in."""
+    row = _find_assigned_campaign(request, pk)
+    packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
+    draft = {
+        "answers": known_answers(PacketContent.model_validate(packet.content), request.POST),
+        "evidence": request.POST.get("evidence", "")[:MAX_DRAFT_LENGTH],
+        "comment": request.POST.get("comment", "")[:MAX_DRAFT_LENGTH],
+    }
+    held = not _is_over(packet) and autosave(packet.pk, request.user, draft)
+    return HttpResponse(status=204 if held else 409)
+
+
+@login_required
+@require_POST
+def undo(request: SignedInRequest, pk: int) -> HttpResponse:
+    row = _find_assigned_campaign(request, pk)
+    try:
+        packet = undo_last(row, request.user)
+    except JudgmentError as error:
+        messages.warning(request, str(error))
+        return redirect("annotations:judge", row.pk)
+    messages.success(request, "Your last answer was undone. Here is the question again.")
+    return redirect("annotations:packet", row.pk, packet.position)
+
+
+def _find_assigned_campaign(request: SignedInRequest, pk: int) -> AuditCampaign:
+    """Raises Http404, or PermissionDenied unless the person is an auditor of the campaign."""
+    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    require(request.user, row.benchmark, "audit")
+    if not is_auditor(request.user, row):
+        raise PermissionDenied("Other auditors were chosen for this audit. Whoever opened it can open one for you.")
+    return row
+
+
+def _initial_values(packet: Packet, user: User) -> dict[str, object]:
+    number = next_number(packet, user)
+    undone = packet.judgments.filter(auditor=user, number=number - 2).first()
+    values: dict[str, object] = {}
+    if undone:
+        values = {"evidence": "\n".join(undone.evidence), "comment": undone.comment, "answers": undone.answers}
+    return {"number": number, **values, **read_draft(packet, user)}
+
+
+def _judgment_form(content: PacketContent, data: QueryDict | None, initial: dict[str, object]) -> JudgmentForm:
+    if content.kind == "session":
+        return SessionJudgmentForm(content, data, initial=initial)
+    return JudgmentForm(data, initial=initial)
+
+
+def _is_over(packet: Packet) -> bool:
+    return packet.campaign.state != AuditCampaign.State.OPEN or packet.adjudications.exists()
+
+
+def _render_question(
+    request: SignedInRequest, packet: Packet, content: PacketContent, form: JudgmentForm, *, status: int
+) -> HttpResponse:
+    row = packet.campaign
+    share = shares_of([row], request.user)[row.pk]
+    total = share.done + len(share.pending)
+    return render(
+        request,
+        "annotations/session.html" if content.kind == "session" else "annotations/judge.html",
+        {
+            "campaign": row,
+            "packet": packet,
+            "content": content,
+            "guide": GUIDES[content.kind],
+            "form": form,
+            "number": min(share.done + 1, total),
+            "total": total,
+            "done": share.done,
+            "minutes": reports.minutes_left(row, request.user, len(share.pending)),
+        },
+        status=status,
+    )

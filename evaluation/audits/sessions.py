@@ -1,0 +1,147 @@
+"""Auditing whole sessions, the paper's unit (section F.1): every terminal status that a judge decided, and every
+checklist item that it graded, on the record of the whole session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotations.packets import EvidencePart, PacketContent, Question, SealedSession, build_content
+from annotations.sampling import AuditableDecision
+from evaluation.audits.parts import file_parts, tool_parts
+from evaluation.grading.evidence import TurnEvidence, load_evidence
+from evaluation.grading.judged import JudgedSession, load_judged, session_items
+from evaluation.grading.judgings import rules_of, scoring_choice
+from evaluation.models import Pilot, Session
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.session import COVERED
+from studio.domain.task import TaskSpec
+
+PREFIX = "session:"
+"""Before a session's key: names it as the source of a packet."""
+
+
+@dataclass(frozen=True)
+class JudgedQuestion:
+    question: Question
+    answer: str
+    share: float
+    """What its credit adds to the session's Proc or Comp."""
+
+
+@dataclass(frozen=True)
+class AuditableSession:
+    """A finished session with what the judge decided of it."""
+
+    session: Session
+    pilot: Pilot
+    task: TaskSpec
+    questions: tuple[JudgedQuestion, ...]
+    proc: float | None
+    """Of its own intents; None for a set-up task, which is never scored alone."""
+    comp: float | None
+
+    @property
+    def source(self) -> str:
+        return f"{PREFIX}{self.session.pk}"
+
+    @property
+    def stratum(self) -> str:
+        return f"pilot {self.pilot.number} · {self.pilot.agent_name}"[:100]
+
+
+def auditable_sessions(pilots: Sequence[Pilot]) -> Iterator[AuditableSession]:
+    for pilot in pilots:
+        choice = scoring_choice(pilot)
+        rows = Session.objects.filter(run__pilot=pilot, state=Session.State.FINISHED)
+        sessions = list(rows.select_related("revision__task").prefetch_related("intents").order_by("pk"))
+        judged = load_judged(choice.round, sessions)
+        specs = {row.revision_id: TaskSpec.model_validate(row.revision.spec) for row in sessions}
+        rules = rules_of(choice)
+        for session in sessions:
+            task, decided = specs[session.revision_id], judged[session.pk]
+            credits = [
+                (item, values[ScoringMode.STRICT].value)
+                for item, values in session_items(task, session.state, decided, rules)
+            ]
+            known = [(item, met) for item, met in credits if met is not None]
+            total = sum(item.weight for item, _ in known)
+            items = tuple(
+                JudgedQuestion(
+                    Question(key=f"item-{item.index}", kind="checklist", subject=item.criterion),
+                    "yes" if met else "no",
+                    item.weight / total if total else 0.0,
+                )
+                for item, met in known
+                if item.grader == "rubric"
+            )
+            questions = (*_statuses(task, decided), *items)
+            if questions:
+                met_weight = sum(item.weight for item, met in known if met)
+                covered = sum(status.status in COVERED for status in decided.statuses.values())
+                yield AuditableSession(
+                    session,
+                    pilot,
+                    task,
+                    questions,
+                    proc=None if task.is_setup or not task.intents else covered / len(task.intents),
+                    comp=None if task.is_setup or not total else met_weight / total,
+                )
+
+
+def _statuses(task: TaskSpec, judged: JudgedSession) -> Iterator[JudgedQuestion]:
+    """Of intents whose status a judge decided: not of those that the request tells."""
+    for index, intent in enumerate(task.intents, start=1):
+        status = judged.statuses.get(index)
+        if status is not None and status.turn:
+            question = Question(key=f"intent-{index}", kind="status", subject=intent.content)
+            yield JudgedQuestion(question, status.status, 1 / len(task.intents))
+
+
+def as_candidate(row: AuditableSession) -> AuditableDecision:
+    return AuditableDecision(row.source, row.stratum)
+
+
+def freeze_session(row: AuditableSession, judge: str, names: Collection[str]) -> tuple[PacketContent, SealedSession]:
+    turns = load_evidence(row.session, ScoringMode.STRICT)
+    content = build_content(
+        "session",
+        row.task.title or row.task.task_id,
+        list(_record(turns, row.task)),
+        names=names,
+        questions=[judged.question for judged in row.questions],
+    )
+    sealed = SealedSession(
+        answers={judged.question.key: judged.answer for judged in row.questions},
+        reasons=_reasons(row.session),
+        shares={judged.question.key: judged.share for judged in row.questions},
+        judge=judge,
+    )
+    return content, sealed
+
+
+def _record(turns: Sequence[TurnEvidence], task: TaskSpec) -> Iterator[EvidencePart]:
+    """Everything that judges were shown over the turns, each piece once: files again where they changed."""
+    calls = 0
+    files: dict[str, str] = {}
+    for turn in turns:
+        label = f"turn {turn.number}"
+        yield EvidencePart(role="user", label=label, text=turn.messages[-1])
+        yield from tool_parts(turn.calls[calls:], task)
+        calls = len(turn.calls)
+        yield EvidencePart(role="assistant", label=label, text=turn.reply)
+        for part in file_parts(turn, task):
+            if files.get(part.label) != part.text:
+                files[part.label] = part.text
+                yield part
+
+
+def _reasons(session: Session) -> dict[str, str]:
+    """The judge's last reason for each item."""
+    verdicts: Mapping[int, str] = dict(
+        session.judgings.filter(scoring=ScoringMode.STRICT, verdicts__kind="checklist", verdicts__reason__gt="")
+        .order_by("round__number", "sample", "verdicts__turn")
+        .values_list("verdicts__index", "verdicts__reason")
+    )
+    return {f"item-{index}": reason for index, reason in verdicts.items()}

@@ -1,0 +1,86 @@
+// A whole session on one screen: keys answer the question that is current, what is entered is saved as it is entered.
+import { fetchAnswer } from "../shared/requests.js";
+
+const form = document.querySelector("#judgment");
+const questions = [...form.querySelectorAll("[data-question]")];
+const status = form.querySelector("[data-status]");
+const saved = document.querySelector("[data-autosaved]");
+const count = form.querySelector("[data-count]");
+const chosen = (question) => question.querySelector("input:checked");
+/** @type {[HTMLElement, HTMLInputElement | null][]} question and what was chosen before */
+const history = [];
+let at = Math.max(0, questions.findIndex((question) => !chosen(question)));
+
+function show() {
+  for (const question of questions) question.classList.toggle("current", question === questions[at]);
+  count.textContent = `${questions.filter(chosen).length} of ${questions.length} answered`;
+}
+
+function move(to) {
+  at = Math.min(questions.length - 1, Math.max(0, to));
+  show();
+  questions[at].focus({ preventScroll: true });
+  questions[at].scrollIntoView({ block: "nearest" });
+}
+
+function choose(value) {
+  const question = questions[at];
+  const input = [...question.querySelectorAll("input")].find((one) => one.value === value);
+  if (!input) {
+    status.textContent = "This question has other answers.";
+    return;
+  }
+  history.push([question, chosen(question)]);
+  input.checked = true;
+  autosave();
+  const open = questions.findIndex((one, index) => index > at && !chosen(one));
+  move(open < 0 ? at + 1 : open);
+}
+
+let timer;
+let saving = Promise.resolve();
+function autosave() {
+  clearTimeout(timer);
+  timer = setTimeout(save, 400);
+}
+
+function save() {
+  clearTimeout(timer);
+  timer = null;
+  const body = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+  saving = saving.then(async () => {
+    try {
+      await fetchAnswer(form.dataset.autosave, { method: "POST", body, headers: { "X-Studio-Script": "1" }, keepalive: true });
+      saved.textContent = "Saved";
+    } catch {
+      saved.textContent = "Not saved yet";
+    }
+  });
+}
+
+for (const button of form.querySelectorAll("[data-choice], [data-move]")) {
+  button.hidden = false;
+  button.addEventListener("mousedown", (event) => event.preventDefault());
+  button.addEventListener("click", () =>
+    button.dataset.choice ? choose(button.dataset.choice) : move(at + Number(button.dataset.move)),
+  );
+}
+form.querySelector("[data-undo]").addEventListener("click", (event) => {
+  const last = history.pop();
+  if (!last) return; // the form takes back the last session
+  event.preventDefault();
+  const [question, before] = last;
+  for (const input of question.querySelectorAll("input")) input.checked = input === before;
+  autosave();
+  move(questions.indexOf(question));
+});
+form.addEventListener("change", (event) => {
+  const question = event.target.closest?.("[data-question]");
+  if (!question) return;
+  at = questions.indexOf(question);
+  show();
+  autosave();
+});
+form.addEventListener("input", (event) => event.target.matches("textarea") && autosave());
+document.addEventListener("visibilitychange", () => document.hidden && timer && save());
+show();
