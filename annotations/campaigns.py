@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from django.db import transaction
 from django.utils import timezone
 
-from annotations.models import AuditCampaign, Packet, Seat
+from annotations.models import AuditCampaign, Packet, Population, Seat
 from annotations.packets import PacketContent, SealedDecision, SealedSession
 from studio.access import ALLOWED
 from studio.models import Benchmark, Event, Membership, User
@@ -40,6 +40,21 @@ class FrozenDecision:
     """Names its session; empty: it stands alone."""
 
 
+@dataclass(frozen=True)
+class PopulationRow:
+    """A session that could have been drawn. Scores are of the judge, None where it has none."""
+
+    source: str
+    """As of the packet, if it was drawn."""
+    agent: str
+    stratum: str
+    """Sessions of an agent that were drawn with equal chance."""
+    proc: float | None
+    comp: float | None
+    judged: dict[str, tuple[float, float]]
+    """Of Proc and Comp: the part of the score that a judge gave, and could have given."""
+
+
 @transaction.atomic
 def open_campaign(
     benchmark: Benchmark,
@@ -54,6 +69,7 @@ def open_campaign(
     auditors: Collection[User] = (),
     own_tasks: bool = False,
     unit: str = AuditCampaign.Unit.DECISION,
+    population: Sequence[PopulationRow] = (),
 ) -> AuditCampaign:
     """Freeze the decisions, in the given order, as packets. Raises CampaignError."""
     if not name.strip():
@@ -75,6 +91,8 @@ def open_campaign(
         created_by=by,
     )
     campaign.auditors.set(auditors)
+    if population:
+        Population.objects.create(campaign=campaign, rows=[asdict(row) for row in population])
     packets = Packet.objects.bulk_create(
         Packet(
             campaign=campaign,

@@ -25,6 +25,8 @@ class AuditedQuestion:
     judge: str
     answers: tuple[str, ...]
     """Of the auditors."""
+    settled: bool | None
+    """Of its packet: whether every question has an answer in the end; None if not enough people judged."""
     enough: bool
     """Whether as many people answered as were asked to."""
     majority: str | None
@@ -38,10 +40,7 @@ class AuditedQuestion:
 
 def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion]:
     given = given_answers(campaign_ids)
-    finals = {
-        row.packet_id: row.answers or {"": as_answer(row.decision)}
-        for row in Consensus.objects.filter(packet__campaign__in=campaign_ids)
-    }
+    consensus = {row.packet_id: row for row in Consensus.objects.filter(packet__campaign__in=campaign_ids)}
     packets = Packet.objects.filter(campaign__in=campaign_ids).order_by("campaign", "position")
     for pk, kind, content, sealed, weight, cluster, overlap in packets.values_list(
         "pk", "kind", "content", "sealed", "sampling_weight", "cluster", "campaign__overlap"
@@ -49,7 +48,8 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
         answers = list(given.get(pk, {}).values())
         enough = len(answers) >= overlap
         majorities: Mapping[str, str | None] = settle(answers, {}) if enough else {}
-        final = finals.get(pk, {})
+        row = consensus.get(pk)
+        final = (row.answers or {"": as_answer(row.decision)}) if row else {}
         for key, question_kind, judge in asked(kind, content, sealed):
             yield AuditedQuestion(
                 packet=pk,
@@ -57,6 +57,7 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
                 kind=question_kind,
                 judge=judge,
                 answers=tuple(row[key] for row in answers if key in row),
+                settled=row and row.decision is not None,
                 enough=enough,
                 majority=majorities.get(key),
                 final=final.get(key),

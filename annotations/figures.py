@@ -11,6 +11,7 @@ from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment
 from annotations.packets import STATUSES
 from annotations.results import DisagreementRow, JudgeErrors, SourceRow, summarize
+from annotations.scores import Interval, MetricScores, corrected_scores
 
 Json = dict[str, Any]
 
@@ -48,6 +49,10 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
         "statuses": [
             {"judge": judge, **dict(zip(STATUSES, counts, strict=True))} for judge, counts in summary.statuses
         ],
+        "scores": [
+            {"agent": row.agent, **{metric: _scores(found) for metric, found in row.metrics}}
+            for row in corrected_scores(campaign)
+        ],
         "agreement": {
             "packets": summary.pairs_from,
             "differing_pairs": summary.between_auditors,
@@ -79,6 +84,25 @@ def _errors(row: JudgeErrors) -> Json:
         "false_no": _rate(row.false_no),
         "cohen_kappa": row.kappa,
     }
+
+
+def _scores(scores: MetricScores | None) -> Json | None:
+    if scores is None:
+        return None
+    return {
+        "raw": _interval(scores.raw),
+        "corrected": _interval(scores.corrected),
+        "rogan_gladen": _interval(scores.rogan_gladen),
+        "people_alone": _interval(scores.people),
+        "sessions": scores.sessions,
+        "audited": scores.audited,
+        "rank": scores.rank,
+        "rank_corrected": scores.rank_corrected,
+    }
+
+
+def _interval(interval: Interval | None) -> Json | None:
+    return None if interval is None else {"value": interval.value, "low": interval.low, "high": interval.high}
 
 
 def _confusion(table: Confusion) -> Json:

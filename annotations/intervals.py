@@ -65,7 +65,7 @@ def clustered_wilson(answers: Iterable[tuple[Hashable, bool]], z: float = 1.9599
 def _design_effect(clusters: Iterable[list[bool]], share: float, n: int) -> float:
     """The variance of the share between clusters beside that of as many independent answers."""
     rows = list(clusters)
-    independent = share * (1 - share) / n
+    independent = share * (1 - share) / max(1, n - 1)
     if len(rows) < 2 or independent == 0:
         return 1.0
     spread = sum((sum(row) - share * len(row)) ** 2 for row in rows)

@@ -64,6 +64,14 @@ class AuditCampaign(models.Model):
         return self.packets_word.removesuffix("s")
 
 
+class Population(models.Model):
+    """The sessions that an audit of whole sessions was drawn from, with what they scored. Sealed and frozen."""
+
+    campaign = models.OneToOneField(AuditCampaign, on_delete=models.CASCADE, related_name="population")
+    rows = OrderedJSONField(default=list)
+    """``PopulationRow`` as written by ``dataclasses.asdict``."""
+
+
 class Packet(models.Model):
     """Exactly what an auditor sees of one decision or session and, sealed beside it, what the judge decided. Frozen."""
 

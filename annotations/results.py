@@ -17,7 +17,7 @@ from annotations.agreement import (
 )
 from annotations.decided import AuditedQuestion, audited_questions, credited
 from annotations.intervals import Rate, clustered_wilson, wilson
-from annotations.models import AuditCampaign, Consensus
+from annotations.models import AuditCampaign
 from annotations.packets import STATUSES
 
 AXES = {
@@ -127,9 +127,8 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
         for row in questions
         if row.final is not None
     ]
-    consensus = Consensus.objects.filter(packet__campaign__in=ids)
-    undecided = consensus.filter(decision=None).count()
-    packets = len({row.packet for row in questions})
+    settled = Counter({row.packet: row.settled for row in questions}.values())
+    packets = settled.total()
     units = [list(row.answers) for row in questions if len(row.answers) > 1]
     full = [list(row.answers) for row in questions if row.enough]
     kinds = {row.kind for row in questions}
@@ -142,8 +141,8 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
             for label, kinds in axes.items()
         ),
         packets=packets,
-        undecided=undecided,
-        waiting=packets - consensus.count(),
+        undecided=settled[False],
+        waiting=settled[None],
         between_auditors=disagreement(units),
         alpha=krippendorff_alpha(units),
         pairs_from=len(units),

@@ -1,5 +1,6 @@
 """Packets may be whole sessions, with an answer to each of their questions."""
 
+import django.db.models.deletion
 import studio.models.fields
 from django.db import migrations, models
 
@@ -23,6 +24,21 @@ class Migration(migrations.Migration):
     dependencies = [("annotations", "0007_seats_of_earlier_audits")]
 
     operations = [
+        migrations.CreateModel(
+            name="Population",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("rows", studio.models.fields.OrderedJSONField(default=list)),
+                (
+                    "campaign",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="population",
+                        to="annotations.auditcampaign",
+                    ),
+                ),
+            ],
+        ),
         migrations.AddField(
             "AuditCampaign", "unit", models.CharField(choices=UNITS, default="decision", max_length=10)
         ),

@@ -12,6 +12,7 @@ from annotations.campaigns import close_campaign
 from annotations.models import AuditCampaign
 from annotations.packets import STATUSES
 from annotations.results import summarize
+from annotations.scores import corrected_scores
 from annotations.visibility import benchmarks_to_audit, sees_results, shares_of, visible_campaigns
 from studio.access import SignedInRequest, may, require
 
@@ -52,6 +53,7 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
             "weighted": round(100 * (summary.weighted or 0), 1),
             "between": round(100 * (summary.between_auditors or 0), 1),
             "statuses": STATUSES,
+            "scores": corrected_scores(row),
             "undecided": reports.list_undecided(row, request.user),
             "disagreements": reports.list_disagreements(row),
         }

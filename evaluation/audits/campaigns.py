@@ -7,7 +7,7 @@ sealed beside it. A scripted judge may be audited for practice; such an audit is
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -18,7 +18,13 @@ from annotations.packets import PacketContent, SealedDecision, build_content
 from annotations.results import AuditSummary, summarize
 from annotations.sampling import AuditableDecision, draw_sample
 from evaluation.audits.parts import conversation_parts, file_parts, reply_part, tool_parts
-from evaluation.audits.sessions import as_candidate, auditable_sessions, freeze_session
+from evaluation.audits.sessions import (
+    AuditableSession,
+    as_candidate,
+    as_population,
+    auditable_sessions,
+    freeze_session,
+)
 from evaluation.grading.evidence import load_evidence
 from evaluation.grading.judgings import judge_of, scoring_choice
 from evaluation.models import Judging, Pilot, Session, Verdict
@@ -86,12 +92,14 @@ def open_audit(
         raise CampaignError("size", f"Choose between 1 and {MAX_SIZE} {'sessions' if whole else 'decisions'}.")
     validate_auditors(pilot.benchmark, overlap, auditors)
     pilots = list(dict.fromkeys((pilot, *others)))
-    frozen = _draw_sessions(pilots, size, seed) if whole else _draw_decisions(pilots, size, seed)
+    sessions = {row.source: row for row in auditable_sessions(pilots)} if whole else {}
+    frozen = _draw_sessions(pilots, sessions, size, seed) if whole else _draw_decisions(pilots, size, seed)
     numbers = ", ".join(str(row.number) for row in pilots)
     return open_campaign(
         pilot.benchmark,
         frozen,
         unit=unit,
+        population=[as_population(row) for row in sessions.values()],
         name=name or f"Audit of pilot{'s' if others else ''} {numbers}"[:200],
         source=" ".join(map(source_of, pilots)),
         seed=seed,
@@ -138,8 +146,9 @@ def _auditable_decisions(pilots: Sequence[Pilot]) -> Iterator[AuditableDecision]
             yield AuditableDecision(f"verdict:{pk}", stratum + suffix)
 
 
-def _draw_sessions(pilots: Sequence[Pilot], size: int, seed: int) -> list[FrozenDecision]:
-    found = {row.source: row for row in auditable_sessions(pilots)}
+def _draw_sessions(
+    pilots: Sequence[Pilot], found: Mapping[str, AuditableSession], size: int, seed: int
+) -> list[FrozenDecision]:
     sample = draw_sample(map(as_candidate, found.values()), size, seed, uniform=True)
     names = {name for pilot in pilots for name in _model_names(pilot)}
     judges = {pilot.pk: str(scoring_choice(pilot).round.judge.get("model", "")) for pilot in pilots}

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotations.packets import EvidencePart, PacketContent, Question, SealedSession, build_content
+from annotations.campaigns import PopulationRow
+from annotations.packets import CREDITED, EvidencePart, PacketContent, Question, SealedSession, build_content
 from annotations.sampling import AuditableDecision
 from evaluation.audits.parts import file_parts, tool_parts
 from evaluation.grading.evidence import TurnEvidence, load_evidence
@@ -97,6 +98,21 @@ def _statuses(task: TaskSpec, judged: JudgedSession) -> Iterator[JudgedQuestion]
         if status is not None and status.turn:
             question = Question(key=f"intent-{index}", kind="status", subject=intent.content)
             yield JudgedQuestion(question, status.status, 1 / len(task.intents))
+
+
+def as_population(row: AuditableSession) -> PopulationRow:
+    def judged(kind: str) -> tuple[float, float]:
+        of = [each for each in row.questions if each.question.kind == kind]
+        return sum(each.share for each in of if each.answer in CREDITED), sum(each.share for each in of)
+
+    return PopulationRow(
+        source=row.source,
+        agent=row.pilot.agent_name,
+        stratum=row.stratum,
+        proc=row.proc,
+        comp=row.comp,
+        judged={"proc": judged("status"), "comp": judged("checklist")},
+    )
 
 
 def as_candidate(row: AuditableSession) -> AuditableDecision:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations.intervals import wilson
+from annotations.intervals import clustered_wilson, wilson
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,26 @@ def test_interval_contains_the_rate_and_is_symmetric(pair):
 
     assert 0 <= rate.low <= rate.value <= rate.high <= 1
     assert rate.low == pytest.approx(1 - mirrored.high)
+
+
+def test_answers_that_stand_alone_have_the_plain_interval():
+    answers = [(number, number < 2) for number in range(20)]
+
+    assert clustered_wilson(answers) == wilson(2, 20)
+
+
+def test_answers_that_are_alike_within_clusters_have_a_wider_interval():
+    alike = clustered_wilson((number // 5, number < 5) for number in range(40))
+    plain = wilson(5, 40)
+
+    assert (alike.count, alike.n, alike.value) == (plain.count, plain.n, plain.value)
+    assert alike.low < plain.low
+    assert plain.high < wilson(1, 8).high < alike.high < wilson(1, 8).high + 0.04
+
+
+def test_clusters_never_make_an_interval_narrower():
+    spread = clustered_wilson((number % 10, number < 10) for number in range(40))
+
+    assert spread == wilson(10, 40)
+    assert clustered_wilson([]) == wilson(0, 0)
+    assert clustered_wilson([("a", False)] * 3) == wilson(0, 3)

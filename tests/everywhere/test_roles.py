@@ -226,6 +226,7 @@ RULES = {
     "annotations:judge": "GET audit",
     "annotations:packet": "GET audit, POST audit",
     "annotations:undo": "POST audit",
+    "annotations:autosave": "POST audit",
     "annotations:adjudicate_next": "GET view",
     "annotations:adjudicate": "GET plan_audit, POST plan_audit",
 }

@@ -71,7 +71,6 @@ def test_audit_of_two_pilots_is_opened_and_reported():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--unit", "session"), "whole sessions cannot be audited yet"),
         (("--people", "4"), "4 people must judge each decision, but only 3 people are assigned"),
         (("--size", "0"), "Choose between 1 and"),
         (("--seed", "-1"), "--seed is 0 or more"),

@@ -8,6 +8,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
 from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
 from annotations.figures import campaign_figures
@@ -15,7 +16,7 @@ from annotations.judgments import JudgmentError, undo_last
 from annotations.leases import take_seat
 from annotations.models import AuditCampaign, Consensus, Judgment, Seat
 from evaluation.audits.campaigns import open_audit
-from evaluation.models import Pilot
+from evaluation.models import Pilot, Session
 from tests.annotations.builders import make_person, record_judgment
 from tests.evaluation.factories import finish, pilot_row, resolve_intent, turn, verdict
 
@@ -192,3 +193,26 @@ def test_adjudication_page_of_a_session_shows_only_what_is_open_and_nothing_seal
     assert Consensus.objects.get().decision is True
     page = client.get(f"/audits/{campaign.pk}/").content.decode()
     assert "people: provided" in page
+
+
+def test_report_gives_raw_and_corrected_scores_of_each_agent():
+    pilot = pilot_row(runs=4)
+    sessions = list(Session.objects.filter(run__pilot=pilot).order_by("pk"))
+    for session in sessions:
+        Session.objects.filter(pk=session.pk).update(state="finished", ended_at=timezone.now())
+        turn(session, 1)
+        resolve_intent(session, 1, "completed", 1)
+        resolve_intent(session, 2, "provided", 1)
+        verdict(session, index=1, met=True)
+        verdict(session, index=2, met=False)
+    ana = make_person(pilot.benchmark, "auditor")
+    campaign = open_audit(pilot, by=None, overlap=1, unit="session", size=2)
+    for packet in campaign.packets.all():
+        answers = packet.sealed["answers"] | {"item-1": "no"}
+        record_judgment(packet, auditor=ana, answer="answered", answers=answers, number=1)
+
+    (row,) = campaign_figures(campaign)["scores"]
+
+    assert (row["agent"], row["comp"]["sessions"], row["comp"]["audited"]) == (pilot.agent_name, 4, 2)
+    assert (row["comp"]["raw"]["value"], row["comp"]["corrected"]["value"]) == (0.5, 0.0)
+    assert (row["proc"]["raw"]["value"], row["proc"]["corrected"]["value"], row["proc"]["rank"]) == (0.5, 0.5, 1)
