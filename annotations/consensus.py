@@ -46,7 +46,7 @@ def update_consensus(packet: Packet) -> Consensus | None:
     if adjudication is None and len(given) < packet.campaign.overlap:
         Consensus.objects.filter(packet=packet).delete()
         return None
-    values = {"judged_by": len(given), "adjudicated": adjudication is not None}
+    values: dict[str, object] = {"judged_by": len(given), "adjudicated": adjudication is not None}
     if packet.kind == "session":
         answers = settle(given.values(), adjudication.answers if adjudication else {})
         values |= {"answers": answers, "decision": None if None in answers.values() else True}

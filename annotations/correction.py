@@ -55,11 +55,11 @@ class Stratum:
 
     @property
     def sessions(self) -> int:
-        return self.judge.shape[-1]
+        return int(self.judge.shape[-1])
 
     @property
     def n(self) -> int:
-        return self.people.shape[-1]
+        return int(self.people.shape[-1])
 
 
 def raw_mean(scores: Floats) -> Corrected:
@@ -149,7 +149,7 @@ def _ratio(part: Floats, whole: Floats) -> tuple[Floats, Floats]:
 
 
 def _centred(values: Floats) -> Floats:
-    return values - values.mean(axis=-1, keepdims=True)
+    return np.asarray(values - values.mean(axis=-1, keepdims=True))
 
 
 def _variance(values: Floats) -> Floats:

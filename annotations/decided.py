@@ -57,7 +57,7 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
                 kind=question_kind,
                 judge=judge,
                 answers=tuple(row[key] for row in answers if key in row),
-                settled=row and row.decision is not None,
+                settled=None if row is None else row.decision is not None,
                 enough=enough,
                 majority=majorities.get(key),
                 final=final.get(key),

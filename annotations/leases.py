@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 from django.db.models import Q, QuerySet
@@ -50,7 +51,7 @@ def renew_lease(packet: int, auditor: User) -> bool:
     return bool(held.update(leased_until=timezone.now() + LEASE))
 
 
-def autosave(packet: int, auditor: User, draft: dict[str, object]) -> bool:
+def autosave(packet: int, auditor: User, draft: Mapping[str, object]) -> bool:
     """Whether the person holds the packet, by key; then what they entered is stored, and the lease starts again."""
     held = Seat.objects.filter(packet=packet, auditor=auditor, judged=False)
     return bool(held.update(draft=draft, leased_until=timezone.now() + LEASE))

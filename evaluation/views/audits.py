@@ -31,7 +31,7 @@ from studio.access import ALLOWED, SignedInRequest, benchmarks_for, find_benchma
 from studio.models import Benchmark, Membership, User
 
 
-class PilotChoice(forms.ModelMultipleChoiceField):
+class PilotChoice(forms.ModelMultipleChoiceField[Pilot]):
     def label_from_instance(self, pilot: Pilot) -> str:
         scripted = ", scripted: practice only" if pilot.scripted else ""
         decisions = pilot.decisions  # type: ignore[attr-defined]  # annotated by auditable_pilots
