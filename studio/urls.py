@@ -23,7 +23,17 @@ from studio.views import (
 from studio.views.accounts import settings, sign_in, tokens
 from studio.views.personas import profile, scripts, skills
 from studio.views.review import comments, workflow
-from studio.views.tasks import autosave, copy_page, create, editor, live_checks, task_list, templates, versions
+from studio.views.tasks import (
+    autosave,
+    build_on,
+    copy_page,
+    create,
+    editor,
+    live_checks,
+    task_list,
+    templates,
+    versions,
+)
 
 handler400 = "studio.views.errors.bad_request"
 handler403 = "studio.views.errors.forbidden"
@@ -56,6 +66,7 @@ task_patterns: Patterns = [
     path("check/", live_checks.check, name="check"),
     path("keep/", autosave.autosave_task, name="autosave"),
     path("discard/", autosave.discard, name="discard"),
+    path("build-on/", build_on.move_scoring, name="build_on"),
 ]
 
 persona_patterns: Patterns = [

@@ -56,16 +56,30 @@ def _grouped(rows: Iterable[Any] | None, key: Callable[[Any], Any]) -> dict[Any,
     return by_key
 
 
-@register.simple_tag
-def marked_pieces(text: str, findings: Any, threads: Any = ()) -> list[tuple[str, str, str]]:
-    """CSS classes, title and text of each piece of ``text``, for ``marked_text.html``; unmarked text has no class."""
-    spans: list[tuple[int, int, str, str]] = []
+def _underlined(findings: Iterable[Any], text: str) -> list[tuple[int, Any]]:
+    """Where the findings that are underlined begin; of two about the same text, the first."""
+    found = []
     end = 0
     positions = ((text.find(finding.words), finding) for finding in findings or () if finding.words)
     for start, finding in sorted(positions, key=lambda pair: pair[0]):
-        if start >= end:  # of two findings about the same text, the first
+        if start >= end:
             end = start + len(finding.words)
-            spans.append((start, end, finding.severity, finding.message))
+            found.append((start, finding))
+    return found
+
+
+def _underlined_keys(context: template.Context) -> dict[Any, Any]:
+    """Fingerprint and row of findings that a field before this point of the page underlines."""
+    return cached(context, "findings", "underlined", lambda findings: {})
+
+
+@register.simple_tag
+def marked_pieces(text: str, findings: Any, threads: Any = ()) -> list[tuple[str, str, str]]:
+    """CSS classes, title and text of each piece of ``text``, for ``marked_text.html``; unmarked text has no class."""
+    spans: list[tuple[int, int, str, str]] = [
+        (start, start + len(finding.words), finding.severity, finding.message)
+        for start, finding in _underlined(findings, text)
+    ]
     for thread in threads or ():
         spans.append((thread.location.span.start, thread.location.span.end, "comment", str(thread.root.author)))
     borders = sorted({0, len(text), *(border for start, end, *_ in spans for border in (start, end))})
@@ -99,14 +113,16 @@ def beside(context: template.Context, field: str, item: int | None = None, uid: 
         context,
         anchor=anchor,
         findings=findings,
+        underlined=_underlined_keys(context),
         threads=threads,
         field_conflicts=conflicts,
     )
 
 
 @register.simple_tag
-def finding_panel(finding: Any, slim: bool = False) -> SafeString:
-    """A finding and how to fix it; ``slim`` beside the text it is about. The finding may be a dict."""
+def finding_panel(finding: Any, slim: bool = False, underlined: Mapping[Any, Any] | None = None) -> SafeString:
+    """A finding and how to fix it; ``slim`` beside the text it is about. The finding may be a dict. If it is
+    ``underlined``, it is seen in the text and in the list, and not in between where there is room for both."""
 
     def value_of(name: str) -> Any:
         return finding.get(name) if isinstance(finding, Mapping) else getattr(finding, name, None)
@@ -114,6 +130,7 @@ def finding_panel(finding: Any, slim: bool = False) -> SafeString:
     return render_component(
         "studio/findings/parts/panel.html",
         slim=slim,
+        underlined=bool(underlined) and (value_of("fingerprint"), value_of("item")) in underlined,
         location=row_label(value_of("field") or "", value_of("item"), value_of("message")),
         about="" if slim else value_of("words"),
         **{name: value_of(name) for name in ("severity", "fingerprint", "message", "mend")},
@@ -157,7 +174,9 @@ def area(
     findings = [finding for finding in findings_at(context, field, item) if finding.words]
     by_input = _open_threads(context, "by input", lambda thread: thread.input_name)
     threads = [thread for thread in by_input.get(name, ()) if thread.location.span]
-    marks = [{name: getattr(finding, name) for name in ("words", "severity", "message")} for finding in findings]
+    names = ("words", "severity", "message", "fingerprint")
+    marks = [{name: getattr(finding, name) for name in names} for finding in findings]
+    _underlined_keys(context).update({(each.fingerprint, each.item): each for _, each in _underlined(findings, value)})
     return render_component(
         "studio/components/area.html",
         context,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 TITLES = [
@@ -182,6 +183,21 @@ def test_single_keys_select_and_move_tasks(sample, radio, visit):
     page.wait_for_load_state()  # keys work once the page has its scripts
     page.keyboard.press("Escape")
     expect(page.locator("#detail h1")).to_contain_text(TITLES[2])
+
+
+PRESS_J = "queueMicrotask(() => document.dispatchEvent(new KeyboardEvent('keydown', {key: 'j', bubbles: true})))"
+
+
+@pytest.mark.parametrize("moment", ["htmx:beforeSend", "htmx:afterSwap"])
+def test_key_pressed_before_the_board_has_settled_takes_effect_after_it(sample, visit, moment):
+    page = visit("author").go(BOARD)
+    page.evaluate(f"document.same = true; document.addEventListener('{moment}', () => {PRESS_J}, {{once: true}})")
+
+    page.keyboard.press("j")
+
+    expect(page.locator("#detail h1")).to_contain_text(TITLES[1])
+    expect(card(page, 2)).to_be_focused()
+    assert page.evaluate("document.same")
 
 
 def test_carry_over_is_edited_and_a_dependency_removed_in_the_detail_pane(sample, visit):

@@ -135,6 +135,7 @@ RULES = {
     "studio:check": "POST edit",
     "studio:autosave": "POST edit",
     "studio:discard": "POST edit",
+    "studio:build_on": "POST edit",
     "studio:api": "GET user",
     "studio:schema": "GET public",
     "studio:api_benchmarks": "GET user",

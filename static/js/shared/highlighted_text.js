@@ -54,6 +54,13 @@ export function markComments(area, comments) {
   follow(area);
 }
 
+// The fingerprint of the finding whose words the position is in.
+export function findingAt(area, position) {
+  const mirror = mirrorOf(area);
+  const spans = mirror ? findingSpans(stateOf(mirror, area.value).findings, area.value) : [];
+  return spans.find((span) => span.start <= position && position <= span.end)?.fingerprint;
+}
+
 export function commentAt(area, position) {
   const mirror = mirrorOf(area);
   const comments = mirror ? stateOf(mirror, area.value).comments : [];

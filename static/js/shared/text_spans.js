@@ -1,7 +1,7 @@
 // Stretches of a text, `{start, end}` in UTF-16 units, that findings and comments are about.
 
 /** @typedef {{start: number, end: number, words: string}} Span */
-/** @typedef {{words: string, severity: string, message: string}} FindingMark */
+/** @typedef {{words: string, severity: string, message: string, fingerprint?: string}} FindingMark */
 
 /** The length of the prefix that two texts share. */
 export function sharedPrefix(/** @type {string} */ one, /** @type {string} */ other) {
@@ -53,7 +53,8 @@ export function findingSpans(findings, text) {
   for (const { finding, start } of located) {
     if (start < end) continue;
     end = start + finding.words.length;
-    spans.push({ start, end, className: finding.severity, title: finding.message });
+    const { severity, message, fingerprint } = finding;
+    spans.push({ start, end, className: severity, title: message, fingerprint });
   }
   return spans;
 }

@@ -1,6 +1,6 @@
 // Findings: stepping through them, one-click fixes, and dismissals that keep unsaved text.
 import { field, form, formValues, go, serialize } from "../drafts/form.js";
-import { follow } from "../shared/highlighted_text.js";
+import { findingAt, follow } from "../shared/highlighted_text.js";
 import { blank, undoable } from "../shared/rows.js";
 import { check, show } from "./live_checks.js";
 
@@ -20,6 +20,20 @@ function step(by) {
   place?.scrollIntoView({ block: "center" });
   link.focus({ preventScroll: true });
   next.scrollIntoView({ block: "nearest" });
+}
+
+// With the cursor in underlined words, the list shows what they are about.
+function showInList() {
+  const area = document.activeElement;
+  if (!area?.matches?.(".area > textarea")) return;
+  const fingerprint = findingAt(area, area.selectionStart);
+  const current = fingerprint && pane.querySelector(`[data-finding="${CSS.escape(fingerprint)}"]`);
+  for (const one of pane.querySelectorAll("[data-finding][data-current]"))
+    if (current && one !== current) delete one.dataset.current;
+  if (!current || "current" in current.dataset) return;
+  current.dataset.current = "";
+  const side = current.closest(".side");
+  if (side && side.scrollHeight > side.clientHeight) current.scrollIntoView({ block: "nearest" });
 }
 
 function put(name, value) {
@@ -81,6 +95,7 @@ async function dismiss(own, button) {
 }
 
 if (pane && form) {
+  document.addEventListener("selectionchange", showInList);
   pane.addEventListener("click", (event) => {
     const stepper = event.target.closest("[data-step]");
     if (stepper) return step(Number(stepper.dataset.step));

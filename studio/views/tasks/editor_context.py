@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from studio import access
 from studio.access import SignedInRequest
@@ -92,7 +92,8 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
     siblings = list(
         row.episode.tasks.annotate(scored=Exists(scored) | ~Q(grader_path=""))
         .order_by("position", "task_id")
-        .values("pk", "task_id", "title", "position", "scored")
+        .annotate(items=Count("checklist", filter=Q(checklist__criterion__regex=r"\S")))
+        .values("pk", "task_id", "title", "position", "state", "scored", "items")
     )
     choices = _dependency_choices(siblings, row)
     index = next((index for index, other in enumerate(siblings) if other["pk"] == row.pk), 0)
@@ -136,6 +137,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
         "task_names": task_names(siblings),
         "earlier": [other for other in siblings if other["pk"] != row.pk and other["position"]],
         "dependency_choices": choices,
+        "scored_before": choices[-1][1] if choices and choices[-1][1][0]["scored"] and row.position else [],
         "dependency_ids": {other["task_id"] for _, others in choices for other in others},
         "before": siblings[index - 1] if index else None,
         "after": siblings[index + 1] if index + 1 < len(siblings) else None,
@@ -162,7 +164,7 @@ def _dependency_choices(siblings: Iterable[Mapping[str, Any]], row: Task) -> lis
     before = [other for other in before if other["pk"] != row.pk]
     groups = {
         "Can be built on: nothing scores them on their own": [other for other in before if not other["scored"]],
-        "Scored on their own: first move their items and script here": [other for other in before if other["scored"]],
+        "Scored on their own: first move their items here, below": [other for other in before if other["scored"]],
     }
     return [(label, others) for label, others in groups.items() if others]
 

@@ -324,6 +324,27 @@ def test_findings_are_shown_beside_their_field_with_the_text_marked(desk):
     assert 'id="f-initial_request"' in html
 
 
+def test_finding_underlined_in_the_text_is_not_repeated_below_it(desk):
+    save_task(desk.task.pk, a_task_spec(initial_request="My password is 'hunter22'. Please bake."), by=desk.author)
+    desk.task.findings.all().delete()
+    for words, fingerprint in (("hunter22", "f"), ("no longer there", "g"), ("", "h")):
+        desk.task.findings.create(
+            rule="r",
+            severity="warning",
+            field="initial_request",
+            words=words,
+            message=f"Finding {fingerprint}.",
+            fingerprint=fingerprint,
+        )
+
+    html = joined(desk.client.get(desk.url).content.decode())
+    beside = {panel[:1]: panel for panel in html.split('data-fingerprint="')[1:]}
+
+    assert [name for name in "fgh" if name in beside] == ["f", "g", "h"]
+    assert html.count('class="panel finding warning slim underlined"') == 1
+    assert html.index('class="panel finding warning slim underlined"') < html.index("Finding f.", html.index("slim"))
+
+
 def test_task_goes_from_draft_to_approved_through_its_page(desk):
     desk.step("submit")
     assert desk.state == TaskState.IN_REVIEW
