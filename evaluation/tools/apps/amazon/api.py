@@ -1,0 +1,173 @@
+"""Products, their reviews and questions; ``cart_api`` and ``order_api`` buy them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from evaluation.tools.apps.amazon import cart_api, order_api
+from evaluation.tools.apps.amazon.common import AmazonCall, Query, app, product_shown, product_summary
+from evaluation.tools.apps.amazon.state import Question, Review
+from evaluation.tools.apps.framework import ConflictError, NotFoundError, Page, PageIndex, PageLimit, paginate, rank
+
+__all__ = ["app", "cart_api", "order_api"]
+
+Rating = Annotated[float, Field(ge=0, le=5)]
+SORTS: dict[str, tuple[str, bool]] = {
+    "price_low_to_high": ("price", False),
+    "price_high_to_low": ("price", True),
+    "rating": ("rating", True),
+}
+
+
+@app.api()
+def search_product_types(call: AmazonCall, query: Query = "") -> list[str]:
+    """Search the types of products there are."""
+    types = sorted({product.product_type for product in call.state.products if product.product_type})
+    return rank(query, types, lambda name: (name,))
+
+
+@app.api()
+def show_product_feature_choices(call: AmazonCall, product_type: str) -> dict[str, list[str]]:
+    """Show what can be chosen among products of a type, such as colors and sizes."""
+    products = [product for product in call.state.products if product.product_type == product_type]
+    if not products:
+        raise NotFoundError(f"There is no product type {product_type!r}.")
+    choices: dict[str, set[str]] = {}
+    for product in products:
+        for feature, value in product.features.items():
+            choices.setdefault(feature, set()).add(value)
+    return {feature: sorted(values) for feature, values in sorted(choices.items())}
+
+
+@app.api()
+def search_products(
+    call: AmazonCall,
+    query: Query = "",
+    product_type: str | None = None,
+    min_price: Annotated[float, Field(ge=0)] = 0,
+    max_price: Annotated[float | None, Field(ge=0)] = None,
+    min_rating: Rating = 0,
+    seller_id: int | None = None,
+    only_in_stock: bool = False,
+    sort_by: Literal["relevance", "price_low_to_high", "price_high_to_low", "rating"] = "relevance",
+    page_index: PageIndex = 0,
+    page_limit: PageLimit = 5,
+) -> Page:
+    """Search products by name, type, brand, price and rating."""
+    fitting = [
+        product
+        for product in call.state.products
+        if product_type in (None, product.product_type)
+        and product.price >= min_price
+        and (max_price is None or product.price <= max_price)
+        and product.rating >= min_rating
+        and seller_id in (None, product.seller_id)
+        and (product.stock > 0 or not only_in_stock)
+    ]
+    found = rank(query, fitting, lambda each: (each.name, each.product_type, each.brand, each.description))
+    if sort_by in SORTS:
+        field, descending = SORTS[sort_by]
+        found.sort(key=lambda product: getattr(product, field), reverse=descending)
+    return paginate(map(product_summary, found), page_index, page_limit)
+
+
+@app.api()
+def show_product(call: AmazonCall, product_id: int) -> dict[str, Any]:
+    """Show a product."""
+    return product_shown(call, call.state.products.get(product_id))
+
+
+@app.api()
+def show_recommendations(call: AmazonCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """List products for you: the best rated of the types you have looked at or bought, then all others."""
+    seen = {each.product_id for each in call.state.history if each.owner == call.user}
+    bought = {item.product_id for order in call.state.orders if order.owner == call.user for item in order.items}
+    known = [call.state.products.get(number) for number in seen | bought]
+    types = {product.product_type for product in known}
+    found = [product for product in call.state.products if product.product_id not in bought and product.stock > 0]
+    found.sort(key=lambda each: (each.product_type not in types, -each.rating, each.product_id))
+    return paginate(map(product_summary, found), page_index, page_limit)
+
+
+@app.api()
+def search_sellers(call: AmazonCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """Search sellers by name."""
+    found = rank(query, call.state.sellers, lambda seller: (seller.name,))
+    return paginate(map(asdict, found), page_index, page_limit)
+
+
+@app.api()
+def show_seller(call: AmazonCall, seller_id: int) -> dict[str, Any]:
+    """Show a seller."""
+    return asdict(call.state.sellers.get(seller_id))
+
+
+@app.api()
+def show_product_reviews(
+    call: AmazonCall,
+    product_id: int,
+    query: Query = "",
+    rating: Annotated[int | None, Field(ge=1, le=5, description="Only reviews with so many stars")] = None,
+    page_index: PageIndex = 0,
+    page_limit: PageLimit = 5,
+) -> Page:
+    """List or search the reviews of a product."""
+    call.state.products.get(product_id)
+    of_it = [each for each in call.state.reviews if each.product_id == product_id and rating in (None, each.rating)]
+    found = rank(query, of_it, lambda review: (review.title, review.text))
+    return paginate(map(asdict, found), page_index, page_limit)
+
+
+@app.api()
+def write_product_review(
+    call: AmazonCall,
+    product_id: int,
+    rating: Annotated[int, Field(ge=1, le=5)],
+    title: Annotated[str, Field(max_length=200)] = "",
+    text: Annotated[str, Field(max_length=10_000)] = "",
+) -> dict[str, Any]:
+    """Write a review of a product; one for each product."""
+    call.state.products.get(product_id)
+    if any(each.product_id == product_id and each.author == call.user for each in call.state.reviews):
+        raise ConflictError("You have reviewed this product already.")
+    bought = any(
+        item.product_id == product_id for order in call.state.orders if order.owner == call.user for item in order.items
+    )
+    number = call.state.reviews.next_id()
+    call.state.reviews.put(Review(number, product_id, call.user, rating, title, text, bought, call.stamp))
+    return {"message": "The review was written.", "review_id": number}
+
+
+@app.api()
+def show_product_questions(
+    call: AmazonCall, product_id: int, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5
+) -> Page:
+    """List or search the questions about a product."""
+    call.state.products.get(product_id)
+    of_it = [each for each in call.state.questions if each.product_id == product_id]
+    found = rank(query, of_it, lambda question: (question.question,))
+    return paginate(map(asdict, found), page_index, page_limit)
+
+
+@app.api()
+def show_product_question_answers(
+    call: AmazonCall, question_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 5
+) -> Page:
+    """List the answers to a question about a product."""
+    call.state.questions.get(question_id)
+    found = (each for each in call.state.answers if each.question_id == question_id)
+    return paginate(map(asdict, found), page_index, page_limit)
+
+
+@app.api()
+def post_product_question(
+    call: AmazonCall, product_id: int, question: Annotated[str, Field(min_length=1, max_length=2_000)]
+) -> dict[str, Any]:
+    """Ask a question about a product."""
+    call.state.products.get(product_id)
+    number = call.state.questions.next_id()
+    call.state.questions.put(Question(number, product_id, call.user, question, call.stamp))
+    return {"message": "The question was posted.", "question_id": number}

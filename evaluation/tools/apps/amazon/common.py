@@ -1,0 +1,39 @@
+"""The app, and what all its APIs use."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from evaluation.tools.apps.amazon.seed import complete
+from evaluation.tools.apps.amazon.state import AmazonState, Product
+from evaluation.tools.apps.amazon.view import VIEW
+from evaluation.tools.apps.framework import App, Call, add_account_apis
+
+app = App("amazon", AmazonState, VIEW, complete)
+add_account_apis(app)
+
+AmazonCall = Call[AmazonState]
+Query = Annotated[str, Field(max_length=200, description="Words to look for; empty for all")]
+Quantity = Annotated[int, Field(ge=1, le=100)]
+
+
+def product_shown(call: AmazonCall, product: Product) -> dict[str, Any]:
+    shown = asdict(product)
+    seller = call.state.sellers.find(product.seller_id) if product.seller_id is not None else None
+    shown["seller_name"] = seller.name if seller else ""
+    shown["in_stock"] = product.stock > 0
+    return shown
+
+
+def product_summary(product: Product) -> dict[str, Any]:
+    return {
+        "product_id": product.product_id,
+        "name": product.name,
+        "product_type": product.product_type,
+        "price": product.price,
+        "rating": product.rating,
+        "in_stock": product.stock > 0,
+    }

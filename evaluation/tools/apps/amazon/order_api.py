@@ -1,0 +1,211 @@
+"""Addresses, payment cards and orders."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from evaluation.tools.apps.amazon.cart_api import own_cart
+from evaluation.tools.apps.amazon.common import AmazonCall, Query, app
+from evaluation.tools.apps.amazon.state import Address, Order, OrderItem, PaymentCard, cost_of
+from evaluation.tools.apps.framework import InvalidError, NotFoundError, Page, PageIndex, PageLimit, matches, paginate
+
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+@app.api()
+def show_addresses(call: AmazonCall, query: Query = "") -> list[dict[str, Any]]:
+    """List or search your saved addresses."""
+    own = [each for each in call.state.addresses if each.owner == call.user]
+    return [_without_owner(each) for each in own if matches(query, each.name, one_line(each))]
+
+
+@app.api()
+def show_address(call: AmazonCall, address_id: int) -> dict[str, Any]:
+    """Show a saved address."""
+    return _without_owner(_address(call, address_id))
+
+
+@app.api()
+def add_address(
+    call: AmazonCall,
+    name: Annotated[Text, Field(description="E.g. Home, Work")],
+    street_address: Text,
+    city: Text,
+    state: Text,
+    country: Text,
+    zip_code: Text,
+) -> dict[str, Any]:
+    """Save an address."""
+    number = call.state.addresses.next_id()
+    call.state.addresses.put(Address(number, call.user, name, street_address, city, state, country, zip_code))
+    return {"message": "The address was saved.", "address_id": number}
+
+
+@app.api()
+def delete_address(call: AmazonCall, address_id: int) -> dict[str, Any]:
+    """Delete a saved address."""
+    call.state.addresses.remove(_address(call, address_id).address_id)
+    return {"message": "The address was deleted."}
+
+
+@app.api()
+def show_payment_cards(call: AmazonCall) -> list[dict[str, Any]]:
+    """List your payment cards."""
+    return [_card_shown(card) for card in call.state.cards if card.owner == call.user]
+
+
+@app.api()
+def show_payment_card(call: AmazonCall, payment_card_id: int) -> dict[str, Any]:
+    """Show a payment card."""
+    return _card_shown(_card(call, payment_card_id))
+
+
+@app.api()
+def add_payment_card(
+    call: AmazonCall,
+    card_name: Text,
+    owner_name: Text,
+    card_number: Annotated[str, Field(pattern=r"^[0-9]{12,19}$")],
+    expiry_year: Annotated[int, Field(ge=2000, le=2100)],
+    expiry_month: Annotated[int, Field(ge=1, le=12)],
+    cvv_number: Annotated[str, Field(pattern=r"^[0-9]{3,4}$")],
+) -> dict[str, Any]:
+    """Save a payment card."""
+    number = call.state.cards.next_id()
+    card = PaymentCard(number, call.user, card_name, owner_name, card_number, expiry_year, expiry_month, cvv_number)
+    _require_valid(call, card)
+    call.state.cards.put(card)
+    return {"message": "The payment card was saved.", "payment_card_id": number}
+
+
+@app.api()
+def place_order(call: AmazonCall, payment_card_id: int, address_id: int) -> dict[str, Any]:
+    """Buy everything in your cart."""
+    card, address, cart = _card(call, payment_card_id), _address(call, address_id), own_cart(call)
+    if not cart:
+        raise InvalidError("Your cart is empty.")
+    _require_valid(call, card)
+    products = {item.product_id: call.state.products.get(item.product_id) for item in cart}
+    for item in cart:
+        product = products[item.product_id]
+        if product.stock < item.quantity:
+            left = f"has only {product.stock} left" if product.stock else "is out of stock"
+            raise InvalidError(f"{product.name} {left}. Change your cart.")
+        call.state.products.put(replace(product, stock=product.stock - item.quantity))
+        call.state.cart.remove(item.cart_item_id)
+    items = tuple(OrderItem(item.product_id, item.quantity, products[item.product_id].price) for item in cart)
+    total = cost_of(items)
+    if card.balance is not None:
+        if card.balance < total:
+            raise InvalidError(f"The payment card does not cover {total:.2f}.")
+        call.state.cards.put(replace(card, balance=round(card.balance - total, 2)))
+    order = Order(
+        call.state.orders.next_id(),
+        call.user,
+        items,
+        one_line(address),
+        card.card_name,
+        total,
+        call.stamp,
+        call.stamp_in(days=max(product.delivery_days for product in products.values())),
+    )
+    call.state.orders.put(order)
+    return {"message": "The order was placed.", "order_id": order.order_id, "total_cost": total}
+
+
+@app.api()
+def show_orders(call: AmazonCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """List or search your orders, latest first."""
+    found = [order for order in _own_orders(call) if matches(query, *_names(call, order))]
+    return paginate([_order_shown(call, order) for order in found], page_index, page_limit)
+
+
+@app.api()
+def show_order(call: AmazonCall, order_id: int) -> dict[str, Any]:
+    """Show an order."""
+    order = call.state.orders.find(order_id)
+    if order is None or order.owner != call.user:
+        raise NotFoundError(f"You have no order with order_id {order_id}.")
+    return _order_shown(call, order)
+
+
+@app.api()
+def show_product_purchases(
+    call: AmazonCall, product_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 5
+) -> Page:
+    """List your past purchases of a product, latest first."""
+    return paginate(_purchases(call, product_id), page_index, page_limit)
+
+
+@app.api()
+def show_last_product_purchase(call: AmazonCall, product_id: int) -> dict[str, Any]:
+    """Show your latest purchase of a product."""
+    purchases = _purchases(call, product_id)
+    if not purchases:
+        raise NotFoundError(f"You have never bought product {product_id}.")
+    return purchases[0]
+
+
+def one_line(address: Address) -> str:
+    parts = (address.street_address, address.city, address.state, address.zip_code, address.country)
+    return ", ".join(part for part in parts if part)
+
+
+def _address(call: AmazonCall, address_id: int) -> Address:
+    address = call.state.addresses.find(address_id)
+    if address is None or address.owner != call.user:
+        raise NotFoundError(f"You have no address with address_id {address_id}.")
+    return address
+
+
+def _card(call: AmazonCall, payment_card_id: int) -> PaymentCard:
+    card = call.state.cards.find(payment_card_id)
+    if card is None or card.owner != call.user:
+        raise NotFoundError(f"You have no payment card with payment_card_id {payment_card_id}.")
+    return card
+
+
+def _require_valid(call: AmazonCall, card: PaymentCard) -> None:
+    if (card.expiry_year, card.expiry_month) < (call.now.year, call.now.month):
+        raise InvalidError("The payment card has expired.")
+
+
+def _card_shown(card: PaymentCard) -> dict[str, Any]:
+    """As shops show it: neither the whole number nor the code."""
+    shown = _without_owner(card)
+    del shown["cvv_number"], shown["balance"]
+    return {**shown, "card_number": f"**** {card.card_number[-4:]}"}
+
+
+def _own_orders(call: AmazonCall) -> list[Order]:
+    own = [order for order in call.state.orders if order.owner == call.user]
+    return sorted(own, key=lambda order: (order.placed_at, order.order_id), reverse=True)
+
+
+def _purchases(call: AmazonCall, product_id: int) -> list[dict[str, Any]]:
+    call.state.products.get(product_id)
+    return [
+        {"order_id": order.order_id, "placed_at": order.placed_at, "quantity": item.quantity, "price": item.price}
+        for order in _own_orders(call)
+        for item in order.items
+        if item.product_id == product_id
+    ]
+
+
+def _names(call: AmazonCall, order: Order) -> list[str]:
+    return [call.state.products.get(item.product_id).name for item in order.items]
+
+
+def _order_shown(call: AmazonCall, order: Order) -> dict[str, Any]:
+    shown = _without_owner(order)
+    shown["items"] = [{**asdict(item), "name": call.state.products.get(item.product_id).name} for item in order.items]
+    return shown
+
+
+def _without_owner(record: Address | PaymentCard | Order) -> dict[str, Any]:
+    shown = asdict(record)
+    del shown["owner"]
+    return shown

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from evaluation.tools.apps.framework import AppState
+
+
+@dataclass(frozen=True)
+class Seller:
+    seller_id: int
+    name: str
+    rating: float = 0
+    email: str = ""
+
+
+@dataclass(frozen=True)
+class Product:
+    product_id: int
+    name: str
+    product_type: str = ""
+    price: float = 0
+    rating: float = 0
+    brand: str = ""
+    description: str = ""
+    seller_id: int | None = None
+    stock: int = 10
+    delivery_days: int = 3
+    features: dict[str, str] = field(default_factory=dict)
+    """E.g. color, size, material."""
+
+
+@dataclass(frozen=True)
+class Review:
+    review_id: int
+    product_id: int
+    author: str
+    rating: int
+    title: str = ""
+    text: str = ""
+    is_verified: bool = False
+    created_at: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    question_id: int
+    product_id: int
+    author: str
+    question: str
+    created_at: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    answer_id: int
+    question_id: int
+    author: str
+    answer: str
+    created_at: str = ""
+
+
+@dataclass(frozen=True)
+class CartItem:
+    cart_item_id: int
+    owner: str
+    product_id: int
+    quantity: int = 1
+
+
+@dataclass(frozen=True)
+class WishListItem:
+    wish_list_item_id: int
+    owner: str
+    product_id: int
+    quantity: int = 1
+    added_at: str = ""
+
+
+@dataclass(frozen=True)
+class Viewed:
+    viewed_id: int
+    owner: str
+    product_id: int
+    viewed_at: str = ""
+
+
+@dataclass(frozen=True)
+class Address:
+    address_id: int
+    owner: str
+    name: str
+    """E.g. Home."""
+    street_address: str
+    city: str = ""
+    state: str = ""
+    country: str = ""
+    zip_code: str = ""
+
+
+@dataclass(frozen=True)
+class PaymentCard:
+    payment_card_id: int
+    owner: str
+    card_name: str
+    owner_name: str = ""
+    card_number: str = ""
+    expiry_year: int = 2030
+    expiry_month: int = 12
+    cvv_number: str = ""
+    balance: float | None = None
+    """None: as much as needed."""
+
+
+@dataclass(frozen=True)
+class OrderItem:
+    product_id: int
+    quantity: int
+    price: float
+    """Of one piece, when it was bought."""
+
+
+@dataclass(frozen=True)
+class Order:
+    order_id: int
+    owner: str
+    items: tuple[OrderItem, ...]
+    shipping_address: str = ""
+    payment_card: str = ""
+    total_cost: float = 0
+    placed_at: str = ""
+    arrives_at: str = ""
+
+
+class AmazonState(AppState):
+    app = "amazon"
+
+    def __init__(self) -> None:
+        super().__init__()
+        owned = {"owner": "accounts"}
+        self.sellers = self.table("sellers", Seller, "seller")
+        self.products = self.table("products", Product, "product", {"seller_id": "sellers"})
+        self.reviews = self.table("reviews", Review, "review", {"product_id": "products"})
+        self.questions = self.table("questions", Question, "question", {"product_id": "products"})
+        self.answers = self.table("answers", Answer, "answer", {"question_id": "questions"})
+        self.cart = self.table("cart", CartItem, "cart item", {**owned, "product_id": "products"})
+        self.wish_list = self.table("wish_list", WishListItem, "wish list item", {**owned, "product_id": "products"})
+        self.history = self.table("browsing_history", Viewed, "viewed product", {**owned, "product_id": "products"})
+        self.addresses = self.table("addresses", Address, "address", owned)
+        self.cards = self.table("payment_cards", PaymentCard, "payment card", owned)
+        self.orders = self.table("orders", Order, "order", owned)
+
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        for product in self.products:
+            if product.stock < 0:
+                yield f"products {product.product_id}: its stock is below nothing."
+        for card in self.cards:
+            if card.balance is not None and card.balance < 0:
+                yield f"payment_cards {card.payment_card_id}: its balance is below nothing."
+        for table in (self.cart, self.wish_list):
+            seen: set[tuple[str, int]] = set()
+            for item in table:
+                if (item.owner, item.product_id) in seen:
+                    yield f"{table.name}: {item.owner} has product {item.product_id} twice."
+                if item.quantity < 1:
+                    yield f"{table.name}: {item.owner} has none of product {item.product_id}."
+                seen.add((item.owner, item.product_id))
+        for order in self.orders:
+            for bought in order.items:
+                if bought.product_id not in self.products:
+                    yield f"orders {order.order_id}: there is no product {bought.product_id}."
+            if order.total_cost and abs(order.total_cost - cost_of(order.items)) > 0.005:
+                yield f"orders {order.order_id}: its items cost {cost_of(order.items)}, not {order.total_cost}."
+
+
+def cost_of(items: tuple[OrderItem, ...]) -> float:
+    return round(sum(item.price * item.quantity for item in items), 2)

@@ -1,0 +1,1 @@
+"""A person's own files and directories, apart from the workspace."""

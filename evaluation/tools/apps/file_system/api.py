@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from evaluation.tools.apps.file_system.seed import complete, home_of
+from evaluation.tools.apps.file_system.state import Directory, File, FileSystemState
+from evaluation.tools.apps.file_system.view import VIEW
+from evaluation.tools.apps.framework import (
+    App,
+    Call,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    Page,
+    PageIndex,
+    PageLimit,
+    add_account_apis,
+    matches,
+    paginate,
+)
+
+app = App("file_system", FileSystemState, VIEW, complete)
+add_account_apis(app)
+
+FileCall = Call[FileSystemState]
+Path = Annotated[str, Field(min_length=1, max_length=1_000, description="E.g. ~/letters/landlord.txt; ~ is your home")]
+Content = Annotated[str, Field(max_length=1_000_000)]
+MOST_PARTS = 32
+
+
+@app.api()
+def show_directory(
+    call: FileCall,
+    directory_path: Path = "~",
+    query: Annotated[str, Field(max_length=200, description="Words of the names; empty for all")] = "",
+    recursive: Annotated[bool, Field(description="Go into its directories")] = False,
+    page_index: PageIndex = 0,
+    page_limit: PageLimit = 20,
+) -> Page:
+    """List what is in a directory; directories end with a slash."""
+    path = _directory(call, directory_path).directory_path
+    inside = [
+        *(f"{each.directory_path}/" for each in call.state.directories if _is_in(each.directory_path, path, recursive)),
+        *(each.file_path for each in call.state.files if _is_in(each.file_path, path, recursive)),
+    ]
+    return paginate(sorted(name for name in inside if matches(query, name)), page_index, page_limit)
+
+
+@app.api()
+def create_directory(
+    call: FileCall,
+    directory_path: Path,
+    recursive: Annotated[bool, Field(description="Also the directories above it")] = False,
+) -> dict[str, Any]:
+    """Create a directory."""
+    path = _path(call, directory_path)
+    _require_free(call, path)
+    missing = [parent for parent in PurePosixPath(path).parents if str(parent).startswith(home_of(call.user))]
+    for parent in reversed(missing):
+        if str(parent) in call.state.files:
+            raise InvalidError(f"{parent} is a file.")
+        if str(parent) not in call.state.directories:
+            if not recursive:
+                raise NotFoundError(f"The directory {parent} does not exist. Create it, or use recursive.")
+            call.state.directories.put(Directory(str(parent), call.user, call.stamp))
+    call.state.directories.put(Directory(path, call.user, call.stamp))
+    return {"message": "The directory was created.", "directory_path": path}
+
+
+@app.api()
+def delete_directory(call: FileCall, directory_path: Path) -> dict[str, Any]:
+    """Delete a directory with everything in it."""
+    path = _directory(call, directory_path).directory_path
+    _require_not_home(call, path)
+    _remove_tree(call, path)
+    return {"message": "The directory was deleted."}
+
+
+@app.api()
+def copy_directory(call: FileCall, source_directory_path: Path, destination_directory_path: Path) -> dict[str, Any]:
+    """Copy a directory with everything in it."""
+    source = _directory(call, source_directory_path).directory_path
+    destination = _destination(call, destination_directory_path)
+    _require_outside(source, destination)
+    _copy_tree(
+        call, source, destination, lambda file, path: File(path, call.user, file.content, call.stamp, call.stamp)
+    )
+    return {"message": "The directory was copied.", "directory_path": destination}
+
+
+@app.api()
+def move_directory(call: FileCall, source_directory_path: Path, destination_directory_path: Path) -> dict[str, Any]:
+    """Move or rename a directory."""
+    source = _directory(call, source_directory_path).directory_path
+    _require_not_home(call, source)
+    destination = _destination(call, destination_directory_path)
+    _require_outside(source, destination)
+    _copy_tree(call, source, destination, lambda file, path: replace(file, file_path=path))
+    _remove_tree(call, source)
+    return {"message": "The directory was moved.", "directory_path": destination}
+
+
+@app.api()
+def show_file(call: FileCall, file_path: Path) -> dict[str, Any]:
+    """Show a file with its content."""
+    file = _file(call, file_path)
+    return {
+        "file_path": file.file_path,
+        "content": file.content,
+        "created_at": file.created_at,
+        "updated_at": file.updated_at,
+    }
+
+
+@app.api()
+def create_file(call: FileCall, file_path: Path, content: Content = "", overwrite: bool = False) -> dict[str, Any]:
+    """Create a file."""
+    path = _path(call, file_path)
+    old = call.state.files.find(path)
+    if old is None or not overwrite:
+        path = _destination(call, file_path)
+    call.state.files.put(File(path, call.user, content, old.created_at if old else call.stamp, call.stamp))
+    return {"message": "The file was created.", "file_path": path}
+
+
+@app.api()
+def update_file(
+    call: FileCall, file_path: Path, content: Annotated[Content, Field(description="The whole new content")]
+) -> dict[str, Any]:
+    """Replace the content of a file."""
+    call.state.files.put(replace(_file(call, file_path), content=content, updated_at=call.stamp))
+    return {"message": "The file was updated."}
+
+
+@app.api()
+def delete_file(call: FileCall, file_path: Path) -> dict[str, Any]:
+    """Delete a file."""
+    call.state.files.remove(_file(call, file_path).file_path)
+    return {"message": "The file was deleted."}
+
+
+@app.api()
+def copy_file(call: FileCall, source_file_path: Path, destination_file_path: Path) -> dict[str, Any]:
+    """Copy a file."""
+    file, path = _file(call, source_file_path), _destination(call, destination_file_path)
+    call.state.files.put(File(path, call.user, file.content, call.stamp, call.stamp))
+    return {"message": "The file was copied.", "file_path": path}
+
+
+@app.api()
+def move_file(call: FileCall, source_file_path: Path, destination_file_path: Path) -> dict[str, Any]:
+    """Move or rename a file."""
+    file, path = _file(call, source_file_path), _destination(call, destination_file_path)
+    call.state.files.put(replace(file, file_path=path))
+    call.state.files.remove(file.file_path)
+    return {"message": "The file was moved.", "file_path": path}
+
+
+def _path(call: FileCall, path: str) -> str:
+    home = home_of(call.user)
+    text = (
+        home + path[1:] if path == "~" or path.startswith("~/") else path if path.startswith("/") else f"{home}/{path}"
+    )
+    parts = PurePosixPath(text).parts
+    if ".." in parts or len(parts) > MOST_PARTS or "\0" in text:
+        raise InvalidError(f"{path!r} is not a valid path.")
+    normal = "/" + "/".join(part for part in parts[1:] if part != "/")
+    if normal != home and not normal.startswith(f"{home}/"):
+        raise ForbiddenError(f"You may only use what is in your home, {home}.")
+    return normal
+
+
+def _directory(call: FileCall, path: str) -> Directory:
+    directory = call.state.directories.find(_path(call, path))
+    if directory is None:
+        raise NotFoundError(f"The directory {path} does not exist.")
+    return directory
+
+
+def _file(call: FileCall, path: str) -> File:
+    file = call.state.files.find(_path(call, path))
+    if file is None:
+        raise NotFoundError(f"The file {path} does not exist.")
+    return file
+
+
+def _destination(call: FileCall, path: str) -> str:
+    """A free path in a directory there is."""
+    normal = _path(call, path)
+    _require_free(call, normal)
+    parent = str(PurePosixPath(normal).parent)
+    if parent not in call.state.directories:
+        raise NotFoundError(f"The directory {parent} does not exist.")
+    return normal
+
+
+def _require_free(call: FileCall, path: str) -> None:
+    if path in call.state.files or path in call.state.directories:
+        raise ConflictError(f"{path} exists already.")
+
+
+def _require_not_home(call: FileCall, path: str) -> None:
+    if path == home_of(call.user):
+        raise ForbiddenError("Your home stays where it is.")
+
+
+def _require_outside(source: str, destination: str) -> None:
+    if destination.startswith(f"{source}/"):
+        raise InvalidError("A directory cannot be put into itself.")
+
+
+def _is_in(path: str, directory: str, recursive: bool) -> bool:
+    return path.startswith(f"{directory}/") and (recursive or "/" not in path[len(directory) + 1 :])
+
+
+def _copy_tree(call: FileCall, source: str, destination: str, copied: Callable[[File, str], File]) -> None:
+    call.state.directories.put(Directory(destination, call.user, call.stamp))
+    for directory in [each for each in call.state.directories if _is_in(each.directory_path, source, True)]:
+        path = destination + directory.directory_path[len(source) :]
+        call.state.directories.put(replace(directory, directory_path=path))
+    for file in [each for each in call.state.files if _is_in(each.file_path, source, True)]:
+        call.state.files.put(copied(file, destination + file.file_path[len(source) :]))
+
+
+def _remove_tree(call: FileCall, path: str) -> None:
+    for file in [each for each in call.state.files if _is_in(each.file_path, path, True)]:
+        call.state.files.remove(file.file_path)
+    for directory in [each for each in call.state.directories if _is_in(each.directory_path, path, True)]:
+        call.state.directories.remove(directory.directory_path)
+    call.state.directories.remove(path)

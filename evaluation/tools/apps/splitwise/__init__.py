@@ -1,0 +1,1 @@
+"""Shared expenses: groups, who paid, who owes whom."""

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from evaluation.tools.apps.framework import AppView, TableView
+
+VIEW = AppView(
+    "Splitwise",
+    "Share expenses in groups, and see who owes whom.",
+    {
+        "groups": TableView("group", ("name", "members")),
+        "expenses": TableView("expense", ("description", "amount", "paid_by", "shares", "group_id")),
+        "accounts": TableView("account", ("username", "password", "first_name", "last_name")),
+    },
+)

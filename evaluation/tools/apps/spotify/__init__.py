@@ -1,0 +1,1 @@
+"""Music: songs, albums, artists, playlists, a library, a player."""

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evaluation.tools.apps.framework import AppState
+
+
+@dataclass(frozen=True)
+class Artist:
+    artist_id: int
+    name: str
+    genre: str = ""
+    follower_count: int = 0
+
+
+@dataclass(frozen=True)
+class Album:
+    album_id: int
+    title: str
+    artist_ids: tuple[int, ...] = ()
+    genre: str = ""
+    rating: float = 0
+    like_count: int = 0
+    release_date: str = ""
+
+
+@dataclass(frozen=True)
+class Song:
+    song_id: int
+    title: str
+    artist_ids: tuple[int, ...] = ()
+    album_id: int | None = None
+    genre: str = ""
+    duration: int = 180
+    """Seconds."""
+    rating: float = 0
+    play_count: int = 0
+    like_count: int = 0
+    release_date: str = ""
+
+
+@dataclass(frozen=True)
+class Playlist:
+    playlist_id: int
+    owner: str
+    title: str
+    song_ids: tuple[int, ...] = ()
+    is_public: bool = False
+    rating: float = 0
+    like_count: int = 0
+    created_at: str = ""
+    updated_at: str = ""
+
+
+@dataclass(frozen=True)
+class Library:
+    """All that belongs to one listener."""
+
+    username: str
+    liked_songs: tuple[int, ...] = ()
+    liked_albums: tuple[int, ...] = ()
+    liked_playlists: tuple[int, ...] = ()
+    songs: tuple[int, ...] = ()
+    albums: tuple[int, ...] = ()
+    downloaded_songs: tuple[int, ...] = ()
+    followed_artists: tuple[int, ...] = ()
+    queue: tuple[int, ...] = ()
+    position: int = 0
+    """Of the current song in the queue."""
+    is_playing: bool = False
+
+
+@dataclass(frozen=True)
+class SongReview:
+    song_review_id: int
+    song_id: int
+    author: str
+    rating: int
+    title: str = ""
+    text: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+
+
+class SpotifyState(AppState):
+    app = "spotify"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.artists = self.table("artists", Artist, "artist")
+        self.albums = self.table("albums", Album, "album", {"artist_ids": "artists"})
+        self.songs = self.table("songs", Song, "song", {"artist_ids": "artists", "album_id": "albums"})
+        self.playlists = self.table("playlists", Playlist, "playlist", {"owner": "accounts", "song_ids": "songs"})
+        self.libraries = self.table(
+            "libraries",
+            Library,
+            "library",
+            {
+                "username": "accounts",
+                "liked_songs": "songs",
+                "liked_albums": "albums",
+                "liked_playlists": "playlists",
+                "songs": "songs",
+                "albums": "albums",
+                "downloaded_songs": "songs",
+                "followed_artists": "artists",
+                "queue": "songs",
+            },
+        )
+        self.reviews = self.table("reviews", SongReview, "review", {"song_id": "songs"})
+
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        for library in self.libraries:
+            if library.position >= max(len(library.queue), 1):
+                yield f"libraries {library.username!r}: the current song is beyond the queue."
+            for field in ("liked_songs", "liked_albums", "liked_playlists", "songs", "albums", "followed_artists"):
+                numbers = getattr(library, field)
+                if len(set(numbers)) != len(numbers):
+                    yield f"libraries {library.username!r}: {field} has an entry twice."
+        for playlist in self.playlists:
+            if len(set(playlist.song_ids)) != len(playlist.song_ids):
+                yield f"playlists {playlist.playlist_id}: it has a song twice."
