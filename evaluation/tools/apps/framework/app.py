@@ -11,7 +11,7 @@ from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 from pydantic import Field, ValidationError, create_model
 
 from evaluation.tools.apps.framework.errors import AppError, InvalidError, UnauthorizedError
-from evaluation.tools.apps.framework.state import Account, AppState, Change
+from evaluation.tools.apps.framework.state import LAST, Account, AppState, Change
 from evaluation.tools.tool import Arguments
 
 State = TypeVar("State", bound=AppState)
@@ -99,7 +99,7 @@ class App(Generic[State]):
         view: AppView,
         complete: Callable[[State], None] = lambda state: None,
     ) -> None:
-        """``complete`` adds what a persona's data may leave out; a complete state stays as it is."""
+        """``complete`` adds what a persona's data may leave out."""
         self.name = name
         self.state_type = state
         self.view = view
@@ -110,8 +110,9 @@ class App(Generic[State]):
         """Raises AppDataError."""
         state = self.state_type()
         state.load(data)
-        with state.transaction():
-            self.complete(state)
+        if LAST not in data:  # a persona's data, not what a session left
+            with state.transaction():
+                self.complete(state)
         return state
 
     def api(self, *, login: bool = True) -> Callable[[Function], Function]:

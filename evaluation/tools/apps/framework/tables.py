@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -12,6 +13,11 @@ from evaluation.tools.apps.framework.errors import AppDataError, NotFoundError
 
 Key = int | str
 Record = TypeVar("Record")
+
+
+@cache
+def _adapter(record_type: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(tuple[record_type, ...])
 
 
 class Table(Generic[Record]):
@@ -31,7 +37,7 @@ class Table(Generic[Record]):
         self._saved_last = 0
         self._touched: set[Key] = set()
         self._touch = touch
-        self._adapter: TypeAdapter[tuple[Record, ...]] = TypeAdapter(tuple[record_type, ...])  # type: ignore[valid-type]
+        self._adapter: TypeAdapter[tuple[Record, ...]] = _adapter(record_type)
         self._json: bytes | None = None
         self.last = 0
         """The highest number ever given: numbers of deleted records are not used again."""
