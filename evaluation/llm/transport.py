@@ -123,6 +123,7 @@ def _client(address: str, key: str, *, guarded: bool) -> openai.OpenAI:
         if client is None:
             http_client = openai.DefaultHttpxClient(
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30),
+                follow_redirects=False,  # the address was allowed, not where it sends us
                 trust_env=not address.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")),
             )
             if guarded:  # the default transport only: a proxy of the environment resolves names itself
@@ -159,6 +160,8 @@ def _by_status(endpoint: Endpoint, error: openai.APIStatusError, key: str) -> En
     status = error.status_code
     detail = _detail(error.body, key)
     code = str(error.code or "")
+    if 300 <= status < 400:
+        return RequestRejectedError(f"{endpoint.name} sends requests on to another address. Connect that one instead.")
     if status == 429 and code == "insufficient_quota":
         return QuotaExceededError(f"The account at {endpoint.name} has no quota left.")
     if status == 429:

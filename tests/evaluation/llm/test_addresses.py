@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -94,6 +98,36 @@ def test_only_named_network_is_reached(settings, monkeypatch) -> None:
             ask(model.base_url)
         settings.MODEL_NETWORKS = ["127.0.0.1"]
         assert ask(model.base_url)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirect_is_not_followed(status: int, settings) -> None:
+    settings.MODEL_NETWORKS = ["127.0.0.1"]
+    with serving(StubModel()) as elsewhere:
+        location = ("Location", f"{elsewhere.base_url}/chat/completions")
+        with redirecting(status, location) as url, pytest.raises(EndpointError, match="sends requests on"):
+            ask(url)
+
+    assert sum(elsewhere.asked.values()) == 0
+
+
+@contextmanager
+def redirecting(status: int, location: tuple[str, str]) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            self.send_header(*location)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        server.shutdown()
 
 
 @pytest.mark.parametrize(

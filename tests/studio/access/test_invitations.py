@@ -131,6 +131,44 @@ def test_closed_invitation_says_why_and_lets_nobody_in(owner: User, benchmark: B
     assert not User.objects.filter(username="nia").exists()
 
 
+def test_invited_person_cannot_choose_a_higher_role(owner: User, benchmark: Benchmark):
+    more = {"role": "owner", "is_staff": "on", "is_superuser": "on", "benchmark": "x", "email": "nia@example.org"}
+
+    Client().post(link_of(owner, benchmark, role=Role.AUDITOR), FORM | more)
+
+    nia = User.objects.get(username="nia")
+    assert roles_in(nia, benchmark) == {Role.AUDITOR}
+    assert not (nia.is_staff or nia.is_superuser)
+
+
+@pytest.mark.parametrize("role", [Role.AUTHOR, Role.REVIEWER, Role.AUDITOR])
+def test_only_owners_invite_whatever_the_role(benchmark: Benchmark, role: Role):
+    member(benchmark, Role.OWNER)
+    client = signed_in(member(benchmark, role))
+
+    for wanted in (role, Role.OWNER):
+        answer = client.post(f"/b/{benchmark.slug}/members/invite/", {"role": wanted, "days": 7})
+        assert answer.status_code == 403
+    assert not Invitation.objects.exists()
+
+
+@pytest.mark.parametrize("role", ["", "administrator", "staff", "owner,author"])
+def test_there_are_no_other_roles_to_invite_to(owner: User, benchmark: Benchmark, role: str):
+    signed_in(owner).post(f"/b/{benchmark.slug}/members/invite/", {"role": role, "days": 7})
+
+    assert not Invitation.objects.exists()
+
+
+def test_owner_does_not_revoke_the_invitation_of_another_benchmark(owner: User, benchmark: Benchmark):
+    other = BenchmarkFactory()
+    link_of(member(other, Role.OWNER), other)
+    pk = Invitation.objects.get().pk
+
+    answer = signed_in(owner).post(f"/b/{benchmark.slug}/members/invitations/{pk}/revoke/")
+
+    assert answer.status_code == 404 and Invitation.objects.get().revoked_at is None
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_people_who_accept_at_once_are_not_both_let_in(owner: User, benchmark: Benchmark):
     link_of(owner, benchmark)
