@@ -36,7 +36,7 @@ def start(argv: list[str], data: Path, **more: str) -> subprocess.Popen[str]:
 def finish(argv: list[str], data: Path, **more: str) -> str:
     """Run a Python process that must succeed, and return its output."""
     process = start(argv, data, **more)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=150)
     assert process.returncode == 0, output
     return output
 
@@ -61,5 +61,5 @@ def wait_until(condition: Callable[[], object], what: str, *, seconds: float) ->
         time.sleep(0.05)
 
 
-def wait_until_all_ended(data: Path, *, seconds: float = 10) -> None:
+def wait_until_all_ended(data: Path, *, seconds: float = 60) -> None:
     wait_until(lambda: not processes_of(data), f"the end of {processes_of(data)}", seconds=seconds)

@@ -13,18 +13,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.db import connection
+from pytest_django import DjangoDbBlocker
 
 from tests.local.processes import finish, processes_of, start, wait_until, wait_until_all_ended
+from tests.template_database import migrated_database
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
-# Acquires the embedded servers of a data folder and prints their addresses.
+# Acquires the embedded broker of a data folder and prints its address.
 HOLDER = """
 import os, sys
-from studio.local.services import ensure_broker, ensure_database
-ensure_database(); ensure_broker()
-print(os.environ["DATABASE_URL"], os.environ["CELERY_BROKER_URL"], sep="\\n", flush=True)
+from studio.local.services import ensure_broker
+ensure_broker()
+print(os.environ["CELERY_BROKER_URL"], flush=True)
 sys.stdin.read()
 """
 
@@ -48,14 +51,14 @@ class Studio:
 
     def wait_until_up(self) -> str:
         wait_until(
-            lambda: "π-Bench Studio is at" in self.output or self.process.poll() is not None, "the start", seconds=90
+            lambda: "π-Bench Studio is at" in self.output or self.process.poll() is not None, "the start", seconds=150
         )
         match = re.search(r"π-Bench Studio is at (\S+)", self.output)
         assert match, self.output
         return match[1]
 
     def wait_until_down(self) -> int:
-        status = self.process.wait(timeout=30)
+        status = self.process.wait(timeout=60)
         self.reader.join(timeout=10)
         return status
 
@@ -87,7 +90,7 @@ def test_studio_starts_once_restarts_crashed_processes_and_stops_with_its_data_i
     assert page(address) == 200
 
     # A second start reports the running studio; a command shares its database.
-    output, _ = twin.communicate(timeout=60)
+    output, _ = twin.communicate(timeout=120)
     assert twin.returncode == 0
     assert f"is already running at {address}" in output
     assert re.search(r"web: process \d+", output)
@@ -96,13 +99,13 @@ def test_studio_starts_once_restarts_crashed_processes_and_stops_with_its_data_i
 
     # A process that dies is restarted.
     os.kill(pid_of(tmp_path, "gunicorn studio.wsgi:application"), signal.SIGKILL)
-    wait_until(lambda: "web was started again" in first.output, "the new web server", seconds=20)
+    wait_until(lambda: "web was started again" in first.output, "the new web server", seconds=60)
     assert page(address) == 200
 
     # kill -9 of the supervisor ends everything within seconds.
     first.process.kill()
     first.wait_until_down()
-    wait_until_all_ended(tmp_path, seconds=10)
+    wait_until_all_ended(tmp_path)
 
     # The next start has all data; Ctrl-C stops everything cleanly.
     second = Studio(tmp_path, "--port", str(taken_port))
@@ -112,7 +115,7 @@ def test_studio_starts_once_restarts_crashed_processes_and_stops_with_its_data_i
     second.process.send_signal(signal.SIGINT)
     assert second.wait_until_down() == 0
     assert "Stopped. All data is kept." in second.output
-    wait_until_all_ended(tmp_path, seconds=5)
+    wait_until_all_ended(tmp_path)
 
 
 def test_failed_start_explains_why_and_leaves_no_processes(tmp_path: Path):
@@ -122,21 +125,33 @@ def test_failed_start_explains_why_and_leaves_no_processes(tmp_path: Path):
 
     assert status == 1
     assert "The database at 127.0.0.1:1 does not answer" in studio.output
-    wait_until_all_ended(tmp_path, seconds=5)
+    wait_until_all_ended(tmp_path)
 
 
-def test_configured_database_and_broker_replace_the_embedded_ones(tmp_path: Path):
+@pytest.fixture
+def database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+    """The address of a migrated one on the server of this test run."""
+    with django_db_blocker.unblock():
+        name, template = f"configured_{os.getpid()}", migrated_database()
+        with connection._nodb_cursor() as cursor:  # type: ignore[attr-defined]
+            cursor.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        yield f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{name}"
+        with connection._nodb_cursor() as cursor:  # type: ignore[attr-defined]
+            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_configured_database_and_broker_replace_the_embedded_ones(database: str, tmp_path: Path):
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     holder = start(["-c", HOLDER], theirs)
     assert holder.stdout
-    database, broker = holder.stdout.readline().strip(), holder.stdout.readline().strip()
+    broker = holder.stdout.readline().strip()
 
     studio = Studio(ours, "--port", "0", DATABASE_URL=database, CELERY_BROKER_URL=broker)
     answer = page(studio.wait_until_up())
     commands = " ".join(processes_of(ours).values())
     studio.process.send_signal(signal.SIGINT)
     status = studio.wait_until_down()
-    holder.communicate(timeout=20)
+    holder.communicate(timeout=60)
 
     assert (answer, status) == (200, 0)
     assert "postgres" not in commands

@@ -51,7 +51,7 @@ def test_concurrent_processes_share_one_server_that_stops_after_the_last(data: P
 
     started = {user.stdout.readline() for user in users if user.stdout}
     for user in users[:2]:
-        user.communicate(timeout=20)
+        user.communicate(timeout=60)
     alive = [command for command in processes_of(data).values() if "/postgres " in command]
     users[2].kill()  # as by kill -9
     users[2].wait()
@@ -69,11 +69,11 @@ def test_crashed_server_restarts_with_its_data(data: Path):
 
     postmaster = next(pid for pid, command in processes_of(data).items() if "/bin/postgres -D" in command)
     os.kill(postmaster, signal.SIGKILL)
-    wait_until(lambda: postmaster not in processes_of(data), "the crash", seconds=10)
-    wait_until(lambda: any("/bin/postgres -D" in command for command in processes_of(data).values()), "it", seconds=20)
+    wait_until(lambda: postmaster not in processes_of(data), "the crash", seconds=60)
+    wait_until(lambda: any("/bin/postgres -D" in command for command in processes_of(data).values()), "it", seconds=60)
     value = finish(sql("select value from stored"), data)
     after = finish(sql("select pg_postmaster_start_time()"), data)
-    user.communicate(timeout=20)
+    user.communicate(timeout=60)
 
     assert value == "42\n"
     assert after != before
@@ -121,7 +121,7 @@ def test_next_user_restarts_a_server_whose_supervisor_was_killed(data: Path):
             os.kill(pid, signal.SIGKILL)
 
     after = finish(sql("select pg_postmaster_start_time()"), data)
-    user.communicate(timeout=20)
+    user.communicate(timeout=60)
 
     assert after != before
 
@@ -138,7 +138,7 @@ def test_database_role_is_no_superuser_and_servers_do_not_run_as_root(data: Path
     }
     superuser = finish(sql("select rolsuper from pg_roles where rolname = current_user"), data)
     listens = finish(sql("select setting from pg_settings where name = 'listen_addresses'"), data)
-    user.communicate(timeout=20)
+    user.communicate(timeout=60)
 
     assert owners
     assert 0 not in owners
@@ -165,7 +165,7 @@ def test_data_folder_of_another_user_is_rejected_with_an_explanation(data: Path)
     (data / "postgres" / "data").symlink_to("/")
 
     process = start(sql("select 1"), data)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=150)
 
     assert process.returncode == 1
     assert f"{data}/postgres/data belongs to user id" in output
@@ -174,7 +174,7 @@ def test_data_folder_of_another_user_is_rejected_with_an_explanation(data: Path)
 
 def test_error_names_a_data_folder_that_cannot_be_created():
     process = start(sql("select 1"), Path("/proc/nowhere"))
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=150)
 
     assert process.returncode == 1
     assert "The data folder /proc/nowhere cannot be made" in output
