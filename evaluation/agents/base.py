@@ -1,16 +1,16 @@
-"""The registry of agents, and what an agent is built from."""
+"""What an agent is built from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from evaluation.llm import ModelClient, Timing
-from evaluation.protocol.participants import Agent
 from evaluation.tools import World
+from evaluation.tools.journal import Journal
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,13 @@ class AgentSetup:
     """Names that the persona binds; unimplemented ones are not offered."""
     world: World | None = None
     """The simulated apps that the tools act on; None: apps without data."""
+    journal: Journal | None = None
+    """Where tool calls are stored as they are made."""
     limits: AgentLimits = AgentLimits()
     state: Mapping[str, Any] = field(default_factory=dict)
     """The state stored with the last turn of this session; empty at its start."""
+    params: Mapping[str, str] = field(default_factory=dict)
+    """Those of its kind, as chosen for the pilot."""
+    conversation: str = ""
+    """Names the session to programs that keep their own state."""
     timing: Timing = field(default_factory=Timing)
-
-
-AgentFactory = Callable[[AgentSetup], Agent]
-_factories: dict[str, AgentFactory] = {}
-
-
-def register(kind: str, factory: AgentFactory) -> None:
-    _factories[kind] = factory
-
-
-def make_agent(setup: AgentSetup, kind: str = "react") -> Agent:
-    try:
-        return _factories[kind](setup)
-    except KeyError:
-        raise LookupError(f"There is no agent {kind!r}; there are {', '.join(sorted(_factories))}.") from None

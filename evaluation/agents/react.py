@@ -7,6 +7,7 @@ from typing import Any
 
 from evaluation.agents.base import AgentSetup
 from evaluation.agents.briefing import build_briefing
+from evaluation.agents.kinds import AgentKind
 from evaluation.llm import BudgetExceededError, Completion, ContextTooLongError, RequestedToolCall
 from evaluation.protocol.participants import AgentError, AgentReply, Tokens, ToolRecord
 from evaluation.tools import Workspace, toolbox_for
@@ -26,16 +27,17 @@ class ReactAgent:
         self._client = setup.client
         self._limits = setup.limits
         self._timing = setup.timing
+        self._instructions = setup.params.get("instructions", "")
         self._workspace = Workspace(setup.workspace)
-        self._tools = toolbox_for(self._workspace, setup.tools, setup.world)
+        self._tools = toolbox_for(self._workspace, setup.tools, setup.world, setup.journal)
         self._messages: list[dict[str, Any]] = [dict(message) for message in setup.state.get("messages", ())]
         self._tokens = Tokens(*setup.state.get("tokens", (0, 0)))
         self._cost = Decimal(str(setup.state.get("cost", "0")))
 
     def reply(self, message: str) -> AgentReply:
         """Take one turn. Raises InfrastructureError, and AgentError if the conversation is too long for the model."""
-        if not self._messages:
-            self._messages.append({"role": "system", "content": build_briefing(self._workspace)})
+        if not self._messages and (briefing := self._briefing()):
+            self._messages.append({"role": "system", "content": briefing})
         self._messages.append({"role": "user", "content": message})
         turn = _Turn(started=self._timing.now())
         try:
@@ -48,6 +50,14 @@ class ReactAgent:
             turn.text = turn.text[:MAX_REPLY]
             turn.note = f"The reply was cut after {MAX_REPLY} characters."
         return AgentReply(turn.text, tuple(turn.records), turn.tokens, self._state(), turn.note)
+
+    def _briefing(self) -> str:
+        """The system message; empty for none."""
+        briefing = build_briefing(self._workspace)
+        return f"{briefing}\n\n{self._instructions}" if self._instructions else briefing
+
+    def _complete(self, **params: Any) -> Completion:
+        return self._client.complete(self._messages, tools=self._tools.schemas, **params)
 
     def _act(self, turn: _Turn) -> None:
         while not (note := self._limit_reached(turn)):
@@ -66,7 +76,7 @@ class ReactAgent:
 
     def _ask(self, turn: _Turn, **params: Any) -> Completion:
         try:
-            completion = self._client.complete(self._messages, tools=self._tools.schemas, **params)
+            completion = self._complete(**params)
         except ContextTooLongError:
             if not self._omit_results():
                 raise AgentError("The conversation grew longer than the model can read.") from None
@@ -138,3 +148,11 @@ class _Turn:
 
 def _tool_message(call: RequestedToolCall, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call.id, "content": text}
+
+
+KIND = AgentKind(
+    "react",
+    "A model that reasons and calls tools until it answers.",
+    ReactAgent,
+    {"instructions": "Added to its system message."},
+)

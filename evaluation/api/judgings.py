@@ -12,12 +12,13 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from evaluation import visibility
+from evaluation.api.requests import pilot_and_data
 from evaluation.audits.blindness import find_pilot
 from evaluation.models import JudgingRound, Pilot
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, plan_rejudging, start_rejudging
 from evaluation.results.choice import SAMPLE_CHOICES, TURN_CHOICES, ScoringChoiceError, choose_scoring, rules_named
 from evaluation.results.comparison import round_report
-from studio.access import ApiRequest, require
+from studio.access import ApiRequest
 from studio.models import ApiToken
 
 ROUND = OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py rejudge --json`` gives it.")
@@ -63,11 +64,7 @@ class JudgingActions(viewsets.GenericViewSet[Pilot]):
     @action(detail=True, methods=["post"])
     def rejudge(self, request: ApiRequest, pk: str) -> Response:
         """Judge its stored sessions again, without running the agent."""
-        pilot = find_pilot(request.user, pk)
-        require(request.user, pilot.benchmark, "pilot")
-        serializer = RejudgingSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = dict(serializer.validated_data)
+        pilot, data = pilot_and_data(request, pk, RejudgingSerializer)
         only_estimate = data.pop("estimate")
         name = data.pop("judge")
         judge = visibility.endpoints_for(pilot.benchmark).filter(name=name).first()
@@ -86,11 +83,7 @@ class JudgingActions(viewsets.GenericViewSet[Pilot]):
     @action(detail=True, methods=["post"])
     def scoring(self, request: ApiRequest, pk: str) -> Response:
         """Choose the round that scores it, and the credit rules."""
-        pilot = find_pilot(request.user, pk)
-        require(request.user, pilot.benchmark, "pilot")
-        serializer = ScoringChoiceSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
+        pilot, data = pilot_and_data(request, pk, ScoringChoiceSerializer)
         chosen = JudgingRound.objects.filter(pilot=pilot, number=data["round"]).first()
         if chosen is None:
             raise ValidationError({"round": ["This pilot has no such round."]})

@@ -14,9 +14,12 @@ from rest_framework.response import Response
 from evaluation import visibility
 from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.api.judgings import JudgingActions
+from evaluation.api.requests import pilot_and_data
 from evaluation.audits.blindness import find_pilot, open_pilots
 from evaluation.models import ModelEndpoint, Pilot
+from evaluation.models.agents import REACT
 from evaluation.models.pilots import MODES
+from evaluation.pilots.agents import find_agent
 from evaluation.pilots.budgets import BudgetError, set_budgets
 from evaluation.pilots.control import ACTIONS, ControlError, control_pilot
 from evaluation.pilots.plans import MODE_HELP, PilotError
@@ -36,6 +39,7 @@ class EndpointSerializer(serializers.ModelSerializer[ModelEndpoint]):
 class PilotSerializer(serializers.ModelSerializer[Pilot]):
     benchmark: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     agent = serializers.CharField(source="agent_name", read_only=True)
+    kind = serializers.CharField(source="agent_kind.kind", read_only=True)
     user_model = serializers.CharField(source="user_model_name", read_only=True)
     judge = serializers.CharField(source="judge_name", read_only=True)
     sessions = serializers.IntegerField(source="total", read_only=True)
@@ -49,6 +53,7 @@ class PilotSerializer(serializers.ModelSerializer[Pilot]):
             "number",
             "benchmark",
             "agent",
+            "kind",
             "user_model",
             "judge",
             "mode",
@@ -72,7 +77,11 @@ class NewPilotSerializer(serializers.Serializer[Any]):
     """The options of ``manage.py pilot``."""
 
     benchmark = serializers.SlugField()
-    agent = serializers.CharField()
+    agent = serializers.CharField(help_text="A model endpoint, or an agent that a pilot ran with before.")
+    kind = serializers.CharField(required=False, default=REACT, help_text="What the agent does with its model.")
+    params = serializers.DictField(
+        child=serializers.CharField(), required=False, default=dict, help_text="Parameters of the kind."
+    )
     user_model = serializers.CharField()
     judge = serializers.CharField()
     persona = serializers.CharField(required=False, default="", allow_blank=True)
@@ -141,6 +150,8 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
         data = dict(serializer.validated_data)
         benchmark = find_benchmark(request.user, data.pop("benchmark"))
         require(request.user, benchmark, "pilot")
+        if known := find_agent(benchmark, data["agent"]):
+            data |= {"agent": known.endpoint.name, "kind": known.kind, "params": known.params}
         for part in ("agent", "user_model", "judge"):
             data[part] = _endpoint(benchmark, part, data[part])
         if (number := data["base"]) is not None:
@@ -158,12 +169,9 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
     @action(detail=True, methods=["post"])
     def budget(self, request: ApiRequest, pk: str) -> Response:
         """Change the budgets named; the others stay. A paused pilot then goes on with ``control``."""
-        row = find_pilot(request.user, pk)
-        require(request.user, row.benchmark, "pilot")
-        given = BudgetsSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
+        row, given = pilot_and_data(request, pk, BudgetsSerializer)
         try:
-            set_budgets(row, given.validated_data["budgets"], by=request.user)
+            set_budgets(row, given["budgets"], by=request.user)
         except BudgetError as error:
             raise ValidationError({error.field: [str(error)]}) from error
         return Response({"budgets": row.budgets})
@@ -172,11 +180,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
     @action(detail=True, methods=["post"])
     def control(self, request: ApiRequest, pk: str) -> Response:
         """Pause, resume, cancel or retry; as ``manage.py pilot_control``."""
-        row = find_pilot(request.user, pk)
-        require(request.user, row.benchmark, "pilot")
-        given = ControlSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        chosen = given.validated_data
+        row, chosen = pilot_and_data(request, pk, ControlSerializer)
         try:
             row = control_pilot(row.pk, chosen["action"], by=request.user, everything=chosen["everything"])
         except ControlError as error:

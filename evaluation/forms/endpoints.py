@@ -8,6 +8,7 @@ from django import forms
 
 from evaluation.endpoints import granted_keys, key_place, owner_key_problem, problem_of, problem_of_secret, seal
 from evaluation.models import ModelEndpoint
+from evaluation.models.endpoints import CONFIGURED_FIELDS
 from studio.models import Benchmark
 
 
@@ -38,17 +39,7 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
 
     class Meta:
         model = ModelEndpoint
-        fields = [
-            "name",
-            "base_url",
-            "model",
-            "key_env",
-            "params",
-            "input_price",
-            "output_price",
-            "timeout_seconds",
-            "max_concurrency",
-        ]
+        fields = CONFIGURED_FIELDS
         field_classes = {"params": ParametersField}
         labels = {
             "base_url": "Address",

@@ -11,7 +11,9 @@ from django.db.models import QuerySet
 from evaluation import visibility
 from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints_for
 from evaluation.models import ModelEndpoint, Pilot
+from evaluation.models.agents import REACT
 from evaluation.models.pilots import MODES
+from evaluation.pilots.agents import kind_choices
 from evaluation.pilots.budgets import KINDS
 from evaluation.pilots.plans import APPROVED, bases_for
 from evaluation.pilots.start import LIMITS, MAX_RUNS
@@ -73,6 +75,7 @@ class BaseChoice(forms.ModelChoiceField[Pilot]):
 class PilotForm(BudgetForm):
     """Defaults are the ``LIMITS`` of a pilot."""
 
+    kind = forms.ChoiceField(required=False, label="Agent", initial=REACT, help_text="What it does with its model.")
     mode = forms.ChoiceField(choices=MODES, initial=PilotMode.EPISODE, required=False)
     base = BaseChoice(
         queryset=Pilot.objects.none(),
@@ -88,7 +91,9 @@ class PilotForm(BudgetForm):
         label="Tasks",
         help_text="Select none to run the whole episode. Dependencies of selected tasks run first.",
     )
-    agent = EndpointChoice(queryset=ModelEndpoint.objects.none(), help_text="The assistant being tested.")
+    agent = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(), label="Agent’s model", help_text="The assistant being tested."
+    )
     user_model = EndpointChoice(
         queryset=ModelEndpoint.objects.none(), label="User model", help_text="Plays the user and marks intents as met."
     )
@@ -109,6 +114,7 @@ class PilotForm(BudgetForm):
     def __init__(self, *args: Any, benchmark: Benchmark, pilots: QuerySet[Pilot], **options: Any) -> None:
         """``pilots``: those whose sessions may be taken over."""
         super().__init__(*args, **options)
+        self._choice("kind").choices = [(name, f"{name}: {sentence}") for name, sentence in kind_choices()]
         base = self.fields["base"]
         assert isinstance(base, forms.ModelChoiceField)
         base.queryset = bases_for(benchmark, pilots)
@@ -136,6 +142,9 @@ class PilotForm(BudgetForm):
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         return field
+
+    def clean_kind(self) -> str:
+        return self.cleaned_data["kind"] or REACT
 
     def clean_mode(self) -> str:
         return self.cleaned_data["mode"] or PilotMode.EPISODE
@@ -183,7 +192,7 @@ class PilotForm(BudgetForm):
     def arguments(self) -> dict[str, Any]:
         data = self.cleaned_data
         limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
-        names = ("mode", "base", "persona", "tasks", "agent", "user_model", "judge", "runs")
+        names = ("kind", "mode", "base", "persona", "tasks", "agent", "user_model", "judge", "runs")
         return {name: data[name] for name in names} | {"limits": limits, "budgets": budgets_of(data)}
 
     def add_error_to(self, field: str, message: str) -> None:

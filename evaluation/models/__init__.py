@@ -1,10 +1,12 @@
 """Rows of pilots, rehearsals, releases and assistance."""
 
+from evaluation.models.agents import Agent
 from evaluation.models.assistance import AssistantModel, Proposal, ProposalCall, ProposalDecision
 from evaluation.models.budgets import BenchmarkBudget
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.judgings import Judging, JudgingRound, ScoringChoice
+from evaluation.models.made_calls import MadeCall
 from evaluation.models.opinions import OpinionCall, OpinionRequest, SecondOpinion
 from evaluation.models.pilots import Pilot, Run
 from evaluation.models.rehearsals import Rehearsal, RehearsalCall
@@ -14,11 +16,13 @@ from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCal
 from evaluation.models.verdicts import Verdict, VerdictCorrection
 
 __all__ = [
+    "Agent",
     "AssistantModel",
     "BenchmarkBudget",
     "ElsewhereAcceptance",
     "Judging",
     "JudgingRound",
+    "MadeCall",
     "ModelCall",
     "ModelEndpoint",
     "OpinionCall",

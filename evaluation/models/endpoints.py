@@ -73,7 +73,7 @@ class ModelEndpoint(models.Model):
         return Prices(Decimal(self.input_price), Decimal(self.output_price)).of(tokens)
 
 
-FROZEN_FIELDS = (
+CONFIGURED_FIELDS = (
     "name",
     "base_url",
     "model",
@@ -83,8 +83,9 @@ FROZEN_FIELDS = (
     "output_price",
     "timeout_seconds",
     "max_concurrency",
-    "scripted",
 )
+"""What people enter."""
+FROZEN_FIELDS = (*CONFIGURED_FIELDS, "scripted")
 """The key's variable belongs to the address: a key must not go to another one."""
 
 

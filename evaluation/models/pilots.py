@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from evaluation.models.agents import REACT, Agent, FrozenAgent
 from evaluation.models.endpoints import ModelEndpoint, thaw_endpoint
 from evaluation.protocol.modes import TEXTS, Arm, ModeText, PilotMode
 
@@ -30,7 +31,10 @@ class Pilot(models.Model):
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="pilots")
     number = models.PositiveIntegerField()
     """From 1, within the benchmark."""
+    configured_agent = models.ForeignKey(Agent, on_delete=models.RESTRICT, null=True, related_name="pilots")
+    """None in pilots older than kinds of agents: ``react``. ``agent_kind`` says what it was at the start."""
     agent = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
+    """The agent's model."""
     user_model = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
     judge = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
     runs_wanted = models.PositiveSmallIntegerField(default=1)
@@ -44,7 +48,7 @@ class Pilot(models.Model):
     budgets = models.JSONField(default=dict)
     """``{"session": {"tokens", "calls", "cost"}, "pilot": {…}}``; what is absent is not limited."""
     config = models.JSONField(default=dict)
-    """The endpoints as they were at the start (never a key): ``endpoint`` reads them."""
+    """Endpoints (never a key) and agent as they were at the start: ``endpoint`` and ``agent_kind`` read them."""
     scripted = models.BooleanField(default=False)
     """A scripted model took part: never evidence."""
     drafts = models.BooleanField(default=False)
@@ -82,8 +86,13 @@ class Pilot(models.Model):
         return TEXTS[PilotMode(self.mode)]
 
     @property
+    def agent_kind(self) -> FrozenAgent:
+        frozen = self.config.get("agent_kind") or {}
+        return FrozenAgent(frozen.get("name", ""), frozen.get("kind", REACT), frozen.get("params", {}))
+
+    @property
     def agent_name(self) -> str:
-        return self.endpoint("agent").name
+        return self.agent_kind.name or self.endpoint("agent").name
 
     @property
     def user_model_name(self) -> str:

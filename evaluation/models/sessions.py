@@ -161,6 +161,8 @@ class ToolCall(models.Model):
     arguments = OrderedJSONField(default=dict)
     result = models.TextField(blank=True)
     ok = models.BooleanField(default=True)
+    key = models.CharField(max_length=64, blank=True)
+    """Idempotency key; see ``MadeCall``."""
     milliseconds = models.PositiveIntegerField(default=0)
     changes = models.JSONField(default=list)
     """What it changed in an app, a sentence each."""

@@ -14,6 +14,7 @@ from evaluation.grading.intents import intent_verdicts
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.leases.sessions import LeaseLostError, leased_row, lock_leased_row
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
+from evaluation.pilots.journal import forget_stored
 from evaluation.protocol.participants import Agent, AgentReply, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
 from evaluation.workspaces.app_states import AppStates
@@ -106,6 +107,7 @@ class SnapshottingAgent:
                     call.ok,
                     call.seconds,
                     tuple(map(storable, call.changes)),
+                    call.key,
                 )
                 for call in reply.tool_calls
             ),
@@ -162,11 +164,14 @@ def store_turn(
             arguments=call.arguments,
             result=call.result,
             ok=call.ok,
+            key=call.key,
             milliseconds=int(call.seconds * 1000),
             changes=list(call.changes),
         )
         for position, call in enumerate(taken.reply.tool_calls, start=1)
     )
+    if taken.reply.tool_calls:
+        forget_stored(session, taken.number)
     Verdict.objects.bulk_create(intent_verdicts(judge, task, taken))
     SessionIntent.objects.bulk_create(
         SessionIntent(session=session, index=index, uid=task.intents[index - 1].uid, status=status, turn=taken.number)

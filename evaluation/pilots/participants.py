@@ -7,8 +7,10 @@ from decimal import Decimal
 from pathlib import Path
 
 from evaluation.agents import AgentLimits, AgentSetup, World, make_agent
+from evaluation.agents.kinds import Workflow, is_informed, make_informed_agent
 from evaluation.call_records import CallRecord
 from evaluation.models import Session
+from evaluation.pilots.journal import SessionJournal
 from evaluation.protocol.participants import Agent
 from evaluation.workspaces.app_states import AppStates
 from studio.domain.persona import PersonaSpec
@@ -24,17 +26,24 @@ def build_agent(
     record: CallRecord,
     turn: Callable[[], int],
 ) -> Agent:
-    """The agent, resumed after the last stored turn. Of the task it learns only the tool names."""
+    """The agent, resumed after the last stored turn. Of the task it learns only the tool names; an informed one, the
+    reference workflow as well."""
+    agent = session.run.pilot.agent_kind
     state = session.turns.order_by("-number").values_list("agent_state", flat=True).first()
     setup = AgentSetup(
         client=record.client(session.run.pilot.endpoint("agent"), "agent", turn),
         workspace=folder,
         tools=tuple(name for name in persona.tools if not task.tools or name in task.tools),
         world=world,
+        journal=SessionJournal(session, turn),
         limits=agent_limits(session.run.pilot.limits),
         state=record.restore(state or {}),
+        params=agent.params,
+        conversation=f"session-{session.pk}",
     )
-    return make_agent(setup)
+    if is_informed(agent.kind):
+        return make_informed_agent(setup, agent.kind, Workflow(task.reference_workflow))
+    return make_agent(setup, agent.kind)
 
 
 def open_world(apps: AppStates) -> World:

@@ -8,7 +8,10 @@ from django.db.models import Max
 
 from evaluation.grading.judgings import open_first_round
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
+from evaluation.models.agents import REACT, freeze_agent
 from evaluation.models.endpoints import freeze_endpoint
+from evaluation.models.pilots import ROLES
+from evaluation.pilots.agents import agent_of, validate_agent
 from evaluation.pilots.budgets import BudgetError, validate_budgets
 from evaluation.pilots.plans import APPROVED, PersonaPlan, PilotError, plan_pilot
 from evaluation.pilots.queue import wake_workers
@@ -32,6 +35,8 @@ def start_pilot(
     judge: ModelEndpoint,
     persona: str = "",
     tasks: Sequence[str] = (),
+    kind: str = REACT,
+    params: Mapping[str, str] | None = None,
     mode: PilotMode | str = PilotMode.EPISODE,
     base: Pilot | None = None,
     runs: int = 1,
@@ -39,6 +44,8 @@ def start_pilot(
     budgets: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Pilot:
     """Create a pilot over the newest revisions and wake the workers. Raises PilotError.
+
+    ``kind`` and ``params`` say what the agent does with its model.
 
     Dependencies of the chosen tasks run too, earlier and in the same workspace. Where sessions of ``base`` are taken
     over, runs and limits are those of ``base``.
@@ -56,7 +63,10 @@ def start_pilot(
     for part, endpoint in endpoints.items():
         if endpoint.benchmark_id not in (None, benchmark.pk):
             raise PilotError(part, f"“{endpoint}” belongs to another benchmark.")
+    configured = agent_of(agent, kind, params)
+    validate_agent(configured, plans)
     config = {role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()}
+    config["agent_kind"] = freeze_agent(configured)
     if base is not None:
         _validate_same(base, config)
         runs, all_limits = base.runs_wanted, base.limits
@@ -65,6 +75,7 @@ def start_pilot(
         benchmark=benchmark,
         number=number,
         **endpoints,
+        configured_agent=configured,
         mode=mode,
         base=base,
         runs_wanted=runs,
@@ -114,8 +125,11 @@ def _create_sessions(pilot: Pilot, plan: PersonaPlan) -> None:
 
 def _validate_same(base: Pilot, config: Mapping[str, Mapping[str, object]]) -> None:
     """Sessions that ran differently cannot stand side by side as one pilot."""
-    for role, frozen in config.items():
-        before = base.config.get(role) or {}
+    agent = base.agent_kind
+    if (agent.kind, agent.params) != (config["agent_kind"]["kind"], config["agent_kind"]["params"]):
+        raise PilotError("kind", f"Pilot {base.number} ran with “{base.agent_name}”; take the same.")
+    for role in ROLES:
+        frozen, before = config[role], base.config.get(role) or {}
         if any(before.get(key) != frozen[key] for key in ("base_url", "model", "params")):
             raise PilotError(role, f"Pilot {base.number} ran with “{before.get('name')}”; take the same, unchanged.")
 

@@ -38,6 +38,8 @@ class ToolRecord:
     seconds: float = 0.0
     changes: tuple[str, ...] = ()
     """What it changed in an app, a sentence each."""
+    key: str = ""
+    """Its idempotency key."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from evaluation.audits.campaigns import summarize_audits
 from evaluation.grading.judgings import rules_of, scoring_choice
 from evaluation.grading.script_versions import hashes_at_revision
 from evaluation.models import Judging, Pilot, Session
+from evaluation.models.agents import BASELINES
 from evaluation.models.judgings import scoring_round
 from evaluation.results.pilot_report import judging_json
 from evaluation.results.scores import refresh_scores
@@ -58,6 +59,7 @@ def real_sessions(benchmark: Benchmark) -> QuerySet[Session]:
             run__pilot__scripted=False,
         )
         .scored()
+        .exclude(run__pilot__configured_agent__kind__in=BASELINES)
         .exclude(run__pilot__in=judged_by_script(benchmark))
         .order_by()
     )
@@ -106,6 +108,7 @@ def _pilot(pilot: Pilot) -> JsonDict:
     return {
         "number": pilot.number,
         "agent": pilot.endpoint("agent").model,
+        "kind": pilot.agent_kind.kind,
         "user_model": pilot.endpoint("user_model").model,
         "judge": choice.round.judge["model"],
         "judging": judging_json(choice.round, rules_of(choice)),

@@ -103,6 +103,7 @@ def pilot_report(pilot: Pilot) -> dict[str, Any]:
         "number": pilot.number,
         "benchmark": pilot.benchmark.slug,
         "agent": pilot.agent_name,
+        "kind": pilot.agent_kind.kind,
         "mode": pilot.mode,
         "base": pilot.base.number if pilot.base else None,
         "state": pilot.state,

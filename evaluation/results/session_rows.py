@@ -110,14 +110,14 @@ def _origins(pilots: Sequence[Pilot]) -> set[int]:
 def agent_names(pilots: Collection[Pilot]) -> dict[int, str]:
     """By pilot: its agent's name; where one name stood for several models, the model as well; and the mode, unless it
     ran whole episodes: results of different modes are never one line."""
-    frozen = {pilot.pk: pilot.endpoint("agent") for pilot in pilots}
+    frozen = {pilot.pk: (pilot.agent_name, pilot.endpoint("agent").model) for pilot in pilots}
     models: dict[str, set[str]] = defaultdict(set)
-    for agent in frozen.values():
-        models[agent.name].add(agent.model)
+    for name, model in frozen.values():
+        models[name].add(model)
     modes = {pilot.pk: "" if pilot.mode == PilotMode.EPISODE else f" · {pilot.mode}" for pilot in pilots}
     return {
-        pk: (agent.name if len(models[agent.name]) == 1 else f"{agent.name} ({agent.model})") + modes[pk]
-        for pk, agent in frozen.items()
+        pk: (name if len(models[name]) == 1 else f"{name} ({model})") + modes[pk]
+        for pk, (name, model) in frozen.items()
     }
 
 

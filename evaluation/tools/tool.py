@@ -37,6 +37,13 @@ class Tool:
     arguments: type[Arguments]
     run: Callable[[Any], str | ToolOutcome]
     """Takes an instance of ``arguments``. Raises ToolError."""
+    act: Callable[[Any, str], str | ToolOutcome] | None = None
+    """Instead of ``run``, for what has effects outside of the session's files and apps (mail that is really sent, an
+    MCP server). Takes the idempotency key as well, and must do nothing if it did something under this key before."""
+
+    @property
+    def outside(self) -> bool:
+        return self.act is not None
 
     @property
     def schema(self) -> dict[str, Any]:

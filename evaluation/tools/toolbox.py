@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from evaluation.protocol.participants import ToolRecord
 from evaluation.tools.apps import World, bound_tools
 from evaluation.tools.files import workspace_tools
+from evaluation.tools.journal import Journal, NoJournal
 from evaluation.tools.tool import Tool, ToolError, ToolOutcome
 from evaluation.tools.workspace import Workspace
 
@@ -22,24 +23,30 @@ MAX_ARGUMENTS = 4_000_000
 
 
 class Toolbox:
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], journal: Journal | None = None) -> None:
+        self._journal = journal or NoJournal()
         self._tools = {tool.name: tool for tool in tools}
         self.schemas = [tool.schema for tool in self._tools.values()]
 
     def call(self, name: str, arguments: str) -> ToolRecord:
         """An impossible call returns an error to the model; it never raises."""
+        tool = self._tools.get(name)
+        outside = tool is not None and tool.outside
+        return self._journal.perform(name, arguments, lambda key: self._make(name, arguments, key), outside=outside)
+
+    def _make(self, name: str, arguments: str, key: str) -> ToolRecord:
         started = time.monotonic()
         parsed: Mapping[str, Any] = {}
         ok = False
         try:
             parsed = _parse(arguments)
-            outcome, ok = self._run(name, parsed), True
+            outcome, ok = self._run(name, parsed, key), True
         except ToolError as error:
             outcome = ToolOutcome(error.result or f"Error: {error}")
         seconds = time.monotonic() - started
         return ToolRecord(name, parsed, truncate(outcome.text), ok, seconds, outcome.changes)
 
-    def _run(self, name: str, parsed: Mapping[str, Any]) -> ToolOutcome:
+    def _run(self, name: str, parsed: Mapping[str, Any], key: str) -> ToolOutcome:
         tool = self._tools.get(name)
         if tool is None:
             raise ToolError(f"There is no tool {name[:100]!r}. There are: {', '.join(self._tools)}.")
@@ -47,13 +54,15 @@ class Toolbox:
             arguments = tool.arguments.model_validate(parsed)
         except ValidationError as error:
             raise ToolError(_describe(name, error)) from None
-        outcome = tool.run(arguments)
+        outcome = tool.act(arguments, key) if tool.act else tool.run(arguments)
         return ToolOutcome(outcome) if isinstance(outcome, str) else outcome
 
 
-def toolbox_for(workspace: Workspace, names: Iterable[str], world: World | None = None) -> Toolbox:
+def toolbox_for(
+    workspace: Workspace, names: Iterable[str], world: World | None = None, journal: Journal | None = None
+) -> Toolbox:
     """The workspace tools, which every agent has, and the implemented tools that a persona binds, in ``world``."""
-    return Toolbox([*workspace_tools(workspace), *bound_tools(names, world)])
+    return Toolbox([*workspace_tools(workspace), *bound_tools(names, world)], journal)
 
 
 def truncate(text: str, limit: int = MAX_RESULT) -> str:

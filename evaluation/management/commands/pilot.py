@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 
 from evaluation.management.budgets import add_budget_arguments, read_budgets
 from evaluation.models import ModelEndpoint, Pilot
+from evaluation.pilots.agents import find_agent, kind_choices
 from evaluation.pilots.budgets import BudgetError
 from evaluation.pilots.plans import MODE_HELP, PilotError
 from evaluation.pilots.start import MAX_RUNS, start_pilot
@@ -52,7 +53,19 @@ class Command(ReportCommand):
             help="with --mode changed: the number of the pilot whose other sessions are taken over; runs and limits "
             "are those of that pilot",
         )
-        parser.add_argument("--agent", required=True, metavar="NAME", help="a model endpoint, or a scripted model")
+        parser.add_argument(
+            "--agent", required=True, metavar="NAME", help="a model endpoint, a scripted model, or an earlier agent"
+        )
+        parser.add_argument(
+            "--kind",
+            default="",
+            metavar="KIND",
+            help="what the agent does with its model: "
+            + " ".join(f"{name}: {sentence}" for name, sentence in kind_choices()),
+        )
+        parser.add_argument(
+            "--param", nargs="+", default=[], metavar="NAME=TEXT", help="parameters of the agent’s kind"
+        )
         parser.add_argument(
             "--user-model",
             default="",
@@ -85,7 +98,9 @@ class Command(ReportCommand):
     def _start(self, options: dict[str, Any]) -> Pilot:
         as_json = options["json"]
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
-        agent = self._endpoint(benchmark, "--agent", options["agent"], as_json)
+        known = None if options["kind"] else find_agent(benchmark, options["agent"])
+        agent = known.endpoint if known else self._endpoint(benchmark, "--agent", options["agent"], as_json)
+        kind, params = (known.kind, known.params) if known else (options["kind"] or "react", _params(options["param"]))
         user_model = self._endpoint(
             benchmark, "--user-model", options["user_model"] or _default(agent, "user"), as_json
         )
@@ -95,6 +110,8 @@ class Command(ReportCommand):
                 benchmark,
                 by=default_user(),
                 agent=agent,
+                kind=kind,
+                params=params,
                 user_model=user_model,
                 judge=judge,
                 mode=options["mode"],
@@ -153,6 +170,10 @@ class Command(ReportCommand):
         for mode, metrics in report["scores"].get("ablation", {}).items():
             for metric, row in metrics.items():
                 self.stdout.write(_ablation_line(mode, metric, row))
+
+
+def _params(words: list[str]) -> dict[str, str]:
+    return {name: text for name, _, text in (word.partition("=") for word in words)}
 
 
 def _ablation_line(mode: str, metric: str, row: dict[str, Any]) -> str:

@@ -1,0 +1,66 @@
+"""The kinds of agents there are, and what each is built from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NewType
+
+from evaluation.agents.base import AgentSetup
+from evaluation.protocol.participants import Agent
+
+Workflow = NewType("Workflow", str)
+"""A task's reference workflow. Only the constructor of an informed agent takes one."""
+
+
+@dataclass(frozen=True)
+class AgentKind:
+    """``parameters``: names and what they mean; all are text."""
+
+    name: str
+    sentence: str
+    build: Callable[[AgentSetup], Agent]
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class InformedKind:
+    """An agent that is told how the task is done."""
+
+    name: str
+    sentence: str
+    build: Callable[[AgentSetup, Workflow], Agent]
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+_kinds: dict[str, AgentKind] = {}
+_informed: dict[str, InformedKind] = {}
+
+
+def register(kind: AgentKind) -> None:
+    _kinds[kind.name] = kind
+
+
+def register_informed(kind: InformedKind) -> None:
+    _informed[kind.name] = kind
+
+
+def all_kinds() -> dict[str, AgentKind | InformedKind]:
+    return {**_kinds, **_informed}
+
+
+def is_informed(name: str) -> bool:
+    return name in _informed
+
+
+def make_agent(setup: AgentSetup, kind: str = "react") -> Agent:
+    """Raises LookupError for a kind that does not exist, and for one that must be told the workflow."""
+    try:
+        return _kinds[kind].build(setup)
+    except KeyError:
+        raise LookupError(f"There is no agent {kind!r}; there are {', '.join(sorted(_kinds))}.") from None
+
+
+def make_informed_agent(setup: AgentSetup, kind: str, workflow: Workflow) -> Agent:
+    """The door by which the reference workflow goes to an agent."""
+    return _informed[kind].build(setup, workflow)

@@ -1,0 +1,64 @@
+"""The agent of a pilot: chosen by kind, parameters and model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evaluation.agents.kinds import all_kinds, is_informed
+from evaluation.models import Agent, ModelEndpoint
+from evaluation.models.agents import REACT
+from evaluation.pilots.plans import PersonaPlan, PilotError
+from studio.models import Benchmark
+
+
+def kind_choices() -> list[tuple[str, str]]:
+    """Each kind with a sentence on it."""
+    return [(name, kind.sentence) for name, kind in all_kinds().items()]
+
+
+def agent_of(endpoint: ModelEndpoint, kind: str = REACT, params: Mapping[str, str] | None = None) -> Agent:
+    """The row, made if there is none yet. Raises PilotError."""
+    params = {name: value for name, value in (params or {}).items() if value != ""}
+    known = all_kinds().get(kind)
+    if known is None:
+        raise PilotError("kind", f"There is no agent “{kind}”; there are {', '.join(all_kinds())}.")
+    for name, value in params.items():
+        if name not in known.parameters:
+            names = ", ".join(known.parameters) or "none"
+            raise PilotError("params", f"“{kind}” has no parameter “{name}”. It has: {names}.")
+        if not isinstance(value, str):
+            raise PilotError("params", f"The parameter “{name}” must be text.")
+    found = Agent.objects.filter(kind=kind, params=params, endpoint=endpoint).first()
+    return found or Agent.objects.create(
+        name=_free_name(endpoint.name if kind == REACT and not params else f"{endpoint.name} · {kind}"),
+        kind=kind,
+        params=params,
+        endpoint=endpoint,
+    )
+
+
+def find_agent(benchmark: Benchmark, name: str) -> Agent | None:
+    """One that is more than its model alone."""
+    rows = Agent.objects.filter(endpoint__in=ModelEndpoint.objects.usable_in(benchmark)).select_related("endpoint")
+    found = rows.filter(name=name).first()
+    return found if found and (found.kind, found.params) != (REACT, {}) else None
+
+
+def validate_agent(agent: Agent, plans: list[PersonaPlan]) -> None:
+    """Raises PilotError if it cannot work on one of the tasks."""
+    if not is_informed(agent.kind):
+        return
+    for plan in plans:
+        for name in plan.plan.sessions:
+            if not str(plan.revision(name).spec.get("reference_workflow") or "").strip():
+                raise PilotError(
+                    "kind",
+                    f"“{name}” has no reference workflow, which the {agent.kind} needs. Write one in the task, or "
+                    "choose tasks that have one.",
+                )
+
+
+def _free_name(name: str) -> str:
+    taken = set(Agent.objects.filter(name__startswith=name).values_list("name", flat=True))
+    candidates = (name if number == 1 else f"{name} {number}" for number in range(1, len(taken) + 2))
+    return next(candidate for candidate in candidates if candidate not in taken)

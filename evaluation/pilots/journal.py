@@ -1,0 +1,73 @@
+"""Tool calls of a session, stored as they are made, so that a turn taken up again does nothing twice outside."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import cached_property
+from typing import Any
+
+from evaluation.leases.sessions import LeaseLostError, leased_row
+from evaluation.models import MadeCall, Session
+from evaluation.protocol.participants import ToolRecord
+from studio.domain.storable import storable
+
+
+class SessionJournal:
+    """``turn`` says which turn it is now."""
+
+    def __init__(self, session: Session, turn: Callable[[], int]) -> None:
+        self._session = session
+        self._turn = turn
+        self._place = (0, 0)
+        """Turn, and number of its last call."""
+
+    def perform(self, name: str, arguments: str, run: Callable[[str], ToolRecord], *, outside: bool) -> ToolRecord:
+        """Raises LeaseLostError before an effect outside of the session."""
+        turn = self._turn()
+        self._place = (turn, self._place[1] + 1 if self._place[0] == turn else 1)
+        key = call_key(self._session.pk, *self._place, name, arguments)
+        row = self._earlier.get(key)
+        if not outside:
+            record = replace(run(key), key=key)
+            if row is None:
+                self._store(turn, key, name, record=_to_json(record))
+            return record
+        if row is not None and row.record is not None:
+            return _from_json(row.record)
+        if not leased_row(self._session).exists():
+            raise LeaseLostError
+        if row is None:
+            self._store(turn, key, name, outside=True)
+        record = replace(run(key), key=key)
+        MadeCall.objects.filter(session=self._session, key=key).update(record=_to_json(record))
+        return record
+
+    @cached_property
+    def _earlier(self) -> dict[str, MadeCall]:
+        """What an earlier worker made of the turn that is taken up again."""
+        return {row.key: row for row in MadeCall.objects.filter(session=self._session)}
+
+    def _store(self, turn: int, key: str, name: str, **fields: Any) -> None:
+        row = MadeCall(session=self._session, turn=turn, key=key, name=storable(name)[:200], **fields)
+        MadeCall.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def call_key(session: int, turn: int, number: int, name: str, arguments: str) -> str:
+    return hashlib.sha256(json.dumps([session, turn, number, name, arguments]).encode()).hexdigest()
+
+
+def forget_stored(session: Session, turn: int) -> None:
+    """In the transaction that stores the turn."""
+    MadeCall.objects.filter(session=session, turn__lte=turn, outside=False).delete()
+
+
+def _to_json(record: ToolRecord) -> dict[str, Any]:
+    written: dict[str, Any] = storable(asdict(record))
+    return written
+
+
+def _from_json(row: dict[str, Any]) -> ToolRecord:
+    return ToolRecord(**row | {"changes": tuple(row["changes"])})

@@ -1,0 +1,28 @@
+"""The journal of a session's tool calls, written as they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from evaluation.protocol.participants import ToolRecord
+
+Run = Callable[[str], ToolRecord]
+"""Takes the call's idempotency key."""
+
+
+class Journal(Protocol):
+    def perform(self, name: str, arguments: str, run: Run, *, outside: bool) -> ToolRecord:
+        """Make the call and store what it gave.
+
+        A turn that is taken up again makes its calls again, over the files and apps as they were before it. But if
+        the effect is ``outside`` of these and the result is known, that is returned and nothing is done.
+        """
+        ...
+
+
+class NoJournal:
+    """Where turns are never taken up again."""
+
+    def perform(self, name: str, arguments: str, run: Run, *, outside: bool) -> ToolRecord:
+        return run("")

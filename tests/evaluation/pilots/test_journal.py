@@ -1,0 +1,133 @@
+"""Tool calls are stored as they are made; what they do outside is done once."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from evaluation.models import MadeCall, Session, ToolCall
+from evaluation.pilots import session_work
+from evaluation.pilots.journal import call_key
+from evaluation.pilots.session_work import work_on
+from evaluation.tools import toolbox
+from evaluation.tools.tool import Arguments, Tool
+from tests.evaluation.builders import intents, rubric, task
+from tests.evaluation.pilots.builders import start
+from tests.evaluation.stub_model import StubModel
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
+
+
+class Killed(BaseException):
+    """As if the worker died: nothing catches it."""
+
+
+class Parcel(Arguments):
+    to: str
+
+
+class Post:
+    """A service outside: it remembers what it was sent, and under which keys."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, str]] = []
+        self.dies = False
+
+    def send(self, parcel: Parcel, key: str) -> str:
+        self.sent.append((parcel.to, key))
+        if self.dies:
+            self.dies = False
+            raise Killed
+        return f"Parcel {len(self.sent)} is on its way."
+
+
+@pytest.fixture
+def post(monkeypatch: pytest.MonkeyPatch) -> Post:
+    service = Post()
+    tool = Tool("send_parcel", "Send a parcel.", Parcel, run=lambda arguments: "", act=service.send)
+    monkeypatch.setattr(toolbox, "bound_tools", lambda names, world=None: [tool])
+    return service
+
+
+def call(number: int, name: str, **arguments: Any) -> dict[str, Any]:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": str(number), "type": "function", "function": function}
+
+
+@pytest.fixture
+def session(stub: StubModel) -> Session:
+    """Of one turn that writes a file, sends two parcels and answers."""
+    calls = [
+        call(1, "write_file", path="a.txt", content="x"),
+        call(2, "send_parcel", to="Ada"),
+        call(3, "send_parcel", to="Ada"),
+    ]
+    stub.agent = lambda body: (
+        "Done."
+        if body["messages"][-1]["role"] == "tool"
+        else {"role": "assistant", "content": None, "tool_calls": calls}
+    )
+    told = intents("x", provided=(1,))
+    return Session.objects.get(run__pilot=start(stub, task("a", intents=told, checklist=(rubric("y"),))))
+
+
+def die(*args: object) -> None:
+    raise Killed
+
+
+def take_up_again(session: Session) -> None:
+    """By another worker, after the first one's lease ran out."""
+    Session.objects.filter(pk=session.pk).update(lease_until="2000-01-01T00:00Z")
+    assert work_on(session.pk)
+
+
+def test_a_worker_killed_before_the_checkpoint_does_not_act_twice(
+    post: Post, session: Session, monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(session_work, "store_turn", die)
+        with pytest.raises(Killed):
+            work_on(session.pk)
+    made = list(MadeCall.objects.order_by("pk").values_list("name", "outside", "record__ok"))
+    assert made == [("write_file", False, True), ("send_parcel", True, True), ("send_parcel", True, True)]
+    assert len(post.sent) == 2
+
+    take_up_again(session)
+
+    assert len(post.sent) == 2
+    results = list(ToolCall.objects.filter(turn__session=session).values_list("result", flat=True))
+    assert results[1:] == ["Parcel 1 is on its way.", "Parcel 2 is on its way."]
+    assert session.turns.get().snapshot.manifest.keys() == {"a.txt"}
+
+
+def test_a_worker_killed_amid_an_effect_repeats_it_under_the_same_key(post: Post, session: Session):
+    post.dies = True
+    with pytest.raises(Killed):
+        work_on(session.pk)
+
+    take_up_again(session)
+
+    (first, key), (again, same), (second, other) = post.sent
+    assert (first, again, second) == ("Ada", "Ada", "Ada")
+    assert key == same != other
+
+
+def test_once_the_turn_is_stored_its_calls_have_their_keys_and_only_outside_ones_stay_in_the_journal(
+    post: Post, session: Session
+):
+    assert work_on(session.pk)
+
+    keys = list(ToolCall.objects.filter(turn__session=session).order_by("position").values_list("key", flat=True))
+    assert keys[0] == call_key(session.pk, 1, 1, "write_file", json.dumps({"path": "a.txt", "content": "x"}))
+    assert len(set(keys)) == 3
+    assert list(MadeCall.objects.values_list("key", flat=True)) == keys[1:]
+
+
+def test_a_worker_that_lost_its_lease_does_not_act(post: Post, session: Session, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("evaluation.pilots.journal.leased_row", lambda row: Session.objects.none())
+    work_on(session.pk)
+
+    assert post.sent == []
+    assert not session.turns.exists()
