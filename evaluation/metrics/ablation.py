@@ -28,12 +28,13 @@ def ablation_json(sessions: Iterable[AblatedSession]) -> dict[str, Any]:
     """By scoring mode and metric; differences are with less without, so what the earlier sessions gave."""
     rows = list(sessions)
     pairs = {(row.persona, row.result.task_id) for row in rows if not row.with_earlier}
-    sides = [
+    without, with_earlier = (
         _scored(row for row in rows if row.with_earlier == side and (row.persona, row.result.task_id) in pairs)
         for side in (False, True)
-    ]
+    )
     return {
-        mode: {metric: _comparison_json(compare(*sides, metric, mode)) for metric in METRICS} for mode in ScoringMode
+        mode: {metric: _comparison_json(compare(without, with_earlier, metric, mode)) for metric in METRICS}
+        for mode in ScoringMode
     }
 
 

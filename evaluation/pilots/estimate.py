@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Avg, BigIntegerField, F
 from django.db.models.fields.json import KeyTextTransform
@@ -36,7 +37,7 @@ def estimate_pilot(
 ) -> Estimate:
     """``tasks``: the key of each session's task in one run. A task may come more than once."""
     used = sum((_part(part) for part in PARTS[1:]), start=_part(PARTS[0]))
-    rows = list(
+    rows: Sequence[Mapping[str, Any]] = list(
         Session.objects.filter(
             revision__task__in=tasks,
             run__pilot__benchmark=benchmark,

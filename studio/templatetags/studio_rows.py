@@ -130,7 +130,7 @@ def finding_panel(finding: Any, slim: bool = False, underlined: Mapping[Any, Any
     return render_component(
         "studio/findings/parts/panel.html",
         slim=slim,
-        underlined=bool(underlined) and (value_of("fingerprint"), value_of("item")) in underlined,
+        underlined=(value_of("fingerprint"), value_of("item")) in (underlined or {}),
         location=row_label(value_of("field") or "", value_of("item"), value_of("message")),
         about="" if slim else value_of("words"),
         **{name: value_of(name) for name in ("severity", "fingerprint", "message", "mend")},
