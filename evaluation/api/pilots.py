@@ -24,6 +24,7 @@ from evaluation.pilots.budgets import BudgetError, set_budgets
 from evaluation.pilots.control import ACTIONS, ControlError, control_pilot
 from evaluation.pilots.plans import MODE_HELP, PilotError
 from evaluation.pilots.start import MAX_RUNS, start_pilot
+from evaluation.pilots.voice import USER_STYLES
 from evaluation.protocol.modes import PilotMode
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
@@ -84,6 +85,12 @@ class NewPilotSerializer(serializers.Serializer[Any]):
     )
     user_model = serializers.CharField()
     judge = serializers.CharField()
+    user_style = serializers.ChoiceField(
+        choices=list(USER_STYLES),
+        required=False,
+        default="verbatim",
+        help_text=" ".join(f"`{style}`: {text}" for style, text in USER_STYLES.items()),
+    )
     persona = serializers.CharField(required=False, default="", allow_blank=True)
     tasks = serializers.ListField(child=serializers.CharField(), required=False, default=list)
     mode = serializers.ChoiceField(

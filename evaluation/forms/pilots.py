@@ -18,6 +18,7 @@ from evaluation.pilots.budgets import KINDS
 from evaluation.pilots.plans import APPROVED, bases_for
 from evaluation.pilots.start import LIMITS, MAX_RUNS
 from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
+from evaluation.protocol.voice import STYLES, UserStyle
 from studio.models import Benchmark, Persona, Task
 
 TASKS_SHOWN = 100
@@ -76,6 +77,12 @@ class PilotForm(BudgetForm):
     """Defaults are the ``LIMITS`` of a pilot."""
 
     kind = forms.ChoiceField(required=False, label="Agent", initial=REACT, help_text="What it does with its model.")
+    user_style = forms.ChoiceField(
+        choices=[(style.value, f"{style}: {text}") for style, text in STYLES.items()],
+        required=False,
+        label="The user speaks",
+        initial=UserStyle.VERBATIM,
+    )
     mode = forms.ChoiceField(choices=MODES, initial=PilotMode.EPISODE, required=False)
     base = BaseChoice(
         queryset=Pilot.objects.none(),
@@ -146,6 +153,9 @@ class PilotForm(BudgetForm):
     def clean_kind(self) -> str:
         return self.cleaned_data["kind"] or REACT
 
+    def clean_user_style(self) -> str:
+        return self.cleaned_data["user_style"] or UserStyle.VERBATIM
+
     def clean_mode(self) -> str:
         return self.cleaned_data["mode"] or PilotMode.EPISODE
 
@@ -192,7 +202,7 @@ class PilotForm(BudgetForm):
     def arguments(self) -> dict[str, Any]:
         data = self.cleaned_data
         limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
-        names = ("kind", "mode", "base", "persona", "tasks", "agent", "user_model", "judge", "runs")
+        names = ("kind", "user_style", "mode", "base", "persona", "tasks", "agent", "user_model", "judge", "runs")
         return {name: data[name] for name in names} | {"limits": limits, "budgets": budgets_of(data)}
 
     def add_error_to(self, field: str, message: str) -> None:

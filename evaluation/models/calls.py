@@ -12,6 +12,8 @@ from evaluation.llm.exchange import Exchange, Json, decode
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.sessions import Session
 
+PURPOSES = ("agent", "satisfaction", "follow_up", "voice", "checklist_compat", "checklist_strict")
+
 
 class RecordedCall(models.Model):
     """One answered or failed request to a model.
@@ -84,7 +86,9 @@ class ModelCall(RecordedCall):
     """Which asked it; null if the agent did."""
     purpose = models.CharField(
         max_length=20,
-        choices=[(p, p) for p in ("agent", "satisfaction", "follow_up", "checklist_compat", "checklist_strict")],
+        choices=[
+            (p, p) for p in ("agent", "satisfaction", "follow_up", "voice", "checklist_compat", "checklist_strict")
+        ],
     )
 
     class Meta:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from evaluation.models.agents import REACT, Agent, FrozenAgent
 from evaluation.models.endpoints import ModelEndpoint, thaw_endpoint
 from evaluation.protocol.modes import TEXTS, Arm, ModeText, PilotMode
+from evaluation.protocol.voice import UserStyle
 
 Role = Literal["agent", "user_model", "judge"]
 ROLES: tuple[Role, ...] = ("agent", "user_model", "judge")
@@ -89,6 +90,10 @@ class Pilot(models.Model):
     def agent_kind(self) -> FrozenAgent:
         frozen = self.config.get("agent_kind") or {}
         return FrozenAgent(frozen.get("name", ""), frozen.get("kind", REACT), frozen.get("params", {}))
+
+    @property
+    def user_style(self) -> str:
+        return str((self.config.get("user") or {}).get("style", UserStyle.VERBATIM))
 
     @property
     def agent_name(self) -> str:

@@ -144,6 +144,8 @@ class Turn(models.Model):
     agent_state = OrderedJSONField(default=dict)
     next_message = models.TextField(blank=True)
     """The user's answer; empty after the last turn."""
+    next_style = models.CharField(max_length=8, blank=True)
+    """How it was put, if it was wanted in the persona's voice: ``in-voice``, or ``verbatim`` if no phrasing held."""
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="+")
     agent_tokens = models.PositiveIntegerField(default=0)
     milliseconds = models.PositiveIntegerField(default=0)

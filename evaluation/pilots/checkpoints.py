@@ -152,6 +152,7 @@ def store_turn(
         note=taken.reply.note,
         agent_state=agent.record.shorten(taken.reply.state),
         next_message=after.message,
+        next_style=taken.style if after.message else "",
         snapshot=agent.snapshot,
         agent_tokens=taken.reply.tokens.total,
         milliseconds=int(agent.seconds * 1000),

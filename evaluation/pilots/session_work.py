@@ -41,6 +41,7 @@ from evaluation.pilots.lifecycle import finish_pilot, tell_starter
 from evaluation.pilots.participants import build_agent, open_world
 from evaluation.pilots.spending import SessionSpending, shared_spending
 from evaluation.pilots.usage import usage_of
+from evaluation.pilots.voice import speaker
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED, Progress, TurnTaken, run_session
@@ -136,6 +137,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
             lambda: read_texts(task.files_read, read),
             store,
             max_turns=int(session.run.pilot.limits.get("turns") or 30),
+            speak=speaker(session, persona, judge.judging, record, lambda: agent.number),
         )
     covered = sum(item.status in COVERED for item in end.intents)
     now = timezone.now()

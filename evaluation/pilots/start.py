@@ -15,8 +15,10 @@ from evaluation.pilots.agents import agent_of, validate_agent
 from evaluation.pilots.budgets import BudgetError, validate_budgets
 from evaluation.pilots.plans import APPROVED, PersonaPlan, PilotError, plan_pilot
 from evaluation.pilots.queue import wake_workers
+from evaluation.pilots.voice import freeze_user
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.session import MAX_TURNS
+from evaluation.protocol.voice import UserStyle
 from studio.models import Benchmark, Event, User
 from studio.models.transactions import atomic_with_retry
 
@@ -37,6 +39,7 @@ def start_pilot(
     tasks: Sequence[str] = (),
     kind: str = REACT,
     params: Mapping[str, str] | None = None,
+    user_style: str = UserStyle.VERBATIM,
     mode: PilotMode | str = PilotMode.EPISODE,
     base: Pilot | None = None,
     runs: int = 1,
@@ -67,6 +70,7 @@ def start_pilot(
     validate_agent(configured, plans)
     config = {role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()}
     config["agent_kind"] = freeze_agent(configured)
+    config["user"] = _frozen_user(user_style, user_model)
     if base is not None:
         _validate_same(base, config)
         runs, all_limits = base.runs_wanted, base.limits
@@ -123,11 +127,21 @@ def _create_sessions(pilot: Pilot, plan: PersonaPlan) -> None:
         pilot.taken_sessions.add(*plan.base.taken(plan.plan.taken))
 
 
+def _frozen_user(style: str, model: ModelEndpoint) -> dict[str, object]:
+    if style not in list(UserStyle):
+        raise PilotError("user_style", f"There is no style “{style}”; there are {', '.join(UserStyle)}.")
+    if style == UserStyle.IN_VOICE and model.scripted:
+        raise PilotError("user_style", "A scripted model says everything verbatim. Choose another user model.")
+    return freeze_user(style)
+
+
 def _validate_same(base: Pilot, config: Mapping[str, Mapping[str, object]]) -> None:
     """Sessions that ran differently cannot stand side by side as one pilot."""
     agent = base.agent_kind
     if (agent.kind, agent.params) != (config["agent_kind"]["kind"], config["agent_kind"]["params"]):
         raise PilotError("kind", f"Pilot {base.number} ran with “{base.agent_name}”; take the same.")
+    if (base.config.get("user") or freeze_user(UserStyle.VERBATIM)) != config["user"]:
+        raise PilotError("user_style", f"The user of pilot {base.number} spoke otherwise; take the same style.")
     for role in ROLES:
         frozen, before = config[role], base.config.get(role) or {}
         if any(before.get(key) != frozen[key] for key in ("base_url", "model", "params")):

@@ -14,6 +14,7 @@ PART_BY_PURPOSE = {
     "agent": "agent",
     "satisfaction": "user",
     "follow_up": "user",
+    "voice": "user",
     "checklist_strict": "judge",
     "checklist_compat": "judge",
 }

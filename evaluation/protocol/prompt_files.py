@@ -1,4 +1,4 @@
-"""Judge prompts, one file per version (``evaluation/prompts``)."""
+"""Prompts of judges and of the simulated user, one file per version (``evaluation/prompts``)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,16 @@ from typing import Literal, get_args
 from studio.domain.bounded_cache import cached
 
 PromptName = Literal["satisfaction", "follow_up", "checklist"]
+VoicePromptName = Literal["voice", "voice_check"]
+"""Of the simulated user."""
 NAMES: tuple[PromptName, ...] = get_args(PromptName)
-CURRENT: Mapping[PromptName, str] = {"satisfaction": "1", "follow_up": "1", "checklist": "1"}
+CURRENT: Mapping[PromptName | VoicePromptName, str] = {
+    "satisfaction": "1",
+    "follow_up": "1",
+    "checklist": "1",
+    "voice": "1",
+    "voice_check": "1",
+}
 """The versions that new pilots use. Results of different versions are not comparable."""
 
 FOLDER = Path(__file__).resolve().parents[1] / "prompts"
@@ -27,7 +35,7 @@ class UnknownPromptError(LookupError):
 
 @dataclass(frozen=True)
 class PromptFile:
-    name: PromptName
+    name: PromptName | VoicePromptName
     version: str
     sha256: str
     """Of the file."""
@@ -47,7 +55,7 @@ class PromptFile:
 
 
 @cached(1_000_000)
-def load_prompt(name: PromptName, version: str = "") -> PromptFile:
+def load_prompt(name: PromptName | VoicePromptName, version: str = "") -> PromptFile:
     """The current version by default. Raises UnknownPromptError."""
     version = version or CURRENT[name]
     if version not in prompt_versions(name):
@@ -60,7 +68,7 @@ def load_prompt(name: PromptName, version: str = "") -> PromptFile:
 
 
 @cached(1_000_000)
-def prompt_versions(name: PromptName) -> tuple[str, ...]:
+def prompt_versions(name: PromptName | VoicePromptName) -> tuple[str, ...]:
     """Oldest first."""
     numbers = (path.stem for path in (FOLDER / name).glob("*.md") if path.stem.isdecimal())
     return tuple(sorted(numbers, key=int))

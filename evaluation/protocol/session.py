@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from evaluation.protocol.participants import Agent, AgentError, AgentReply, Decision, IntentJudge, OpenIntent
+from evaluation.protocol.voice import Answer, Speak, say_verbatim
 
 Status = Literal["open", "completed", "inferred", "provided"]
 Ending = Literal["resolved", "turn_limit", "failed"]
@@ -60,6 +61,8 @@ class TurnTaken:
     asked_for: Mapping[int, Decision]
     resolved: Mapping[int, Status]
     """The intents that this turn gave a terminal status."""
+    style: str = ""
+    """How the user's next message was put; see ``evaluation.protocol.voice``."""
 
 
 def initial_progress(message: str, intents: Sequence[str], provided: Sequence[bool] = ()) -> Progress:
@@ -79,6 +82,7 @@ def take_turn(
     read_files: Callable[[], Mapping[str, str]],
     *,
     max_turns: int = MAX_TURNS,
+    speak: Speak = say_verbatim,
 ) -> tuple[TurnTaken, Progress]:
     """Take one turn. Raises AgentError and InfrastructureError.
 
@@ -87,7 +91,7 @@ def take_turn(
     if progress.ending is not None:
         raise ValueError("The session has ended.")
     reply = agent.reply(progress.message)
-    return resolve_turn(progress, reply, judge, read_files, max_turns=max_turns)
+    return resolve_turn(progress, reply, judge, read_files, max_turns=max_turns, speak=speak)
 
 
 def resolve_turn(
@@ -97,13 +101,15 @@ def resolve_turn(
     read_files: Callable[[], Mapping[str, str]],
     *,
     max_turns: int = MAX_TURNS,
+    speak: Speak = say_verbatim,
 ) -> tuple[TurnTaken, Progress]:
     """The user's side of a turn: judge the reply, resolve intents, write the next message."""
     number = progress.turns + 1
     satisfied: dict[int, Decision] = {}
     asked_for: dict[int, Decision] = {}
     resolved: dict[int, Status] = {}
-    answer: list[str] = []
+    ended = True
+    answer = Answer("")
 
     if open_intents := progress.open:
         satisfied = _by_index(open_intents, judge.satisfied(reply.text, read_files(), open_intents))
@@ -116,10 +122,12 @@ def resolve_turn(
             else:
                 answered = still_open[:1]
                 resolved[answered[0].index] = "provided"
-            answer = [intent.content for intent in answered]
+            ended = False
+            if number < max_turns:  # nobody would hear it
+                answer = speak(reply.text, answered, [intent for intent in still_open if intent not in answered])
 
-    taken = TurnTaken(number, progress.message, reply, satisfied, asked_for, resolved)
-    return taken, _after(progress, number, resolved, "\n\n".join(answer), ended=not answer, max_turns=max_turns)
+    taken = TurnTaken(number, progress.message, reply, satisfied, asked_for, resolved, answer.style)
+    return taken, _after(progress, number, resolved, answer.text, ended=ended, max_turns=max_turns)
 
 
 def run_session(
@@ -130,6 +138,7 @@ def run_session(
     store: Callable[[TurnTaken, Progress], None],
     *,
     max_turns: int = MAX_TURNS,
+    speak: Speak = say_verbatim,
 ) -> Progress:
     """Take turns until the session has ended, calling ``store`` after each.
 
@@ -138,7 +147,7 @@ def run_session(
     """
     while progress.ending is None:
         try:
-            taken, progress = take_turn(progress, agent, judge, read_files, max_turns=max_turns)
+            taken, progress = take_turn(progress, agent, judge, read_files, max_turns=max_turns, speak=speak)
         except AgentError as error:
             return replace(progress, message="", ending="failed", reason=str(error))
         store(taken, progress)

@@ -11,10 +11,11 @@ from evaluation.grading.judged import JudgedSession, comp_of, load_judged, sessi
 from evaluation.grading.judgings import Rules, rules_of, rules_to_json, scoring_choice
 from evaluation.metrics.ablation import AblatedSession, ablation_json
 from evaluation.metrics.scores import Outcome, Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
-from evaluation.models import JudgingRound, Pilot, Session
+from evaluation.models import JudgingRound, Pilot, Session, Turn
 from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
+from evaluation.protocol.voice import UserStyle
 from studio.domain.task import TaskSpec
 
 State = Session.State
@@ -110,10 +111,17 @@ def pilot_report(pilot: Pilot) -> dict[str, Any]:
         "scripted": pilot.scripted,
         "drafts": pilot.drafts,
         "agent_judges_itself": pilot.agent_judges_itself,
+        "user_style": pilot.user_style,
+        "said_verbatim": answers_said_verbatim(pilot),
         "judging": judging_json(loaded.round, loaded.rules),
         "sessions": [_session(loaded, session, by_run[_run_key(session)]) for session in loaded.sessions],
         "scores": scores_json(loaded),
     }
+
+
+def answers_said_verbatim(pilot: Pilot) -> int:
+    """Of a user who speaks in the persona's voice: answers of which no phrasing held."""
+    return Turn.objects.filter(session__run__pilot=pilot, next_style=UserStyle.VERBATIM).count()
 
 
 def _run_key(session: Session) -> tuple[int, int, str]:

@@ -37,8 +37,9 @@ from evaluation.pilots.matrix import pilot_progress, saved_by_taking_over, sessi
 from evaluation.pilots.plans import PilotError, plan_pilot, tasks_of_sessions
 from evaluation.pilots.start import start_pilot
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.voice import UserStyle
 from evaluation.results.comparison import summarize_rounds
-from evaluation.results.pilot_report import pilot_report
+from evaluation.results.pilot_report import answers_said_verbatim, pilot_report
 from evaluation.results.scores import read_scores, refresh_scores
 from studio.access import (
     SignedInRequest,
@@ -246,6 +247,7 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "page": page,
         "personas": session_matrix(sessions),
         "saved": saved_by_taking_over(row),
+        "said_verbatim": answers_said_verbatim(row) if row.user_style != UserStyle.VERBATIM else 0,
         "runs": range(1, row.runs_wanted + 1),
         "is_running": is_running,
         "in_flight": calls_by_role(row) if is_running else [],

@@ -18,6 +18,8 @@ INDEX = re.compile(r'<(?:requirement|criterion) index="(\d+)">')
 KINDS = {"satisfaction judge": "satisfaction", "follow-up judge": "follow_up", "checklist judge": "checklist"} | {
     "help an expert": "helper",
     "Answer in JSON, by number": "opinion",
+    "You play a person": "voice",
+    "You check a message": "voice_check",
 }
 
 
@@ -31,6 +33,8 @@ class StubModel:
         self.satisfaction: Answer = lambda body: decisions(body, lambda index: False)
         self.follow_up: Answer = lambda body: decisions(body, lambda index: False)
         self.checklist: Answer = lambda body: decisions(body, lambda index: True)
+        self.voice: Answer = lambda body: "As I would say it."
+        self.voice_check: Answer = lambda body: '{"says_all": true, "holds_back": true, "reason": ""}'
         self.helper: Answer = lambda body: "{}"
         self.opinion: Answer = lambda body: "{}"
         self.gate = threading.Event()

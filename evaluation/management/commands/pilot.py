@@ -14,6 +14,7 @@ from evaluation.pilots.agents import find_agent, kind_choices
 from evaluation.pilots.budgets import BudgetError
 from evaluation.pilots.plans import MODE_HELP, PilotError
 from evaluation.pilots.start import MAX_RUNS, start_pilot
+from evaluation.pilots.voice import USER_STYLES
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
@@ -39,6 +40,12 @@ class Command(ReportCommand):
             default=[],
             metavar="TASK",
             help="only these tasks, by id, also separated by commas; their dependencies run too",
+        )
+        parser.add_argument(
+            "--user-style",
+            default="verbatim",
+            choices=USER_STYLES,
+            help=" ".join(f"{style}: {text}" for style, text in USER_STYLES.items()),
         )
         parser.add_argument(
             "--mode",
@@ -113,6 +120,7 @@ class Command(ReportCommand):
                 kind=kind,
                 params=params,
                 user_model=user_model,
+                user_style=options["user_style"],
                 judge=judge,
                 mode=options["mode"],
                 base=self._base(benchmark, options["base"], as_json),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.protocol.participants import OpenIntent
-from evaluation.protocol.prompt_files import CURRENT, NAMES, UnknownPromptError, load_prompt, prompt_versions
+from evaluation.protocol.prompt_files import CURRENT, UnknownPromptError, load_prompt, prompt_versions
 from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt, satisfaction_prompt
 
 VERSIONS = {
@@ -13,6 +13,8 @@ VERSIONS = {
     ("follow_up", "1"): "99ce948f440919d0b28262eb10f9e7e8e1c748e46d59cea2aa30b2bdbd1382da",
     ("checklist", "1"): "de7182c955ee1edd031887322b7275caf4ad4c34267f9f84169305e0163f9d48",
     ("checklist", "2"): "6e20955a3cbd1aa72c20761041c156261097296a27444364522184f3d90e9766",
+    ("voice", "1"): "0de8a2bc4ec05727934c836962ffef7677120980e678f9afe9b13992eb66bd84",
+    ("voice_check", "1"): "d5aa38d88469e463c1ace997d11a89cc4eb02fe326fe494acb7f2dc925e73922",
 }
 INTENTS = [OpenIntent(2, "Say <b>"), OpenIntent(5, "Two\n\nlines {{reply}}")]
 ANSWER = (
@@ -30,7 +32,9 @@ REQUIREMENTS = (
 
 
 def test_versions_never_change_and_all_are_known():
-    stored = {(name, version): load_prompt(name, version).sha256 for name in NAMES for version in prompt_versions(name)}
+    stored = {
+        (name, version): load_prompt(name, version).sha256 for name in CURRENT for version in prompt_versions(name)
+    }
 
     assert stored == VERSIONS
     assert {(name, version) for name, version in CURRENT.items()} <= set(VERSIONS)

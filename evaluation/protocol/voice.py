@@ -1,0 +1,97 @@
+"""How the simulated user puts an answer: the author's words, or in the persona's voice (PIBENCH.md, section 2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from evaluation.protocol.participants import OpenIntent
+from evaluation.protocol.prompt_files import load_prompt
+from evaluation.protocol.prompts import escape
+
+TRIES = 3
+"""Phrasings that are checked before the author's words are used."""
+CHECK_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "says_all": {"type": "boolean"},
+        "holds_back": {"type": "boolean"},
+        "reason": {"type": "string"},
+    },
+    "required": ["says_all", "holds_back", "reason"],
+    "additionalProperties": False,
+}
+Messages = list[dict[str, str]]
+
+
+class UserStyle(StrEnum):
+    VERBATIM = "verbatim"
+    IN_VOICE = "in-voice"
+
+
+STYLES = {
+    UserStyle.VERBATIM: "The author’s words, as in the public release.",
+    UserStyle.IN_VOICE: "As the persona would say it; a second call checks that nothing is lost or given away. Two "
+    "more calls per answer, at most six.",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    text: str
+    style: str = ""
+    """``in-voice``; ``verbatim`` if no phrasing held; empty if none was wanted."""
+
+
+Speak = Callable[[str, Sequence[OpenIntent], Sequence[OpenIntent]], Answer]
+"""Takes the agent's reply, the intents to tell, and those to hold back."""
+
+
+def say_verbatim(reply: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> Answer:
+    return Answer(join(told))
+
+
+def join(intents: Sequence[OpenIntent]) -> str:
+    return "\n\n".join(intent.content for intent in intents)
+
+
+def phrase(
+    told: Sequence[OpenIntent], held_back: Sequence[OpenIntent], say: Callable[[int], str], check: Callable[[str], bool]
+) -> Answer:
+    """``say`` takes the number of the try, from 0."""
+    for attempt in range(TRIES):
+        text = say(attempt).strip()
+        if text and check(text):
+            return Answer(text, UserStyle.IN_VOICE)
+    return Answer(join(told), UserStyle.VERBATIM)
+
+
+def voice_messages(person: str, reply: str, told: Sequence[OpenIntent], version: str = "") -> Messages:
+    prompt = load_prompt("voice", version)
+    user = prompt.fill(person=escape(person), reply=escape(reply), say=escape(join(told)))
+    return [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
+
+
+def check_messages(
+    message: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent], version: str = ""
+) -> Messages:
+    prompt = load_prompt("voice_check", version)
+    user = prompt.fill(
+        message=escape(message), should_say=escape(join(told)), must_hold_back=escape(join(held_back)) or "(nothing)"
+    )
+    return [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
+
+
+def parse_check(answer: str) -> bool:
+    """Whether the message says all and holds back the rest. Raises ValueError."""
+    try:
+        document = json.loads(answer)
+    except ValueError:
+        raise ValueError("It is not JSON.") from None
+    values = [document.get(name) for name in ("says_all", "holds_back")] if isinstance(document, dict) else []
+    if not values or not all(isinstance(value, bool) for value in values):
+        raise ValueError("“says_all” and “holds_back” must be true or false.")
+    return all(values)
