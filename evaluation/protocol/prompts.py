@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompt_files import PromptFile, PromptName, load_prompt
@@ -116,7 +116,8 @@ def checklist_prompt(
 
 def _prompt(file: PromptFile, indexes: Sequence[int], evidence: str, **material: str) -> JudgePrompt:
     user = file.fill(count=str(len(indexes)), **material)
-    return JudgePrompt(file.name, file.system, user, len(indexes), tuple(indexes), evidence)
+    name = cast(PromptName, file.name)
+    return JudgePrompt(name, file.system, user, len(indexes), tuple(indexes), evidence)
 
 
 def _requirements(intents: Sequence[OpenIntent]) -> str:

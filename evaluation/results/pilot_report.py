@@ -11,6 +11,7 @@ from evaluation.grading.judged import JudgedSession, comp_of, load_judged, sessi
 from evaluation.grading.judgings import Rules, rules_of, rules_to_json, scoring_choice
 from evaluation.metrics.ablation import AblatedSession, ablation_json
 from evaluation.metrics.scores import Outcome, Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
+from evaluation.metrics.sessions import METRICS
 from evaluation.models import JudgingRound, Pilot, Session, Turn
 from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
@@ -117,6 +118,12 @@ def pilot_report(pilot: Pilot) -> dict[str, Any]:
         "sessions": [_session(loaded, session, by_run[_run_key(session)]) for session in loaded.sessions],
         "scores": scores_json(loaded),
     }
+
+
+def ablation_rows(scores: Mapping[str, Any] | None) -> list[tuple[str, list[tuple[str, Any]]]]:
+    """By scoring mode and metric, in the order of other tables; what is stored as JSON has none."""
+    pairs = (scores or {}).get("ablation")
+    return [(mode.value, [(name, pairs[mode][name]) for name in METRICS]) for mode in ScoringMode] if pairs else []
 
 
 def answers_said_verbatim(pilot: Pilot) -> int:

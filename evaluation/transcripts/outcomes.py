@@ -46,6 +46,10 @@ class ItemOutcome:
     decisions: tuple[Verdict, ...]
 
     @property
+    def failed(self) -> bool:
+        return any(scored.status == "not_met" for scored in self.scored)
+
+    @property
     def differs(self) -> bool:
         return self.scored[0].status != self.scored[1].status
 

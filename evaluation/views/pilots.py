@@ -39,7 +39,7 @@ from evaluation.pilots.start import start_pilot
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.voice import UserStyle
 from evaluation.results.comparison import summarize_rounds
-from evaluation.results.pilot_report import answers_said_verbatim, pilot_report
+from evaluation.results.pilot_report import ablation_rows, answers_said_verbatim, pilot_report
 from evaluation.results.scores import read_scores, refresh_scores
 from studio.access import (
     SignedInRequest,
@@ -253,6 +253,7 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "in_flight": calls_by_role(row) if is_running else [],
         "no_worker": is_running and not progress.turns and timezone.now() - row.created_at > WORKER_TIMEOUT,
         "scores": scores,
+        "ablation": ablation_rows(scores),
         "scores_by_mode": [(mode, scores[mode]) for mode in ScoringMode] if scores else [],
         "budget": budget_rows(row.budgets.get("pilot", {}), Spent(progress.tokens, progress.calls, progress.cost)),
         "session_budget": budget_rows(row.budgets.get("session", {}), Spent()),

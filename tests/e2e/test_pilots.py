@@ -40,6 +40,14 @@ def test_session_is_read_through_its_evidence(sample, visit):
     turns.last.click()
     expect(page.locator(f"#turn-{turns.count()}")).to_be_in_viewport()
 
+    changes = page.locator("[data-stop=change]")
+    page.keyboard.press("n")
+    expect(changes.first).to_be_focused()
+    page.keyboard.press("n")
+    expect(changes.nth(1)).to_be_focused()
+    page.keyboard.press("f")
+    expect(page.locator("[data-stop=failed]").first).to_be_focused()
+
     page.keyboard.press("j")
     current = page.locator("mark.evidence.current").first
     expect(current).to_be_in_viewport()
