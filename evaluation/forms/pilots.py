@@ -76,7 +76,9 @@ class BaseChoice(forms.ModelChoiceField[Pilot]):
 class PilotForm(BudgetForm):
     """Defaults are the ``LIMITS`` of a pilot."""
 
-    kind = forms.ChoiceField(required=False, label="Agent", initial=REACT, help_text="What it does with its model.")
+    kind = forms.ChoiceField(
+        required=False, label="Kind of agent", initial=REACT, help_text="What the agent does with its model."
+    )
     user_style = forms.ChoiceField(
         choices=[(style.value, f"{style}: {text}") for style, text in STYLES.items()],
         required=False,
@@ -98,9 +100,7 @@ class PilotForm(BudgetForm):
         label="Tasks",
         help_text="Select none to run the whole episode. Dependencies of selected tasks run first.",
     )
-    agent = EndpointChoice(
-        queryset=ModelEndpoint.objects.none(), label="Agent’s model", help_text="The assistant being tested."
-    )
+    agent = EndpointChoice(queryset=ModelEndpoint.objects.none(), help_text="The assistant being tested.")
     user_model = EndpointChoice(
         queryset=ModelEndpoint.objects.none(), label="User model", help_text="Plays the user and marks intents as met."
     )
