@@ -14,8 +14,8 @@ def test_ten_decisions_are_judged_by_keyboard_and_blind(sample, visit):
     pilot = a_finished_pilot(sample, "radio_03_running_order")
     owner, auditor = visit("owner").go(pilot.get_absolute_url()), visit("auditor").page
     owner.keyboard.press("a")
-    owner.get_by_label("Decisions", exact=True).fill("10")
-    owner.get_by_label("People per decision").fill("1")
+    owner.get_by_role("spinbutton", name="How many").fill("10")
+    owner.get_by_role("spinbutton", name="People for each").fill("1")
     owner.get_by_role("button", name="Open the audit").click()
     expect(owner.get_by_text("0 of 10 decisions judged")).to_be_visible()
 

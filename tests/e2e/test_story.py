@@ -106,8 +106,8 @@ def test_from_the_first_task_to_a_released_pack(people, visit):
     work(Pilot.objects.get())
     owner.reload()
     follow(owner, "Audit these decisions")
-    owner.get_by_label("Decisions", exact=True).fill("2")
-    owner.get_by_label("People per decision").fill("2")
+    owner.get_by_role("spinbutton", name="How many").fill("2")
+    owner.get_by_role("spinbutton", name="People for each").fill("2")
     press(owner, "Open the audit")
     expect(owner.get_by_text("0 of 2 decisions judged")).to_be_visible()
 
