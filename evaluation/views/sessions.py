@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
 from evaluation import visibility
-from evaluation.audits.blindness import find_session
+from evaluation.audits.blindness import find_session, open_sessions
 from evaluation.grading.script_versions import is_graded_by_older_script
 from evaluation.models import Session, Turn
+from evaluation.transcripts.beside import side_by_side
 from evaluation.transcripts.passages import highlight
-from evaluation.transcripts.session import load_transcript
+from evaluation.transcripts.session import SessionTranscript, load_transcript
 from evaluation.workspaces.files import compare_texts, file_rows, manifest_before, open_file, sizes_of
 from evaluation.workspaces.snapshots import Manifest
 from studio.access import SignedInRequest
@@ -21,15 +23,21 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Blob
 
+OTHERS = 30
+"""Sessions of the same task that a session's page offers to compare with, newest first."""
 SANDBOX = "sandbox; default-src 'none'"
 
 
 @login_required
 @require_GET
 def session(request: SignedInRequest, pk: int) -> HttpResponse:
-    """``?turn=`` selects the turn whose workspace is listed; the last one by default."""
+    """``?turn=`` selects the turn whose workspace is listed; the last one by default. ``?beside=`` shows another
+    session of the same task next to it."""
     row = find_session(request.user, pk)
     transcript = load_transcript(row)
+    others = open_sessions(request.user).filter(revision__task=row.revision.task_id).exclude(pk=pk)
+    if beside := request.GET.get("beside"):
+        return _beside(request, row, transcript, others, beside)
     numbers = [view.turn.number for view in transcript.turns]
     number = _selected_turn(request.GET.get("turn"), numbers)
     view = next((view for view in transcript.turns if view.turn.number == number), None)
@@ -48,11 +56,26 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
         "numbers": numbers,
         "previous": before,
         "next": after,
+        "others": others.exclude(turn_count=0).order_by("-pk")[:OTHERS],
     }
     template = "evaluation/sessions/session.html"
     if request.htmx and request.htmx.target == "workspace":
         template += "#workspace"
     return render(request, template, context)
+
+
+def _beside(
+    request: SignedInRequest, row: Session, transcript: SessionTranscript, others: QuerySet[Session], key: str
+) -> HttpResponse:
+    other = get_object_or_404(others, pk=int(key) if key.isascii() and key.isdecimal() and len(key) < 19 else 0)
+    second = load_transcript(other)
+    context = {
+        "session": row,
+        "transcript": transcript,
+        "both": [(row, transcript), (other, second)],
+        "sides": side_by_side((row, transcript), (other, second)),
+    }
+    return render(request, "evaluation/sessions/beside.html", context)
 
 
 @login_required

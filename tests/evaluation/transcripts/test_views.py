@@ -205,3 +205,27 @@ def test_queued_session_says_so(client: Client):
 
     assert "No turns yet" in page
     assert "waiting" in step(page, "item-1")
+
+
+def test_two_sessions_of_a_task_stand_side_by_side(client: Client):
+    session = session_of(client)
+    turn(session, 1, message="Write it.", reply="It is written.")
+    resolve_intent(session, 1, "completed", 1)
+    other = finish(pilot_row(session.run.pilot.benchmark))
+    turn(other, 1, message="Write it.", reply=f"What shall I write? {HOSTILE}")
+    turn(other, 2, message=f"A note. {HOSTILE}", reply="There it is.")
+
+    assert f'href="?beside={other.pk}"' in read(client, session)
+    page = read(client, session, f"?beside={other.pk}")
+    assert page.index("It is written.") < page.index("What shall I write?") < page.index("There it is.")
+    assert "This session was over before." in page
+    assert "completed" in page
+    assert HOSTILE not in page
+
+
+@pytest.mark.parametrize("key", ["0", "x", "9" * 30])
+def test_nothing_stands_beside_a_session_but_another_of_its_task_that_one_may_see(client: Client, key: str):
+    session = session_of(client)
+    elsewhere = finish(pilot_row())
+    for other in (key, str(elsewhere.pk), str(session.pk)):
+        assert client.get(f"/sessions/{session.pk}/?beside={other}").status_code == 404
