@@ -13,8 +13,9 @@ REACHABLE = """() => {
         && !one.closest("fieldset[disabled], [inert]") && one.getClientRects().length;
     const controls = [...document.querySelectorAll(wanted)].filter(seen);
     const radios = new Set();
-    const first = (one) => one.type !== "radio" || !radios.has(one.name) && radios.add(one.name);
-    window.waiting = new Set(controls.filter(first));
+    const chosen = (one) => document.querySelector(`input[type=radio][name="${one.name}"]:checked`) ?? one;
+    const stops = (one) => one.type !== "radio" || one === chosen(one) && !radios.has(one.name) && radios.add(one.name);
+    window.waiting = new Set(controls.filter(stops));
     return window.waiting.size;
 }"""
 WHERE = """() => {
