@@ -6,10 +6,11 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotations import reports
+from annotations.access import find_campaign, find_packet
 from annotations.adjudication import (
     AdjudicationError,
     adjudicable_packets,
@@ -20,7 +21,7 @@ from annotations.adjudication import (
 from annotations.forms import AdjudicationForm, SessionAdjudicationForm
 from annotations.models import AuditCampaign
 from annotations.packets import GUIDES, PacketContent
-from annotations.visibility import may_adjudicate, sees_results, visible_campaigns, why_not_adjudicate
+from annotations.visibility import may_adjudicate, sees_results, why_not_adjudicate
 from studio.access import SignedInRequest
 from studio.models import User
 
@@ -29,7 +30,7 @@ from studio.models import User
 @require_GET
 def adjudicate_next(request: SignedInRequest, pk: int) -> HttpResponse:
     """The first decision that waits for this person, or the audit if none does."""
-    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    row = find_campaign(request.user, pk)
     waiting = _positions_to_adjudicate(request.user, row)
     return redirect("annotations:adjudicate", pk, waiting[0]) if waiting else redirect(row)
 
@@ -37,8 +38,8 @@ def adjudicate_next(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
-    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
-    packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
+    row = find_campaign(request.user, pk)
+    packet = find_packet(row, position)
     if not sees_results(request.user, row) and packet.pk not in undecided_packets(row):
         raise PermissionDenied("This decision is still being judged, perhaps by you: it is not to be adjudicated yet.")
     if not may_adjudicate(request.user, packet):

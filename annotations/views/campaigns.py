@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations import reports
+from annotations.access import find_campaign
 from annotations.campaigns import close_campaign
 from annotations.models import AuditCampaign
 from annotations.packets import STATUSES
@@ -38,7 +39,7 @@ def campaigns(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_GET
 def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    row = find_campaign(request.user, pk)
     share = shares_of([row], request.user)[row.pk]
     context = {
         "campaign": row,
@@ -63,7 +64,7 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def close(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    row = find_campaign(request.user, pk)
     require(request.user, row.benchmark, "plan_audit")
     close_campaign(row, by=request.user)
     return redirect(row)

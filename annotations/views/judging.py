@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, JsonResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotations import reports
+from annotations.access import find_assigned_campaign, find_packet
 from annotations.forms import JudgmentForm, SessionJudgmentForm, known_answers
 from annotations.judgments import MAX_DRAFT_LENGTH, JudgmentError, next_number, open_results, record_judgment, undo_last
 from annotations.leases import autosave, next_packet, read_draft, renew_lease
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import GUIDES, PacketContent
-from annotations.visibility import is_auditor, shares_of, visible_campaigns
-from studio.access import SignedInRequest, require
+from annotations.visibility import shares_of
+from studio.access import SignedInRequest
 from studio.models import User
 
 
 @login_required
 @require_POST
 def results(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = _find_assigned_campaign(request, pk)
+    row = find_assigned_campaign(request.user, pk)
     try:
         open_results(row, request.user)
     except JudgmentError as error:
@@ -35,7 +35,7 @@ def results(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = _find_assigned_campaign(request, pk)
+    row = find_assigned_campaign(request.user, pk)
     packet = next_packet(row, request.user)
     if packet is None:
         return redirect(row)
@@ -45,8 +45,8 @@ def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
-    row = _find_assigned_campaign(request, pk)
-    packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
+    row = find_assigned_campaign(request.user, pk)
+    packet = find_packet(row, position)
     content = PacketContent.model_validate(packet.content)
     form = _judgment_form(content, request.POST or None, _initial_values(packet, request.user))
     rejection = None
@@ -79,8 +79,8 @@ def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
 @require_POST
 def autosave_answers(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
     """What was entered of a session so far; nothing is checked before the person hands it in."""
-    row = _find_assigned_campaign(request, pk)
-    packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
+    row = find_assigned_campaign(request.user, pk)
+    packet = find_packet(row, position)
     draft = {
         "answers": known_answers(PacketContent.model_validate(packet.content), request.POST),
         "evidence": request.POST.get("evidence", "")[:MAX_DRAFT_LENGTH],
@@ -93,7 +93,7 @@ def autosave_answers(request: SignedInRequest, pk: int, position: int) -> HttpRe
 @login_required
 @require_POST
 def undo(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = _find_assigned_campaign(request, pk)
+    row = find_assigned_campaign(request.user, pk)
     try:
         packet = undo_last(row, request.user)
     except JudgmentError as error:
@@ -101,15 +101,6 @@ def undo(request: SignedInRequest, pk: int) -> HttpResponse:
         return redirect("annotations:judge", row.pk)
     messages.success(request, "Your last answer was undone. Here is the question again.")
     return redirect("annotations:packet", row.pk, packet.position)
-
-
-def _find_assigned_campaign(request: SignedInRequest, pk: int) -> AuditCampaign:
-    """Raises Http404, or PermissionDenied unless the person is an auditor of the campaign."""
-    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
-    require(request.user, row.benchmark, "audit")
-    if not is_auditor(request.user, row):
-        raise PermissionDenied("Other auditors were chosen for this audit. Whoever opened it can open one for you.")
-    return row
 
 
 def _initial_values(packet: Packet, user: User) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The API of pilots, sessions, releases, model endpoints and assistance."""
+"""The API of pilots, sessions, audits, releases, model endpoints and assistance."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from rest_framework.routers import SimpleRouter
 
 from evaluation.api import assistance
+from evaluation.api.audits import AuditViewSet
 from evaluation.api.pilots import EndpointViewSet, PilotViewSet
 from evaluation.api.releases import ReleaseViewSet
 from evaluation.api.results import ResultsView
@@ -15,6 +16,7 @@ router = SimpleRouter()
 router.register("pilots", PilotViewSet, basename="api-pilot")
 router.register("sessions", SessionViewSet, basename="api-session")
 router.register("releases", ReleaseViewSet, basename="api-release")
+router.register("audits", AuditViewSet, basename="api-audit")
 router.register("endpoints", EndpointViewSet, basename="api-endpoint")
 
 urlpatterns: list[URLPattern | URLResolver] = [

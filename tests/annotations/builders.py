@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import count
 
 from django.db import transaction
@@ -10,7 +11,7 @@ from annotations import judgments
 from annotations.campaigns import FrozenDecision, open_campaign
 from annotations.leases import renew_lease, take_seat
 from annotations.models import AuditCampaign, Judgment, Packet
-from annotations.packets import EvidencePart, SealedDecision, build_content
+from annotations.packets import EvidencePart, Question, SealedDecision, SealedSession, build_content
 from studio.models import Benchmark, Membership, User
 
 numbers = count(1)
@@ -43,6 +44,34 @@ def make_decision(
             ],
         ),
         sealed=SealedDecision(decision=judge, quote="sealed quote", reason="sealed reason", judge="sealed-judge-model"),
+    )
+
+
+def make_session(
+    number: int, judge: Mapping[str, str], *, stratum: str = "pilot 1", shares: Mapping[str, float] | None = None
+) -> FrozenDecision:
+    """A session with the questions that ``judge`` answered: intents and items, by key."""
+    questions = [
+        Question(key=key, kind="status" if key.startswith("intent") else "checklist", subject=f"Subject of {key}.")
+        for key in judge
+    ]
+    parts = [
+        EvidencePart(role="user", label="turn 1", text="Please ask for what is missing."),
+        EvidencePart(role="assistant", label="turn 1", text="Send the papers by five tomorrow."),
+    ]
+    sealed = SealedSession(
+        answers=dict(judge),
+        reasons=dict.fromkeys(judge, "sealed reason"),
+        shares=dict(shares or {}),
+        judge="sealed-judge-model",
+    )
+    return FrozenDecision(
+        source=f"session:{number}",
+        stratum=stratum,
+        weight=1.0,
+        content=build_content("session", f"Task {number}", parts, questions=questions),
+        sealed=sealed,
+        cluster=f"session:{number}",
     )
 
 

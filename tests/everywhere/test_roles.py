@@ -221,6 +221,16 @@ RULES = {
     "evaluation:api_proposal_accept": "POST edit",
     "evaluation:api_proposal_dismiss": "POST edit",
     "evaluation:audit_new": "GET plan_audit, POST plan_audit",
+    "evaluation:api-audit-list": "GET user, POST plan_audit",
+    "evaluation:api-audit-detail": "GET view",
+    "evaluation:api-audit-close": "POST plan_audit",
+    "evaluation:api-audit-next": "POST audit",
+    "evaluation:api-audit-packets": "GET view",
+    "evaluation:api-audit-packet": "GET view",
+    "evaluation:api-audit-judge": "POST audit",
+    "evaluation:api-audit-undo": "POST audit",
+    "evaluation:api-audit-adjudication": "POST plan_audit",
+    "evaluation:api-audit-results": "GET view, POST audit",
     "annotations:campaigns": "GET user",
     "annotations:campaign": "GET view",
     "annotations:close": "POST plan_audit",
@@ -254,9 +264,14 @@ def rules() -> dict[tuple[str, str], str]:
 
 def data_for(name: str, method: str, world: World) -> dict[str, Any]:
     """As little as it takes to get past the search for what is named."""
-    if name.startswith(("evaluation:api-pilot", "evaluation:api-release")) and method == "POST":
+    if name.startswith(("evaluation:api-pilot", "evaluation:api-release", "evaluation:api-audit")) and method == "POST":
         parts = dict.fromkeys(("agent", "user_model", "judge"), world.endpoint.name)
-        return {"benchmark": world.benchmark.slug, "version": "not a version", "persona": "nobody"} | parts
+        return {
+            "benchmark": world.benchmark.slug,
+            "version": "not a version",
+            "persona": "nobody",
+            "pilots": [0],
+        } | parts
     if name == "studio:api_steps":
         return {"action": "submit"}
     return {"decide": "dismiss"} if name == "evaluation:proposal" else {}

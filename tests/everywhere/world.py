@@ -131,6 +131,7 @@ class World:
             ("evaluation:api-pilot", self.pilot),
             ("evaluation:session", self.session),
             ("evaluation:api-session", self.session),
+            ("evaluation:api-audit", self.campaign),
             ("evaluation:benchmark_endpoint", self.own_endpoint),
             ("evaluation:endpoint", self.endpoint),
             ("evaluation:proposal", self.proposal),

@@ -1,0 +1,65 @@
+"""Opening audits by the API. It is here because audits know nothing of pilots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from annotations.api import CampaignSerializer, CampaignViewSet
+from annotations.campaigns import CampaignError
+from annotations.models import AuditCampaign
+from evaluation.audits.blindness import open_pilots
+from evaluation.audits.campaigns import DEFAULT_PEOPLE, MAX_PEOPLE, MAX_SIZE, open_audit
+from studio.access import ApiRequest, find_benchmark, require
+from studio.models import User
+
+
+class NewAuditSerializer(serializers.Serializer[Any]):
+    """The options of ``manage.py audit``."""
+
+    benchmark = serializers.SlugField()
+    pilots = serializers.ListField(child=serializers.IntegerField(), min_length=1, help_text="Their ids.")
+    unit = serializers.ChoiceField(
+        choices=AuditCampaign.Unit.choices, required=False, default=AuditCampaign.Unit.DECISION
+    )
+    size = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1, max_value=MAX_SIZE)
+    people = serializers.IntegerField(required=False, default=DEFAULT_PEOPLE, min_value=1, max_value=MAX_PEOPLE)
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
+    auditors = serializers.ListField(
+        child=serializers.CharField(), required=False, default=list, help_text="Usernames; default: all auditors."
+    )
+    own_tasks = serializers.BooleanField(
+        required=False, default=False, help_text="People may judge tasks they wrote, edited or approved."
+    )
+
+
+FIELDS = {"overlap": "people"}
+
+
+class AuditViewSet(CampaignViewSet):
+    @extend_schema(request=NewAuditSerializer, responses={201: CampaignSerializer})
+    def create(self, request: ApiRequest) -> Response:
+        """Freeze a sample of what judges decided in pilots, for people to judge."""
+        serializer = NewAuditSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = dict(serializer.validated_data)
+        benchmark = find_benchmark(request.user, data.pop("benchmark"))
+        require(request.user, benchmark, "plan_audit")
+        wanted = set(data.pop("pilots"))
+        pilots = list(open_pilots(request.user).filter(benchmark=benchmark, pk__in=wanted).order_by("pk"))
+        if missing := wanted - {pilot.pk for pilot in pilots}:
+            raise ValidationError({"pilots": [f"There is no pilot {', '.join(map(str, sorted(missing)))} here."]})
+        names = set(data.pop("auditors"))
+        auditors = list(User.objects.filter(username__in=names, memberships__benchmark=benchmark).distinct())
+        if unknown := names - {user.username for user in auditors}:
+            raise ValidationError({"auditors": [f"{', '.join(sorted(unknown))} cannot audit here."]})
+        try:
+            row = open_audit(*pilots, by=request.user, overlap=data.pop("people"), auditors=auditors, **data)
+        except CampaignError as error:
+            raise ValidationError({FIELDS.get(error.field, error.field): [str(error)]}) from error
+        return Response(CampaignSerializer(row).data, status=status.HTTP_201_CREATED)
