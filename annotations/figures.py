@@ -65,10 +65,19 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
 
 def _source(row: SourceRow) -> Json:
     return {
-        "source": row.source.lower(),
+        "source": row.source if row.model else row.source.lower(),
         "checklist": _disagreement(row.checklist),
         "intents": _disagreement(row.intents),
         "no_majority": row.open,
+        "model": row.model
+        and {
+            "samples": row.model.samples,
+            "scripted": row.model.scripted,
+            "waiting": row.model.waiting,
+            "estimated_cost": row.model.estimate,
+            "cost": row.model.cost,
+            "judges_itself": row.model.judges_itself,
+        },
     }
 
 

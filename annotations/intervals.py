@@ -45,7 +45,7 @@ def wilson(count: int, n: int, z: float = 1.959964) -> Rate:
         raise ValueError(f"{count} of {n} is not a proportion")
     if n == 0:
         return Rate(0, 0, None, None, None)
-    return Rate(count, n, count / n, *_wilson_ends(count / n, n, z))
+    return Rate(count, n, count / n, *wilson_ends(count / n, n, z))
 
 
 def clustered_wilson(answers: Iterable[tuple[Hashable, bool]], z: float = 1.959964) -> Rate:
@@ -59,7 +59,7 @@ def clustered_wilson(answers: Iterable[tuple[Hashable, bool]], z: float = 1.9599
     if n == 0:
         return wilson(0, 0, z)
     share = count / n
-    return Rate(count, n, share, *_wilson_ends(share, n / max(1.0, _design_effect(clusters.values(), share, n)), z))
+    return Rate(count, n, share, *wilson_ends(share, n / max(1.0, _design_effect(clusters.values(), share, n)), z))
 
 
 def _design_effect(clusters: Iterable[list[bool]], share: float, n: int) -> float:
@@ -72,7 +72,7 @@ def _design_effect(clusters: Iterable[list[bool]], share: float, n: int) -> floa
     return len(rows) / (len(rows) - 1) * spread / n**2 / independent
 
 
-def _wilson_ends(share: float, n: float, z: float) -> tuple[float, float]:
+def wilson_ends(share: float, n: float, z: float) -> tuple[float, float]:
     square = z * z
     middle = (share + square / (2 * n)) / (1 + square / n)
     half = z / (1 + square / n) * math.sqrt(share * (1 - share) / n + square / (4 * n * n))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotations.agreement import (
     Confusion,
@@ -19,6 +19,7 @@ from annotations.decided import AuditedQuestion, audited_questions, credited
 from annotations.intervals import Rate, clustered_wilson, wilson
 from annotations.models import AuditCampaign
 from annotations.packets import STATUSES
+from annotations.sources import ModelAuditor, model_auditors
 
 AXES = {
     "Comp · checklist": ("checklist",),
@@ -68,6 +69,8 @@ class SourceRow:
     intents: DisagreementRow
     open: int
     """Decisions that enough people judged without a majority for yes or no."""
+    model: ModelAuditor | None = None
+    """None for people."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,10 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
         pairs_from=len(units),
         kappa=fleiss_kappa(full) if len({len(unit) for unit in full}) == 1 else None,
         ac1=gwet_ac1([list(row.answers) for row in questions if row.answers], DECISIVE if kinds - {"status"} else ()),
-        sources=(_compare_source(PEOPLE, [row for row in questions if row.enough]),),
+        sources=(
+            _compare_source(PEOPLE, [row for row in questions if row.enough]),
+            *(_compare_model(auditor, questions) for auditor in model_auditors(campaigns)),
+        ),
         errors=(
             *(_count_errors(label, resolved, AXES[label]) for label in (CHECKLIST, INTENTS)),
             _count_errors("All", resolved, {decision.kind for decision in resolved}),
@@ -169,6 +175,13 @@ def _compare_source(source: str, questions: Sequence[AuditedQuestion]) -> Source
         for label in (CHECKLIST, INTENTS)
     )
     return SourceRow(source, checklist, intents, open=len(questions) - len(decisions))
+
+
+def _compare_model(auditor: ModelAuditor, questions: Iterable[AuditedQuestion]) -> SourceRow:
+    """Over the same questions; what it left open counts as no majority."""
+    asked = [row for row in questions if row.cluster in auditor.answers]
+    given = [replace(row, majority=auditor.answers[row.cluster].get(row.key)) for row in asked]
+    return replace(_compare_source(auditor.name, given), model=auditor)
 
 
 def _count_errors(label: str, resolved: Iterable[ResolvedDecision], kinds: Collection[str]) -> JudgeErrors:

@@ -263,6 +263,9 @@ MODEL_ADDRESSES = [entry for entry in os.environ.get("STUDIO_MODEL_ADDRESSES", "
 # Keys of the environment that owners may use, each with the host it may go to: DASHSCOPE_API_KEY@dashscope.example.com
 OWNER_KEYS = [entry for entry in os.environ.get("STUDIO_OWNER_KEYS", "").split(",") if entry.strip()]
 
+# Reads what models answered in audits.
+MODEL_AUDITORS = "evaluation.audits.model_answers.read_model_auditors"
+
 # Upload limits (bytes, counts). A zip is checked completely before anything is stored.
 UPLOAD_MAX_BYTES = int(os.environ.get("STUDIO_UPLOAD_MAX_BYTES", 64 * 1024 * 1024))
 UPLOAD_MAX_FILE_BYTES = int(os.environ.get("STUDIO_UPLOAD_MAX_FILE_BYTES", 16 * 1024 * 1024))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -10,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotations import reports
 from annotations.access import find_campaign
 from annotations.campaigns import close_campaign
+from annotations.exports import export_csv, export_document, plan_document
 from annotations.models import AuditCampaign
 from annotations.packets import STATUSES
 from annotations.results import summarize
@@ -45,6 +49,7 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
         "campaign": row,
         "share": share,
         "percent": 100 * share.resolved // share.packets if share.packets else 0,
+        "may_plan": may(request.user, row.benchmark, "plan_audit") and sees_results(request.user, row),
         "may_close": row.state == AuditCampaign.State.OPEN and may(request.user, row.benchmark, "plan_audit"),
     }
     if sees_results(request.user, row):
@@ -59,6 +64,35 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
             "disagreements": reports.list_disagreements(row),
         }
     return render(request, "annotations/campaign.html", context)
+
+
+@login_required
+@require_GET
+def plan(request: SignedInRequest, pk: int) -> HttpResponse:
+    """For those who plan audits, unless they judge in this one."""
+    row = find_campaign(request.user, pk)
+    require(request.user, row.benchmark, "plan_audit")
+    if not sees_results(request.user, row):
+        raise PermissionDenied("The plan names the pilots and opens to you with the results.")
+    return _download(json.dumps(plan_document(row), indent=2, ensure_ascii=False), f"audit-{pk}-plan.json")
+
+
+@login_required
+@require_GET
+def export(request: SignedInRequest, pk: int, style: str) -> HttpResponse:
+    """Everything, to those who see the results."""
+    row = find_campaign(request.user, pk)
+    if not sees_results(request.user, row):
+        return redirect(row)
+    if style == "csv":
+        return _download(export_csv(row), f"audit-{pk}.csv")
+    return _download(json.dumps(export_document(row), indent=2, ensure_ascii=False), f"audit-{pk}.json")
+
+
+def _download(text: str, name: str) -> HttpResponse:
+    kind = "text/csv" if name.endswith(".csv") else "application/json"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=headers)
 
 
 @login_required

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
+from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
+from annotations.access import find_campaign
 from annotations.api import CampaignSerializer, CampaignViewSet
 from annotations.campaigns import CampaignError
 from annotations.models import AuditCampaign
+from evaluation import visibility
 from evaluation.audits.blindness import open_pilots
 from evaluation.audits.campaigns import DEFAULT_PEOPLE, MAX_PEOPLE, MAX_SIZE, open_audit
+from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
+from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
 from studio.access import ApiRequest, find_benchmark, require
-from studio.models import User
+from studio.models import ApiToken, User
 
 
 class NewAuditSerializer(serializers.Serializer[Any]):
@@ -27,6 +33,9 @@ class NewAuditSerializer(serializers.Serializer[Any]):
         choices=AuditCampaign.Unit.choices, required=False, default=AuditCampaign.Unit.DECISION
     )
     size = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1, max_value=MAX_SIZE)
+    half_width = serializers.FloatField(
+        required=False, allow_null=True, default=None, help_text="In points, instead of `size`: as many as it takes."
+    )
     people = serializers.IntegerField(required=False, default=DEFAULT_PEOPLE, min_value=1, max_value=MAX_PEOPLE)
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
     name = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
@@ -38,10 +47,41 @@ class NewAuditSerializer(serializers.Serializer[Any]):
     )
 
 
+class ModelAuditSerializer(serializers.Serializer[Any]):
+    """The options of ``manage.py audit_model``."""
+
+    model = serializers.CharField()
+    samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MAX_SAMPLES)
+    estimate = serializers.BooleanField(required=False, default=False, help_text="Only say what it would cost.")
+
+
 FIELDS = {"overlap": "people"}
 
 
 class AuditViewSet(CampaignViewSet):
+    token_scope = ApiToken.Scope.WRITE
+
+    @extend_schema(request=ModelAuditSerializer, responses={200: OpenApiTypes.OBJECT, 201: OpenApiTypes.OBJECT})
+    @action(detail=True, methods=["post"], token_scope=ApiToken.Scope.FULL)  # may cost money
+    def model(self, request: ApiRequest, pk: str) -> Response:
+        """Let a model audit the same sessions. What it answers stands apart from people."""
+        row = find_campaign(request.user, pk)
+        require(request.user, row.benchmark, "plan_audit")
+        given = ModelAuditSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        name = given.validated_data["model"]
+        endpoint = visibility.endpoints_for(row.benchmark).filter(name=name).first()
+        if endpoint is None:
+            raise ValidationError({"model": [f"There is no model “{name}”."]})
+        try:
+            plan = plan_model_audit(row, endpoint, given.validated_data["samples"])
+        except RejudgingError as error:
+            raise ValidationError({error.field: [error.message]}) from error
+        if given.validated_data["estimate"]:
+            return Response(plan.as_json())
+        start_model_audit(plan, by=request.user)
+        return Response(plan.as_json(), status=status.HTTP_201_CREATED)
+
     @extend_schema(request=NewAuditSerializer, responses={201: CampaignSerializer})
     def create(self, request: ApiRequest) -> Response:
         """Freeze a sample of what judges decided in pilots, for people to judge."""

@@ -15,6 +15,7 @@ from django.db.models import Count, Q, QuerySet
 from annotations.campaigns import CampaignError, FrozenDecision, open_campaign, validate_auditors
 from annotations.models import AuditCampaign
 from annotations.packets import PacketContent, SealedDecision, build_content
+from annotations.planning import decisions_needed, sessions_needed
 from annotations.results import AuditSummary, summarize
 from annotations.sampling import AuditableDecision, draw_sample
 from evaluation.audits.parts import conversation_parts, file_parts, reply_part, tool_parts
@@ -80,19 +81,22 @@ def open_audit(
     auditors: Collection[User] = (),
     own_tasks: bool = False,
     unit: str = AuditCampaign.Unit.DECISION,
+    half_width: float | None = None,
 ) -> AuditCampaign:
     """Sample what judges decided in one or more pilots of a benchmark, and freeze it for people to judge: whole
     sessions in equal numbers from each pilot, or single decisions by kind, answer, persona and pilot.
 
+    Without ``size``, as many as give the ``half_width``, in points, of the rate of disagreement.
     The same seed draws the same sample of the same verdicts. Raises CampaignError.
     """
     whole = unit == AuditCampaign.Unit.SESSION
-    size = (DEFAULT_SESSIONS if whole else DEFAULT_SIZE) if size is None else size
+    pilots = list(dict.fromkeys((pilot, *others)))
+    sessions = {row.source: row for row in auditable_sessions(pilots)} if whole else {}
+    if size is None:
+        size = _size_for(half_width, sessions, whole=whole)
     if not 1 <= size <= MAX_SIZE:
         raise CampaignError("size", f"Choose between 1 and {MAX_SIZE} {'sessions' if whole else 'decisions'}.")
     validate_auditors(pilot.benchmark, overlap, auditors)
-    pilots = list(dict.fromkeys((pilot, *others)))
-    sessions = {row.source: row for row in auditable_sessions(pilots)} if whole else {}
     frozen = _draw_sessions(pilots, sessions, size, seed) if whole else _draw_decisions(pilots, size, seed)
     numbers = ", ".join(str(row.number) for row in pilots)
     return open_campaign(
@@ -109,6 +113,18 @@ def open_audit(
         auditors=auditors,
         own_tasks=own_tasks,
     )
+
+
+def _size_for(half_width: float | None, sessions: Mapping[str, AuditableSession], *, whole: bool) -> int:
+    if half_width is None:
+        return DEFAULT_SESSIONS if whole else DEFAULT_SIZE
+    try:
+        if not whole:
+            return decisions_needed(half_width / 100)
+        questions = sum(len(row.questions) for row in sessions.values()) / max(1, len(sessions))
+        return sessions_needed(half_width / 100, questions)
+    except ValueError as error:
+        raise CampaignError("half_width", "Choose a precision between 0 and 50 points.") from error
 
 
 def is_judged_by_script(pilot: Pilot) -> bool:

@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from annotations.campaigns import PopulationRow
 from annotations.packets import CREDITED, EvidencePart, PacketContent, Question, SealedSession, build_content
 from annotations.sampling import AuditableDecision
+from annotations.sources import SESSION
 from evaluation.audits.parts import file_parts, tool_parts
 from evaluation.grading.evidence import TurnEvidence, load_evidence
+from evaluation.grading.items import GradedItem
 from evaluation.grading.judged import JudgedSession, load_judged, session_items
-from evaluation.grading.judgings import rules_of, scoring_choice
+from evaluation.grading.judgings import Rules, rules_of, scoring_choice
 from evaluation.models import Pilot, Session
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
 from studio.domain.task import TaskSpec
-
-PREFIX = "session:"
-"""Before a session's key: names it as the source of a packet."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class AuditableSession:
 
     @property
     def source(self) -> str:
-        return f"{PREFIX}{self.session.pk}"
+        return f"{SESSION}{self.session.pk}"
 
     @property
     def stratum(self) -> str:
@@ -62,23 +61,10 @@ def auditable_sessions(pilots: Sequence[Pilot]) -> Iterator[AuditableSession]:
         rules = rules_of(choice)
         for session in sessions:
             task, decided = specs[session.revision_id], judged[session.pk]
-            credits = [
-                (item, values[ScoringMode.STRICT].value)
-                for item, values in session_items(task, session.state, decided, rules)
-            ]
-            known = [(item, met) for item, met in credits if met is not None]
-            total = sum(item.weight for item, _ in known)
-            items = tuple(
-                JudgedQuestion(
-                    Question(key=f"item-{item.index}", kind="checklist", subject=item.criterion),
-                    "yes" if met else "no",
-                    item.weight / total if total else 0.0,
-                )
-                for item, met in known
-                if item.grader == "rubric"
-            )
-            questions = (*_statuses(task, decided), *items)
+            questions = judged_questions(task, session.state, decided, rules)
             if questions:
+                known = _graded_items(task, session.state, decided, rules)
+                total = sum(item.weight for item, _ in known)
                 met_weight = sum(item.weight for item, met in known if met)
                 covered = sum(status.status in COVERED for status in decided.statuses.values())
                 yield AuditableSession(
@@ -89,6 +75,27 @@ def auditable_sessions(pilots: Sequence[Pilot]) -> Iterator[AuditableSession]:
                     proc=None if task.is_setup or not task.intents else covered / len(task.intents),
                     comp=None if task.is_setup or not total else met_weight / total,
                 )
+
+
+def judged_questions(task: TaskSpec, state: str, judged: JudgedSession, rules: Rules) -> tuple[JudgedQuestion, ...]:
+    """What a judge, not a rule or the request, decided of a session."""
+    known = _graded_items(task, state, judged, rules)
+    total = sum(item.weight for item, _ in known)
+    items = [
+        JudgedQuestion(
+            Question(key=f"item-{item.index}", kind="checklist", subject=item.criterion),
+            "yes" if met else "no",
+            item.weight / total if total else 0.0,
+        )
+        for item, met in known
+        if item.grader == "rubric"
+    ]
+    return (*_statuses(task, judged), *items)
+
+
+def _graded_items(task: TaskSpec, state: str, judged: JudgedSession, rules: Rules) -> list[tuple[GradedItem, bool]]:
+    items = [(item, values[ScoringMode.STRICT].value) for item, values in session_items(task, state, judged, rules)]
+    return [(item, met) for item, met in items if met is not None]
 
 
 def _statuses(task: TaskSpec, judged: JudgedSession) -> Iterator[JudgedQuestion]:

@@ -37,6 +37,8 @@ class JudgingRound(models.Model):
     """Whether strict items are judged in later turns too, after they were met."""
     estimate = models.JSONField(default=dict)
     """Before it started: ``{"calls", "tokens", "cost", "recorded"}``; empty for the first."""
+    source = models.CharField(max_length=100, blank=True)
+    """Of an audit: which one (``audit:12``)."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

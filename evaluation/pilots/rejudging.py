@@ -27,6 +27,10 @@ RUN_JUDGING = "evaluation.tasks.run_judging"
 MAX_SAMPLES = 20
 SCORINGS = ("", *(str(mode) for mode in ScoringMode))
 """Intents, and the checklist in both modes."""
+AUDIT_SCORINGS = ("", str(ScoringMode.STRICT))
+"""What people audit."""
+AUDIT_SAMPLES_FROM = 1_001
+"""Samples of audits are asked anew, also of the judge that scores: the record would make it agree with itself."""
 IDENTITY = ("base_url", "model", "params")
 """Two judges of which these are equal give the same answers."""
 
@@ -71,6 +75,17 @@ class RejudgingPlan:
     sessions: tuple[int, ...]
     purpose: str
     estimate: Estimate
+    source: str = ""
+    """Of an audit: which one."""
+
+    @property
+    def scorings(self) -> tuple[str, ...]:
+        return AUDIT_SCORINGS if self.source else SCORINGS
+
+    @property
+    def sample_numbers(self) -> range:
+        first = AUDIT_SAMPLES_FROM if self.source else 1
+        return range(first, first + self.samples)
 
     def key(self, session: int, scoring: str, sample: int) -> Key:
         judge = freeze_endpoint(self.judges[scoring])
@@ -93,9 +108,11 @@ def plan_rejudging(
     samples: int = 1,
     sessions: Collection[int] = (),
     every_turn: bool = False,
+    audit: str = "",
 ) -> RejudgingPlan:
     """What is not given stays as the pilot ran. A ``judge`` judges intents and checklist alike; ``prompt`` is the
-    version of every prompt that has it. Raises RejudgingError.
+    version of every prompt that has it. ``audit`` names the audit that a judge takes part in.
+    Raises RejudgingError.
     """
     if not 1 <= samples <= MAX_SAMPLES:
         raise RejudgingError("samples", f"Choose between 1 and {MAX_SAMPLES} samples.")
@@ -114,7 +131,8 @@ def plan_rejudging(
         samples=samples,
         every_turn=every_turn,
         sessions=chosen,
-        purpose=Purpose.STABILITY if same and samples > 1 else Purpose.REJUDGING,
+        purpose=Purpose.AUDIT if audit else Purpose.STABILITY if same and samples > 1 else Purpose.REJUDGING,
+        source=audit,
         estimate=Estimate(0, 0, "0", 0),
     )
     return RejudgingPlan(**{**vars(plan), "estimate": _estimate(plan)})
@@ -133,6 +151,7 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
         samples=plan.samples,
         every_turn=plan.every_turn,
         estimate=asdict(plan.estimate),
+        source=plan.source,
         created_by=by,
     )
     rows = Judging.objects.bulk_create(
@@ -149,8 +168,8 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
             state=Judging.State.WAITING,
         )
         for session in plan.sessions
-        for scoring in SCORINGS
-        for sample in range(1, plan.samples + 1)
+        for scoring in plan.scorings
+        for sample in plan.sample_numbers
     )
     Event.objects.create(
         benchmark=pilot.benchmark,
@@ -205,12 +224,12 @@ def _estimate(plan: RejudgingPlan) -> Estimate:
     }
     took = _took_before(plan.sessions)
     calls, tokens, cost, known = 0, Tokens(), Decimal(0), 0
-    for scoring in SCORINGS:
+    for scoring in plan.scorings:
         judge = plan.judges[scoring]
         for session in plan.sessions:
             source = ScoringMode.COMPAT if plan.every_turn and scoring else scoring
             number, used = took.get((session, source)) or took.get((session, scoring), (0, Tokens()))
-            for sample in range(1, plan.samples + 1):
+            for sample in plan.sample_numbers:
                 if plan.key(session, scoring, sample) in recorded:
                     known += 1
                     continue

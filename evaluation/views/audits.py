@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.campaigns import CampaignError
 from annotations.models import AuditCampaign
+from annotations.planning import decisions_needed
 from annotations.visibility import benchmarks_to_audit
 from evaluation.audits.blindness import closed_pilots
 from evaluation.audits.campaigns import (
@@ -82,6 +83,15 @@ class OpenAuditForm(forms.Form):
             f"3 % is known to about ± 5 points."
         ),
     )
+    half_width = forms.FloatField(
+        label="Or as many as give this precision",
+        required=False,
+        min_value=0.5,
+        max_value=40,
+        help_text="Points to either side of the rate of disagreement, if it is about 3 %: "
+        + ", ".join(f"± {points} takes {decisions_needed(points / 100)} decisions" for points in (5, 3, 2))
+        + ". Whole sessions count each of their questions.",
+    )
     overlap = forms.IntegerField(
         label="People for each",
         min_value=1,
@@ -142,6 +152,7 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
                 name=data["name"],
                 auditors=data["auditors"],
                 own_tasks=data["own_tasks"],
+                half_width=data["half_width"],
                 unit=data["unit"] or AuditCampaign.Unit.DECISION,
             )
         except CampaignError as error:

@@ -20,7 +20,7 @@ from tests.everywhere.world import World, build_world, routes
 
 pytestmark = pytest.mark.django_db
 
-SEALED = ("sealed quote", "sealed reason", "sealed-judge-model", "colleague-nobody-knows", "what a colleague wrote")
+SEALED = ("sealed quote", "sealed reason", "sealed-judge-model", "what a colleague wrote")
 """Of the judge, and of another auditor."""
 NOT_FOR_AUDITORS = frozenset({"studio:logout", "account_logout"})
 ANSWERS = {"intent-1": "provided", "item-1": "no"}
@@ -34,7 +34,7 @@ def world() -> World:
 @pytest.fixture
 def campaigns(world: World) -> list[AuditCampaign]:
     """Of single decisions and of sessions; a colleague has judged, and the auditor holds a packet of each."""
-    colleague = make_person(world.benchmark, "auditor", name="colleague-nobody-knows")
+    colleague = make_person(world.benchmark, "auditor")
     auditor = world.people[Role.AUDITOR]
     options = {"source": "pilot:0", "seed": 7, "overlap": 2, "scripted": False, "by": None, "unit": "session"}
     sessions = open_campaign(

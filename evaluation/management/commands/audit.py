@@ -12,7 +12,13 @@ from evaluation.models import Pilot
 from studio.management.base import ReportCommand, default_user
 
 EMPTY: dict[str, Any] = {"campaign": None, "packets": 0, "judgments_wanted": 0}
-OPTIONS = {"size": "--size", "overlap": "--people", "auditors": "--people", "name": "--name"}
+OPTIONS = {
+    "size": "--size",
+    "half_width": "--half-width",
+    "overlap": "--people",
+    "auditors": "--people",
+    "name": "--name",
+}
 
 
 class Command(ReportCommand):
@@ -39,6 +45,9 @@ class Command(ReportCommand):
             type=int,
             metavar="K",
             help=f"packets; default: {DEFAULT_SIZE} decisions, {DEFAULT_SESSIONS} sessions",
+        )
+        parser.add_argument(
+            "--half-width", type=float, metavar="POINTS", help="instead of --size: as many as give this precision"
         )
         parser.add_argument(
             "--people", type=int, default=DEFAULT_PEOPLE, help="different people per packet; default: %(default)s"
@@ -71,6 +80,7 @@ class Command(ReportCommand):
                 name=options["name"],
                 own_tasks=options["own_tasks"],
                 unit=options["unit"],
+                half_width=options["half_width"],
             )
         except CampaignError as error:
             self._refuse(f"{OPTIONS.get(error.field, '')}: {error}", "Nothing was opened.", as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from io import StringIO
 
@@ -11,6 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
+from annotations.campaigns import CampaignError
+from annotations.exports import export_csv
 from annotations.figures import campaign_figures
 from annotations.judgments import JudgmentError, undo_last
 from annotations.leases import take_seat
@@ -216,3 +219,42 @@ def test_report_gives_raw_and_corrected_scores_of_each_agent():
     assert (row["agent"], row["comp"]["sessions"], row["comp"]["audited"]) == (pilot.agent_name, 4, 2)
     assert (row["comp"]["raw"]["value"], row["comp"]["corrected"]["value"]) == (0.5, 0.0)
     assert (row["proc"]["raw"]["value"], row["proc"]["corrected"]["value"], row["proc"]["rank"]) == (0.5, 0.5, 1)
+
+
+def test_everything_is_exported_to_those_who_see_the_results_and_the_plan_tells_no_answer():
+    campaign, (ana, ben, _) = session_audit()
+    answer(campaign, ana, item_1="no")
+    owner = client_of(make_person(campaign.benchmark, "owner"))
+    url = f"/audits/{campaign.pk}/"
+
+    plan = owner.get(f"{url}plan/").content.decode()
+    rows = list(csv.DictReader(owner.get(f"{url}export.csv").content.decode().splitlines()))
+    whole = owner.get(f"{url}export.json").json()
+
+    assert json.loads(plan)["sample"][0]["questions"] == list(RIGHT)
+    assert not [word for word in ("completed", "yes", "walrus", "scripted-judge") if word in plan]
+    assert [(row["question"], row["judge"], row["answer"]) for row in rows] == [
+        (key, judge, "no" if key == "item-1" else judge) for key, judge in RIGHT.items()
+    ]
+    assert (len(whole["answers"]), whole["report"]) == (4, json.loads(json.dumps(campaign_figures(campaign))))
+    assert client_of(ben).get(f"{url}export.csv").status_code == 302
+    assert client_of(ben).get(f"{url}plan/").status_code == 403
+
+
+def test_export_does_not_let_a_comment_become_a_formula():
+    campaign, (ana, *_) = session_audit()
+    packet = campaign.packets.get()
+    record_judgment(packet, auditor=ana, answer="answered", answers=RIGHT, number=1, comment="=1+1")
+
+    assert "'=1+1" in export_csv(campaign)
+
+
+def test_size_follows_from_the_half_width_wanted():
+    pilot = judged_pilot()
+    make_person(pilot.benchmark, "auditor")
+
+    audit = open_audit(pilot, by=None, overlap=1, unit="session", half_width=5)
+    with pytest.raises(CampaignError):
+        open_audit(pilot, by=None, overlap=1, half_width=70)
+
+    assert audit.packets.count() == 1  # all there are

@@ -1,0 +1,105 @@
+"""Everything of an audit as data: its plan, which can be published before the first answer, and its answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from annotations.decided import AuditedQuestion, audited_questions
+from annotations.figures import campaign_figures
+from annotations.models import AuditCampaign, Judgment, Packet
+from annotations.visibility import given_answers
+from studio.models import User
+
+Json = dict[str, Any]
+COLUMNS = (
+    "packet", "source", "stratum", "weight", "question", "kind", "subject", "judge", "majority", "final",
+    "auditor", "answer", "comment", "milliseconds",
+)  # fmt: skip
+
+
+def plan_document(campaign: AuditCampaign) -> Json:
+    """What was drawn and how; nothing of what the judge or people decided."""
+    packets = list(campaign.packets.order_by("position"))
+    return {
+        "campaign": campaign.pk,
+        "benchmark": campaign.benchmark.slug,
+        "name": campaign.name,
+        "opened_at": campaign.created_at.isoformat(),
+        "source": campaign.source.split(),
+        "unit": campaign.unit,
+        "seed": campaign.seed,
+        "people": campaign.overlap,
+        "own_tasks": campaign.own_tasks,
+        "packets": len(packets),
+        "judgments_wanted": len(packets) * campaign.overlap,
+        "sizes": _sizes(campaign, packets),
+        "sample": [_drawn(campaign, packet) for packet in packets],
+    }
+
+
+def _sizes(campaign: AuditCampaign, packets: list[Packet]) -> Json:
+    """By stratum; those of single decisions name the judge's answer, so that only their number is told."""
+    if campaign.unit == AuditCampaign.Unit.SESSION:
+        return dict(sorted(Counter(packet.stratum for packet in packets).items()))
+    return {"strata": len({packet.stratum for packet in packets})}
+
+
+def _drawn(campaign: AuditCampaign, packet: Packet) -> Json:
+    found: Json = {"position": packet.position, "source": packet.source, "kind": packet.kind}
+    if campaign.unit == AuditCampaign.Unit.SESSION:
+        found |= {"stratum": packet.stratum, "weight": packet.sampling_weight}
+        found["questions"] = [row["key"] for row in packet.content["questions"]]
+    return found
+
+
+def export_document(campaign: AuditCampaign) -> Json:
+    return {
+        "plan": plan_document(campaign),
+        "report": campaign_figures(campaign),
+        "answers": [dict(zip(COLUMNS, row, strict=True)) for row in answer_rows(campaign)],
+    }
+
+
+def export_csv(campaign: AuditCampaign) -> str:
+    """One line per answer of each person to each question, with the judge's and the final one beside it."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    writer.writerows(map(_guarded, row) for row in answer_rows(campaign))
+    return text.getvalue()
+
+
+def _guarded(values: tuple[Any, ...]) -> list[Any]:
+    """Spreadsheets must not take texts of agents and people for formulas."""
+    return [f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value for value in values]
+
+
+def answer_rows(campaign: AuditCampaign) -> Iterator[tuple[Any, ...]]:
+    packets = campaign.packets.in_bulk()
+    given = given_answers([campaign.pk])
+    newest: dict[tuple[int, int], Judgment] = {}
+    for judgment in Judgment.objects.filter(packet__campaign=campaign).order_by("number"):
+        newest[judgment.packet_id, judgment.auditor_id] = judgment
+    names = dict(User.objects.filter(pk__in={auditor for _, auditor in newest}).values_list("pk", "username"))
+    for question in audited_questions([campaign.pk]):
+        packet = packets[question.packet]
+        start = (
+            packet.position, packet.source, packet.stratum, packet.sampling_weight, question.key, question.kind,
+            _subject(packet, question), question.judge, question.majority, question.final,
+        )  # fmt: skip
+        answers = given.get(packet.pk, {})
+        for auditor in sorted(answers):
+            row = newest[packet.pk, auditor]
+            yield *start, names[auditor], answers[auditor].get(question.key), row.comment, row.milliseconds
+        if not answers:
+            yield *start, None, None, None, None
+
+
+def _subject(packet: Packet, question: AuditedQuestion) -> str:
+    questions = packet.content.get("questions") or ()
+    found = next((row["subject"] for row in questions if row["key"] == question.key), packet.content["subject"])
+    return str(found)

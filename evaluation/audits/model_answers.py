@@ -1,0 +1,70 @@
+"""What models answered in audits of whole sessions: judgings of purpose ``audit``, read as people's answers are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from django.db.models import Sum
+
+from annotations.models import AuditCampaign
+from annotations.sources import SESSION, ModelAuditor, audit_name
+from evaluation.audits.sessions import judged_questions
+from evaluation.grading.judged import load_judged
+from evaluation.grading.judgings import rules_of, scoring_choice
+from evaluation.models import Judging, JudgingRound, ModelCall, Session
+from evaluation.models.judgings import Purpose
+from studio.domain.task import TaskSpec
+
+
+def rounds_of(campaign: AuditCampaign) -> Iterable[JudgingRound]:
+    rows = JudgingRound.objects.filter(purpose=Purpose.AUDIT, source=audit_name(campaign))
+    return rows.select_related("pilot").order_by("pk")
+
+
+def read_model_auditors(campaign: AuditCampaign) -> list[ModelAuditor]:
+    """One for each model: its rounds over the audit's pilots together."""
+    by_model: dict[str, list[JudgingRound]] = defaultdict(list)
+    for row in rounds_of(campaign):
+        by_model[str(row.judge.get("name", ""))].append(row)
+    return [_read(name, rounds) for name, rounds in by_model.items()]
+
+
+def _read(name: str, rounds: Sequence[JudgingRound]) -> ModelAuditor:
+    answers: dict[str, dict[str, str]] = {}
+    for row in rounds:
+        answers |= _answers(row)
+    judgings = Judging.objects.filter(round__in=rounds)
+    spent = ModelCall.objects.filter(judging__in=judgings).aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
+    return ModelAuditor(
+        name=name,
+        answers=answers,
+        samples=rounds[0].samples,
+        scripted=judgings.filter(scripted=True).exists(),
+        waiting=judgings.exclude(state=Judging.State.FINISHED).count(),
+        cost=str(spent),
+        estimate=str(sum(Decimal(str(row.estimate.get("cost", 0))) for row in rounds)),
+        judges_itself=any(
+            row.judge.get("model") == scoring_choice(row.pilot).round.judge.get("model") for row in rounds
+        ),
+    )
+
+
+def _answers(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
+    """Of sessions that are judged in full."""
+    judgings = Judging.objects.filter(round=judging_round)
+    unfinished = judgings.exclude(state=Judging.State.FINISHED)
+    rows = Session.objects.filter(pk__in=judgings.values("session")).exclude(pk__in=unfinished.values("session"))
+    sessions = list(rows.select_related("revision").prefetch_related("intents"))
+    judged = load_judged(judging_round, sessions)
+    rules = rules_of(scoring_choice(judging_round.pilot))
+    return {
+        f"{SESSION}{session.pk}": {
+            row.question.key: row.answer
+            for row in judged_questions(
+                TaskSpec.model_validate(session.revision.spec), session.state, judged[session.pk], rules
+            )
+        }
+        for session in sessions
+    }
