@@ -11,6 +11,7 @@ from evaluation.views import (
     benchmark_endpoints,
     endpoints,
     judgings,
+    model_audits,
     pilots,
     rehearsal_actions,
     rehearsals,
@@ -76,4 +77,5 @@ urlpatterns = [
     path("settings/models/<int:pk>/try/", endpoints.endpoint_try, name="endpoint_try"),
     path("api/", include(api.urlpatterns)),
     *audits.urlpatterns,
+    *model_audits.urlpatterns,
 ]

@@ -34,7 +34,7 @@ def read_model_auditors(campaign: AuditCampaign) -> list[ModelAuditor]:
 def _read(name: str, rounds: Sequence[JudgingRound]) -> ModelAuditor:
     answers: dict[str, dict[str, str]] = {}
     for row in rounds:
-        answers |= _answers(row)
+        answers |= answers_of_round(row)
     judgings = Judging.objects.filter(round__in=rounds)
     spent = ModelCall.objects.filter(judging__in=judgings).aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
     return ModelAuditor(
@@ -51,8 +51,8 @@ def _read(name: str, rounds: Sequence[JudgingRound]) -> ModelAuditor:
     )
 
 
-def _answers(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
-    """Of sessions that are judged in full."""
+def answers_of_round(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
+    """By source of the session, by key of the question: of sessions that are judged in full."""
     judgings = Judging.objects.filter(round=judging_round)
     unfinished = judgings.exclude(state=Judging.State.FINISHED)
     rows = Session.objects.filter(pk__in=judgings.values("session")).exclude(pk__in=unfinished.values("session"))

@@ -114,6 +114,7 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("audits", "/audits/"),
         Shot("audit-new", f"/audits/new/?benchmark={slug}"),
         Shot("audit", paths.audit, "auditor"),
+        Shot("audit-model", f"{paths.audit}model/"),
         Shot("judging", f"{paths.judging}judge/", "auditor"),
         Shot("adjudicate", paths.adjudicating),
         Shot("releases", "/releases/"),

@@ -234,6 +234,7 @@ RULES = {
     "evaluation:api-audit-results": "GET view, POST audit",
     "annotations:campaigns": "GET user",
     "annotations:campaign": "GET view",
+    "evaluation:audit_model": "GET plan_audit, POST plan_audit",
     "annotations:plan": "GET plan_audit",
     "annotations:export_csv": "GET view",
     "annotations:export_json": "GET view",

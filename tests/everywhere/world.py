@@ -132,6 +132,7 @@ class World:
             ("evaluation:session", self.session),
             ("evaluation:api-session", self.session),
             ("evaluation:api-audit", self.campaign),
+            ("evaluation:audit_model", self.campaign),
             ("evaluation:benchmark_endpoint", self.own_endpoint),
             ("evaluation:endpoint", self.endpoint),
             ("evaluation:proposal", self.proposal),

@@ -19,6 +19,7 @@ from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
 from evaluation.pilots.rejudging import RejudgingError
 from evaluation.results.scores import read_scores
 from tests.annotations.builders import make_person, record_judgment
+from tests.evaluation.audits.test_sessions import client_of
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel, decisions, serving
@@ -125,3 +126,38 @@ def test_only_audits_of_sessions_are_open_to_models(desk: Desk):
 
     with pytest.raises(RejudgingError, match="whole sessions"):
         plan_model_audit(AuditCampaign.objects.get(pk=single.pk), desk.judge)
+
+
+def test_page_tells_the_cost_and_starts_the_audit(desk: Desk):
+    model = desk.model_of(desk.other)
+    client = client_of(make_person(desk.pilot.benchmark, "owner"))
+    url = f"/audits/{desk.audit.pk}/model/"
+    assert url in client.get(f"/audits/{desk.audit.pk}/").content.decode()
+
+    told = client.get(f"{url}?model={model.pk}&samples=2").content.decode()
+    started = client.post(url, {"model": model.pk, "samples": "2"})
+
+    assert "for about 4 calls" in " ".join(told.split())
+    assert started.headers["Location"] == f"/audits/{desk.audit.pk}/"
+    assert JudgingRound.objects.get(purpose="audit").samples == 2
+    assert "asked 2×" in client.get(f"/audits/{desk.audit.pk}/").content.decode()
+
+
+def test_regression_set_says_how_each_judge_does_on_what_people_decided(desk: Desk):
+    sealed = desk.audit.packets.get().sealed["answers"]
+    decided = sealed | {"item-2": "yes"}
+    record_judgment(desk.audit.packets.get(), auditor=desk.auditor, answer="answered", answers=decided, number=1)
+    desk.let_audit(desk.model_of(desk.other), samples=2)
+    out = StringIO()
+
+    call_command("judge_regression", "--benchmark", desk.pilot.benchmark.slug, "--json", stdout=out)
+
+    document = json.loads(out.getvalue())
+    assert [(case["key"], case["people"], case["judge_erred"]) for case in document["cases"]] == [
+        ("intent-1", "completed", False), ("item-1", "yes", False), ("item-2", "yes", True),
+    ]  # fmt: skip
+    first, other = document["judges"]
+    assert (first["purpose"], first["n"], first["false_fail"], first["on_errors"]) == ("scoring", 3, 1, 0.0)
+    assert first["accuracy"] == pytest.approx(2 / 3)
+    assert (other["purpose"], other["accuracy"], other["false_pass"], other["on_errors"]) == ("audit", 1.0, 0, 1.0)
+    assert (other["flips"], other["repeated"] > 0, first["repeated"]) == (0, True, 0)

@@ -1,0 +1,126 @@
+"""The regression set of judges: what people decided in audits of whole sessions, and how each judge and prompt version
+does on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db.models import Count, Q
+
+from annotations.decided import audited_questions, credited
+from annotations.models import AuditCampaign
+from annotations.sources import SESSION
+from evaluation.audits.model_answers import answers_of_round
+from evaluation.models import JudgingRound, Verdict
+from studio.models import Benchmark
+
+
+@dataclass(frozen=True)
+class RegressionCase:
+    source: str
+    """Of the session."""
+    key: str
+    kind: str
+    people: str
+    """The majority, or what was adjudicated."""
+    judge_erred: bool
+    """Of the judge that scored when the audit was opened."""
+
+
+@dataclass(frozen=True)
+class JudgeRecord:
+    """A round of judgings beside what people decided."""
+
+    pilot: int
+    round: int
+    purpose: str
+    judge: str
+    prompts: dict[str, str]
+    """Version by name."""
+    temperature: float | None
+    n: int
+    accuracy: float | None
+    false_pass: int
+    """It gave credit, people do not."""
+    false_fail: int
+    """It gave no credit, people do."""
+    repeated: int
+    """Decisions that it made more than once."""
+    flips: int
+    """Of these, how many did not come out alike."""
+    on_errors: float | None
+    """Accuracy where the judge that scored had erred."""
+
+
+def regression_cases(benchmark: Benchmark) -> list[RegressionCase]:
+    """The latest audit decides where several asked the same."""
+    audits = AuditCampaign.objects.filter(benchmark=benchmark, unit=AuditCampaign.Unit.SESSION)
+    cases = {
+        (row.cluster, row.key): RegressionCase(row.cluster, row.key, row.kind, row.final, row.final != row.judge)
+        for row in audited_questions(list(audits.order_by("pk").values_list("pk", flat=True)))
+        if row.final is not None
+    }
+    return list(cases.values())
+
+
+def judge_records(benchmark: Benchmark, cases: Iterable[RegressionCase]) -> list[JudgeRecord]:
+    """Of every round that judged one of the cases' sessions in full."""
+    by_source: dict[str, list[RegressionCase]] = {}
+    for case in cases:
+        by_source.setdefault(case.source, []).append(case)
+    sessions = [int(source.removeprefix(SESSION)) for source in by_source]
+    rounds = JudgingRound.objects.filter(pilot__benchmark=benchmark, judgings__session__in=sessions)
+    records = [
+        _record(row, by_source) for row in JudgingRound.objects.filter(pk__in=rounds.values("pk")).order_by("pk")
+    ]
+    return [record for record in records if record.n]
+
+
+def regression_document(benchmark: Benchmark) -> dict[str, Any]:
+    cases = regression_cases(benchmark)
+    return {
+        "benchmark": benchmark.slug,
+        "cases": [asdict(case) for case in cases],
+        "judges": [asdict(record) for record in judge_records(benchmark, cases)],
+    }
+
+
+def _record(judging_round: JudgingRound, by_source: dict[str, list[RegressionCase]]) -> JudgeRecord:
+    answers = answers_of_round(judging_round)
+    pairs = [
+        (case, answers[source][case.key])
+        for source, cases in by_source.items()
+        for case in cases
+        if case.key in answers.get(source, {})
+    ]
+    repeated, flips = _flips(judging_round)
+    return JudgeRecord(
+        pilot=judging_round.pilot_id,
+        round=judging_round.number,
+        purpose=judging_round.purpose,
+        judge=str(judging_round.judge.get("model", "")),
+        prompts={name: str(identity["version"]) for name, identity in judging_round.prompts.items()},
+        temperature=(judging_round.judge.get("params") or {}).get("temperature"),
+        n=len(pairs),
+        accuracy=_share([given == case.people for case, given in pairs]),
+        false_pass=sum(credited(given) and not credited(case.people) for case, given in pairs),
+        false_fail=sum(credited(case.people) and not credited(given) for case, given in pairs),
+        repeated=repeated,
+        flips=flips,
+        on_errors=_share([given == case.people for case, given in pairs if case.judge_erred]),
+    )
+
+
+def _share(hits: list[bool]) -> float | None:
+    return sum(hits) / len(hits) if hits else None
+
+
+def _flips(judging_round: JudgingRound) -> tuple[int, int]:
+    """Decisions with several samples, and those of which the samples differ."""
+    rows = Verdict.objects.filter(judging__round=judging_round, met__isnull=False).order_by()
+    asked = rows.values("judging__session", "judging__scoring", "kind", "turn", "index")
+    counted = asked.annotate(n=Count("pk"), yes=Count("pk", filter=Q(met=True))).filter(n__gt=1)
+    pairs = list(counted.values_list("n", "yes"))
+    return len(pairs), sum(0 < yes < n for n, yes in pairs)

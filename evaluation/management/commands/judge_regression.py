@@ -1,0 +1,40 @@
+"""`manage.py judge_regression`: how judges do on what people decided in audits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from evaluation.audits.regression import regression_document
+from studio.management.base import ReportCommand
+
+EMPTY: dict[str, Any] = {"benchmark": None, "cases": [], "judges": []}
+
+
+class Command(ReportCommand):
+    help = (
+        "What people decided in audits of whole sessions, and for each judge and prompt version its accuracy on it, wrong "
+        "passes and fails, and flips between samples. Judge sessions again with another prompt (`rejudge`) to compare it "
+        "before it scores. Exit status 0: printed; 2: usage error."
+    )
+
+    empty = EMPTY
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        benchmark = self.find_benchmark(options["benchmark"], as_json=options["json"], document=EMPTY)
+        document = regression_document(benchmark)
+        if options["json"]:
+            self.print_json(document)
+            return
+        self.stdout.write(f"{len(document['cases'])} questions that people decided")
+        for row in document["judges"]:
+            accuracy = "–" if row["accuracy"] is None else f"{100 * row['accuracy']:.1f} %"
+            self.stdout.write(
+                f"  pilot {row['pilot']} round {row['round']} {row['judge']} {row['prompts']}: {accuracy} of {row['n']}, "
+                f"{row['false_pass']} wrong passes, {row['false_fail']} wrong fails, "
+                f"{row['flips']} of {row['repeated']} flipped"
+            )

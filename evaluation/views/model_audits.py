@@ -1,0 +1,72 @@
+"""Letting a model audit the sessions of an audit: what it would cost, and the start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods
+
+from annotations.access import find_campaign
+from annotations.models import AuditCampaign
+from annotations.visibility import sees_results
+from evaluation import visibility
+from evaluation.models import ModelEndpoint
+from evaluation.pilots.model_audits import ModelAuditPlan, plan_model_audit, start_model_audit
+from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
+from studio.access import SignedInRequest, require
+
+
+class ModelAuditForm(forms.Form):
+    model = forms.ModelChoiceField(
+        ModelEndpoint.objects.none(),
+        help_text="Also the model that scored: it is asked anew, and you see how far it agrees with itself.",
+    )
+    samples = forms.IntegerField(
+        label="Times each question is asked", min_value=1, max_value=MAX_SAMPLES, help_text="The majority counts."
+    )
+
+    def __init__(self, campaign: AuditCampaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["model"].queryset = visibility.endpoints_for(campaign.benchmark)  # type: ignore[attr-defined]
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def audit_model(request: SignedInRequest, pk: int) -> HttpResponse:
+    """With parameters, a GET estimates the cost."""
+    row = find_campaign(request.user, pk)
+    require(request.user, row.benchmark, "plan_audit")
+    if not sees_results(request.user, row):
+        raise PermissionDenied("You judge in this audit yourself. Open its results first.")
+    given = request.POST if request.method == "POST" else request.GET
+    form = ModelAuditForm(row, given or None, initial={"samples": 1})
+    plan = _plan(form, row)
+    if request.method == "POST" and plan is not None:
+        start_model_audit(plan, by=request.user)
+        messages.success(request, f"{form.cleaned_data['model']} audits {plan.sessions} sessions. Its row is below.")
+        return redirect(row)
+    template = "evaluation/audits/model.html"
+    if request.htmx and not request.htmx.boosted:
+        template += "#estimate"
+    request.room = "audits"
+    return render(request, template, {"campaign": row, "form": form, "plan": plan})
+
+
+def _plan(form: ModelAuditForm, campaign: AuditCampaign) -> ModelAuditPlan | None:
+    if not form.is_valid():
+        return None
+    try:
+        return plan_model_audit(campaign, form.cleaned_data["model"], form.cleaned_data["samples"])
+    except RejudgingError as error:
+        form.add_error(error.field if error.field in form.fields else None, error.message)
+        return None
+
+
+urlpatterns = [path("audits/<int:pk>/model/", audit_model, name="audit_model")]
