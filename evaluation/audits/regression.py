@@ -13,7 +13,7 @@ from annotations.decided import audited_questions, credited
 from annotations.models import AuditCampaign
 from annotations.sources import SESSION
 from evaluation.audits.model_answers import answers_of_round
-from evaluation.models import JudgingRound, Verdict
+from evaluation.models import Judging, JudgingRound, Verdict
 from studio.models import Benchmark
 
 
@@ -71,10 +71,9 @@ def judge_records(benchmark: Benchmark, cases: Iterable[RegressionCase]) -> list
     for case in cases:
         by_source.setdefault(case.source, []).append(case)
     sessions = [int(source.removeprefix(SESSION)) for source in by_source]
-    rounds = JudgingRound.objects.filter(pilot__benchmark=benchmark, judgings__session__in=sessions)
-    records = [
-        _record(row, by_source) for row in JudgingRound.objects.filter(pk__in=rounds.values("pk")).order_by("pk")
-    ]
+    judged = Judging.objects.filter(session__in=sessions, round__pilot__benchmark=benchmark)
+    rounds = JudgingRound.objects.filter(pk__in=judged.values("round")).order_by("pk")
+    records = [_record(row, by_source) for row in rounds]
     return [record for record in records if record.n]
 
 

@@ -14,9 +14,9 @@ EMPTY: dict[str, Any] = {"benchmark": None, "cases": [], "judges": []}
 
 class Command(ReportCommand):
     help = (
-        "What people decided in audits of whole sessions, and for each judge and prompt version its accuracy on it, wrong "
-        "passes and fails, and flips between samples. Judge sessions again with another prompt (`rejudge`) to compare it "
-        "before it scores. Exit status 0: printed; 2: usage error."
+        "What people decided in audits of whole sessions, and for each judge and prompt version its accuracy on it, "
+        "wrong passes and fails, and flips between samples. Judge sessions again with another prompt (`rejudge`) to "
+        "compare it before it scores. Exit status 0: printed; 2: usage error."
     )
 
     empty = EMPTY
@@ -34,7 +34,8 @@ class Command(ReportCommand):
         for row in document["judges"]:
             accuracy = "–" if row["accuracy"] is None else f"{100 * row['accuracy']:.1f} %"
             self.stdout.write(
-                f"  pilot {row['pilot']} round {row['round']} {row['judge']} {row['prompts']}: {accuracy} of {row['n']}, "
+                f"  pilot {row['pilot']} round {row['round']} {row['judge']} {row['prompts']}: "
+                f"{accuracy} of {row['n']}, "
                 f"{row['false_pass']} wrong passes, {row['false_fail']} wrong fails, "
                 f"{row['flips']} of {row['repeated']} flipped"
             )
