@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0026_tool_calls_as_made")]
+    dependencies = [("evaluation", "0027_user_voice")]
 
     operations = [
         migrations.AddField("JudgingRound", "source", models.CharField(blank=True, max_length=100)),
