@@ -69,7 +69,7 @@ def export_csv(campaign: AuditCampaign) -> str:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
-    writer.writerows(map(_guarded, row) for row in answer_rows(campaign))
+    writer.writerows(map(_guarded, answer_rows(campaign)))
     return text.getvalue()
 
 
