@@ -31,6 +31,7 @@ class TourPaths:
     file: str = ""
     audit: str = ""
     judging: str = ""
+    judging_sessions: str = ""
     adjudicating: str = ""
     release: str = ""
     rehearsal: str = ""
@@ -116,6 +117,7 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("audit", paths.audit, "auditor"),
         Shot("audit-model", f"{paths.audit}model/"),
         Shot("judging", f"{paths.judging}judge/", "auditor"),
+        *([Shot("judging-session", f"{paths.judging_sessions}judge/", "auditor")] if paths.judging_sessions else []),
         Shot("adjudicate", paths.adjudicating),
         Shot("releases", "/releases/"),
         Shot("release-new", f"/benchmarks/{slug}/releases/"),

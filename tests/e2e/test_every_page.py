@@ -80,6 +80,7 @@ def pages(sample, radio) -> list[Shot]:
     pilot = a_finished_pilot(sample, "radio_03_running_order")
     session = Session.objects.filter(run__pilot=pilot).order_by("position").last()
     judged, started = (open_audit(pilot, size=2, by=sample.created_by, name=name) for name in ("judged", "started"))
+    whole = open_audit(pilot, unit="session", by=sample.created_by, name="whole sessions")
     answers = iter(("unsure", *["yes"] * 10))
     unsure = next_packet(judged, auditor)
     while packet := next_packet(judged, auditor):
@@ -103,6 +104,7 @@ def pages(sample, radio) -> list[Shot]:
             file=f"{session.get_absolute_url()}turns/1/file/?path={path}",
             audit=judged.get_absolute_url(),
             judging=started.get_absolute_url(),
+            judging_sessions=whole.get_absolute_url(),
             adjudicating=reverse("annotations:adjudicate", args=[judged.pk, unsure.position]),
             release=release.get_absolute_url(),
             rehearsal=rehearsal.get_absolute_url(),
