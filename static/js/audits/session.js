@@ -9,7 +9,10 @@ const count = form.querySelector("[data-count]");
 const chosen = (question) => question.querySelector("input:checked");
 /** @type {[HTMLElement, HTMLInputElement | null][]} question and what was chosen before */
 const history = [];
-let at = Math.max(0, questions.findIndex((question) => !chosen(question)));
+let at = Math.max(
+  0,
+  questions.findIndex((question) => !chosen(question)),
+);
 
 function show() {
   for (const question of questions) question.classList.toggle("current", question === questions[at]);
@@ -50,7 +53,12 @@ function save() {
   const body = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
   saving = saving.then(async () => {
     try {
-      await fetchAnswer(form.dataset.autosave, { method: "POST", body, headers: { "X-Studio-Script": "1" }, keepalive: true });
+      await fetchAnswer(form.dataset.autosave, {
+        method: "POST",
+        body,
+        headers: { "X-Studio-Script": "1" },
+        keepalive: true,
+      });
       saved.textContent = "Saved";
     } catch {
       saved.textContent = "Not saved yet";
