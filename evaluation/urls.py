@@ -46,6 +46,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/results/", results.results, name="results"),
     path("benchmarks/<slug:slug>/results/sessions/", results.result_sessions, name="result_sessions"),
     path("benchmarks/<slug:slug>/results/compare/", results.compare, name="results_compare"),
+    path("benchmarks/<slug:slug>/results/charts/", results.charts, name="results_charts"),
     path("releases/", releases.releases, name="releases"),
     path("benchmarks/<slug:slug>/releases/", releases.release_new, name="release_new"),
     path("benchmarks/<slug:slug>/releases/accept/", releases.release_accept, name="release_accept"),

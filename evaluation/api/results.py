@@ -10,16 +10,23 @@ from rest_framework.views import APIView
 
 from evaluation.api.filters import is_key
 from evaluation.audits.blindness import open_pilots
-from evaluation.results.benchmark_results import ResultsError, choose_pilots, compute_results, results_document
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.benchmark_results import ResultsError, choose_pilots, compute_results
+from evaluation.results.document import figure_document, results_document
+from evaluation.results.figures.catalogue import FIGURES, build_figure
 from studio.access import ApiRequest, find_benchmark
 
 PILOT = OpenApiParameter("pilot", int, many=True, description="Numbers of pilots; default: all by real models.")
 
 
+FIGURE = OpenApiParameter("figure", str, enum=list(FIGURES), description="This figure alone, instead of all tables.")
+SCORING = OpenApiParameter("scoring", str, enum=[mode.value for mode in ScoringMode], description="Of the figure.")
+
+
 class ResultsView(APIView):
     @extend_schema(
         operation_id="api_results",
-        parameters=[PILOT],
+        parameters=[PILOT, FIGURE, SCORING],
         responses=OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py results --json`` gives it."),
     )
     def get(self, request: ApiRequest, slug: str) -> Response:
@@ -34,4 +41,13 @@ class ResultsView(APIView):
             )
         except ResultsError as error:
             raise ValidationError({"pilot": [str(error)]}) from error
-        return Response(results_document(compute_results(benchmark, pilots)))
+        results = compute_results(benchmark, pilots)
+        if (name := request.query_params.get("figure")) is None:
+            return Response(results_document(results))
+        if name not in FIGURES:
+            raise ValidationError({"figure": [f"There is no figure “{name}”; there are {', '.join(FIGURES)}."]})
+        scoring = request.query_params.get("scoring", ScoringMode.STRICT.value)
+        if scoring not in list(ScoringMode):
+            raise ValidationError({"scoring": ["Choose compat or strict."]})
+        mode = ScoringMode(scoring)
+        return Response(figure_document(results, build_figure(results, name, mode), mode))

@@ -11,6 +11,7 @@ from django import forms
 from evaluation.models import Pilot
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import choose_pilots
+from evaluation.results.figures.catalogue import FIGURES
 
 STYLES = ("json", "csv", "markdown", "latex")
 
@@ -20,6 +21,7 @@ class ResultsForm(forms.Form):
 
     pilot = forms.TypedMultipleChoiceField(coerce=int, required=False)
     scoring = forms.ChoiceField(choices=[(mode.value, mode.value) for mode in ScoringMode], required=False)
+    figure = forms.ChoiceField(choices=[(name, kind.heading) for name, kind in FIGURES.items()], required=False)
     format = forms.ChoiceField(choices=[(style, style) for style in STYLES], required=False)
 
     def __init__(self, *args: Any, pilots: Sequence[Pilot], **options: Any) -> None:
@@ -31,7 +33,9 @@ class ResultsForm(forms.Form):
         self.is_valid()
         numbers = self.cleaned_data.get("pilot") or ()
         benchmark = self.pilots[0].benchmark if self.pilots else None
-        self.chosen = choose_pilots(benchmark, self.pilots, numbers) if benchmark else []
+        self.figure_name = str(self.cleaned_data.get("figure") or next(iter(FIGURES)))
+        self.pilot_mode = FIGURES[self.figure_name].mode
+        self.chosen = choose_pilots(benchmark, self.pilots, numbers, self.pilot_mode) if benchmark else []
         self.mode = ScoringMode(self.cleaned_data.get("scoring") or ScoringMode.STRICT)
         self.style = str(self.cleaned_data.get("format") or "")
 
@@ -43,6 +47,11 @@ class ResultsForm(forms.Form):
     def address(self) -> str:
         """The choice as a query string, the scoring included."""
         return urlencode([("pilot", number) for number in sorted(self.numbers)] + [("scoring", self.mode.value)])
+
+    def address_of_figure(self, name: str) -> str:
+        """With the pilots, unless the figure is of pilots of another mode."""
+        same = FIGURES[name].mode == self.pilot_mode
+        return f"{self.address if same else urlencode({'scoring': self.mode.value})}&figure={name}"
 
     @property
     def address_of_pilots(self) -> str:

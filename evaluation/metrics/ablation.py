@@ -9,10 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluation.metrics.comparison import Comparison, compare
+from evaluation.metrics.comparison import Comparison, TaskKey, compare
 from evaluation.metrics.scores import TaskResult
-from evaluation.metrics.sessions import METRICS, ScoredSession, SessionRow, score_sessions
+from evaluation.metrics.sessions import METRICS, Metric, ScoredSession, SessionRow, score_sessions
 from evaluation.protocol.scoring import ScoringMode
+
+UNCHANGED = 0.01
+"""A drop below one point is no change."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +30,30 @@ class AblatedSession:
 def ablation_json(sessions: Iterable[AblatedSession]) -> dict[str, Any]:
     """By scoring mode and metric; differences are with less without, so what the earlier sessions gave."""
     rows = list(sessions)
+    return {
+        mode: {metric: _comparison_json(compare_arms(rows, metric, mode)) for metric in METRICS} for mode in ScoringMode
+    }
+
+
+def compare_arms(sessions: Iterable[AblatedSession], metric: Metric, mode: ScoringMode) -> Comparison:
+    """First without, second with the earlier sessions; over last tasks that have both."""
+    rows = list(sessions)
     pairs = {(row.persona, row.result.task_id) for row in rows if not row.with_earlier}
     without, with_earlier = (
         _scored(row for row in rows if row.with_earlier == side and (row.persona, row.result.task_id) in pairs)
         for side in (False, True)
     )
-    return {
-        mode: {metric: _comparison_json(compare(without, with_earlier, metric, mode)) for metric in METRICS}
-        for mode in ScoringMode
-    }
+    return compare(without, with_earlier, metric, mode)
+
+
+def unchanged_tasks(comparisons: Iterable[Comparison]) -> list[TaskKey]:
+    """Last tasks that score the same, in every comparison, without the earlier sessions of their group."""
+    changed: dict[TaskKey, bool] = {}
+    for comparison in comparisons:
+        for row in comparison.tasks:
+            key = (row.persona, row.task)
+            changed[key] = changed.get(key, False) or abs(row.difference) >= UNCHANGED
+    return sorted(key for key, is_changed in changed.items() if not is_changed)
 
 
 def _scored(rows: Iterable[AblatedSession]) -> list[ScoredSession]:

@@ -37,20 +37,24 @@ class AgentScores:
     cost: float
 
 
-def leaderboard(rows: Sequence[SessionRow], scored: Sequence[ScoredSession], mode: ScoringMode) -> list[AgentScores]:
+def leaderboard(
+    rows: Sequence[SessionRow], scored: Sequence[ScoredSession], mode: ScoringMode, *, persona_intervals: bool = True
+) -> list[AgentScores]:
     """Best Proc first; agents without one last."""
     all_rows, all_scored = _by(rows, lambda row: row.agent), _by(scored, lambda item: item.row.agent)
-    board = [_agent(agent, own, all_scored.get(agent, []), mode) for agent, own in all_rows.items()]
+    board = [_agent(agent, own, all_scored.get(agent, []), mode, persona_intervals) for agent, own in all_rows.items()]
     return sorted(board, key=lambda agent: (-(agent.scores["proc"].mean or -1.0), agent.agent))
 
 
-def _agent(agent: str, rows: Sequence[SessionRow], scored: Sequence[ScoredSession], mode: ScoringMode) -> AgentScores:
+def _agent(
+    agent: str, rows: Sequence[SessionRow], scored: Sequence[ScoredSession], mode: ScoringMode, persona_intervals: bool
+) -> AgentScores:
     personas = _by(scored, lambda item: item.row.persona)
     ran = [row for row in rows if row.result.outcome != "missing"]
     return AgentScores(
         agent=agent,
         scores=_benchmark_scores(scored, mode),
-        personas={name: _benchmark_scores(own, mode) for name, own in sorted(personas.items())},
+        personas={name: _benchmark_scores(own, mode, persona_intervals) for name, own in sorted(personas.items())},
         runs=max((item.round for item in scored), default=0),
         sessions=len(rows),
         scored=len(scored),
@@ -64,8 +68,8 @@ def _agent(agent: str, rows: Sequence[SessionRow], scored: Sequence[ScoredSessio
     )
 
 
-def _benchmark_scores(scored: Sequence[ScoredSession], mode: ScoringMode) -> Scores:
-    return {metric: estimate(item.point(metric, mode) for item in scored) for metric in METRICS}
+def _benchmark_scores(scored: Sequence[ScoredSession], mode: ScoringMode, interval: bool = True) -> Scores:
+    return {metric: estimate((item.point(metric, mode) for item in scored), interval=interval) for metric in METRICS}
 
 
 @dataclass(frozen=True)
@@ -80,13 +84,18 @@ class Cell:
         return self.tasks < FEW
 
 
-def breakdown(scored: Iterable[ScoredSession], label: str, mode: ScoringMode) -> dict[str, dict[str, Cell]]:
+def breakdown(
+    scored: Iterable[ScoredSession], label: str, mode: ScoringMode, *, intervals: bool = True
+) -> dict[str, dict[str, Cell]]:
     """By value of the label, then agent. Tasks without the label stand under the empty value."""
     table: dict[str, dict[str, Cell]] = {}
     for value, of_value in sorted(_by(scored, lambda item: item.row.labels.get(label, "")).items()):
         table[value] = {
             agent: Cell(
-                {metric: estimate(item.plain_point(metric, mode) for item in own) for metric in METRICS},
+                {
+                    metric: estimate((item.plain_point(metric, mode) for item in own), interval=intervals)
+                    for metric in METRICS
+                },
                 len({(item.row.persona, item.row.result.task_id) for item in own}),
             )
             for agent, own in sorted(_by(of_value, lambda item: item.row.agent).items())

@@ -1,4 +1,4 @@
-"""Results of a benchmark over a choice of pilots: one document for the page, the API and the command."""
+"""Results of a benchmark over a choice of pilots."""
 
 from __future__ import annotations
 
@@ -6,30 +6,39 @@ import hashlib
 import json
 import pickle
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import studio
-from evaluation.grading.judgings import rules_of, scoring_choices
-from evaluation.metrics.comparison import Comparison, compare
-from evaluation.metrics.leaderboard import AgentScores, Cell, breakdown, leaderboard, status_counts
+from evaluation.metrics.comparison import Comparison, compare, differ
+from evaluation.metrics.leaderboard import AgentScores, Cell, breakdown, leaderboard
 from evaluation.metrics.sessions import METRICS, Metric, ScoredSession, SessionRow, score_sessions
-from evaluation.models import Pilot, ScoringChoice
+from evaluation.models import Pilot
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.pilot_report import judging_json
+from evaluation.results.decision_rows import Criteria, Decisions, load_criteria, load_decisions
 from evaluation.results.scores import refresh_scores, score_keys
-from evaluation.results.session_rows import LABELS, agent_names, session_rows
+from evaluation.results.session_rows import agent_names, rows_without_history, session_rows
 from studio.domain.bounded_cache import BoundedCache
 from studio.models import Benchmark, Category
 
-SCHEMA = "pi-bench-studio/results/1"
 UNGROUPED = "none given"
+
+
+SAMPLE = 50
+"""Parts of a long value that are measured."""
 
 
 def _size_of(value: object) -> int:
     """Objects take some three times as much as their pickle."""
-    return 3 * len(pickle.dumps(value))
+    if isinstance(value, Decisions):
+        return sum(_size_of(part) for part in vars(value).values())
+    if isinstance(value, tuple):
+        return sum(map(_size_of, value))
+    parts = list(value.items()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    if len(parts) <= SAMPLE:
+        return 3 * len(pickle.dumps(value))
+    sample = parts[:: len(parts) // SAMPLE]
+    return 3 * len(pickle.dumps(sample)) * len(parts) // len(sample)
 
 
 T = TypeVar("T")
@@ -52,26 +61,51 @@ class Results:
     """By pilot."""
     rows: Sequence[SessionRow]
     scored: Sequence[ScoredSession]
+    alone: Sequence[SessionRow]
+    """Sessions of ablated tasks without their earlier sessions: part of no score."""
 
     def board(self, mode: ScoringMode) -> list[AgentScores]:
-        return self._once(("board", mode.value), lambda: leaderboard(self.rows, self.scored, mode))
+        """Personas without their intervals."""
+        return self.once(
+            ("board", mode.value), lambda: leaderboard(self.rows, self.scored, mode, persona_intervals=False)
+        )
 
-    def breakdown(self, label: str, mode: ScoringMode) -> dict[str, dict[str, Cell]]:
-        return self._once((label, mode.value), lambda: breakdown(self.scored, label, mode))
+    def whole_board(self, mode: ScoringMode) -> list[AgentScores]:
+        return self.once(("whole board", mode.value), lambda: leaderboard(self.rows, self.scored, mode))
+
+    def breakdown(self, label: str, mode: ScoringMode, *, intervals: bool = True) -> dict[str, dict[str, Cell]]:
+        return self.once(
+            ("breakdown", label, mode.value, str(intervals)),
+            lambda: breakdown(self.scored, label, mode, intervals=intervals),
+        )
 
     def of_agent(self, agent: str) -> list[ScoredSession]:
         return [item for item in self.scored if item.row.agent == agent]
 
     def comparison(self, first: str, second: str, metric: Metric, mode: ScoringMode) -> Comparison:
-        return self._once(
+        return self.once(
             ("compare", first, second, metric, mode.value),
             lambda: compare(self.of_agent(first), self.of_agent(second), metric, mode),
+        )
+
+    def differ(self, first: str, second: str, metric: Metric, mode: ScoringMode) -> bool:
+        return self.once(
+            ("differ", first, second, metric, mode.value),
+            lambda: differ(self.of_agent(first), self.of_agent(second), metric, mode),
         )
 
     def comparisons(self, first: str, second: str, mode: ScoringMode) -> list[Comparison]:
         return [self.comparison(first, second, metric, mode) for metric in METRICS]
 
-    def _once(self, part: tuple[str, ...], compute: Callable[[], T]) -> T:
+    @property
+    def decisions(self) -> Decisions:
+        return self.once(("decisions",), lambda: load_decisions(self.pilots, [*self.rows, *self.alone]))
+
+    def criteria(self, mode: ScoringMode) -> Criteria:
+        rounds = self.decisions.rounds.values()
+        return self.once(("criteria", mode.value), lambda: load_criteria(rounds, mode))
+
+    def once(self, part: tuple[str, ...], compute: Callable[[], T]) -> T:
         return _once((self.key, *part), compute)
 
     @property
@@ -79,9 +113,14 @@ class Results:
         return {self.agents[pilot.pk] for pilot in self.pilots if pilot.scripted}
 
 
-def choose_pilots(benchmark: Benchmark, pilots: Collection[Pilot], numbers: Collection[int] = ()) -> list[Pilot]:
+def choose_pilots(
+    benchmark: Benchmark,
+    pilots: Collection[Pilot],
+    numbers: Collection[int] = (),
+    mode: PilotMode = PilotMode.EPISODE,
+) -> list[Pilot]:
     """Those with the numbers. Without any: all by real models, or all if only scripted models ran; of these, those of
-    whole episodes, or all if there are none. Raises ResultsError for a number that is not among ``pilots``."""
+    ``mode``, or all if there are none. Raises ResultsError for a number that is not among ``pilots``."""
     if missing := sorted(set(numbers) - {pilot.number for pilot in pilots}):
         known = ", ".join(str(pilot.number) for pilot in sorted(pilots, key=lambda pilot: pilot.number)) or "none yet"
         raise ResultsError(f"{benchmark} has no pilot {missing[0]}. Its pilots: {known}.")
@@ -89,7 +128,7 @@ def choose_pilots(benchmark: Benchmark, pilots: Collection[Pilot], numbers: Coll
         chosen = [pilot for pilot in pilots if pilot.number in set(numbers)]
     else:
         chosen = [pilot for pilot in pilots if not pilot.scripted] or list(pilots)
-        chosen = [pilot for pilot in chosen if pilot.mode == PilotMode.EPISODE] or chosen
+        chosen = [pilot for pilot in chosen if pilot.mode == mode] or chosen
     return sorted(chosen, key=lambda pilot: pilot.number)
 
 
@@ -97,13 +136,18 @@ def compute_results(benchmark: Benchmark, pilots: Sequence[Pilot]) -> Results:
     pilots = refresh_scores(pilots)
     keys = score_keys([pilot.pk for pilot in pilots])
     key = hashlib.sha256(json.dumps(sorted(keys.items())).encode()).hexdigest()
-    rows, scored = _once((key, "sessions"), lambda: _scored_rows(pilots))
-    return Results(benchmark, pilots, key, agent_names(pilots), rows, scored)
+    rows, scored, alone = _once((key, "sessions"), lambda: _scored_rows(pilots))
+    return Results(benchmark, pilots, key, agent_names(pilots), rows, scored, alone)
 
 
-def _scored_rows(pilots: Sequence[Pilot]) -> tuple[list[SessionRow], list[ScoredSession]]:
+def _scored_rows(pilots: Sequence[Pilot]) -> tuple[list[SessionRow], list[ScoredSession], list[SessionRow]]:
     rows = session_rows(pilots)
-    return rows, score_sessions(rows)
+    return rows, score_sessions(rows), rows_without_history(pilots)
+
+
+def forget() -> None:
+    """Whatever was computed."""
+    _computed.clear()
 
 
 def _once(key: tuple[str, ...], compute: Callable[[], T]) -> T:
@@ -114,128 +158,5 @@ def _once(key: tuple[str, ...], compute: Callable[[], T]) -> T:
     return value
 
 
-def results_document(results: Results) -> dict[str, Any]:
-    """As JSON; scores are shares between 0 and 1, None where unknown."""
-    scripted = results.scripted_agents
-    choices = scoring_choices(results.pilots)
-    return {
-        "schema": SCHEMA,
-        "studio": studio.__version__,
-        "benchmark": results.benchmark.slug,
-        "pilots": [_pilot(pilot, results.agents[pilot.pk], choices[pilot.pk]) for pilot in results.pilots],
-        "intervals": INTERVALS,
-        "leaderboard": [
-            _agent(agent, mode, scripted=agent.agent in scripted)
-            for mode in ScoringMode
-            for agent in results.board(mode)
-        ],
-        "statuses": [{"agent": agent} | counts for agent, counts in status_counts(results.rows).items()],
-        "categories": _breakdown(results, "category", category_names(results.benchmark)),
-        "breakdowns": {label: _breakdown(results, label, {}) for label in LABELS if label != "category"},
-        "sessions": _sessions(results),
-    }
-
-
-INTERVALS = (
-    "95 %; rescaled bootstrap (Rao and Wu 1988) of dependency groups with all their runs, within each persona, with "
-    "Student's t"
-)
-
-
-def _pilot(pilot: Pilot, agent: str, choice: ScoringChoice) -> dict[str, Any]:
-    roles = {}
-    for role in ("agent", "user_model", "judge"):
-        endpoint = pilot.endpoint(role)
-        roles[role] = {"name": endpoint.name, "model": endpoint.model, "params": endpoint.params}
-    return {
-        "number": pilot.number,
-        "label": agent,
-        "kind": pilot.agent_kind.kind,
-        "params": dict(pilot.agent_kind.params),
-        "mode": pilot.mode,
-        "state": pilot.state,
-        "scripted": pilot.scripted,
-        "drafts": pilot.drafts,
-        "runs": pilot.runs_wanted,
-        "limits": pilot.limits,
-        "prompts": pilot.config.get("prompts"),
-        "judging": judging_json(choice.round, rules_of(choice)),
-        "started": pilot.created_at.isoformat(),
-        "finished": pilot.finished_at.isoformat() if pilot.finished_at else None,
-        **roles,
-    }
-
-
-def _agent(agent: AgentScores, mode: ScoringMode, *, scripted: bool) -> dict[str, Any]:
-    return {
-        "agent": agent.agent,
-        "scoring": mode.value,
-        **_scores(agent.scores),
-        "personas": {name: _scores(scores) for name, scores in agent.personas.items()},
-        "scripted": scripted,
-        "runs": agent.runs,
-        "sessions": agent.sessions,
-        "scored": agent.scored,
-        "failed": agent.failed,
-        "missing": agent.missing,
-        "turns": agent.turns,
-        "tokens": agent.tokens,
-        "cost": agent.cost,
-    }
-
-
-def _scores(scores: Mapping[Metric, Any]) -> dict[str, Any]:
-    return {metric: asdict(scores[metric]) for metric in METRICS}
-
-
-def _breakdown(results: Results, label: str, names: Mapping[str, str]) -> list[dict[str, Any]]:
-    return [
-        {
-            label: value or UNGROUPED,
-            "name": names.get(value, value or UNGROUPED),
-            "agent": agent,
-            "scoring": mode.value,
-            "tasks": cell.tasks,
-            **_scores(cell.scores),
-        }
-        for mode in ScoringMode
-        for value, cells in results.breakdown(label, mode).items()
-        for agent, cell in cells.items()
-    ]
-
-
 def category_names(benchmark: Benchmark) -> dict[str, str]:
     return dict(Category.objects.filter(taxonomy=benchmark.taxonomy_id).values_list("code", "name"))
-
-
-def _sessions(results: Results) -> list[dict[str, Any]]:
-    numbers = {pilot.pk: pilot.number for pilot in results.pilots}
-    scored = {(item.row.run, item.row.key): item for item in results.scored}
-    return [
-        {
-            "session": row.key,
-            "pilot": numbers[row.run[0]],
-            "run": row.run[1],
-            "agent": row.agent,
-            "persona": row.persona,
-            "task": row.result.task_id,
-            "outcome": row.result.outcome,
-            "setup": row.result.setup,
-            "group": scored[row.run, row.key].group if (row.run, row.key) in scored else None,
-            "weight": scored[row.run, row.key].weight if (row.run, row.key) in scored else None,
-            "proc": _by_mode(scored[row.run, row.key].proc if (row.run, row.key) in scored else {}),
-            "comp": _by_mode(scored[row.run, row.key].comp if (row.run, row.key) in scored else {}),
-            "intents": row.result.intents,
-            "covered": row.result.covered,
-            "statuses": dict(row.statuses),
-            "turns": row.turns,
-            "tokens": row.tokens,
-            "cost": row.cost,
-            **row.labels,
-        }
-        for row in results.rows
-    ]
-
-
-def _by_mode(values: Mapping[ScoringMode, float | None]) -> dict[str, float | None]:
-    return {mode.value: values.get(mode) for mode in ScoringMode}

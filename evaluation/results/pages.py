@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation.metrics.failures import PATTERNS, Evidence
 from evaluation.metrics.intervals import Estimate
 from evaluation.metrics.leaderboard import AgentScores, Cell, Scores, marks, status_counts
 from evaluation.metrics.sessions import METRICS, STATUSES, Metric, ScoredSession, SessionRow
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import UNGROUPED, Results, category_names
+from evaluation.results.figures.sessions import failure_matches
 from evaluation.results.session_rows import LABELS
 
 SHOWN = 500
@@ -64,7 +66,7 @@ def _marks_that_stand(
     standing = {}
     for name, rank in marks(values).items():
         lower = next((other for other in ordered if (values[other] or 0.0) < (values[name] or 0.0)), None)
-        if lower and results.comparison(lower, name, metric, mode).stands:
+        if lower and results.differ(lower, name, metric, mode):
             standing[name] = rank
     return standing
 
@@ -119,7 +121,7 @@ def breakdown_tables(results: Results, mode: ScoringMode) -> list[BreakdownTable
     names = category_names(results.benchmark)
     tables = []
     for label, heading in LABELS.items():
-        table = results.breakdown(label, mode)
+        table = results.breakdown(label, mode, intervals=False)
         if len(table) < 2:
             continue
         agents = sorted({agent for cells in table.values() for agent in cells})
@@ -145,6 +147,8 @@ class ListedSession:
     comp: float | None
     pooled: Sequence[str]
     """The set-up and other earlier tasks whose intents count in its Proc."""
+    evidence: Sequence[Evidence] = ()
+    """Of the failure pattern that was chosen."""
 
 
 @dataclass(frozen=True)
@@ -169,11 +173,18 @@ class SessionList:
 
 
 def session_list(results: Results, query: Mapping[str, Any], mode: ScoringMode) -> SessionList:
-    """Filtered by ``agent``, ``persona`` and any label, as links in tables name them."""
-    filters = {name: str(query[name]) for name in ("agent", "persona", *LABELS) if name in query}
+    """Filtered by ``agent``, ``persona``, ``task``, any label and ``pattern``, as links in tables name them."""
+    filters = {name: str(query[name]) for name in ("agent", "persona", "task", *LABELS) if name in query}
     scored = {(item.row.run, item.row.key): item for item in results.scored}
     rows = [row for row in results.rows if all(_value(row, name) == value for name, value in filters.items())]
-    listed = [_listed(row, scored.get((row.run, row.key)), mode) for row in rows[:SHOWN]]
+    pattern = PATTERNS.get(str(query.get("pattern", "")))
+    evidence: dict[int, Sequence[Evidence]] = {}
+    if pattern:
+        matches = failure_matches(results, mode)
+        evidence = {match.session: match.evidence for match in matches if PATTERNS[match.pattern] is pattern}
+        rows = [row for row in rows if row.key in evidence]
+        filters["pattern"] = pattern.label
+    listed = [_listed(row, scored.get((row.run, row.key)), mode, evidence.get(row.key, ())) for row in rows[:SHOWN]]
     whole = "agent" in filters and set(filters) <= {"agent", "persona"}
     chosen = {(row.run, row.key) for row in rows}
     sums = _sums([item for item in results.scored if (item.row.run, item.row.key) in chosen], mode) if whole else []
@@ -203,14 +214,19 @@ def _sum(scored: Sequence[ScoredSession], metric: Metric, mode: ScoringMode) -> 
 def _value(row: SessionRow, name: str) -> str:
     if name == "agent":
         return row.agent
+    if name == "task":
+        return row.result.task_id
     return row.persona if name == "persona" else row.labels.get(name, "")
 
 
-def _listed(row: SessionRow, scored: ScoredSession | None, mode: ScoringMode) -> ListedSession:
+def _listed(
+    row: SessionRow, scored: ScoredSession | None, mode: ScoringMode, evidence: Sequence[Evidence]
+) -> ListedSession:
     return ListedSession(
         row,
         scored,
         scored.proc[mode] if scored else None,
         scored.comp[mode] if scored else None,
         row.result.depends_on if scored else (),
+        evidence,
     )

@@ -13,7 +13,7 @@ from evaluation.grading.judgings import scoring_choices
 from evaluation.metrics.scores import TaskResult
 from evaluation.metrics.sessions import SessionRow
 from evaluation.models import Pilot, Session, SessionIntent, VerdictCorrection
-from evaluation.protocol.modes import PilotMode
+from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.pilot_report import load_pilot, outcome_of
 from evaluation.results.scores import refresh_scores
@@ -40,16 +40,41 @@ class TaskFacts:
     setup: bool
     depends_on: tuple[str, ...]
     labels: Mapping[str, str]
+    hidden: tuple[IntentFacts, ...] = ()
+    criteria: tuple[tuple[str, float], ...] = ()
+    """Uid and weight; the keys of a grader script come after them, and weigh 1."""
+
+
+@dataclass(frozen=True)
+class IntentFacts:
+    uid: str
+    content: str
+    scope: str
+    provided: bool
+    """From the start."""
 
 
 def session_rows(pilots: Sequence[Pilot]) -> list[SessionRow]:
     """As the round that scores each pilot decided; its ``refresh_scores`` comes before. The number of queries does not
     depend on that of sessions."""
+    return _rows(pilots, _sessions(Session.objects.filter(run__pilot__in=pilots).scored()) + _taken_sessions(pilots))
+
+
+def rows_without_history(pilots: Sequence[Pilot]) -> list[SessionRow]:
+    """Sessions of ablated tasks without their earlier sessions, which are part of no score."""
+    sessions = _sessions(Session.objects.filter(run__pilot__in=pilots, run__arm=Arm.WITHOUT))
+    return _rows(pilots, sessions) if sessions else []
+
+
+def with_origins(pilots: Sequence[Pilot]) -> list[Pilot]:
+    """Also those from which sessions were taken over."""
+    return list(Pilot.objects.filter(pk__in={pilot.pk for pilot in pilots} | _origins(pilots)))
+
+
+def _rows(pilots: Sequence[Pilot], sessions: Sequence[Any]) -> list[SessionRow]:
     names = agent_names(pilots)
-    sessions = _sessions(Session.objects.filter(run__pilot__in=pilots).scored())
-    sessions += _taken_sessions(pilots)
     tasks = facts_of_tasks({row[4] for row in sessions})
-    statuses = _statuses(list(Pilot.objects.filter(pk__in={pilot.pk for pilot in pilots} | _origins(pilots))))
+    statuses = _statuses(with_origins(pilots))
     rows = []
     for key, pilot, run, persona, revision, state, ended, covered, compat, strict, turns, tokens, cost in sessions:
         task = tasks[revision]
@@ -142,20 +167,30 @@ def facts_of_task(task: TaskSpec) -> TaskFacts:
             "difficulty": difficulty if isinstance(difficulty, str) else "",
             "scope": "mixed" if len(scopes) > 1 else next(iter(scopes), ""),
         },
+        tuple(
+            IntentFacts(intent.uid, intent.content, intent.scope, intent.initial_status == "provided")
+            for intent in task.intents
+        ),
+        tuple((item.uid, item.weight) for item in task.scored_items),
     )
 
 
 def _statuses(pilots: Sequence[Pilot]) -> dict[int, dict[str, int]]:
     """By session. As the conversations recorded them, unless another round scores or people corrected a verdict."""
-    corrected = VerdictCorrection.objects.filter(verdict__judging__round__pilot__in=pilots).order_by()
-    judged_anew = set(corrected.values_list("verdict__judging__round__pilot", flat=True))
-    judged_anew |= {pk for pk, choice in scoring_choices(pilots).items() if choice.round.number > 1}
-    statuses = _recorded_statuses([pilot for pilot in pilots if pilot.pk not in judged_anew])
+    anew = judged_anew(pilots)
+    statuses = _recorded_statuses([pilot for pilot in pilots if pilot.pk not in anew])
     for pilot in pilots:
-        if pilot.pk in judged_anew:
+        if pilot.pk in anew:
             for session, judged in load_pilot(pilot).judged.items():
                 statuses[session] = dict(Counter(status.status for status in judged.statuses.values()))
     return statuses
+
+
+def judged_anew(pilots: Sequence[Pilot]) -> set[int]:
+    """Pilots whose intents may have ended otherwise than the conversations recorded."""
+    corrected = VerdictCorrection.objects.filter(verdict__judging__round__pilot__in=pilots).order_by()
+    anew = set(corrected.values_list("verdict__judging__round__pilot", flat=True))
+    return anew | {pk for pk, choice in scoring_choices(pilots).items() if choice.round.number > 1}
 
 
 def _recorded_statuses(pilots: Sequence[Pilot]) -> dict[int, dict[str, int]]:

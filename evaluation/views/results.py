@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from evaluation.audits.blindness import open_pilots
 from evaluation.forms.results import CompareForm, ResultsForm
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.benchmark_results import Results, compute_results, results_document
+from evaluation.results.benchmark_results import Results, compute_results
+from evaluation.results.document import figure_document, results_document
+from evaluation.results.figures.catalogue import build_figure
+from evaluation.results.figures.figure import Figure
+from evaluation.results.figures.pages import drawing_of, figure_cells, figure_lists
 from evaluation.results.pages import board_rows, breakdown_tables, session_list, status_rows
-from evaluation.results.tables import render_tables, tables_of
+from evaluation.results.tables import Table, render_tables, tables_of
 from studio.access import SignedInRequest, find_benchmark, may
 from studio.models import Benchmark
 
@@ -57,7 +65,13 @@ def result_sessions(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(
         request,
         "evaluation/results/sessions.html",
-        {"benchmark": benchmark, "form": form, "mode": form.mode, "list": session_list(chosen, request.GET, form.mode)},
+        {
+            "benchmark": benchmark,
+            "form": form,
+            "mode": form.mode,
+            "here": "Sessions",
+            "list": session_list(chosen, request.GET, form.mode),
+        },
     )
 
 
@@ -74,7 +88,42 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(
         request,
         "evaluation/results/compare.html",
-        {"benchmark": benchmark, "form": form, "choice": choice, "mode": form.mode, "comparisons": comparisons},
+        {
+            "benchmark": benchmark,
+            "form": form,
+            "choice": choice,
+            "mode": form.mode,
+            "here": "Compare",
+            "comparisons": comparisons,
+        },
+    )
+
+
+@login_required
+@require_GET
+def charts(request: SignedInRequest, slug: str) -> HttpResponse:
+    """One figure: its chart, its table, its downloads."""
+    benchmark, form = _form(request, slug)
+    chosen = compute_results(benchmark, form.chosen)
+    figure = build_figure(chosen, form.figure_name, form.mode)
+    if form.style:
+        return _download_figure(chosen, figure, form)
+    sessions = f"{reverse('evaluation:result_sessions', args=[slug])}?{form.address}"
+    return render(
+        request,
+        "evaluation/results/charts.html",
+        {
+            "benchmark": benchmark,
+            "form": form,
+            "mode": form.mode,
+            "here": "Charts",
+            "hidden": {"figure": figure.name},
+            "lists": figure_lists(form.address_of_figure),
+            "figure": figure,
+            "table": figure_cells(figure, sessions),
+            "drawing": drawing_of(figure, sessions) if figure.chart else None,
+            "downloads": DOWNLOADS,
+        },
     )
 
 
@@ -85,12 +134,22 @@ def _form(request: SignedInRequest, slug: str) -> tuple[Benchmark, ResultsForm]:
 
 def _download(chosen: Results, style: str) -> HttpResponse:
     document = results_document(chosen)
+    tables = [] if style == "json" else tables_of(document)
+    return _file(document, tables, style, f"{chosen.benchmark.slug}-results")
+
+
+def _download_figure(chosen: Results, figure: Figure, form: ResultsForm) -> HttpResponse:
+    table = figure.raw_table() if form.style == "csv" else figure.table()
+    document = figure_document(chosen, figure, form.mode)
+    return _file(document, [table], form.style, f"{chosen.benchmark.slug}-{figure.name}-{form.mode}")
+
+
+def _file(document: Mapping[str, Any], tables: Sequence[Table], style: str, name: str) -> HttpResponse:
     response: HttpResponse
     if style == "json":
         response = JsonResponse(document, json_dumps_params={"ensure_ascii": False, "indent": 1})
     else:
-        text = render_tables(tables_of(document), style)  # type: ignore[arg-type]  # the form knows no other
+        text = render_tables(tables, style)  # type: ignore[arg-type]  # the form knows no other
         response = HttpResponse(text, content_type=f"{TYPES[style]}; charset=utf-8")
-    name = f"{chosen.benchmark.slug}-results.{SUFFIXES[style]}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["Content-Disposition"] = f'attachment; filename="{name}.{SUFFIXES[style]}"'
     return response

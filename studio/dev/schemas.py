@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from studio.dev.pack_manifest import PackManifest
 from studio.dev.pibench_documents import EpisodeDocument, ProfileDocument, TaskDocument, ToolsMapping
+from studio.dev.results_document import FigureDocument, ResultsDocument
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.persona import PersonaSpec
@@ -28,6 +29,8 @@ DOCUMENTS: Mapping[str, Any] = {
     "profile": ProfileDocument,
     "episode": EpisodeDocument,
     "tools": ToolsMapping | list[str],
+    "results": ResultsDocument,
+    "results-figure": FigureDocument,
     "task-spec": TaskSpec,
     "persona-spec": PersonaSpec,
     "episode-spec": EpisodeSpec,

@@ -108,6 +108,8 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("results", f"/benchmarks/{slug}/results/"),
         Shot("results-sessions", f"/benchmarks/{slug}/results/sessions/?agent=scripted-helpful"),
         Shot("results-compare", f"/benchmarks/{slug}/results/compare/"),
+        Shot("results-charts", f"/benchmarks/{slug}/results/charts/"),
+        Shot("results-proc-comp", f"/benchmarks/{slug}/results/charts/?figure=proc_and_comp"),
         Shot("pilot-rejudge", f"{paths.pilot}rejudge/"),
         Shot("pilot-scoring", f"{paths.pilot}scoring/"),
         Shot("session", paths.session),

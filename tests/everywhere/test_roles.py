@@ -178,6 +178,7 @@ RULES = {
     "evaluation:results": "GET view",
     "evaluation:result_sessions": "GET view",
     "evaluation:results_compare": "GET view",
+    "evaluation:results_charts": "GET view",
     "evaluation:api-results": "GET view",
     "evaluation:release_new": "GET view, POST release",
     "evaluation:release_accept": "POST release",

@@ -7,7 +7,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.models import Pilot
-from evaluation.results.benchmark_results import ResultsError, choose_pilots, compute_results, results_document
+from evaluation.results.benchmark_results import Results, ResultsError, choose_pilots, compute_results
+from evaluation.results.document import figure_document, results_document
+from evaluation.results.figures.catalogue import FIGURES, SCORINGS, build_figure
 from evaluation.results.tables import render_tables, tables_of
 from studio.management.base import ReportCommand
 
@@ -36,6 +38,14 @@ class Command(ReportCommand):
             "--format", choices=["json", "csv", "markdown", "latex"], default="markdown", help="default: markdown"
         )
 
+        parser.add_argument("--figure", choices=[*FIGURES], help="one figure of the charts, instead of all tables")
+        parser.add_argument(
+            "--scoring",
+            choices=SCORINGS,
+            default=SCORINGS[-1],
+            help="of the figure; default: strict",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         as_json = options["json"] or options["format"] == "json"
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
@@ -44,8 +54,20 @@ class Command(ReportCommand):
             chosen = choose_pilots(benchmark, pilots, options["pilot"])
         except ResultsError as error:
             self.usage_error(str(error), "Name pilots by their numbers.", as_json=as_json, document=EMPTY)
-        document = results_document(compute_results(benchmark, chosen))
+        results = compute_results(benchmark, chosen)
+        if options["figure"]:
+            self._print_figure(results, options["figure"], options["scoring"], options["format"], as_json)
+            return
+        document = results_document(results)
         if as_json:
             self.print_json(document)
         else:
             self.stdout.write(render_tables(tables_of(document), options["format"]))
+
+    def _print_figure(self, results: Results, name: str, scoring: str, style: str, as_json: bool) -> None:
+        figure = build_figure(results, name, scoring)
+        if as_json:
+            self.print_json(figure_document(results, figure, scoring))
+        else:
+            table = figure.raw_table() if style == "csv" else figure.table()
+            self.stdout.write(render_tables([table], style))  # type: ignore[arg-type]  # the parser knows no other

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from evaluation.metrics.comparison import compare, permutation_p
+from evaluation.metrics.comparison import compare, differ, permutation_p
 from evaluation.metrics.intervals import Point
 from evaluation.metrics.scores import TaskResult
 from evaluation.metrics.sessions import SessionRow, score_sessions
@@ -68,3 +70,14 @@ def test_a_difference_in_every_group_stands():
 
     assert (result.p, result.stands) == (2 / 256, True)
     assert result.tasks[0].low is None  # one run a side
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6))
+def test_short_answer_is_that_of_the_whole_comparison(pairs):
+    first, second = (
+        sessions(agent, {str(task): [pair[side]] for task, pair in enumerate(pairs)})
+        for side, agent in enumerate(("quick", "slow"))
+    )
+
+    strict = ScoringMode.STRICT
+    assert differ(first, second, "comp", strict) == compare(first, second, "comp", strict).stands

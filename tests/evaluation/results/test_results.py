@@ -10,48 +10,16 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
-from evaluation.models import Pilot, Session, Verdict
-from evaluation.protocol.scoring import ScoringMode
+from evaluation.models import Pilot, Verdict
 from evaluation.results.choice import correct_verdict
 from evaluation.results.scores import read_scores
 from studio.models import Benchmark
-from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, rubric, task
-from tests.evaluation.factories import person, resolve_intent, verdict
+from tests.evaluation.builders import benchmark_of, endpoint, rubric, task
+from tests.evaluation.factories import person
+from tests.evaluation.results.builders import tried
 
 pytestmark = pytest.mark.django_db
-
-
-def tried(benchmark: Benchmark, agent: str, covered: dict[str, int], met: int, **options: object) -> Pilot:
-    """A finished pilot; intents covered by task, and the number of its two criteria that are met."""
-    pilot = pilot_of(benchmark, agent, **options)
-    now = timezone.now()
-    for session in Session.objects.filter(run__pilot=pilot).select_related("revision"):
-        name, items = session.revision.spec["task_id"], len(session.revision.spec["checklist"])
-        for mode, index in product(ScoringMode, range(1, items + 1)):
-            verdict(session, scoring=mode.value, index=index, met=index <= met)
-        for index in range(1, 3):
-            resolve_intent(session, index, "completed" if index <= covered[name] else "provided", 1)
-        Session.objects.filter(pk=session.pk).update(
-            state="finished", ended_at=now, graded_strict_at=now, graded_compat_at=now, turn_count=2
-        )
-    Pilot.objects.filter(pk=pilot.pk).update(state="finished", finished_at=now)
-    pilot.refresh_from_db()
-    return pilot
-
-
-@pytest.fixture
-def benchmark() -> Benchmark:
-    """b builds on a, which has nothing to score; c stands alone."""
-    made = benchmark_of(
-        task("a"),
-        task("b", "a", checklist=(rubric("x"), rubric("y")), category="A"),
-        task("c", checklist=(rubric("x"), rubric("y")), category="B"),
-    )
-    tried(made, "scripted-helpful", {"a": 2, "b": 1, "c": 0}, 1, runs=2)
-    tried(made, "scripted-lazy", {"a": 0, "b": 0, "c": 1}, 2)
-    return made
 
 
 def document(benchmark: Benchmark, *arguments: str) -> dict:

@@ -1,0 +1,175 @@
+"""The results as one JSON document, for the page, the API and the command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import studio
+from evaluation.grading.judgings import rules_of, scoring_choices
+from evaluation.metrics.leaderboard import AgentScores, status_counts
+from evaluation.metrics.sessions import METRICS, Metric
+from evaluation.models import Pilot, ScoringChoice, Session
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.benchmark_results import UNGROUPED, Results, category_names
+from evaluation.results.figures.figure import Figure
+from evaluation.results.pilot_report import judging_json
+from evaluation.results.session_rows import LABELS
+
+SCHEMA = "pi-bench-studio/results/1"
+
+
+def results_document(results: Results) -> dict[str, Any]:
+    """As JSON; scores are shares between 0 and 1, None where unknown."""
+    scripted = results.scripted_agents
+    return {
+        **_origin(results),
+        "leaderboard": [
+            _agent(agent, mode, scripted=agent.agent in scripted)
+            for mode in ScoringMode
+            for agent in results.whole_board(mode)
+        ],
+        "statuses": [{"agent": agent} | counts for agent, counts in status_counts(results.rows).items()],
+        "categories": _breakdown(results, "category", category_names(results.benchmark)),
+        "breakdowns": {label: _breakdown(results, label, {}) for label in LABELS if label != "category"},
+        "sessions": _sessions(results),
+    }
+
+
+def figure_document(results: Results, figure: Figure, scoring: str) -> dict[str, Any]:
+    return {**_origin(results), "scoring": str(scoring), "figure": figure.document()}
+
+
+INTERVALS = (
+    "95 %; rescaled bootstrap (Rao and Wu 1988) of dependency groups with all their runs, within each persona, with "
+    "Student's t"
+)
+
+
+def _origin(results: Results) -> dict[str, Any]:
+    """What the numbers come from."""
+    choices = scoring_choices(results.pilots)
+    tasks = _tasks(results.pilots)
+    return {
+        "schema": SCHEMA,
+        "studio": studio.__version__,
+        "benchmark": results.benchmark.slug,
+        "pilots": [
+            _pilot(pilot, results.agents[pilot.pk], choices[pilot.pk]) | {"tasks": tasks[pilot.pk]}
+            for pilot in results.pilots
+        ],
+        "intervals": INTERVALS,
+    }
+
+
+def _tasks(pilots: Sequence[Pilot]) -> dict[int, list[dict[str, Any]]]:
+    """Of each pilot: the frozen tasks it ran."""
+    tasks: dict[int, list[dict[str, Any]]] = {pilot.pk: [] for pilot in pilots}
+    rows = (
+        Session.objects.filter(run__pilot__in=pilots)
+        .order_by("run__pilot", "run__persona_revision__persona__position", "position", "revision")
+        .values_list(
+            "run__pilot", "run__persona_revision__persona__user_id", "revision__task__task_id", "revision__number",
+            "revision__sha256", "position",
+        )
+        .distinct()
+    )  # fmt: skip
+    for pilot, persona, task, number, digest, _ in rows:
+        row = {"persona": persona, "task": task, "revision": number, "sha256": digest}
+        if row not in tasks[pilot][-1:]:
+            tasks[pilot].append(row)
+    return tasks
+
+
+def _pilot(pilot: Pilot, agent: str, choice: ScoringChoice) -> dict[str, Any]:
+    roles = {}
+    for role in ("agent", "user_model", "judge"):
+        endpoint = pilot.endpoint(role)
+        roles[role] = {"name": endpoint.name, "model": endpoint.model, "params": endpoint.params}
+    return {
+        "number": pilot.number,
+        "label": agent,
+        "mode": pilot.mode,
+        "state": pilot.state,
+        "scripted": pilot.scripted,
+        "drafts": pilot.drafts,
+        "runs": pilot.runs_wanted,
+        "limits": pilot.limits,
+        "prompts": pilot.config.get("prompts"),
+        "judging": judging_json(choice.round, rules_of(choice)),
+        "started": pilot.created_at.isoformat(),
+        "finished": pilot.finished_at.isoformat() if pilot.finished_at else None,
+        **roles,
+    }
+
+
+def _agent(agent: AgentScores, mode: ScoringMode, *, scripted: bool) -> dict[str, Any]:
+    return {
+        "agent": agent.agent,
+        "scoring": mode.value,
+        **_scores(agent.scores),
+        "personas": {name: _scores(scores) for name, scores in agent.personas.items()},
+        "scripted": scripted,
+        "runs": agent.runs,
+        "sessions": agent.sessions,
+        "scored": agent.scored,
+        "failed": agent.failed,
+        "missing": agent.missing,
+        "turns": agent.turns,
+        "tokens": agent.tokens,
+        "cost": agent.cost,
+    }
+
+
+def _scores(scores: Mapping[Metric, Any]) -> dict[str, Any]:
+    return {metric: asdict(scores[metric]) for metric in METRICS}
+
+
+def _breakdown(results: Results, label: str, names: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [
+        {
+            label: value or UNGROUPED,
+            "name": names.get(value, value or UNGROUPED),
+            "agent": agent,
+            "scoring": mode.value,
+            "tasks": cell.tasks,
+            **_scores(cell.scores),
+        }
+        for mode in ScoringMode
+        for value, cells in results.breakdown(label, mode).items()
+        for agent, cell in cells.items()
+    ]
+
+
+def _sessions(results: Results) -> list[dict[str, Any]]:
+    numbers = {pilot.pk: pilot.number for pilot in results.pilots}
+    scored = {(item.row.run, item.row.key): item for item in results.scored}
+    return [
+        {
+            "session": row.key,
+            "pilot": numbers[row.run[0]],
+            "run": row.run[1],
+            "agent": row.agent,
+            "persona": row.persona,
+            "task": row.result.task_id,
+            "outcome": row.result.outcome,
+            "setup": row.result.setup,
+            "group": scored[row.run, row.key].group if (row.run, row.key) in scored else None,
+            "weight": scored[row.run, row.key].weight if (row.run, row.key) in scored else None,
+            "proc": _by_mode(scored[row.run, row.key].proc if (row.run, row.key) in scored else {}),
+            "comp": _by_mode(scored[row.run, row.key].comp if (row.run, row.key) in scored else {}),
+            "intents": row.result.intents,
+            "covered": row.result.covered,
+            "statuses": dict(row.statuses),
+            "turns": row.turns,
+            "tokens": row.tokens,
+            "cost": row.cost,
+            **row.labels,
+        }
+        for row in results.rows
+    ]
+
+
+def _by_mode(values: Mapping[ScoringMode, float | None]) -> dict[str, float | None]:
+    return {mode.value: values.get(mode) for mode in ScoringMode}

@@ -1,0 +1,129 @@
+"""Intents and criteria one by one: how hard, how telling, by agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.urls import reverse
+
+from evaluation.metrics.items import ItemDecision, ItemFigures, ItemKey, analyse_items
+from evaluation.metrics.scores import mean
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.benchmark_results import Results
+from evaluation.results.figures.figure import Chart, Column, Figure
+from studio.models import Revision
+
+DRAWN = 60
+ITEM = [Column("task", "Task"), Column("item", "Intent or criterion")]
+
+
+def items(results: Results, mode: ScoringMode) -> Figure:
+    names = ItemNames(results, mode)
+    figures = sorted(_analysed(results, mode), key=_most_suspicious)
+    rows = [
+        {
+            **names.row(figure.item),
+            "kind": figure.item.kind,
+            "difficulty": figure.share,
+            "discrimination": figure.discrimination,
+            "n": figure.n,
+            "suspicion": figure.suspicion,
+        }
+        for figure in figures
+    ]
+    suspects = sum(bool(figure.suspicion) for figure in figures)
+    return Figure(
+        "items",
+        "Items one by one",
+        f"Met: the share of sessions that covered the intent or met the criterion. Discrimination: its correlation "
+        f"with the rest of the session’s items of its kind; below 0, strong sessions miss it more often than weak "
+        f"ones. {suspects} of {len(figures)} are likely defects: never or always met, or against the total.",
+        [
+            *ITEM,
+            Column("kind", "Kind"),
+            Column("difficulty", "Met", "percent"),
+            Column("discrimination", "Discrimination", "number"),
+            Column("n", "Sessions", "count"),
+            Column("suspicion", "Likely defect"),
+        ],
+        rows,
+        Chart("scatter", label="item", x=("difficulty",), y="discrimination"),
+        facts={"items": len(figures), "suspects": suspects},
+    )
+
+
+def intents_by_agent(results: Results, mode: ScoringMode) -> Figure:
+    names = ItemNames(results, mode)
+    agents = sorted({row.agent for row in results.rows})
+    figures = [figure for figure in _analysed(results, mode) if figure.item.kind == "intent"]
+    figures.sort(key=lambda figure: mean(figure.by_agent.values()) or 0.0)
+    rows: list[dict[str, Any]] = []
+    for figure in figures:
+        row = names.row(figure.item) | {agent: figure.by_agent.get(agent) for agent in agents}
+        where = {"persona": figure.item.persona, "task": figure.item.task}
+        row["links"] |= {agent: {"agent": agent, **where} for agent in agents if agent in figure.by_agent}
+        rows.append(row)
+    return Figure(
+        "intents_by_agent",
+        "Intents by agent",
+        f"The share of sessions in which the agent covered the intent, in percent; the hardest first. The chart has "
+        f"the first {DRAWN}."
+        if len(rows) > DRAWN
+        else "The share of sessions in which the agent covered the intent, in percent; the hardest first.",
+        [*ITEM, *[Column(agent, agent, "percent") for agent in agents]],
+        rows,
+        Chart("heat", label="item", x=agents, drawn=DRAWN),
+    )
+
+
+class ItemNames:
+    """What items are called, and where they are edited."""
+
+    def __init__(self, results: Results, mode: ScoringMode) -> None:
+        self._benchmark = results.benchmark
+        decisions = results.decisions
+        newest: dict[tuple[str, str], int] = {}
+        self._texts: dict[ItemKey, str] = {}
+        for key in sorted(decisions.rows):
+            row, facts = decisions.rows[key], decisions.task(key)
+            place = (row.persona, row.result.task_id)
+            if newest.get(place) == decisions.revisions[key]:
+                continue
+            newest[place] = decisions.revisions[key]
+            for index, intent in enumerate(facts.hidden, start=1):
+                self._texts[ItemKey(*place, "intent", intent.uid)] = f"Intent {index}: {intent.content}"
+        for session, criteria in results.criteria(mode).items():
+            if found := decisions.rows.get(session):
+                for values in criteria:
+                    item = ItemKey(found.persona, found.result.task_id, "criterion", decisions.uid(session, values))
+                    self._texts.setdefault(item, f"Criterion {values.index}: {values.label}")
+        tasks = dict(Revision.objects.filter(pk__in=newest.values()).values_list("pk", "task"))
+        self._editors = {place: tasks[revision] for place, revision in newest.items()}
+
+    def row(self, item: ItemKey) -> dict[str, Any]:
+        editor = reverse(
+            "studio:task", args=[self._benchmark.slug, item.persona, self._editors[item.persona, item.task]]
+        )
+        return {
+            "persona": item.persona,
+            "task": item.task,
+            "uid": item.uid,
+            "item": self._texts.get(item, item.uid),
+            "sessions": {"persona": item.persona, "task": item.task},
+            "links": {"item": f"{editor}#{'intents' if item.kind == 'intent' else 'checklist'}"},
+        }
+
+
+def _analysed(results: Results, mode: ScoringMode) -> list[ItemFigures]:
+    return results.once(("items", mode.value), lambda: analyse_items(_decisions(results, mode)))
+
+
+def _decisions(results: Results, mode: ScoringMode) -> Iterable[ItemDecision]:
+    decisions = results.decisions
+    yield from decisions.intent_decisions()
+    yield from decisions.criterion_decisions(results.criteria(mode), mode)
+
+
+def _most_suspicious(figure: ItemFigures) -> tuple[bool, float]:
+    return not figure.suspicion, figure.discrimination if figure.discrimination is not None else 1.0

@@ -1,0 +1,62 @@
+"""Figures as the page shows them, with links to the sessions behind each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+from urllib.parse import urlencode
+
+from evaluation.results.figures.catalogue import FIGURES, FigureKind
+from evaluation.results.figures.figure import Figure, cell_text, value_text
+
+
+@dataclass(frozen=True)
+class FigureCell:
+    heading: str
+    text: str
+    interval: str
+    is_number: bool
+    link: str
+
+
+def figure_lists(address_for: Callable[[str], str]) -> list[tuple[str, list[tuple[str, FigureKind, str]]]]:
+    """By heading: names with their addresses."""
+    kinds = sorted(FIGURES.items(), key=lambda item: not item[1].paper)
+    return [
+        (
+            "As in the paper" if paper else "Beyond the paper",
+            [(name, kind, address_for(name)) for name, kind in group],
+        )
+        for paper, group in groupby(kinds, lambda item: bool(item[1].paper))
+    ]
+
+
+def figure_cells(figure: Figure, sessions: str) -> list[list[FigureCell]]:
+    """``sessions`` is the address of the list of sessions, with the choice of pilots."""
+    return [[_cell(row, at, figure, sessions) for at in range(len(figure.columns))] for row in figure.listed]
+
+
+def drawing_of(figure: Figure, sessions: str) -> dict[str, Any]:
+    assert figure.chart is not None
+    rows = []
+    for row in figure.rows[: figure.chart.drawn]:
+        links = {f"{key}_href": _address(link, sessions) for key, link in row.get("links", {}).items()}
+        plain = {key: value for key, value in row.items() if key not in ("links", "sessions")}
+        rows.append({**plain, **links, "href": _address(row.get("sessions"), sessions)})
+    return figure.drawing(rows)
+
+
+def _cell(row: Mapping[str, Any], at: int, figure: Figure, sessions: str) -> FigureCell:
+    column = figure.columns[at]
+    text = value_text(row.get(column.key), column.unit)
+    whole = cell_text(row, column)
+    interval = whole[len(text) + 2 : -1] if whole != text else ""
+    link = row.get("links", {}).get(column.key) or (row.get("sessions") if at == 0 else None)
+    return FigureCell(column.heading, text, interval, column.unit != "text", _address(link, sessions))
+
+
+def _address(link: Any, sessions: str) -> str:
+    """Of a filter of sessions, or as it is."""
+    return f"{sessions}&{urlencode(link)}" if isinstance(link, Mapping) else link or ""

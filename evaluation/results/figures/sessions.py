@@ -1,0 +1,206 @@
+"""What happened in the sessions: statuses by turn, questions, failure patterns."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.metrics.asking import AskedSession, asking_by_agent, count_questions
+from evaluation.metrics.failures import PATTERNS, IntentOutcome, Match, SessionStory, ToolUse, find_patterns
+from evaluation.metrics.sessions import STATUSES
+from evaluation.models import ToolCall, Turn
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.benchmark_results import Results
+from evaluation.results.figures.figure import Chart, Column, Figure, estimate_values
+from evaluation.results.figures.statuses import NOTE
+
+LAST_TURN = 6
+"""Later turns are counted together."""
+Questions = Mapping[int, Mapping[int, int]]
+"""By session and turn."""
+
+
+def statuses_by_turn(results: Results, mode: ScoringMode) -> Figure:
+    decisions = results.decisions
+    counts: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    totals: Counter[str] = Counter()
+    for key, row in decisions.rows.items():
+        for status in decisions.statuses.get(key, {}).values():
+            counts[row.agent][min(status.turn, LAST_TURN)][status.status] += 1
+            totals[row.agent] += 1
+    rows = [
+        {"agent": agent, "turn": _turn_name(turn)}
+        | {status: by_status[status] / totals[agent] for status in STATUSES}
+        | {"n": by_status.total(), "sessions": {"agent": agent}}
+        for agent, by_turn in sorted(counts.items())
+        for turn, by_status in sorted(by_turn.items())
+    ]
+    return Figure(
+        "statuses_by_turn",
+        "Terminal statuses by turn",
+        f"Of all intents of the agent, the share that came to light in the turn. {NOTE}",
+        [
+            Column("agent", "Agent"),
+            Column("turn", "Turn"),
+            *[Column(status, status.capitalize(), "percent") for status in STATUSES],
+            Column("n", "Intents", "count"),
+        ],
+        rows,
+        Chart("stack", label="turn", x=STATUSES, group="agent"),
+    )
+
+
+def _turn_name(turn: int) -> str:
+    return "from the start" if turn == 0 else f"{turn} or later" if turn == LAST_TURN else str(turn)
+
+
+def asking(results: Results, mode: ScoringMode) -> Figure:
+    scores = {agent.agent: agent.scores["proc"] for agent in results.board(mode)}
+    rows: list[dict[str, Any]] = []
+    for row in asking_by_agent(_asked_sessions(results)):
+        rows.append(
+            {
+                "agent": row.agent,
+                "precision": row.precision,
+                "recall": row.recall,
+                "questions": row.questions_a_session,
+                "asking_turns": row.asking_turns,
+                "hits": row.hits,
+                "sessions": {"agent": row.agent},
+            }
+            | (estimate_values("proc", scores[row.agent]) if row.agent in scores else {})
+        )
+    return Figure(
+        "asking",
+        "Precision of asking",
+        "Precision: of the replies that ask, the share whose question or proposal hit a hidden intent. Recall: of the "
+        "intents that were not done unasked, the share that was asked for. Questions are counted by their question "
+        "marks, outside code. Asking much and hitting little costs no Proc, so it shows here.",
+        [
+            Column("agent", "Agent"),
+            Column("precision", "Precision", "percent"),
+            Column("recall", "Recall", "percent"),
+            Column("questions", "Questions a session", "number"),
+            Column("asking_turns", "Replies that ask", "count"),
+            Column("hits", "Intents hit", "count"),
+            Column("proc", "Proc", "percent"),
+        ],
+        rows,
+        Chart("scatter", x=("precision",), y="proc"),
+    )
+
+
+def failures(results: Results, mode: ScoringMode) -> Figure:
+    matches = failure_matches(results, mode)
+    sessions = Counter(row.agent for row in results.decisions.rows.values() if not row.result.setup)
+    agents = sorted(sessions)
+    found = Counter((match.pattern, match.agent) for match in matches)
+    rows = [
+        {"pattern": pattern.label, "rule": pattern.rule, "name": name}
+        | {agent: found[name, agent] / sessions[agent] for agent in agents}
+        | {"n": sum(found[name, agent] for agent in agents), "sessions": {"pattern": name}}
+        | {"links": {agent: {"pattern": name, "agent": agent} for agent in agents}}
+        for name, pattern in PATTERNS.items()
+    ]
+    return Figure(
+        "failures",
+        "Failure patterns",
+        "The share of the agent’s scored sessions that show the pattern, in percent, found by rule. Each number opens "
+        "its sessions with the evidence.",
+        [
+            Column("pattern", "Pattern"),
+            Column("rule", "When"),
+            *[Column(agent, agent, "percent") for agent in agents],
+            Column("n", "Sessions", "count"),
+        ],
+        rows if sessions else [],
+        Chart("heat", label="pattern", x=agents),
+    )
+
+
+def failure_matches(results: Results, mode: ScoringMode) -> list[Match]:
+    return results.once(("failures", mode.value), lambda: find_patterns(_stories(results, mode)))
+
+
+def _stories(results: Results, mode: ScoringMode) -> list[SessionStory]:
+    decisions, criteria = results.decisions, results.criteria(mode)
+    questions, tools = _questions(results), _tools(results)
+    stories = []
+    for key, row in decisions.rows.items():
+        if row.result.setup:
+            continue
+        statuses, rule = decisions.statuses.get(key, {}), decisions.rule(key, mode)
+        intents = []
+        for index, intent in enumerate(decisions.task(key).hidden, start=1):
+            status = statuses.get(index)
+            if not intent.provided:
+                intents.append(
+                    IntentOutcome(
+                        index,
+                        intent.content,
+                        intent.scope == "persistent",
+                        status.status if status else "open",
+                        status.turn if status else 0,
+                    )
+                )
+        unmet = [one.label for one in criteria.get(key, ()) if rule.credit(one.samples).value is False]
+        stories.append(
+            SessionStory(
+                key,
+                row.agent,
+                row.result.depends_on,
+                row.result.comp.get(mode),
+                intents,
+                unmet,
+                questions.get(key, {}),
+                tools.get(key, ()),
+            )
+        )
+    return stories
+
+
+def _asked_sessions(results: Results) -> list[AskedSession]:
+    decisions, questions = results.decisions, _questions(results)
+    asked = []
+    for key, row in decisions.rows.items():
+        own = {turn for turn, number in questions.get(key, {}).items() if number}
+        statuses = list(decisions.statuses.get(key, {}).values())
+        hit = [status.turn for status in statuses if status.status == "inferred"]
+        asked.append(
+            AskedSession(
+                key,
+                row.agent,
+                sum(questions.get(key, {}).values()),
+                len(hit),
+                len(own | set(hit)),
+                len(set(hit)),
+                sum(status.status != "completed" and status.turn > 0 for status in statuses),
+            )
+        )
+    return asked
+
+
+def _questions(results: Results) -> Questions:
+    return results.once(("questions",), lambda: _count_questions(results))
+
+
+def _count_questions(results: Results) -> dict[int, dict[int, int]]:
+    counted: dict[int, dict[int, int]] = defaultdict(dict)
+    replies = Turn.objects.filter(session__in=list(results.decisions.rows), reply__contains="?").order_by()
+    for session, number, reply in replies.values_list("session", "number", "reply").iterator():
+        counted[session][number] = count_questions(reply)
+    return dict(counted)
+
+
+def _tools(results: Results) -> dict[int, Sequence[ToolUse]]:
+    """Of each session and tool, the last call."""
+    uses: dict[int, list[ToolUse]] = defaultdict(list)
+    calls = (
+        ToolCall.objects.filter(turn__session__in=list(results.decisions.rows), ok=True)
+        .order_by("turn__session", "name", "-turn__number", "-position")
+        .distinct("turn__session", "name")
+    )
+    for session, name, turn, position in calls.values_list("turn__session", "name", "turn__number", "position"):
+        uses[session].append(ToolUse(name, turn, position))
+    return dict(uses)
