@@ -31,7 +31,7 @@ Arms = Mapping[str, Mapping[Metric, Comparison]]
 
 def ablation(results: Results, mode: ScoringMode) -> Figure:
     arms = _arms(results, mode)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"agent": agent}
         | {f"{metric}_without": _mean(row.first for row in of[metric].tasks) for metric in METRICS}
         | {f"{metric}_with": _mean(row.second for row in of[metric].tasks) for metric in METRICS}
