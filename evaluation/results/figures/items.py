@@ -48,7 +48,7 @@ def items(results: Results, mode: ScoringMode) -> Figure:
             Column("suspicion", "Likely defect"),
         ],
         rows,
-        Chart("scatter", label="item", x=("difficulty",), y="discrimination"),
+        Chart("scatter", label="label", x=("difficulty",), y="discrimination"),
         facts={"items": len(figures), "suspects": suspects},
     )
 
@@ -73,7 +73,7 @@ def intents_by_agent(results: Results, mode: ScoringMode) -> Figure:
         else "The share of sessions in which the agent covered the intent, in percent; the hardest first.",
         [*ITEM, *[Column(agent, agent, "percent") for agent in agents]],
         rows,
-        Chart("heat", label="item", x=agents, drawn=DRAWN),
+        Chart("heat", label="label", x=agents, drawn=DRAWN),
     )
 
 
@@ -109,7 +109,8 @@ class ItemNames:
             "persona": item.persona,
             "task": item.task,
             "uid": item.uid,
-            "item": self._texts.get(item, item.uid),
+            "item": (text := self._texts.get(item, item.uid)),
+            "label": f"{item.task} · {text}",
             "sessions": {"persona": item.persona, "task": item.task},
             "links": {"item": f"{editor}#{'intents' if item.kind == 'intent' else 'checklist'}"},
         }

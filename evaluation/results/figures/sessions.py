@@ -110,9 +110,9 @@ def failures(results: Results, mode: ScoringMode) -> Figure:
         "its sessions with the evidence.",
         [
             Column("pattern", "Pattern"),
-            Column("rule", "When"),
             *[Column(agent, agent, "percent") for agent in agents],
             Column("n", "Sessions", "count"),
+            Column("rule", "When"),
         ],
         rows if sessions else [],
         Chart("heat", label="pattern", x=agents),

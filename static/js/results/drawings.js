@@ -39,10 +39,10 @@ const short = (name, space) => {
   return name.length > most ? `${name.slice(0, most - 1)}…` : name;
 };
 const names = (figure, rows, space) => ({
-  domain: rows.map((row) => String(row[figure.label])),
+  domain: rows.map((_, index) => index),
   label: null,
   tickSize: 0,
-  tickFormat: (name) => short(name, space),
+  tickFormat: (index) => short(String(rows[index][figure.label]), space),
 });
 
 export const legends = {
@@ -56,15 +56,15 @@ export const legends = {
 export const drawers = {
   stack(figure, rows, width) {
     const space = nameSpace(rows, figure.label, width);
-    const parts = rows.flatMap((row) => {
+    const parts = rows.flatMap((row, index) => {
       let start = 0;
       return figure.x.map((key) => {
         const from = start;
         start += number(figure, row, key) ?? 0;
-        return { row, key, from, to: start };
+        return { row, key, index, from, to: start };
       });
     });
-    const at = { y: (one) => String(one.row[figure.label]), x1: "from", x2: "to" };
+    const at = { y: "index", x1: "from", x2: "to" };
     return plot(
       frame(width, space, {
         height: 56 + 28 * rows.length,
@@ -153,7 +153,7 @@ export const drawers = {
     const space = nameSpace(rows, figure.label, width);
     const [first, second] = figure.x;
     const known = rows.filter((row) => row[first] != null && row[second] != null);
-    const y = (row) => String(row[figure.label]);
+    const y = (row) => known.indexOf(row);
     const value = (key) => (row) => number(figure, row, key);
     const title = (row) => [row[figure.label], shown(figure, row, first), shown(figure, row, second)].join("\n");
     return plot(
@@ -187,7 +187,7 @@ export const drawers = {
     const space = nameSpace(rows, figure.label, width);
     const [x] = figure.x;
     const known = rows.filter((row) => row[x] != null);
-    const y = (row) => String(row[figure.label]);
+    const y = (row) => known.indexOf(row);
     const end = (name) => (row) => row[`${x}_${name}`] * factor(figure, x);
     return plot(
       frame(width, space, {
@@ -210,7 +210,7 @@ export const drawers = {
             y,
             r: 5,
             fill: "var(--accent)",
-            title: (row) => `${y(row)}\n${shown(figure, row, x)}`,
+            title: (row) => `${row[figure.label]}\n${shown(figure, row, x)}`,
             href: "href",
           }),
         ],
@@ -220,10 +220,10 @@ export const drawers = {
 
   heat(figure, rows, width) {
     const space = nameSpace(rows, figure.label, width);
-    const cells = rows.flatMap((row) =>
+    const cells = rows.flatMap((row, index) =>
       figure.x.map((key) => ({ row, key, value: number(figure, row, key), href: row[`${key}_href`] ?? row.href })),
     );
-    const place = { x: (one) => figure.headings[one.key], y: (one) => String(one.row[figure.label]) };
+    const place = { x: (one) => figure.headings[one.key], y: "index" };
     return plot(
       frame(width, space, {
         height: 60 + 22 * rows.length,

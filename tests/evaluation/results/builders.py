@@ -17,12 +17,13 @@ def tried(benchmark: Benchmark, agent: str, covered: dict[str, int], met: int, *
     """A finished pilot; intents covered by task, and the number of its two criteria that are met."""
     pilot = pilot_of(benchmark, agent, **options)
     now = timezone.now()
-    for session in Session.objects.filter(run__pilot=pilot).select_related("revision"):
+    for session in Session.objects.filter(run__pilot=pilot).select_related("revision", "run"):
         name, items = session.revision.spec["task_id"], len(session.revision.spec["checklist"])
         for mode, index in product(ScoringMode, range(1, items + 1)):
             verdict(session, scoring=mode.value, index=index, met=index <= met)
+        alone = f"{name} alone" if session.run.arm == "without" else name
         for index in range(1, 3):
-            resolve_intent(session, index, "completed" if index <= covered[name] else "provided", 1)
+            resolve_intent(session, index, "completed" if index <= covered[alone] else "provided", 1)
         Session.objects.filter(pk=session.pk).update(
             state="finished", ended_at=now, graded_strict_at=now, graded_compat_at=now, turn_count=2
         )
