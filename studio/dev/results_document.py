@@ -140,7 +140,7 @@ class ResultsDocument(ResultsOrigin):
 class FigureColumn(Closed):
     key: str
     heading: str
-    unit: Literal["text", "percent", "points", "number", "count"] = Field(
+    unit: Literal["text", "percent", "points", "number", "count", "probability"] = Field(
         description="Percent and points are shares between -1 and 1."
     )
 

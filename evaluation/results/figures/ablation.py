@@ -47,7 +47,7 @@ def ablation(results: Results, mode: ScoringMode) -> Figure:
         "With and without earlier sessions",
         "Last tasks of dependency groups, paired: after their earlier sessions, and without them. Proc is that of the "
         f"task’s own intents, not pooled. The interval of the drop redraws groups within each persona.{told}",
-        [Column("agent", "Agent"), *PAIRED, Column("p", "p of Proc", "number"), Column("n", "Tasks", "count")],
+        [Column("agent", "Agent"), *PAIRED, Column("p", "p of Proc", "probability"), Column("n", "Tasks", "count")],
         rows,
         Chart("pairs", x=("proc_without", "proc_with")),
         empty=EMPTY,

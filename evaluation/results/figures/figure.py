@@ -9,7 +9,7 @@ from typing import Any, Literal
 from evaluation.metrics.intervals import Estimate
 from evaluation.results.tables import Table, percent
 
-Unit = Literal["text", "percent", "points", "number", "count"]
+Unit = Literal["text", "percent", "points", "number", "count", "probability"]
 UNKNOWN = "–"
 
 
@@ -119,6 +119,8 @@ def value_text(value: Any, unit: Unit) -> str:
         return percent(value)
     if unit == "points":
         return f"{100 * value:+.1f}"
+    if unit == "probability":
+        return f"{value:.3f}"
     return f"{value:.2f}" if unit == "number" else str(value)
 
 

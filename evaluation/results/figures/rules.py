@@ -137,7 +137,7 @@ def separation(results: Results, mode: ScoringMode) -> Figure:
             Column("pair", "Agents"),
             Column("score", "Score"),
             Column("difference", "Difference", "points"),
-            Column("p", "p", "number"),
+            Column("p", "p", "probability"),
             Column("tasks", "Tasks now", "count"),
             Column("tasks_1", "Tasks, 1 run", "count"),
             Column("tasks_3", "Tasks, 3 runs", "count"),

@@ -158,7 +158,8 @@ export const drawers = {
     const title = (row) => [row[figure.label], shown(figure, row, first), shown(figure, row, second)].join("\n");
     return plot(
       frame(width, space, {
-        height: 50 + 28 * known.length,
+        height: 62 + 28 * known.length,
+        marginBottom: 40,
         x: {
           domain: percentRange(known.flatMap((row) => [value(first)(row), value(second)(row)])),
           label: "%",
@@ -191,7 +192,8 @@ export const drawers = {
     const end = (name) => (row) => row[`${x}_${name}`] * factor(figure, x);
     return plot(
       frame(width, space, {
-        height: 50 + 26 * known.length,
+        height: 62 + 26 * known.length,
+        marginBottom: 40,
         x: {
           label: `${label(figure, x)} →`,
           grid: true,
@@ -221,7 +223,13 @@ export const drawers = {
   heat(figure, rows, width) {
     const space = nameSpace(rows, figure.label, width);
     const cells = rows.flatMap((row, index) =>
-      figure.x.map((key) => ({ row, key, value: number(figure, row, key), href: row[`${key}_href`] ?? row.href })),
+      figure.x.map((key) => ({
+        row,
+        index,
+        key,
+        value: number(figure, row, key),
+        href: row[`${key}_href`] ?? row.href,
+      })),
     );
     const place = { x: (one) => figure.headings[one.key], y: "index" };
     return plot(
