@@ -19,6 +19,7 @@ from evaluation.results.document import figure_document, results_document
 from evaluation.results.figures.catalogue import build_figure
 from evaluation.results.figures.figure import Figure
 from evaluation.results.figures.pages import drawing_of, figure_cells, figure_lists
+from evaluation.results.figures.rules import separation_of
 from evaluation.results.pages import board_rows, breakdown_tables, session_list, status_rows
 from evaluation.results.tables import Table, render_tables, tables_of
 from studio.access import SignedInRequest, find_benchmark, may
@@ -84,7 +85,10 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     comparisons = None
     if choice.is_valid():
         first, second = choice.cleaned_data["first"], choice.cleaned_data["second"]
-        comparisons = chosen.comparisons(first, second, form.mode)
+        comparisons = [
+            (found, separation_of(chosen, first, second, found.metric, form.mode))
+            for found in chosen.comparisons(first, second, form.mode)
+        ]
     return render(
         request,
         "evaluation/results/compare.html",

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from itertools import product
 
 import pytest
@@ -100,6 +101,8 @@ def test_pages_show_scores_their_sums_and_a_comparison(benchmark: Benchmark, cli
     assert "(75.0 × 2 + 0.0) / 3" in behind and "set-up, not scored by itself" in behind
     both = client.get(f"{page}compare/?first=scripted-helpful&second=scripted-lazy").content.decode()
     assert "not more than noise" in both
+    assert "takes about 2 tasks" in re.sub(r"\s+", " ", both)
+    assert "?pilot=1&amp;pilot=2&amp;scoring=strict&amp;agent=scripted-lazy&amp;category=A" in board
     assert (
         "Choose two different agents"
         in client.get(f"{page}compare/?first=scripted-lazy&second=scripted-lazy").content.decode()
