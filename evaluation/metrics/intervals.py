@@ -13,6 +13,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,7 @@ SEED = 2605
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """One score of one task in one run; ``value`` is None where it is unknown or does not count."""
 
     stratum: str

@@ -3,6 +3,7 @@ statuses (Table 7) and turns (Figure 4)."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -92,15 +93,23 @@ def breakdown(
     for value, of_value in sorted(_by(scored, lambda item: item.row.labels.get(label, "")).items()):
         table[value] = {
             agent: Cell(
-                {
-                    metric: estimate((item.plain_point(metric, mode) for item in own), interval=intervals)
-                    for metric in METRICS
-                },
+                {metric: _plain_estimate(own, metric, mode, intervals) for metric in METRICS},
                 len({(item.row.persona, item.row.result.task_id) for item in own}),
             )
             for agent, own in sorted(_by(of_value, lambda item: item.row.agent).items())
         }
     return table
+
+
+def _plain_estimate(scored: Sequence[ScoredSession], metric: Metric, mode: ScoringMode, interval: bool) -> Estimate:
+    if interval:
+        return estimate(item.plain_point(metric, mode) for item in scored)
+    runs: dict[int, list[float]] = defaultdict(list)
+    for item in scored:
+        if (value := item.score(metric, mode)) is not None:
+            runs[item.round].append(value)
+    means = [math.fsum(values) / len(values) for values in runs.values()]
+    return Estimate(math.fsum(means) / len(means) if means else None, n=sum(map(len, runs.values())))
 
 
 def status_counts(rows: Iterable[SessionRow]) -> dict[str, dict[str, int]]:

@@ -129,3 +129,18 @@ def test_groups_are_all_that_is_connected():
     assert dependency_groups({"d": ["c"], "c": ["b"], "a": [], "b": [], "e": ["a"]}) == {
         "a": "a", "b": "b", "c": "b", "d": "b", "e": "a"
     }  # fmt: skip
+
+
+@given(st.lists(st.fixed_dictionaries(dict.fromkeys("abcd", results)), min_size=1, max_size=3))
+def test_means_without_intervals_are_those_with_them(runs):
+    rows = [row(name, run=number, **run[name]) for number, run in enumerate(runs, 1) for name in run]
+    scored = score_sessions(rows)
+
+    for mode in ScoringMode:
+        whole, short = (breakdown(scored, "category", mode, intervals=intervals) for intervals in (True, False))
+        for metric in ("proc", "comp"):
+            values = [
+                [cell.scores[metric] for cells in table.values() for cell in cells.values()] for table in (whole, short)
+            ]
+            for long, brief in zip(*values, strict=True):
+                assert (brief.n, brief.mean) == (long.n, None if long.mean is None else pytest.approx(long.mean))
