@@ -90,6 +90,8 @@ def _pilot(pilot: Pilot, agent: str, choice: ScoringChoice) -> dict[str, Any]:
     return {
         "number": pilot.number,
         "label": agent,
+        "kind": pilot.agent_kind.kind,
+        "params": dict(pilot.agent_kind.params),
         "mode": pilot.mode,
         "state": pilot.state,
         "scripted": pilot.scripted,

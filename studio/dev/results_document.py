@@ -45,6 +45,8 @@ class ResultTask(Closed):
 class ResultPilot(Closed):
     number: int
     label: str = Field(description="The agent's name in the tables.")
+    kind: str = Field(description="Of agent: a built-in one, an endpoint, a command, …")
+    params: dict[str, Any] = Field(description="Of that kind of agent.")
     mode: str = Field(description="What it ran: whole episodes, groups, one task, an ablation, changed tasks.")
     state: str
     scripted: bool = Field(description="A scripted model took part: never evidence.")
