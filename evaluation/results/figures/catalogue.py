@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
@@ -58,4 +58,5 @@ SCORINGS = tuple(mode.value for mode in ScoringMode)
 
 def build_figure(results: Results, name: str, scoring: str) -> Figure:
     mode = ScoringMode(scoring)
-    return results.once(("figure", name, mode.value), lambda: FIGURES[name].build(results, mode))
+    figure = results.once(("figure", name, mode.value), lambda: FIGURES[name].build(results, mode))
+    return replace(figure, scripted=tuple(sorted(results.scripted_agents)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from evaluation.metrics.intervals import Estimate
@@ -57,6 +57,8 @@ class Figure:
     shown: int = 200
     """Rows on a page; the downloads have all."""
     empty: str = "The chosen pilots have nothing to show here yet."
+    scripted: tuple[str, ...] = ()
+    """Agents that are never evidence, marked wherever their names stand."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Single numbers that the note states."""
 
@@ -73,22 +75,30 @@ class Figure:
             **({"facts": dict(self.facts)} if self.facts else {}),
         }
 
-    def drawing(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def drawing(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """What the script draws: ``rows`` are its own, with ``href`` and ``<key>_href``."""
         assert self.chart is not None
         return {
             "name": self.name,
             "title": self.title,
             **asdict(self.chart),
-            "headings": {row.key: row.heading for row in self.columns},
+            "headings": {row.key: self.marked(row.heading) for row in self.columns},
             "units": {row.key: row.unit for row in self.columns},
-            "rows": rows,
+            "rows": [row | {"agent": self.marked(row["agent"])} if "agent" in row else row for row in rows],
         }
+
+    @property
+    def heads(self) -> list[Column]:
+        return [replace(column, heading=self.marked(column.heading)) for column in self.columns]
+
+    def marked(self, name: str) -> str:
+        return f"{name} (scripted)" if name in self.scripted else name
 
     def table(self) -> Table:
         """For papers."""
-        head = [_heading(column) for column in self.columns]
-        return Table(self.title, head, [[cell_text(row, column) for column in self.columns] for row in self.rows])
+        head = [_heading(column, self.marked(column.heading)) for column in self.columns]
+        rows = [[self.marked(cell_text(row, column)) for column in self.columns] for row in self.rows]
+        return Table(self.title, head, rows)
 
     def raw_table(self) -> Table:
         """For spreadsheets: numbers as they are, intervals in columns of their own."""
@@ -124,8 +134,8 @@ def value_text(value: Any, unit: Unit) -> str:
     return f"{value:.2f}" if unit == "number" else str(value)
 
 
-def _heading(column: Column) -> str:
-    return f"{column.heading}, %" if column.unit == "percent" else column.heading
+def _heading(column: Column, name: str) -> str:
+    return f"{name}, %" if column.unit == "percent" else name
 
 
 def _raw(value: Any) -> str:

@@ -40,7 +40,7 @@ def figure_cells(figure: Figure, sessions: str) -> list[list[FigureCell]]:
 
 def drawing_of(figure: Figure, sessions: str) -> dict[str, Any]:
     assert figure.chart is not None
-    rows = []
+    rows: list[dict[str, Any]] = []
     for row in figure.rows[: figure.chart.drawn]:
         links = {f"{key}_href": _address(link, sessions) for key, link in row.get("links", {}).items()}
         plain = {key: value for key, value in row.items() if key not in ("links", "sessions")}
@@ -54,7 +54,9 @@ def _cell(row: Mapping[str, Any], at: int, figure: Figure, sessions: str) -> Fig
     whole = cell_text(row, column)
     interval = whole[len(text) + 2 : -1] if whole != text else ""
     link = row.get("links", {}).get(column.key) or (row.get("sessions") if at == 0 else None)
-    return FigureCell(column.heading, text, interval, column.unit != "text", _address(link, sessions))
+    return FigureCell(
+        figure.marked(column.heading), figure.marked(text), interval, column.unit != "text", _address(link, sessions)
+    )
 
 
 def _address(link: Any, sessions: str) -> str:

@@ -215,6 +215,16 @@ def test_results_name_the_frozen_tasks_with_their_hashes(benchmark: Benchmark, c
     assert {row["sha256"] for row in pilot["tasks"]} <= hashes
 
 
+def test_scripted_agents_are_marked_in_tables_and_drawings(benchmark: Benchmark, client: Client):
+    client.force_login(person(benchmark, "viewer"))
+    for name in ("statuses", "failures"):
+        address = f"/benchmarks/{benchmark.slug}/results/charts/?figure={name}"
+        page = client.get(address).content.decode()
+        drawn = re.search(r'<script id="figure-data"[^>]*>(.*?)</script>', page)[1]
+        assert all("scripted-lazy (scripted)" in text for text in (page.replace(drawn, ""), drawn))
+        assert "scripted-lazy (scripted)" in client.get(f"{address}&format=markdown").content.decode()
+
+
 def test_api_names_the_figures_there_are(benchmark: Benchmark, client: Client):
     client.force_login(person(benchmark, "viewer"))
     address = f"/api/benchmarks/{benchmark.slug}/results/?figure="
