@@ -28,13 +28,11 @@ def agent_of(endpoint: ModelEndpoint, kind: str = REACT, params: Mapping[str, st
             raise PilotError("params", f"“{kind}” has no parameter “{name}”. It has: {names}.")
         if not isinstance(value, str):
             raise PilotError("params", f"The parameter “{name}” must be text.")
-    found = Agent.objects.filter(kind=kind, params=params, endpoint=endpoint).first()
-    return found or Agent.objects.create(
-        name=_free_name(endpoint.name if kind == REACT and not params else f"{endpoint.name} · {kind}"),
-        kind=kind,
-        params=params,
-        endpoint=endpoint,
+    name = endpoint.name if kind == REACT and not params else f"{endpoint.name} · {kind}"
+    row, _ = Agent.objects.get_or_create(
+        kind=kind, params=params, endpoint=endpoint, defaults={"name": lambda: _free_name(name)}
     )
+    return row
 
 
 def find_agent(benchmark: Benchmark, name: str) -> Agent | None:
