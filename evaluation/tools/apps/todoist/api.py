@@ -1,4 +1,4 @@
-"""The app, its accounts, projects, sections and notifications; tasks are in ``task_api``."""
+"""The app, projects, sections and notifications; the modules beside it have tasks and what belongs to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evaluation.tools.apps.framework import (
     paginate,
     rank,
 )
-from evaluation.tools.apps.todoist import label_api, task_api
+from evaluation.tools.apps.todoist import comment_api, label_api, sub_task_api, task_api
 from evaluation.tools.apps.todoist.common import (
     Description,
     Name,
@@ -32,7 +32,7 @@ from evaluation.tools.apps.todoist.common import (
 )
 from evaluation.tools.apps.todoist.state import Notification, Project, Section
 
-__all__ = ["app", "label_api", "task_api"]
+__all__ = ["app", "comment_api", "label_api", "sub_task_api", "task_api"]
 
 
 @app.api()

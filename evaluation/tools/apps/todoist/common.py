@@ -19,6 +19,9 @@ TodoistCall = Call[TodoistState]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Title = Annotated[str, Field(min_length=1, max_length=500)]
 Description = Annotated[str, Field(max_length=20_000)]
+DueDate = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="YYYY-MM-DD")]
+DueTime = Annotated[str, Field(pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9])?$", description="HH:MM")]
+Minutes = Annotated[int, Field(ge=1, le=10_000, description="How long it takes")]
 
 
 def visible_projects(call: TodoistCall) -> list[Project]:

@@ -1,4 +1,4 @@
-"""Tasks, sub-tasks and comments."""
+"""Tasks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from evaluation.tools.apps.framework import (
-    ForbiddenError,
     InvalidError,
-    NotFoundError,
     Page,
     PageIndex,
     PageLimit,
@@ -19,6 +17,9 @@ from evaluation.tools.apps.framework import (
 )
 from evaluation.tools.apps.todoist.common import (
     Description,
+    DueDate,
+    DueTime,
+    Minutes,
     Title,
     TodoistCall,
     app,
@@ -30,13 +31,9 @@ from evaluation.tools.apps.todoist.common import (
     visible_task,
 )
 from evaluation.tools.apps.todoist.seed import inbox_of
-from evaluation.tools.apps.todoist.state import Comment, Notification, SubTask, Task
+from evaluation.tools.apps.todoist.state import Notification, Task
 
-DueDate = Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="YYYY-MM-DD")]
-DueTime = Annotated[str, Field(pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9])?$", description="HH:MM")]
 Priority = Literal["low", "medium", "high", "urgent"]
-Minutes = Annotated[int, Field(ge=1, le=10_000, description="How long it takes")]
-Content = Annotated[str, Field(min_length=1, max_length=20_000)]
 
 
 @app.api()
@@ -177,109 +174,6 @@ def assign_or_unassign_task(
     return {"message": "The task was assigned." if assignee_email else "The task is assigned to nobody."}
 
 
-@app.api()
-def show_sub_tasks(call: TodoistCall, task_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 10) -> Page:
-    """List the sub-tasks of a task."""
-    visible_task(call, task_id)
-    return paginate([shown(each) for each in call.state.sub_tasks if each.task_id == task_id], page_index, page_limit)
-
-
-@app.api()
-def create_sub_task(
-    call: TodoistCall,
-    task_id: int,
-    title: Title,
-    description: Description = "",
-    due_date: DueDate = "",
-    due_time: DueTime = "",
-    duration_minutes: Minutes | None = None,
-) -> dict[str, Any]:
-    """Create a sub-task of a task."""
-    visible_task(call, task_id)
-    sub_task = SubTask(
-        call.state.sub_tasks.next_id(),
-        task_id,
-        title,
-        description,
-        due_date,
-        due_time,
-        duration_minutes,
-        created_at=call.stamp,
-        updated_at=call.stamp,
-    )
-    call.state.sub_tasks.put(sub_task)
-    return {"message": "The sub-task was created.", "sub_task_id": sub_task.sub_task_id}
-
-
-@app.api()
-def update_sub_task(
-    call: TodoistCall,
-    sub_task_id: int,
-    title: Title | None = None,
-    description: Description | None = None,
-    due_date: DueDate | None = None,
-    due_time: DueTime | None = None,
-    duration_minutes: Minutes | None = None,
-    is_completed: bool | None = None,
-) -> dict[str, Any]:
-    """Change a sub-task, or complete it. What is left out stays as it is."""
-    given: dict[str, Any] = {
-        "title": title,
-        "description": description,
-        "due_date": due_date,
-        "due_time": due_time,
-        "duration_minutes": duration_minutes,
-        "is_completed": is_completed,
-    }
-    changes = {name: value for name, value in given.items() if value is not None}
-    call.state.sub_tasks.put(replace(_sub_task(call, sub_task_id), updated_at=call.stamp, **changes))
-    return {"message": "The sub-task was updated."}
-
-
-@app.api()
-def delete_sub_task(call: TodoistCall, sub_task_id: int) -> dict[str, Any]:
-    """Delete a sub-task."""
-    call.state.sub_tasks.remove(_sub_task(call, sub_task_id).sub_task_id)
-    return {"message": "The sub-task was deleted."}
-
-
-@app.api()
-def show_task_comments(call: TodoistCall, task_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
-    """List the comments on a task, oldest first."""
-    visible_task(call, task_id)
-    return paginate([shown(each) for each in call.state.comments if each.task_id == task_id], page_index, page_limit)
-
-
-@app.api()
-def show_task_comment(call: TodoistCall, task_comment_id: int) -> dict[str, Any]:
-    """Show a comment on a task."""
-    return shown(_comment(call, task_comment_id))
-
-
-@app.api()
-def post_task_comment(call: TodoistCall, task_id: int, content: Content) -> dict[str, Any]:
-    """Comment on a task."""
-    visible_task(call, task_id)
-    number = call.state.comments.next_id()
-    call.state.comments.put(Comment(number, task_id, call.user, content, call.stamp, call.stamp))
-    return {"message": "The comment was posted.", "task_comment_id": number}
-
-
-@app.api()
-def update_task_comment(call: TodoistCall, task_comment_id: int, content: Content) -> dict[str, Any]:
-    """Change a comment of yours."""
-    comment = _own_comment(call, task_comment_id)
-    call.state.comments.put(replace(comment, content=content, updated_at=call.stamp))
-    return {"message": "The comment was updated."}
-
-
-@app.api()
-def delete_task_comment(call: TodoistCall, task_comment_id: int) -> dict[str, Any]:
-    """Delete a comment of yours."""
-    call.state.comments.remove(_own_comment(call, task_comment_id).task_comment_id)
-    return {"message": "The comment was deleted."}
-
-
 def _shown(call: TodoistCall, task: Task) -> dict[str, Any]:
     names = {label.label_id: label.name for label in call.state.labels}
     return {**shown(task), "labels": [{"label_id": each, "name": names.get(each, "")} for each in task.labels]}
@@ -288,26 +182,3 @@ def _shown(call: TodoistCall, task: Task) -> dict[str, Any]:
 def _require_section(call: TodoistCall, section_id: int | None, project_id: int) -> None:
     if section_id is not None and own_section(call, section_id).project_id != project_id:
         raise InvalidError(f"Section {section_id} is not in project {project_id}.")
-
-
-def _sub_task(call: TodoistCall, sub_task_id: int) -> SubTask:
-    sub_task = call.state.sub_tasks.find(sub_task_id)
-    if sub_task is None:
-        raise NotFoundError(f"You have no sub-task with sub_task_id {sub_task_id}.")
-    visible_task(call, sub_task.task_id)
-    return sub_task
-
-
-def _comment(call: TodoistCall, task_comment_id: int) -> Comment:
-    comment = call.state.comments.find(task_comment_id)
-    if comment is None:
-        raise NotFoundError(f"There is no comment with task_comment_id {task_comment_id}.")
-    visible_task(call, comment.task_id)
-    return comment
-
-
-def _own_comment(call: TodoistCall, task_comment_id: int) -> Comment:
-    comment = _comment(call, task_comment_id)
-    if comment.author != call.user:
-        raise ForbiddenError("This comment is somebody else's.")
-    return comment

@@ -1,0 +1,33 @@
+"""The app, and what all its APIs use."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from evaluation.tools.apps.framework import (
+    App,
+    Call,
+    add_account_apis,
+)
+from evaluation.tools.apps.phone.state import Alarm, Contact, PhoneState
+from evaluation.tools.apps.phone.view import VIEW
+
+app = App("phone", PhoneState, VIEW)
+add_account_apis(app, by_phone=True)
+
+PhoneCall = Call[PhoneState]
+PhoneNumber = Annotated[str, Field(pattern=r"^\+?[0-9]{3,15}$", description="Digits only, e.g. 4155550100")]
+Text = Annotated[str, Field(max_length=500)]
+
+
+def name_of(contact: Contact) -> str:
+    return f"{contact.first_name} {contact.last_name}".strip()
+
+
+def without_owner(record: Contact | Alarm) -> dict[str, Any]:
+    shown = asdict(record)
+    del shown["owner"]
+    return shown

@@ -1,0 +1,114 @@
+"""Text messages."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from evaluation.tools.apps.framework import (
+    InvalidError,
+    NotFoundError,
+    Page,
+    PageIndex,
+    PageLimit,
+    matches,
+    paginate,
+)
+from evaluation.tools.apps.phone.common import PhoneCall, PhoneNumber, Text, app, name_of
+from evaluation.tools.apps.phone.state import TextMessage
+
+
+@app.api()
+def search_text_messages(
+    call: PhoneCall,
+    query: Annotated[Text, Field(description="Words of the message; empty for all")] = "",
+    phone_number: Annotated[PhoneNumber | None, Field(description="Only messages with this person")] = None,
+    only_latest_per_contact: Annotated[bool, Field(description="Only the newest message with each person")] = False,
+    page_index: PageIndex = 0,
+    page_limit: PageLimit = 5,
+) -> Page:
+    """Search the text messages you sent and received, newest first."""
+    found = [message for message in _messages(call, phone_number) if matches(query, message.message)]
+    if only_latest_per_contact:
+        latest: dict[str, TextMessage] = {}
+        for message in found:
+            latest.setdefault(_partner(call, message), message)
+        found = list(latest.values())
+    return paginate([_shown(call, message) for message in found], page_index, page_limit)
+
+
+@app.api()
+def show_text_message(call: PhoneCall, text_message_id: int) -> dict[str, Any]:
+    """Show one text message."""
+    message = call.state.messages.find(text_message_id)
+    if message is None or call.user not in (message.sender, message.receiver):
+        raise NotFoundError(f"You have no text message with text_message_id {text_message_id}.")
+    return _shown(call, message)
+
+
+@app.api()
+def show_text_message_window(
+    call: PhoneCall,
+    phone_number: PhoneNumber,
+    min_datetime: Annotated[str | None, Field(description="Not before this, YYYY-MM-DDTHH:MM:SS")] = None,
+    max_datetime: Annotated[str | None, Field(description="Not after this, YYYY-MM-DDTHH:MM:SS")] = None,
+    page_index: PageIndex = 0,
+    page_limit: PageLimit = 10,
+) -> Page:
+    """Show your conversation with one phone number, newest message first."""
+    window = [
+        _shown(call, message)
+        for message in _messages(call, phone_number)
+        if (min_datetime or "") <= message.sent_at and (max_datetime is None or message.sent_at <= max_datetime)
+    ]
+    return paginate(window, page_index, page_limit)
+
+
+@app.api()
+def send_text_message(
+    call: PhoneCall, phone_number: PhoneNumber, message: Annotated[str, Field(min_length=1, max_length=5_000)]
+) -> dict[str, Any]:
+    """Send a text message to a phone number."""
+    if phone_number == call.user:
+        raise InvalidError("You cannot send a text message to your own number.")
+    sent = TextMessage(call.state.messages.next_id(), call.user, phone_number, message, call.stamp)
+    call.state.messages.put(sent)
+    return {"message": "The text message was sent.", "text_message_id": sent.text_message_id}
+
+
+@app.api()
+def delete_text_message(call: PhoneCall, text_message_id: int) -> dict[str, Any]:
+    """Delete a text message."""
+    show_text_message(call, text_message_id)
+    call.state.messages.remove(text_message_id)
+    return {"message": "The text message was deleted."}
+
+
+def _messages(call: PhoneCall, phone_number: str | None) -> list[TextMessage]:
+    found = [
+        message
+        for message in call.state.messages
+        if call.user in (message.sender, message.receiver) and phone_number in (None, _partner(call, message))
+    ]
+    return sorted(found, key=lambda message: (message.sent_at, message.text_message_id), reverse=True)
+
+
+def _partner(call: PhoneCall, message: TextMessage) -> str:
+    return message.receiver if message.sender == call.user else message.sender
+
+
+def _shown(call: PhoneCall, message: TextMessage) -> dict[str, Any]:
+    names = {contact.phone_number: name_of(contact) for contact in call.state.contacts if contact.owner == call.user}
+    names[call.user] = call.account.name
+
+    def person(number: str) -> dict[str, str]:
+        return {"name": names.get(number, ""), "phone_number": number}
+
+    return {
+        "text_message_id": message.text_message_id,
+        "sender": person(message.sender),
+        "receiver": person(message.receiver),
+        "message": message.message,
+        "sent_at": message.sent_at,
+    }
