@@ -21,7 +21,7 @@ from studio.views import (
     styleguide,
 )
 from studio.views.accounts import settings, sign_in, tokens
-from studio.views.personas import profile, scripts, skills
+from studio.views.personas import app_data, profile, scripts, skills
 from studio.views.review import comments, workflow
 from studio.views.tasks import (
     autosave,
@@ -80,6 +80,8 @@ persona_patterns: Patterns = [
     path("history/", profile.history, name="persona_history"),
     path("versions/<int:number>/", profile.version, name="persona_version"),
     path("order/", episodes.arrange, name="board_move"),
+    path("apps/", app_data.apps, name="apps"),
+    path("apps/<str:app>/", app_data.app, name="app"),
     path("scripts/new/", scripts.create, name="script_new"),
     path("scripts/<int:pk>/", scripts.script, name="script"),
     path("scripts/<int:pk>/keep/", scripts.autosave, name="script_autosave"),

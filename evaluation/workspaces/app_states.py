@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,18 +9,17 @@ from datetime import datetime
 from evaluation.models import Session
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.workspaces.snapshots import MissingContentError, snapshot_after
+from studio.domain.app_data import CLOCK, ClockError, path_of, read_clock
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Blob
 
-CLOCK = "clock"
-"""``apps/clock.json`` says when the episode takes place: {"now": …, "tasks": {task_id: …}}."""
 AppHashes = Mapping[str, str]
 """App → sha256 of its state."""
 
 
-class ClockError(InfrastructureError):
-    """The persona's clock cannot be read. The message is for its author."""
+class ClockUnreadableError(InfrastructureError):
+    """The persona's clock cannot be read."""
 
 
 @dataclass
@@ -55,24 +53,15 @@ def apps_before(session: Session, persona: PersonaSpec) -> dict[str, str]:
 
 
 def load_apps(hashes: AppHashes, persona: PersonaSpec, task: TaskSpec) -> AppStates:
-    """Raises MissingContentError and ClockError."""
+    """Raises MissingContentError and ClockUnreadableError."""
     clock = persona.app_data.get(CLOCK)
     wanted = [*hashes.values(), *([clock.sha256] if clock else [])]
     stored = Blob.objects.read(wanted) if wanted else {}
     for app, sha in hashes.items():
         if sha not in stored:
             raise MissingContentError(f"The data of the app {app} is not stored.")
-    now = read_clock(stored.get(clock.sha256, b""), task.task_id) if clock else None
-    return AppStates(dict(hashes), {app: stored[sha] for app, sha in hashes.items()}, now)
-
-
-def read_clock(content: bytes, task_id: str) -> datetime | None:
-    """Raises ClockError."""
     try:
-        data = json.loads(content)
-        said = data.get("tasks", {}).get(task_id) or data.get("now")
-        return datetime.fromisoformat(said).replace(tzinfo=None) if said else None
-    except (ValueError, TypeError, AttributeError):
-        raise ClockError(
-            'apps/clock.json must be a JSON object like {"now": "2026-04-13T09:00", "tasks": {}}.'
-        ) from None
+        now = read_clock(stored.get(clock.sha256, b""), task.task_id) if clock else None
+    except ClockError as error:
+        raise ClockUnreadableError(f"The persona's {path_of(CLOCK)} cannot be read. {error}") from None
+    return AppStates(dict(hashes), {app: stored[sha] for app, sha in hashes.items()}, now)

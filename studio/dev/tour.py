@@ -91,6 +91,8 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("script-new", f"{persona}scripts/new/", "author"),
         Shot("skill", f"{persona}skills/script-timing/", "author"),
         Shot("skill-new", f"{persona}skills/", "author"),
+        Shot("apps", f"{persona}apps/"),
+        Shot("app", f"{persona}apps/gmail/", "author"),
         Shot("persona-history", f"{persona}history/"),
         Shot("persona-version", f"{persona}versions/1/"),
         Shot("task-new", f"{persona}new/"),

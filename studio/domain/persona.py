@@ -7,10 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
+from studio.domain.app_data import FOLDER
 from studio.domain.base import FileRef, JsonDict, Spec
-
-APP_DATA = "apps"
-"""Folder of a persona with a JSON file for each simulated app."""
 
 
 class Skill(Spec):
@@ -50,7 +48,7 @@ class PersonaSpec(Spec):
     def app_data(self) -> dict[str, FileRef]:
         """What simulated apps hold at the episode's start: app → its file, ``apps/<app>.json``."""
         files = ((PurePosixPath(file.path), file) for file in self.files if file.path.endswith(".json"))
-        return {path.stem: file for path, file in files if path.parent.as_posix() == APP_DATA}
+        return {path.stem: file for path, file in files if path.parent.as_posix() == FOLDER}
 
     def script(self, path: str) -> FileRef | None:
         below = script_path(self.user_id, path)

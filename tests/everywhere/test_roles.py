@@ -103,6 +103,8 @@ RULES = {
     "studio:skill_autosave": "POST edit",
     "studio:skill": "GET view, POST edit",
     "studio:skill_delete": "POST edit",
+    "studio:apps": "GET view",
+    "studio:app": "GET view, POST edit",
     "studio:persona_history": "GET view",
     "studio:persona_version": "GET view",
     "studio:board_move": "POST edit",

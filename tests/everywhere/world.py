@@ -95,6 +95,7 @@ class World:
             "slug": self.benchmark.slug,
             "user_id": self.persona.user_id,
             "name": "rota",
+            "app": "gmail",
             "number": 1,
             "path": "notes.txt",
             "comment": self.comment.pk,

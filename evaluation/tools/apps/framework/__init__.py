@@ -1,6 +1,6 @@
 """What a simulated app is made of: tables, accounts, APIs."""
 
-from evaluation.tools.apps.framework.accounts import Account, add_account_apis
+from evaluation.tools.apps.framework.accounts import add_account_apis
 from evaluation.tools.apps.framework.app import Api, App, AppView, Call, TableView
 from evaluation.tools.apps.framework.errors import (
     AppDataError,
@@ -12,7 +12,7 @@ from evaluation.tools.apps.framework.errors import (
     UnauthorizedError,
 )
 from evaluation.tools.apps.framework.paging import Page, PageIndex, PageLimit, paginate
-from evaluation.tools.apps.framework.state import AppState
+from evaluation.tools.apps.framework.state import Account, AppState
 from evaluation.tools.apps.framework.tables import Table
 from evaluation.tools.apps.framework.text import matches, rank
 

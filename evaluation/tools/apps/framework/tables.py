@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
-from functools import cache
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -15,9 +14,14 @@ Key = int | str
 Record = TypeVar("Record")
 
 
-@cache
+_adapters: dict[type[Any], TypeAdapter[Any]] = {}
+
+
 def _adapter(record_type: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(tuple[record_type, ...])
+    """Making one takes longer than most calls of an app."""
+    if record_type not in _adapters:
+        _adapters[record_type] = TypeAdapter(tuple[record_type, ...])  # type: ignore[valid-type]
+    return _adapters[record_type]
 
 
 class Table(Generic[Record]):

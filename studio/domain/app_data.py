@@ -1,0 +1,92 @@
+"""What a persona's simulated apps hold when an episode begins: ``apps/<app>.json`` among its files.
+
+Apps are registered by the evaluation package, which this one must not import.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+FOLDER = "apps"
+CLOCK = "clock"
+"""``apps/clock.json`` says when the episode takes place."""
+CLOCK_EXAMPLE = '{"now": "2026-04-13T09:00", "tasks": {}}'
+
+
+class ClockError(ValueError):
+    """The message is for the author."""
+
+
+@dataclass(frozen=True)
+class AppTable:
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    """The first ones, as text."""
+    count: int
+
+
+@dataclass(frozen=True)
+class AppCard:
+    """An app with its data, as people read it."""
+
+    name: str
+    title: str
+    about: str
+    tables: tuple[AppTable, ...] = ()
+    error: str = ""
+    """Why the data cannot be used; then there are no tables."""
+    problems: tuple[str, ...] = ()
+    """What is inconsistent in it."""
+    example: str = ""
+    """Data to start from."""
+
+
+AppReader = Callable[[bytes | None], AppCard]
+_readers: dict[str, AppReader] = {}
+
+
+def register_app_readers(readers: Mapping[str, AppReader]) -> None:
+    _readers.update(readers)
+
+
+def app_names() -> tuple[str, ...]:
+    return (*_readers, CLOCK)
+
+
+def read_app(app: str, content: bytes | None) -> AppCard:
+    """Raises KeyError for an app there is not."""
+    return _read_clock_card(content) if app == CLOCK else _readers[app](content)
+
+
+def path_of(app: str) -> str:
+    return f"{FOLDER}/{app}.json"
+
+
+def read_clock(content: bytes, task_id: str = "") -> datetime | None:
+    """When a task takes place. Raises ClockError."""
+    try:
+        data = json.loads(content)
+        stamps = {"": data.get("now"), **data.get("tasks", {})}
+        times = {name: datetime.fromisoformat(stamp).replace(tzinfo=None) for name, stamp in stamps.items() if stamp}
+    except (ValueError, TypeError, AttributeError):
+        raise ClockError(f"Write a JSON object like {CLOCK_EXAMPLE}, with times as YYYY-MM-DDTHH:MM.") from None
+    return times.get(task_id) or times.get("")
+
+
+def _read_clock_card(content: bytes | None) -> AppCard:
+    error = ""
+    tables: tuple[AppTable, ...] = ()
+    if content is not None:
+        try:
+            read_clock(content)
+            stamps = json.loads(content)
+            rows = (("the episode", str(stamps.get("now") or "")), *stamps.get("tasks", {}).items())
+            tables = (AppTable("times", ("task", "time"), rows, len(rows)),)
+        except ClockError as flaw:
+            error = str(flaw)
+    about = "When the episode takes place, and if need be each of its tasks. The clock stands there for a session."
+    return AppCard(CLOCK, "Clock", about, tables, error, (), CLOCK_EXAMPLE)

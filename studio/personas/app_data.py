@@ -1,0 +1,64 @@
+"""What the simulated apps of a persona hold when its episode begins. Saving it makes a version of the persona."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from studio.domain.app_data import AppCard, app_names, path_of, read_app
+from studio.domain.base import FileRef
+from studio.domain.statistics import tool_domain
+from studio.drafts.load import load_episodes
+from studio.drafts.validate import DraftError
+from studio.models import Blob, Persona, User
+from studio.personas.save import save_persona
+
+MAX_TEXT = 5_000_000
+"""Characters of an app's data."""
+
+
+@dataclass(frozen=True)
+class PersonaApp:
+    card: AppCard
+    tools: tuple[str, ...]
+    """Names that the persona binds."""
+    text: str | None
+    """Its data as JSON; None if there is none."""
+
+
+def persona_apps(persona: Persona) -> list[PersonaApp]:
+    """Every app there is, those first that the persona uses."""
+    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
+    stored = Blob.objects.read([file.sha256 for file in spec.app_data.values()])
+    contents = {app: stored.get(file.sha256, b"") for app, file in spec.app_data.items()}
+    found = [_app(name, contents.get(name), spec.tools) for name in app_names()]
+    return sorted(found, key=lambda app: not app.tools and app.text is None)
+
+
+def save_app_data(persona: Persona, app: str, text: str, *, by: User, base_version: int | None = None) -> None:
+    """Replace an app's data; empty text removes it. Raises DraftError and StaleDraftError."""
+    content = text.strip().encode()
+    if len(text) > MAX_TEXT:
+        raise DraftError("text", f"This has {len(text):,} characters; an app's data has at most {MAX_TEXT:,}.")
+    card = read_app(app, content) if content else None
+    if card and card.error:
+        raise DraftError("text", card.error)
+    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
+    files = [file for file in spec.files if file.path != path_of(app)]
+    if content:
+        [sha] = Blob.objects.store([content])
+        files.append(FileRef(path=path_of(app), sha256=sha, size=len(content)))
+    files.sort(key=lambda file: file.path)
+    title = read_app(app, None).title
+    save_persona(
+        persona.pk,
+        spec.model_copy(update={"files": tuple(files)}),
+        by=by,
+        note=f"Data of {title} changed.",
+        base_version=base_version,
+    )
+
+
+def _app(name: str, content: bytes | None, tools: Sequence[str]) -> PersonaApp:
+    bound = tuple(tool for tool in tools if "__" in tool and tool_domain(tool) == name)
+    return PersonaApp(read_app(name, content), bound, None if content is None else content.decode("utf-8", "replace"))
