@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -11,6 +10,7 @@ from evaluation.tools.apps.amazon import cart_api, order_api
 from evaluation.tools.apps.amazon.common import AmazonCall, Query, app, product_shown, product_summary
 from evaluation.tools.apps.amazon.state import Question, Review
 from evaluation.tools.apps.framework import ConflictError, NotFoundError, Page, PageIndex, PageLimit, paginate, rank
+from evaluation.tools.apps.framework.records import as_dict
 
 __all__ = ["app", "cart_api", "order_api"]
 
@@ -71,7 +71,7 @@ def search_products(
     if sort_by in SORTS:
         field, descending = SORTS[sort_by]
         found.sort(key=lambda product: getattr(product, field), reverse=descending)
-    return paginate(map(product_summary, found), page_index, page_limit)
+    return paginate(found, page_index, page_limit, product_summary)
 
 
 @app.api()
@@ -89,20 +89,20 @@ def show_recommendations(call: AmazonCall, page_index: PageIndex = 0, page_limit
     types = {product.product_type for product in known}
     found = [product for product in call.state.products if product.product_id not in bought and product.stock > 0]
     found.sort(key=lambda each: (each.product_type not in types, -each.rating, each.product_id))
-    return paginate(map(product_summary, found), page_index, page_limit)
+    return paginate(found, page_index, page_limit, product_summary)
 
 
 @app.api()
 def search_sellers(call: AmazonCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """Search sellers by name."""
     found = rank(query, call.state.sellers, lambda seller: (seller.name,))
-    return paginate(map(asdict, found), page_index, page_limit)
+    return paginate(found, page_index, page_limit, as_dict)
 
 
 @app.api()
 def show_seller(call: AmazonCall, seller_id: int) -> dict[str, Any]:
     """Show a seller."""
-    return asdict(call.state.sellers.get(seller_id))
+    return as_dict(call.state.sellers.get(seller_id))
 
 
 @app.api()
@@ -118,7 +118,7 @@ def show_product_reviews(
     call.state.products.get(product_id)
     of_it = [each for each in call.state.reviews if each.product_id == product_id and rating in (None, each.rating)]
     found = rank(query, of_it, lambda review: (review.title, review.text))
-    return paginate(map(asdict, found), page_index, page_limit)
+    return paginate(found, page_index, page_limit, as_dict)
 
 
 @app.api()
@@ -149,7 +149,7 @@ def show_product_questions(
     call.state.products.get(product_id)
     of_it = [each for each in call.state.questions if each.product_id == product_id]
     found = rank(query, of_it, lambda question: (question.question,))
-    return paginate(map(asdict, found), page_index, page_limit)
+    return paginate(found, page_index, page_limit, as_dict)
 
 
 @app.api()
@@ -159,7 +159,7 @@ def show_product_question_answers(
     """List the answers to a question about a product."""
     call.state.questions.get(question_id)
     found = (each for each in call.state.answers if each.question_id == question_id)
-    return paginate(map(asdict, found), page_index, page_limit)
+    return paginate(found, page_index, page_limit, as_dict)
 
 
 @app.api()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -11,6 +10,7 @@ from evaluation.tools.apps.amazon.seed import complete
 from evaluation.tools.apps.amazon.state import AmazonState, Product
 from evaluation.tools.apps.amazon.view import VIEW
 from evaluation.tools.apps.framework import App, Call, add_account_apis
+from evaluation.tools.apps.framework.records import as_dict
 
 app = App("amazon", AmazonState, VIEW, complete)
 add_account_apis(app)
@@ -21,7 +21,7 @@ Quantity = Annotated[int, Field(ge=1, le=100)]
 
 
 def product_shown(call: AmazonCall, product: Product) -> dict[str, Any]:
-    shown = asdict(product)
+    shown = as_dict(product)
     seller = call.state.sellers.find(product.seller_id) if product.seller_id is not None else None
     shown["seller_name"] = seller.name if seller else ""
     shown["in_stock"] = product.stock > 0

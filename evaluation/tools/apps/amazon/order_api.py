@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -11,6 +11,7 @@ from evaluation.tools.apps.amazon.cart_api import own_cart
 from evaluation.tools.apps.amazon.common import AmazonCall, Query, app
 from evaluation.tools.apps.amazon.state import Address, Order, OrderItem, PaymentCard, cost_of
 from evaluation.tools.apps.framework import InvalidError, NotFoundError, Page, PageIndex, PageLimit, matches, paginate
+from evaluation.tools.apps.framework.records import as_dict
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -120,7 +121,7 @@ def place_order(call: AmazonCall, payment_card_id: int, address_id: int) -> dict
 def show_orders(call: AmazonCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List or search your orders, latest first."""
     found = [order for order in _own_orders(call) if matches(query, *_names(call, order))]
-    return paginate([_order_shown(call, order) for order in found], page_index, page_limit)
+    return paginate(found, page_index, page_limit, lambda order: _order_shown(call, order))
 
 
 @app.api()
@@ -201,11 +202,11 @@ def _names(call: AmazonCall, order: Order) -> list[str]:
 
 def _order_shown(call: AmazonCall, order: Order) -> dict[str, Any]:
     shown = _without_owner(order)
-    shown["items"] = [{**asdict(item), "name": call.state.products.get(item.product_id).name} for item in order.items]
+    shown["items"] = [{**as_dict(item), "name": call.state.products.get(item.product_id).name} for item in order.items]
     return shown
 
 
 def _without_owner(record: Address | PaymentCard | Order) -> dict[str, Any]:
-    shown = asdict(record)
+    shown = as_dict(record)
     del shown["owner"]
     return shown

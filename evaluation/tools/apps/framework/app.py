@@ -111,8 +111,7 @@ class App(Generic[State]):
         state = self.state_type()
         state.load(data)
         if LAST not in data:  # a persona's data, not what a session left
-            with state.transaction():
-                self.complete(state)
+            state.complete_with(self.complete)
         return state
 
     def api(self, *, login: bool = True) -> Callable[[Function], Function]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -19,7 +19,9 @@ class Page:
     """None: this is the last page."""
 
 
-def paginate(items: Iterable[Any], index: int, limit: int) -> Page:
+def paginate(items: Iterable[Any], index: int, limit: int, show: Callable[[Any], Any] | None = None) -> Page:
+    """``show`` makes of an item what the page holds."""
     listed: Sequence[Any] = items if isinstance(items, Sequence) else list(items)
     end = (index + 1) * limit
-    return Page(tuple(listed[index * limit : end]), index + 1 if end < len(listed) else None)
+    page = listed[index * limit : end]
+    return Page(tuple(map(show, page) if show else page), index + 1 if end < len(listed) else None)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from evaluation.tools.apps.framework.errors import AppDataError
+from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.framework.tables import Key, Table
 
 Record = TypeVar("Record")
@@ -113,12 +114,20 @@ class AppState:
                     self.app,
                     table.name,
                     key,
-                    asdict(before) if before is not None else None,
-                    asdict(after) if after is not None else None,
+                    as_dict(before) if before is not None else None,
+                    as_dict(after) if after is not None else None,
                 )
                 for key, before, after in table.commit()
             )
         self._touched.clear()
+
+    def complete_with(self, complete: Callable[[Any], None]) -> None:
+        """Add what a persona's data left out; nobody needs to be told."""
+        complete(self)
+        for table in self._touched:
+            table.forget()
+        self._touched.clear()
+        self._json = None
 
     def problems(self) -> Iterator[str]:
         """What is inconsistent. Subclasses add the rules of their app."""

@@ -101,15 +101,17 @@ class Table(Generic[Record]):
             for key in sorted(self._touched, key=lambda key: (isinstance(key, str), key))
             if before.get(key) != self._rows.get(key)
         ]
+        self.forget()
+        return changes
+
+    def forget(self) -> None:
         self._saved = None
         self._touched.clear()
-        return changes
 
     def roll_back(self) -> None:
         if self._saved is not None:
             self._rows, self.last = self._saved, self._saved_last
-        self._saved = None
-        self._touched.clear()
+        self.forget()
 
     def load(self, rows: list[Any], last: int, where: str) -> None:
         """Replace the content. Records without a number get one. Raises AppDataError."""

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import TypeVar
 
 Item = TypeVar("Item")
 _WORD = re.compile(r"\w+")
 
 
+@lru_cache(maxsize=64)
+def _words(query: str) -> list[str]:
+    return _WORD.findall(query.lower())
+
+
 def matches(query: str, *texts: str) -> bool:
     """Whether every word of ``query`` begins a word of ``texts``; an empty query matches everything."""
-    wanted = _WORD.findall(query.lower())
+    wanted = _words(query)
     if not wanted:
         return True
     text = " ".join(texts).lower()
@@ -24,6 +30,8 @@ def matches(query: str, *texts: str) -> bool:
 
 def rank(query: str, items: Iterable[Item], texts: Callable[[Item], tuple[str, ...]]) -> list[Item]:
     """The items that match, those first whose first text holds the query as it stands; else in their order."""
+    if not query.strip():
+        return list(items)
     found = [item for item in items if matches(query, *texts(item))]
     lowered = query.strip().lower()
-    return sorted(found, key=lambda item: lowered not in texts(item)[0].lower()) if lowered else found
+    return sorted(found, key=lambda item: lowered not in texts(item)[0].lower())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -14,6 +13,7 @@ from evaluation.tools.apps.framework import (
     NotFoundError,
     add_account_apis,
 )
+from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.gmail.seed import complete
 from evaluation.tools.apps.gmail.state import Email, GmailState, MailboxThread, mailbox_key
 from evaluation.tools.apps.gmail.view import VIEW
@@ -65,4 +65,4 @@ def people_of(emails: Iterable[Email]) -> dict[str, None]:
 
 
 def email_shown(email: Email) -> dict[str, Any]:
-    return asdict(email)
+    return as_dict(email)

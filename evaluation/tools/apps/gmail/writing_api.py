@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -16,6 +16,7 @@ from evaluation.tools.apps.framework import (
     matches,
     paginate,
 )
+from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.gmail.common import (
     Address,
     Addresses,
@@ -124,7 +125,7 @@ def show_drafts(call: GmailCall, query: Query = "", page_index: PageIndex = 0, p
     own = [draft for draft in call.state.drafts if draft.owner == call.user]
     found = [draft for draft in own if matches(query, draft.subject, draft.body, *draft.recipients)]
     found.sort(key=lambda draft: (draft.updated_at, draft.draft_id), reverse=True)
-    return paginate([_draft_shown(draft) for draft in found], page_index, page_limit)
+    return paginate(found, page_index, page_limit, _draft_shown)
 
 
 @app.api()
@@ -198,7 +199,7 @@ def _thread_of_draft(call: GmailCall, thread_id: int | None, answered_id: int | 
 
 
 def _draft_shown(draft: Draft) -> dict[str, Any]:
-    shown = asdict(draft)
+    shown = as_dict(draft)
     del shown["owner"]
     shown["recipient_email_addresses"] = shown.pop("recipients")
     return shown

@@ -48,7 +48,7 @@ def search_contacts(
         if contact.owner == call.user and (relationship is None or relationship.lower() in contact.relationships)
     ]
     found = rank(query, own, lambda contact: (name_of(contact), contact.phone_number, contact.email))
-    return paginate([without_owner(contact) for contact in found], page_index, page_limit)
+    return paginate(found, page_index, page_limit, without_owner)
 
 
 @app.api()
@@ -123,7 +123,7 @@ def delete_contact(call: PhoneCall, contact_id: int) -> dict[str, Any]:
 def show_alarms(call: PhoneCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List your alarms by time."""
     own = sorted((alarm for alarm in call.state.alarms if alarm.owner == call.user), key=lambda alarm: alarm.time)
-    return paginate([without_owner(alarm) for alarm in own], page_index, page_limit)
+    return paginate(own, page_index, page_limit, without_owner)
 
 
 @app.api()

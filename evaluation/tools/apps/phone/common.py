@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,6 +11,7 @@ from evaluation.tools.apps.framework import (
     Call,
     add_account_apis,
 )
+from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.phone.state import Alarm, Contact, PhoneState
 from evaluation.tools.apps.phone.view import VIEW
 
@@ -28,6 +28,6 @@ def name_of(contact: Contact) -> str:
 
 
 def without_owner(record: Contact | Alarm) -> dict[str, Any]:
-    shown = asdict(record)
+    shown = as_dict(record)
     del shown["owner"]
     return shown

@@ -35,7 +35,7 @@ def search_text_messages(
         for message in found:
             latest.setdefault(_partner(call, message), message)
         found = list(latest.values())
-    return paginate([_shown(call, message) for message in found], page_index, page_limit)
+    return paginate(found, page_index, page_limit, lambda message: _shown(call, message))
 
 
 @app.api()

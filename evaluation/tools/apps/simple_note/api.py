@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -16,6 +16,7 @@ from evaluation.tools.apps.framework import (
     paginate,
     rank,
 )
+from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.simple_note.state import Note, SimpleNoteState
 from evaluation.tools.apps.simple_note.view import VIEW
 
@@ -45,7 +46,7 @@ def search_notes(
     ]
     found = rank(query, notes, lambda note: (note.title, note.content))
     found.sort(key=lambda note: not note.pinned)
-    return paginate([_summary(note) for note in found], page_index, page_limit)
+    return paginate(found, page_index, page_limit, _summary)
 
 
 @app.api()
@@ -125,6 +126,6 @@ def _change(call: SimpleNoteCall, note_id: int, **changes: Any) -> None:
 
 
 def _summary(note: Note) -> dict[str, Any]:
-    shown = asdict(note)
+    shown = as_dict(note)
     del shown["owner"], shown["content"]
     return shown

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -19,6 +19,7 @@ from evaluation.tools.apps.framework import (
     paginate,
     rank,
 )
+from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.splitwise.seed import complete
 from evaluation.tools.apps.splitwise.state import Expense, Group, Share, SplitwiseState, cents, equal_shares
 from evaluation.tools.apps.splitwise.view import VIEW
@@ -54,13 +55,13 @@ def search_users(
 @app.api()
 def show_groups(call: SplitwiseCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List your groups."""
-    return paginate([asdict(group) for group in _own_groups(call)], page_index, page_limit)
+    return paginate(_own_groups(call), page_index, page_limit, as_dict)
 
 
 @app.api()
 def show_group(call: SplitwiseCall, group_id: int) -> dict[str, Any]:
     """Show a group with its members."""
-    return asdict(_group(call, group_id))
+    return as_dict(_group(call, group_id))
 
 
 @app.api()
@@ -149,7 +150,7 @@ def delete_expense(call: SplitwiseCall, expense_id: int) -> dict[str, Any]:
 @app.api()
 def show_expense(call: SplitwiseCall, expense_id: int) -> dict[str, Any]:
     """Show an expense with everybody's share."""
-    return asdict(_expense(call, expense_id))
+    return as_dict(_expense(call, expense_id))
 
 
 @app.api()
@@ -164,7 +165,7 @@ def show_group_expenses(
     _group(call, group_id)
     found = [each for each in call.state.expenses if each.group_id == group_id and matches(query, each.description)]
     found.sort(key=lambda expense: (expense.created_at, expense.expense_id), reverse=True)
-    return paginate([asdict(expense) for expense in found], page_index, page_limit)
+    return paginate(found, page_index, page_limit, as_dict)
 
 
 @app.api()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from evaluation.tools.apps.framework import Page, PageIndex, PageLimit, paginate, rank
+from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.spotify import library_api, player_api, review_api
 from evaluation.tools.apps.spotify.common import (
     Genre,
@@ -100,7 +100,7 @@ def search_artists(
         for artist in rank(query, call.state.artists, lambda artist: (artist.name,))
         if genre is None or artist.genre.lower() == genre.lower()
     ]
-    return paginate([asdict(artist) for artist in found], page_index, page_limit)
+    return paginate(found, page_index, page_limit, as_dict)
 
 
 @app.api()
@@ -113,7 +113,7 @@ def search_playlists(
     """Search public playlists and your own, by title."""
     visible = [each for each in call.state.playlists if each.is_public or each.owner == call.user]
     found = rank(query, visible, lambda playlist: (playlist.title,))
-    return paginate([playlist_shown(call, playlist) for playlist in found], page_index, page_limit)
+    return paginate(found, page_index, page_limit, lambda playlist: playlist_shown(call, playlist))
 
 
 @app.api()
@@ -150,7 +150,7 @@ def show_artist(call: SpotifyCall, artist_id: int) -> dict[str, Any]:
     """Show an artist with their albums."""
     artist = call.state.artists.get(artist_id)
     albums = [album for album in call.state.albums if artist_id in album.artist_ids]
-    return {**asdict(artist), "albums": [{"album_id": album.album_id, "title": album.title} for album in albums]}
+    return {**as_dict(artist), "albums": [{"album_id": album.album_id, "title": album.title} for album in albums]}
 
 
 @app.api()

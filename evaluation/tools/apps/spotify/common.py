@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from evaluation.tools.apps.framework import App, Call, ConflictError, InvalidError, NotFoundError, add_account_apis
+from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.spotify.seed import complete, library_of
 from evaluation.tools.apps.spotify.state import Album, Library, Playlist, Song, SpotifyState
 from evaluation.tools.apps.spotify.view import VIEW
@@ -59,7 +60,7 @@ def artists_shown(call: SpotifyCall, artist_ids: Iterable[int]) -> list[dict[str
 
 
 def song_shown(call: SpotifyCall, song: Song) -> dict[str, Any]:
-    shown = asdict(song)
+    shown = as_dict(song)
     shown["artists"] = artists_shown(call, shown.pop("artist_ids"))
     album = call.state.albums.find(song.album_id) if song.album_id is not None else None
     shown["album_title"] = album.title if album else ""
@@ -71,14 +72,14 @@ def songs_shown(call: SpotifyCall, song_ids: Iterable[int]) -> list[dict[str, An
 
 
 def album_shown(call: SpotifyCall, album: Album) -> dict[str, Any]:
-    shown = asdict(album)
+    shown = as_dict(album)
     shown["artists"] = artists_shown(call, shown.pop("artist_ids"))
     shown["song_ids"] = [song.song_id for song in call.state.songs if song.album_id == album.album_id]
     return shown
 
 
 def playlist_shown(call: SpotifyCall, playlist: Playlist) -> dict[str, Any]:
-    shown = asdict(playlist)
+    shown = as_dict(playlist)
     owner = call.state.accounts.get(shown.pop("owner"))
     shown["owner"] = {"name": owner.name, "email": owner.username}
     return shown

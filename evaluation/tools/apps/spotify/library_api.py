@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -16,6 +16,7 @@ from evaluation.tools.apps.framework import (
     PageLimit,
     paginate,
 )
+from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.spotify.common import (
     SpotifyCall,
     add_to,
@@ -149,7 +150,7 @@ def remove_downloaded_song(call: SpotifyCall, song_id: int) -> dict[str, Any]:
 def show_artist_following(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List the artists you follow."""
     page = paginate(own_library(call).followed_artists, page_index, page_limit)
-    return Page(tuple(asdict(call.state.artists.get(number)) for number in page.items), page.next_index)
+    return Page(tuple(as_dict(call.state.artists.get(number)) for number in page.items), page.next_index)
 
 
 @app.api()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from evaluation.tools.apps.framework import ConflictError, ForbiddenError, Page, PageIndex, PageLimit, paginate
+from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.spotify.common import SpotifyCall, app
 from evaluation.tools.apps.spotify.state import SongReview
 
@@ -20,13 +21,13 @@ Text = Annotated[str, Field(max_length=10_000)]
 def show_song_reviews(call: SpotifyCall, song_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List the reviews of a song."""
     call.state.songs.get(song_id)
-    return paginate([asdict(each) for each in call.state.reviews if each.song_id == song_id], page_index, page_limit)
+    return paginate([each for each in call.state.reviews if each.song_id == song_id], page_index, page_limit, as_dict)
 
 
 @app.api()
 def show_song_review(call: SpotifyCall, song_review_id: int) -> dict[str, Any]:
     """Show a review of a song."""
-    return asdict(call.state.reviews.get(song_review_id))
+    return as_dict(call.state.reviews.get(song_review_id))
 
 
 @app.api()

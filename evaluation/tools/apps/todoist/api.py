@@ -59,7 +59,7 @@ def show_projects(
 ) -> Page:
     """List your projects, and those shared with you."""
     found = rank(query, visible_projects(call), lambda project: (project.name, project.description))
-    return paginate(map(shown, found), page_index, page_limit)
+    return paginate(found, page_index, page_limit, shown)
 
 
 @app.api()
@@ -129,7 +129,7 @@ def show_sections(call: TodoistCall, project_id: int, page_index: PageIndex = 0,
     """List the sections of a project."""
     visible_project(call, project_id)
     found = (section for section in call.state.sections if section.project_id == project_id)
-    return paginate(map(shown, found), page_index, page_limit)
+    return paginate(found, page_index, page_limit, shown)
 
 
 @app.api()
@@ -168,7 +168,7 @@ def show_notifications(
     """List your notifications, newest first."""
     found = [each for each in _own_notifications(call) if is_read in (None, each.is_read)]
     found.sort(key=lambda each: (each.created_at, each.notification_id), reverse=True)
-    return paginate(map(shown, found), page_index, page_limit)
+    return paginate(found, page_index, page_limit, shown)
 
 
 @app.api()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from evaluation.tools.apps.framework import App, Call, NotFoundError, add_account_apis
+from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.todoist.seed import complete
 from evaluation.tools.apps.todoist.state import Project, Section, Task, TodoistState
 from evaluation.tools.apps.todoist.view import VIEW
@@ -62,4 +62,4 @@ def remove_task(state: TodoistState, task_id: int) -> None:
 
 
 def shown(record: Any) -> dict[str, Any]:
-    return asdict(record)
+    return as_dict(record)
