@@ -103,7 +103,7 @@ class CampaignViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditCampai
         packet = next_packet(find_assigned_campaign(user, pk), user)
         return Response({"packet": None} if packet is None else {"packet": _question_json(packet, user)})
 
-    @extend_schema(responses=OpenApiResponse(ANY, "One object per packet."))
+    @extend_schema(operation_id="audits_packets_list", responses=OpenApiResponse(ANY, "One object per packet."))
     @action(detail=True)
     def packets(self, request: ApiRequest, pk: str) -> Response:
         """All of them, once you may see the results; before, those you hold or answered."""

@@ -126,6 +126,7 @@ class SimulatedAudit:
         self.agents = [agent for agent in skill for _ in range(SESSIONS // 2)]
         self.truth = [{key: self.draw(key, skill[agent]) for key in self.keys} for agent in self.agents]
         self.judge = [self.with_errors(answers, JUDGE_ERROR) for answers in self.truth]
+        self.people = [[self.with_errors(answers, PERSON_ERROR) for answers in self.truth] for _ in range(3)]
 
     def draw(self, key: str, skill: float) -> str:
         met = self.rng.random() < skill
@@ -174,10 +175,9 @@ def test_simulated_audit_over_the_api_recovers_known_error_rates_and_scores():
     audit = SimulatedAudit()
     campaign, people = audit.open()
     url = f"/api/audits/{campaign.pk}/"
-    for client in people * AUDITED:
+    for client, given in list(zip(people, audit.people, strict=True)) * AUDITED:
         taken = post(client, f"{url}next/").json()["packet"]
-        truth = audit.truth[int(taken["subject"].removeprefix("Task "))]
-        answer = {"answer": "answered", "answers": audit.with_errors(truth, PERSON_ERROR)}
+        answer = {"answer": "answered", "answers": given[int(taken["subject"].removeprefix("Task "))]}
         assert post(client, f"{url}packets/{taken['position']}/judgment/", answer).status_code == 201
 
     report = people[0].post(f"{url}results/").json()
