@@ -196,7 +196,6 @@ def _measure(slug: str) -> None:
     from django.conf import settings
     from django.db import connection
     from django.test import Client
-    from django.test.utils import CaptureQueriesContext
 
     from evaluation.models import Pilot, Session, Verdict
     from evaluation.results import benchmark_results
@@ -218,7 +217,13 @@ def _measure(slug: str) -> None:
     for name, address, aim in _pages(slug):
         client.get(address)
         benchmark_results.forget()
-        with CaptureQueriesContext(connection) as queries:
+        queries: list[str] = []
+
+        def count(execute: Any, sql: str, params: Any, many: Any, context: Any, seen: list[str] = queries) -> Any:
+            seen.append(sql)
+            return execute(sql, params, many, context)
+
+        with connection.execute_wrapper(count):
             first = _milliseconds(client, address)
         again = statistics.median(_milliseconds(client, address) for _ in range(3))
         mark = "" if first <= aim else "  over the aim"
