@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from evaluation.agents.kinds import all_kinds, is_informed
 from evaluation.models import Agent, ModelEndpoint
@@ -29,9 +30,8 @@ def agent_of(endpoint: ModelEndpoint, kind: str = REACT, params: Mapping[str, st
         if not isinstance(value, str):
             raise PilotError("params", f"The parameter “{name}” must be text.")
     name = endpoint.name if kind == REACT and not params else f"{endpoint.name} · {kind}"
-    row, _ = Agent.objects.get_or_create(
-        kind=kind, params=params, endpoint=endpoint, defaults={"name": lambda: _free_name(name)}
-    )
+    defaults: dict[str, Any] = {"name": lambda: _free_name(name)}
+    row, _ = Agent.objects.get_or_create(kind=kind, params=params, endpoint=endpoint, defaults=defaults)
     return row
 
 

@@ -207,8 +207,8 @@ class Tour:
     def open_audit(self, name: str) -> str:
         page = self.open("owner", f"/audits/new/?benchmark=sample&pilot={number_in(self.paths.pilot)}")
         page.get_by_label("Name").fill(name)
-        page.get_by_label("Decisions", exact=True).fill(str(DECISIONS))
-        page.get_by_label("People per decision").fill("1")
+        page.get_by_role("spinbutton", name="How many").fill(str(DECISIONS))
+        page.get_by_role("spinbutton", name="People for each").fill("1")
         page.get_by_role("button", name="Open the audit").click()
         page.wait_for_url("**/audits/*/")
         return page.url.removeprefix(self.address)
