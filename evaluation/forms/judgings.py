@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
@@ -64,9 +64,10 @@ class RejudgingForm(forms.Form):
 
 
 class ScoringForm(forms.Form):
+    turn_labels: ClassVar[dict[str, str]] = {name: rule.label for name, rule in TURN_RULES.items()}
     round = forms.ModelChoiceField(queryset=JudgingRound.objects.none(), empty_label=None, label="Round that scores")
-    compat = forms.ChoiceField(label="compat: an item counts if it is", choices=[])
-    strict = forms.ChoiceField(label="strict: an item counts if it is", choices=[])
+    compat = forms.ChoiceField(label="compat: which turn counts for an item", choices=[])
+    strict = forms.ChoiceField(label="strict: which turn counts for an item", choices=[])
     samples = forms.ChoiceField(label="With several samples", choices=[])
 
     def __init__(self, *args: Any, pilot: Pilot, **options: Any) -> None:

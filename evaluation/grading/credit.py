@@ -64,9 +64,9 @@ def first_sample(samples: Sequence[Credit]) -> Credit:
 
 
 TURN_RULES: Mapping[str, TurnRule] = {
-    "any_turn": TurnRule("met in any turn", any_turn, every_turn=False),
-    "first_credited": TurnRule("the first turn that met it stays", any_turn, every_turn=False),
-    "last_turn": TurnRule("as in the last turn", last_turn, every_turn=True),
+    "any_turn": TurnRule("any turn that met it", any_turn, every_turn=False),
+    "first_credited": TurnRule("the first turn that met it", any_turn, every_turn=False),
+    "last_turn": TurnRule("the last turn", last_turn, every_turn=True),
 }
 """The first two differ in what is judged: after the first credit, ``first_credited`` asks no more."""
 SAMPLE_RULES: Mapping[str, SampleRule] = {
