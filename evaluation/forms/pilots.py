@@ -116,7 +116,9 @@ class PilotForm(BudgetForm):
     turns = forms.IntegerField(min_value=1, max_value=int(LIMITS["turns"]), required=False, label="Turns per session")
     tool_calls = forms.IntegerField(min_value=0, required=False, label="Tool calls per turn")
     tokens = forms.IntegerField(min_value=0, required=False, label="Agent tokens per session")
-    cost = forms.FloatField(min_value=0, required=False, label="US dollars per session", help_text="0 means no limit.")
+    cost = forms.FloatField(
+        min_value=0, required=False, label="Agent US dollars per session", help_text="0 means no limit."
+    )
 
     def __init__(self, *args: Any, benchmark: Benchmark, pilots: QuerySet[Pilot], **options: Any) -> None:
         """``pilots``: those whose sessions may be taken over."""
