@@ -33,12 +33,14 @@ def items(results: Results, mode: ScoringMode) -> Figure:
         for figure in figures
     ]
     suspects = sum(bool(figure.suspicion) for figure in figures)
+    discriminating = any(figure.discrimination is not None for figure in figures)
     return Figure(
         "items",
         "Items one by one",
         f"Met: the share of sessions that covered the intent or met the criterion. Discrimination: its correlation "
         f"with the rest of the session’s items of its kind; below 0, strong sessions miss it more often than weak "
-        f"ones. {suspects} of {len(figures)} are likely defects: never or always met, or against the total.",
+        f"ones. {suspects} of {len(figures)} are likely defects: never or always met, or against the total."
+        + ("" if discriminating else " These sessions are too few or too alike to tell discrimination."),
         [
             *ITEM,
             Column("kind", "Kind"),
@@ -48,7 +50,7 @@ def items(results: Results, mode: ScoringMode) -> Figure:
             Column("suspicion", "Likely defect"),
         ],
         rows,
-        Chart("scatter", label="label", x=("difficulty",), y="discrimination"),
+        Chart("scatter", label="label", x=("difficulty",), y="discrimination") if discriminating else None,
         facts={"items": len(figures), "suspects": suspects},
     )
 
