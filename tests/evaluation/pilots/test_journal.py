@@ -97,7 +97,8 @@ def test_a_worker_killed_before_the_checkpoint_does_not_act_twice(
     take_up_again(session)
 
     assert len(post.sent) == 2
-    results = list(ToolCall.objects.filter(turn__session=session).values_list("result", flat=True))
+    calls = ToolCall.objects.filter(turn__session=session).order_by("position")
+    results = list(calls.values_list("result", flat=True))
     assert results[1:] == ["Parcel 1 is on its way.", "Parcel 2 is on its way."]
     assert session.turns.get().snapshot.manifest.keys() == {"a.txt"}
 
@@ -122,7 +123,7 @@ def test_once_the_turn_is_stored_its_calls_have_their_keys_and_only_outside_ones
     keys = list(ToolCall.objects.filter(turn__session=session).order_by("position").values_list("key", flat=True))
     assert keys[0] == call_key(session.pk, 1, 1, "write_file", json.dumps({"path": "a.txt", "content": "x"}))
     assert len(set(keys)) == 3
-    assert list(MadeCall.objects.values_list("key", flat=True)) == keys[1:]
+    assert list(MadeCall.objects.order_by("pk").values_list("key", flat=True)) == keys[1:]
 
 
 def test_a_worker_that_lost_its_lease_does_not_act(post: Post, session: Session, monkeypatch: pytest.MonkeyPatch):
