@@ -11,7 +11,7 @@ from evaluation.tools.apps.amazon.cart_api import own_cart
 from evaluation.tools.apps.amazon.common import AmazonCall, Query, app
 from evaluation.tools.apps.amazon.state import Address, Order, OrderItem, PaymentCard, cost_of
 from evaluation.tools.apps.framework import InvalidError, NotFoundError, Page, PageIndex, PageLimit, matches, paginate
-from evaluation.tools.apps.framework.records import as_dict
+from evaluation.tools.apps.framework.records import as_dict, without_owner
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -20,13 +20,13 @@ Text = Annotated[str, Field(min_length=1, max_length=200)]
 def show_addresses(call: AmazonCall, query: Query = "") -> list[dict[str, Any]]:
     """List or search your saved addresses."""
     own = [each for each in call.state.addresses if each.owner == call.user]
-    return [_without_owner(each) for each in own if matches(query, each.name, one_line(each))]
+    return [without_owner(each) for each in own if matches(query, each.name, one_line(each))]
 
 
 @app.api()
 def show_address(call: AmazonCall, address_id: int) -> dict[str, Any]:
     """Show a saved address."""
-    return _without_owner(_address(call, address_id))
+    return without_owner(call.own(call.state.addresses, address_id))
 
 
 @app.api()
@@ -48,7 +48,7 @@ def add_address(
 @app.api()
 def delete_address(call: AmazonCall, address_id: int) -> dict[str, Any]:
     """Delete a saved address."""
-    call.state.addresses.remove(_address(call, address_id).address_id)
+    call.state.addresses.remove(call.own(call.state.addresses, address_id).address_id)
     return {"message": "The address was deleted."}
 
 
@@ -61,7 +61,7 @@ def show_payment_cards(call: AmazonCall) -> list[dict[str, Any]]:
 @app.api()
 def show_payment_card(call: AmazonCall, payment_card_id: int) -> dict[str, Any]:
     """Show a payment card."""
-    return _card_shown(_card(call, payment_card_id))
+    return _card_shown(call.own(call.state.cards, payment_card_id))
 
 
 @app.api()
@@ -85,7 +85,9 @@ def add_payment_card(
 @app.api()
 def place_order(call: AmazonCall, payment_card_id: int, address_id: int) -> dict[str, Any]:
     """Buy everything in your cart."""
-    card, address, cart = _card(call, payment_card_id), _address(call, address_id), own_cart(call)
+    card = call.own(call.state.cards, payment_card_id)
+    address = call.own(call.state.addresses, address_id)
+    cart = own_cart(call)
     if not cart:
         raise InvalidError("Your cart is empty.")
     _require_valid(call, card)
@@ -127,10 +129,7 @@ def show_orders(call: AmazonCall, query: Query = "", page_index: PageIndex = 0, 
 @app.api()
 def show_order(call: AmazonCall, order_id: int) -> dict[str, Any]:
     """Show an order."""
-    order = call.state.orders.find(order_id)
-    if order is None or order.owner != call.user:
-        raise NotFoundError(f"You have no order with order_id {order_id}.")
-    return _order_shown(call, order)
+    return _order_shown(call, call.own(call.state.orders, order_id))
 
 
 @app.api()
@@ -155,20 +154,6 @@ def one_line(address: Address) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _address(call: AmazonCall, address_id: int) -> Address:
-    address = call.state.addresses.find(address_id)
-    if address is None or address.owner != call.user:
-        raise NotFoundError(f"You have no address with address_id {address_id}.")
-    return address
-
-
-def _card(call: AmazonCall, payment_card_id: int) -> PaymentCard:
-    card = call.state.cards.find(payment_card_id)
-    if card is None or card.owner != call.user:
-        raise NotFoundError(f"You have no payment card with payment_card_id {payment_card_id}.")
-    return card
-
-
 def _require_valid(call: AmazonCall, card: PaymentCard) -> None:
     if (card.expiry_year, card.expiry_month) < (call.now.year, call.now.month):
         raise InvalidError("The payment card has expired.")
@@ -176,7 +161,7 @@ def _require_valid(call: AmazonCall, card: PaymentCard) -> None:
 
 def _card_shown(card: PaymentCard) -> dict[str, Any]:
     """As shops show it: neither the whole number nor the code."""
-    shown = _without_owner(card)
+    shown = without_owner(card)
     del shown["cvv_number"], shown["balance"]
     return {**shown, "card_number": f"**** {card.card_number[-4:]}"}
 
@@ -201,12 +186,6 @@ def _names(call: AmazonCall, order: Order) -> list[str]:
 
 
 def _order_shown(call: AmazonCall, order: Order) -> dict[str, Any]:
-    shown = _without_owner(order)
+    shown = without_owner(order)
     shown["items"] = [{**as_dict(item), "name": call.state.products.get(item.product_id).name} for item in order.items]
-    return shown
-
-
-def _without_owner(record: Address | PaymentCard | Order) -> dict[str, Any]:
-    shown = as_dict(record)
-    del shown["owner"]
     return shown

@@ -1,6 +1,6 @@
 """What a simulated app is made of: tables, accounts, APIs."""
 
-from evaluation.tools.apps.framework.accounts import add_account_apis
+from evaluation.tools.apps.framework.accounts import PeopleQuery, add_account_apis, search_people
 from evaluation.tools.apps.framework.app import Api, App, AppView, Call, TableView
 from evaluation.tools.apps.framework.errors import (
     AppDataError,
@@ -32,6 +32,7 @@ __all__ = [
     "Page",
     "PageIndex",
     "PageLimit",
+    "PeopleQuery",
     "Table",
     "TableView",
     "UnauthorizedError",
@@ -39,4 +40,5 @@ __all__ = [
     "matches",
     "paginate",
     "rank",
+    "search_people",
 ]

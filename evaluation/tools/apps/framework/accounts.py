@@ -11,7 +11,9 @@ from pydantic import Field
 
 from evaluation.tools.apps.framework.app import App, Call
 from evaluation.tools.apps.framework.errors import ConflictError, InvalidError, UnauthorizedError
+from evaluation.tools.apps.framework.paging import Page, paginate
 from evaluation.tools.apps.framework.state import Account, AppState, Token
+from evaluation.tools.apps.framework.text import rank
 
 TOKEN_MINUTES = 60
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
@@ -21,6 +23,18 @@ Username = Annotated[
 ]
 Password = Annotated[str, Field(min_length=1, max_length=200)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+PeopleQuery = Annotated[str, Field(max_length=200, description="Part of a name or an email address")]
+
+
+def search_people(call: Call[Any], query: str, page_index: int, page_limit: int) -> Page:
+    """Accounts of the app as first and last name and email address."""
+    found = rank(query, call.state.accounts, lambda account: (account.name, account.username))
+    people = [
+        {"first_name": person.first_name, "last_name": person.last_name, "email": person.username} for person in found
+    ]
+    return paginate(people, page_index, page_limit)
 
 
 def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:

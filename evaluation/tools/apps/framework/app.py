@@ -10,8 +10,9 @@ from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
 from pydantic import Field, ValidationError, create_model
 
-from evaluation.tools.apps.framework.errors import AppError, InvalidError, UnauthorizedError
+from evaluation.tools.apps.framework.errors import AppError, InvalidError, NotFoundError, UnauthorizedError
 from evaluation.tools.apps.framework.state import LAST, Account, AppState, Change
+from evaluation.tools.apps.framework.tables import Key, Record, Table
 from evaluation.tools.tool import Arguments
 
 State = TypeVar("State", bound=AppState)
@@ -37,6 +38,13 @@ class Call(Generic[State]):
     @property
     def user(self) -> str:
         return self.account.username
+
+    def own(self, table: Table[Record], key: Key) -> Record:
+        """Raises NotFoundError, also for a record that is somebody else's."""
+        record = table.find(key)
+        if record is None or getattr(record, "owner", None) != self.user:
+            raise NotFoundError(f"You have no {table.noun} with {table.key} {key}.")
+        return record
 
     def stamp_in(self, **parts: float) -> str:
         return (self.now + timedelta(**parts)).strftime(STAMP)

@@ -12,3 +12,9 @@ def as_dict(record: Any) -> dict[str, Any]:
         name: tuple(map(as_dict, value)) if isinstance(value, tuple) and value and is_dataclass(value[0]) else value
         for name, value in vars(record).items()
     }
+
+
+def without_owner(record: Any) -> dict[str, Any]:
+    shown = as_dict(record)
+    del shown["owner"]
+    return shown

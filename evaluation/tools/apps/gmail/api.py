@@ -11,9 +11,10 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
+    PeopleQuery,
     matches,
     paginate,
-    rank,
+    search_people,
 )
 from evaluation.tools.apps.gmail import label_api, writing_api
 from evaluation.tools.apps.gmail.common import (
@@ -35,16 +36,12 @@ __all__ = ["app", "label_api", "writing_api"]
 @app.api()
 def search_users(
     call: GmailCall,
-    query: Annotated[str, Field(max_length=200, description="Part of a name or an email address")] = "",
+    query: PeopleQuery = "",
     page_index: PageIndex = 0,
     page_limit: PageLimit = 5,
 ) -> Page:
     """Search people who use Gmail, by name or email address."""
-    found = rank(query, call.state.accounts, lambda account: (account.name, account.username))
-    people = [
-        {"first_name": person.first_name, "last_name": person.last_name, "email": person.username} for person in found
-    ]
-    return paginate(people, page_index, page_limit)
+    return search_people(call, query, page_index, page_limit)
 
 
 @app.api()

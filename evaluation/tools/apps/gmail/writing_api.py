@@ -9,7 +9,6 @@ from pydantic import Field
 
 from evaluation.tools.apps.framework import (
     InvalidError,
-    NotFoundError,
     Page,
     PageIndex,
     PageLimit,
@@ -115,7 +114,7 @@ def update_draft(
     """Change a draft. What is left out stays as it is."""
     given = {"recipients": recipient_email_addresses, "subject": subject, "body": body}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    call.state.drafts.put(replace(_draft(call, draft_id), updated_at=call.stamp, **changes))
+    call.state.drafts.put(replace(call.own(call.state.drafts, draft_id), updated_at=call.stamp, **changes))
     return {"message": "The draft was updated."}
 
 
@@ -131,20 +130,20 @@ def show_drafts(call: GmailCall, query: Query = "", page_index: PageIndex = 0, p
 @app.api()
 def show_draft(call: GmailCall, draft_id: int) -> dict[str, Any]:
     """Show a draft."""
-    return _draft_shown(_draft(call, draft_id))
+    return _draft_shown(call.own(call.state.drafts, draft_id))
 
 
 @app.api()
 def delete_draft(call: GmailCall, draft_id: int) -> dict[str, Any]:
     """Delete a draft."""
-    call.state.drafts.remove(_draft(call, draft_id).draft_id)
+    call.state.drafts.remove(call.own(call.state.drafts, draft_id).draft_id)
     return {"message": "The draft was deleted."}
 
 
 @app.api()
 def send_email_from_draft(call: GmailCall, draft_id: int) -> dict[str, Any]:
     """Send a draft. It is a draft no longer."""
-    draft = _draft(call, draft_id)
+    draft = call.own(call.state.drafts, draft_id)
     if not draft.recipients:
         raise InvalidError("The draft has no recipients. Add them with update_draft.")
     call.state.drafts.remove(draft_id)
@@ -178,13 +177,6 @@ def _send(call: GmailCall, draft: Draft, message: str) -> dict[str, Any]:
         elif person in email.recipients and person != call.user:
             state.mailboxes.put(replace(box, read=False, archived=False))
     return {"message": message, "sent_email_id": email.email_id, "sent_email_thread_id": thread_id}
-
-
-def _draft(call: GmailCall, draft_id: int) -> Draft:
-    draft = call.state.drafts.find(draft_id)
-    if draft is None or draft.owner != call.user:
-        raise NotFoundError(f"You have no draft with draft_id {draft_id}.")
-    return draft
 
 
 def _thread_of_draft(call: GmailCall, thread_id: int | None, answered_id: int | None) -> int | None:

@@ -9,15 +9,15 @@ from pydantic import Field
 
 from evaluation.tools.apps.framework import (
     ConflictError,
-    NotFoundError,
     Page,
     PageIndex,
     PageLimit,
     paginate,
     rank,
 )
+from evaluation.tools.apps.framework.records import without_owner
 from evaluation.tools.apps.phone import message_api
-from evaluation.tools.apps.phone.common import PhoneCall, PhoneNumber, Text, app, name_of, without_owner
+from evaluation.tools.apps.phone.common import PhoneCall, PhoneNumber, Text, app, name_of
 from evaluation.tools.apps.phone.state import Alarm, Contact
 
 __all__ = ["app", "message_api"]
@@ -95,7 +95,7 @@ def update_contact(
     birthday: Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="YYYY-MM-DD")] | None = None,
 ) -> dict[str, Any]:
     """Change a contact. What is left out stays as it is."""
-    contact = _contact(call, contact_id)
+    contact = call.own(call.state.contacts, contact_id)
     if phone_number != contact.phone_number:
         _require_new_number(call, phone_number)
     given: dict[str, Any] = {
@@ -115,7 +115,7 @@ def update_contact(
 @app.api()
 def delete_contact(call: PhoneCall, contact_id: int) -> dict[str, Any]:
     """Delete a contact."""
-    call.state.contacts.remove(_contact(call, contact_id).contact_id)
+    call.state.contacts.remove(call.own(call.state.contacts, contact_id).contact_id)
     return {"message": "The contact was deleted."}
 
 
@@ -129,7 +129,7 @@ def show_alarms(call: PhoneCall, page_index: PageIndex = 0, page_limit: PageLimi
 @app.api()
 def show_alarm(call: PhoneCall, alarm_id: int) -> dict[str, Any]:
     """Show an alarm."""
-    return without_owner(_alarm(call, alarm_id))
+    return without_owner(call.own(call.state.alarms, alarm_id))
 
 
 @app.api()
@@ -170,29 +170,15 @@ def update_alarm(
         "vibration": vibration,
     }
     changes = {name: value for name, value in given.items() if value is not None}
-    call.state.alarms.put(replace(_alarm(call, alarm_id), **changes))
+    call.state.alarms.put(replace(call.own(call.state.alarms, alarm_id), **changes))
     return {"message": "The alarm was updated."}
 
 
 @app.api()
 def delete_alarm(call: PhoneCall, alarm_id: int) -> dict[str, Any]:
     """Delete an alarm."""
-    call.state.alarms.remove(_alarm(call, alarm_id).alarm_id)
+    call.state.alarms.remove(call.own(call.state.alarms, alarm_id).alarm_id)
     return {"message": "The alarm was deleted."}
-
-
-def _contact(call: PhoneCall, contact_id: int) -> Contact:
-    contact = call.state.contacts.find(contact_id)
-    if contact is None or contact.owner != call.user:
-        raise NotFoundError(f"You have no contact with contact_id {contact_id}.")
-    return contact
-
-
-def _alarm(call: PhoneCall, alarm_id: int) -> Alarm:
-    alarm = call.state.alarms.find(alarm_id)
-    if alarm is None or alarm.owner != call.user:
-        raise NotFoundError(f"You have no alarm with alarm_id {alarm_id}.")
-    return alarm
 
 
 def _require_new_number(call: PhoneCall, number: str | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,8 +11,7 @@ from evaluation.tools.apps.framework import (
     Call,
     add_account_apis,
 )
-from evaluation.tools.apps.framework.records import as_dict
-from evaluation.tools.apps.phone.state import Alarm, Contact, PhoneState
+from evaluation.tools.apps.phone.state import Contact, PhoneState
 from evaluation.tools.apps.phone.view import VIEW
 
 app = App("phone", PhoneState, VIEW)
@@ -25,9 +24,3 @@ Text = Annotated[str, Field(max_length=500)]
 
 def name_of(contact: Contact) -> str:
     return f"{contact.first_name} {contact.last_name}".strip()
-
-
-def without_owner(record: Contact | Alarm) -> dict[str, Any]:
-    shown = as_dict(record)
-    del shown["owner"]
-    return shown

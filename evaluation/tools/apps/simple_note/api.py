@@ -8,7 +8,6 @@ from pydantic import Field
 from evaluation.tools.apps.framework import (
     App,
     Call,
-    NotFoundError,
     Page,
     PageIndex,
     PageLimit,
@@ -52,7 +51,7 @@ def search_notes(
 @app.api()
 def show_note(call: SimpleNoteCall, note_id: int) -> dict[str, Any]:
     """Show a note with its content."""
-    note = _own(call, note_id)
+    note = call.own(call.state.notes, note_id)
     return {**_summary(note), "content": note.content}
 
 
@@ -101,7 +100,7 @@ def add_content_to_note(
     at_start: Annotated[bool, Field(description="Put it before what is there, instead of after")] = False,
 ) -> dict[str, Any]:
     """Add text to a note's content, as a new paragraph."""
-    old = _own(call, note_id).content
+    old = call.own(call.state.notes, note_id).content
     parts = (content, old) if at_start else (old, content)
     _change(call, note_id, content="\n".join(part for part in parts if part))
     return {"message": "The content was added."}
@@ -110,19 +109,12 @@ def add_content_to_note(
 @app.api()
 def delete_note(call: SimpleNoteCall, note_id: int) -> dict[str, Any]:
     """Delete a note for good."""
-    call.state.notes.remove(_own(call, note_id).note_id)
+    call.state.notes.remove(call.own(call.state.notes, note_id).note_id)
     return {"message": "The note was deleted."}
 
 
-def _own(call: SimpleNoteCall, note_id: int) -> Note:
-    note = call.state.notes.find(note_id)
-    if note is None or note.owner != call.user:
-        raise NotFoundError(f"You have no note with note_id {note_id}.")
-    return note
-
-
 def _change(call: SimpleNoteCall, note_id: int, **changes: Any) -> None:
-    call.state.notes.put(replace(_own(call, note_id), updated_at=call.stamp, **changes))
+    call.state.notes.put(replace(call.own(call.state.notes, note_id), updated_at=call.stamp, **changes))
 
 
 def _summary(note: Note) -> dict[str, Any]:

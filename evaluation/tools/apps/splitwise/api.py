@@ -14,10 +14,11 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
+    PeopleQuery,
     add_account_apis,
     matches,
     paginate,
-    rank,
+    search_people,
 )
 from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.splitwise.seed import complete
@@ -40,16 +41,12 @@ Shares = Annotated[
 @app.api()
 def search_users(
     call: SplitwiseCall,
-    query: Annotated[str, Field(max_length=200, description="Part of a name or an email address")] = "",
+    query: PeopleQuery = "",
     page_index: PageIndex = 0,
     page_limit: PageLimit = 5,
 ) -> Page:
     """Search people who use Splitwise, by name or email address."""
-    found = rank(query, call.state.accounts, lambda account: (account.name, account.username))
-    people = [
-        {"first_name": person.first_name, "last_name": person.last_name, "email": person.username} for person in found
-    ]
-    return paginate(people, page_index, page_limit)
+    return search_people(call, query, page_index, page_limit)
 
 
 @app.api()

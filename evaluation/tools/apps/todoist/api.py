@@ -15,8 +15,10 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
+    PeopleQuery,
     paginate,
     rank,
+    search_people,
 )
 from evaluation.tools.apps.todoist import comment_api, label_api, sub_task_api, task_api
 from evaluation.tools.apps.todoist.common import (
@@ -38,16 +40,12 @@ __all__ = ["app", "comment_api", "label_api", "sub_task_api", "task_api"]
 @app.api()
 def search_users(
     call: TodoistCall,
-    query: Annotated[str, Field(max_length=200, description="Part of a name or an email address")] = "",
+    query: PeopleQuery = "",
     page_index: PageIndex = 0,
     page_limit: PageLimit = 5,
 ) -> Page:
     """Search people who use Todoist, by name or email address."""
-    found = rank(query, call.state.accounts, lambda account: (account.name, account.username))
-    people = [
-        {"first_name": person.first_name, "last_name": person.last_name, "email": person.username} for person in found
-    ]
-    return paginate(people, page_index, page_limit)
+    return search_people(call, query, page_index, page_limit)
 
 
 @app.api()
@@ -180,9 +178,7 @@ def show_notification_count(call: TodoistCall, is_read: bool | None = None) -> d
 @app.api()
 def mark_notification(call: TodoistCall, notification_id: int, is_read: bool = True) -> dict[str, Any]:
     """Mark a notification as read or unread."""
-    notification = call.state.notifications.find(notification_id)
-    if notification is None or notification.owner != call.user:
-        raise NotFoundError(f"You have no notification with notification_id {notification_id}.")
+    notification = call.own(call.state.notifications, notification_id)
     call.state.notifications.put(replace(notification, is_read=is_read))
     return {"message": "The notification was marked."}
 

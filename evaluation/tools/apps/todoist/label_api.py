@@ -10,7 +10,6 @@ from pydantic import Field
 from evaluation.tools.apps.framework import (
     ConflictError,
     InvalidError,
-    NotFoundError,
     Page,
     PageIndex,
     PageLimit,
@@ -45,7 +44,7 @@ def create_label(call: TodoistCall, name: Name, color: str = "") -> dict[str, An
 @app.api()
 def delete_label(call: TodoistCall, label_id: int) -> dict[str, Any]:
     """Delete a label; it is taken off all tasks."""
-    _label(call, label_id)
+    call.own(call.state.labels, label_id)
     for task in [task for task in call.state.tasks if label_id in task.labels]:
         call.state.tasks.put(replace(task, labels=tuple(each for each in task.labels if each != label_id)))
     call.state.labels.remove(label_id)
@@ -56,7 +55,7 @@ def delete_label(call: TodoistCall, label_id: int) -> dict[str, Any]:
 def add_label_to_task(call: TodoistCall, task_id: int, label_id: int) -> dict[str, Any]:
     """Put a label on a task."""
     task = visible_task(call, task_id)
-    _label(call, label_id)
+    call.own(call.state.labels, label_id)
     labels = tuple(dict.fromkeys((*task.labels, label_id)))
     call.state.tasks.put(replace(task, labels=labels, updated_at=call.stamp))
     return {"message": "The task has the label."}
@@ -75,10 +74,3 @@ def remove_label_from_task(call: TodoistCall, task_id: int, label_id: int) -> di
 
 def _own_labels(call: TodoistCall) -> list[Label]:
     return [label for label in call.state.labels if label.owner == call.user]
-
-
-def _label(call: TodoistCall, label_id: int) -> Label:
-    label = call.state.labels.find(label_id)
-    if label is None or label.owner != call.user:
-        raise NotFoundError(f"You have no label with label_id {label_id}.")
-    return label
