@@ -43,6 +43,6 @@ def _migrate(name: str) -> None:
 
 def _fingerprint() -> str:
     found = hashlib.sha256((CHECKOUT / "requirements.lock").read_bytes())  # some apps are libraries
-    for path in sorted(CHECKOUT.glob("*/migrations/*.py")):
+    for path in sorted([*CHECKOUT.glob("*/migrations/*.py"), *CHECKOUT.glob("*/migrations/*.sql")]):
         found.update(str(path.relative_to(CHECKOUT)).encode() + path.read_bytes())
     return found.hexdigest()[:12]

@@ -11,13 +11,6 @@ class Migration(migrations.Migration):
 
     initial = True
 
-    replaces = [
-        ('annotations', '0001_initial'),
-        ('annotations', '0002_initial'),
-        ('annotations', '0003_invariants'),
-        ('annotations', '0004_auditors'),
-    ]
-
     dependencies = [
         ('studio', '0001_squashed_0017_authoring'),
     ]

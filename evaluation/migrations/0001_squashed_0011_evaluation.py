@@ -37,20 +37,6 @@ class Migration(migrations.Migration):
 
     initial = True
 
-    replaces = [
-        ('evaluation', '0001_initial'),
-        ('evaluation', '0002_initial'),
-        ('evaluation', '0003_invariants'),
-        ('evaluation', '0004_scripted_endpoints'),
-        ('evaluation', '0005_rehearsals'),
-        ('evaluation', '0006_recorded_calls'),
-        ('evaluation', '0007_script_examples'),
-        ('evaluation', '0008_assisting'),
-        ('evaluation', '0009_assisting_invariants'),
-        ('evaluation', '0010_suggestion_failures_to_the_letter'),
-        ('evaluation', '0011_proposals_by_name'),
-    ]
-
     dependencies = [
         ('annotations', '0001_squashed_0004_audits'),
         ('studio', '0001_squashed_0017_authoring'),

@@ -19,26 +19,6 @@ class Migration(migrations.Migration):
 
     initial = True
 
-    replaces = [
-        ('studio', '0001_initial'),
-        ('studio', '0002_invariants'),
-        ('studio', '0003_search'),
-        ('studio', '0004_notifications'),
-        ('studio', '0005_working_copies'),
-        ('studio', '0006_plan'),
-        ('studio', '0007_visits'),
-        ('studio', '0008_script_reports'),
-        ('studio', '0009_board_moves'),
-        ('studio', '0010_reviewing'),
-        ('studio', '0011_persona_attributes'),
-        ('studio', '0012_set_aside'),
-        ('studio', '0013_templates'),
-        ('studio', '0014_letter_keys'),
-        ('studio', '0015_kept_pages'),
-        ('studio', '0016_expected_artifacts'),
-        ('studio', '0017_settled_remarks'),
-    ]
-
     dependencies = [
         ('auth', '0012_alter_user_first_name_max_length'),
     ]
