@@ -20,7 +20,7 @@ from evaluation.assistance.opinions import RUN_OPINIONS
 from evaluation.assistance.requests import RUN_PROPOSAL, resend_unclaimed
 from evaluation.pilots import judging_work
 from evaluation.pilots.carrier import Carrier
-from evaluation.pilots.lifecycle import sweep
+from evaluation.pilots.lifecycle import COMPUTE_RESULTS, compute_ahead, sweep
 from evaluation.pilots.queue import WAKE
 from evaluation.pilots.rejudging import RUN_JUDGING
 from evaluation.trials.analyses import analyse_missing, analyse_scripts
@@ -60,6 +60,11 @@ def run_proposal(proposal_id: int) -> None:
 @shared_task(name=RUN_OPINIONS)
 def run_opinions(task_id: int) -> None:
     opinion_work.work_on(task_id)
+
+
+@shared_task(name=COMPUTE_RESULTS)
+def compute_results(benchmark_id: int) -> None:
+    compute_ahead(benchmark_id)
 
 
 def start_sweeping(**_: Any) -> None:

@@ -10,7 +10,7 @@ from django import forms
 
 from evaluation.models import Pilot
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.benchmark_results import choose_pilots
+from evaluation.results.benchmark_results import address_of, choose_pilots
 from evaluation.results.figures.catalogue import FIGURES
 
 STYLES = ("json", "csv", "markdown", "latex")
@@ -46,7 +46,7 @@ class ResultsForm(forms.Form):
     @property
     def address(self) -> str:
         """The choice as a query string, the scoring included."""
-        return urlencode([("pilot", number) for number in sorted(self.numbers)] + [("scoring", self.mode.value)])
+        return address_of(self.chosen, self.mode)
 
     def address_of_figure(self, name: str) -> str:
         """With the pilots, unless the figure is of pilots of another mode."""

@@ -11,6 +11,7 @@ from evaluation.models.opinions import OpinionCall, OpinionRequest, SecondOpinio
 from evaluation.models.pilots import Pilot, Run
 from evaluation.models.rehearsals import Rehearsal, RehearsalCall
 from evaluation.models.releases import ElsewhereAcceptance, Release, ReleaseTask
+from evaluation.models.results import ComputedPart, ResultsView
 from evaluation.models.scripts import ScriptExample
 from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCall, Turn
 from evaluation.models.verdicts import Verdict, VerdictCorrection
@@ -19,6 +20,7 @@ __all__ = [
     "Agent",
     "AssistantModel",
     "BenchmarkBudget",
+    "ComputedPart",
     "ElsewhereAcceptance",
     "Judging",
     "JudgingRound",
@@ -35,6 +37,7 @@ __all__ = [
     "RehearsalCall",
     "Release",
     "ReleaseTask",
+    "ResultsView",
     "Run",
     "ScoringChoice",
     "ScriptExample",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -54,6 +55,10 @@ class Pilot(models.Model):
     """A scripted model took part: never evidence."""
     drafts = models.BooleanField(default=False)
     """Some of its tasks were not approved when it started."""
+    imported = models.CharField(max_length=200, blank=True)
+    """What it was read from, if it did not run here: never evidence, and its verdicts stand as they came."""
+    tags = ArrayField(models.CharField(max_length=40), default=list)
+    """What people call it, to choose results by."""
     state = models.CharField(max_length=12, choices=State.choices, default=State.WAITING)
     reason = models.TextField(blank=True)
     """Why it is paused; empty if a person paused it."""

@@ -6,14 +6,20 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
+from evaluation.leases.queue import enqueue
 from evaluation.leases.sessions import State, expire_dead, leasable
 from evaluation.models import Pilot, Session
+from evaluation.results.ahead import compute_ahead
 from evaluation.results.scores import store_scores
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 
+__all__ = ["COMPUTE_RESULTS", "compute_ahead", "finish_pilot", "sweep", "tell_starter"]
+
+COMPUTE_RESULTS = "evaluation.tasks.compute_results"
 OUTCOMES = {Pilot.State.FINISHED: "has finished", Pilot.State.STOPPED: "was stopped by infrastructure failures"}
 
 
@@ -37,6 +43,7 @@ def _finish(pilot_id: int) -> None:
     pilot.finished_at = timezone.now()
     pilot.save(update_fields=["state", "finished_at"])
     store_scores(pilot)
+    transaction.on_commit(lambda: enqueue(COMPUTE_RESULTS, [pilot.benchmark_id]), robust=True)
     tell_starter(pilot, f"{OUTCOMES[Pilot.State(state)]}.")
 
 

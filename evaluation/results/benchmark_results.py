@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 from evaluation.metrics.comparison import Comparison, compare, differ
 from evaluation.metrics.leaderboard import AgentScores, Cell, breakdown, leaderboard
@@ -16,10 +17,11 @@ from evaluation.models import Pilot
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.decision_rows import Criteria, Decisions, load_criteria, load_decisions
-from evaluation.results.scores import refresh_scores, score_keys
+from evaluation.results.scores import refreshed
 from evaluation.results.session_rows import agent_names, rows_without_history, session_rows
+from evaluation.results.stored_parts import read_part, store_part
 from studio.domain.bounded_cache import BoundedCache
-from studio.models import Benchmark, Category
+from studio.models import Benchmark, Category, Persona
 
 UNGROUPED = "none given"
 
@@ -59,10 +61,19 @@ class Results:
     """Of all that the pilots' scores follow from."""
     agents: Mapping[int, str]
     """By pilot."""
-    rows: Sequence[SessionRow]
-    scored: Sequence[ScoredSession]
-    alone: Sequence[SessionRow]
-    """Sessions of ablated tasks without their earlier sessions: part of no score."""
+
+    @property
+    def rows(self) -> Sequence[SessionRow]:
+        return self.once(("rows",), lambda: session_rows(self.pilots), list[SessionRow])
+
+    @property
+    def scored(self) -> Sequence[ScoredSession]:
+        return self.once(("scored",), lambda: score_sessions(self.rows))
+
+    @property
+    def alone(self) -> Sequence[SessionRow]:
+        """Sessions of ablated tasks without their earlier sessions: part of no score."""
+        return self.once(("alone",), lambda: rows_without_history(self.pilots), list[SessionRow])
 
     def board(self, mode: ScoringMode) -> list[AgentScores]:
         """Personas without their intervals."""
@@ -71,7 +82,9 @@ class Results:
         )
 
     def whole_board(self, mode: ScoringMode) -> list[AgentScores]:
-        return self.once(("whole board", mode.value), lambda: leaderboard(self.rows, self.scored, mode))
+        return self.once(
+            ("whole board", mode.value), lambda: leaderboard(self.rows, self.scored, mode), list[AgentScores]
+        )
 
     def breakdown(self, label: str, mode: ScoringMode, *, intervals: bool = True) -> dict[str, dict[str, Cell]]:
         return self.once(
@@ -86,6 +99,7 @@ class Results:
         return self.once(
             ("compare", first, second, metric, mode.value),
             lambda: compare(self.of_agent(first), self.of_agent(second), metric, mode),
+            Comparison,
         )
 
     def differ(self, first: str, second: str, metric: Metric, mode: ScoringMode) -> bool:
@@ -105,8 +119,17 @@ class Results:
         rounds = self.decisions.rounds.values()
         return self.once(("criteria", mode.value), lambda: load_criteria(rounds, mode))
 
-    def once(self, part: tuple[str, ...], compute: Callable[[], T]) -> T:
-        return _once((self.key, *part), compute)
+    def once(self, part: tuple[str, ...], compute: Callable[[], T], kind: type[T] | None = None) -> T:
+        """Remembered in this process; with its ``kind``, also in the database."""
+        value: T | None = _computed.get_many([(self.key, *part)]).get((self.key, *part))
+        if value is None and kind is not None:
+            value = read_part(self.key, "/".join(part), kind)
+        if value is None:
+            value = compute()
+            if kind is not None:
+                store_part(self.benchmark.pk, self.key, "/".join(part), kind, value)
+        _computed.put((self.key, *part), value)
+        return value
 
     @property
     def scripted_agents(self) -> set[str]:
@@ -132,30 +155,23 @@ def choose_pilots(
     return sorted(chosen, key=lambda pilot: pilot.number)
 
 
+def address_of(pilots: Iterable[Pilot], mode: ScoringMode) -> str:
+    """The choice as a query string."""
+    return urlencode([("pilot", number) for number in sorted(pilot.number for pilot in pilots)] + [("scoring", mode)])
+
+
 def compute_results(benchmark: Benchmark, pilots: Sequence[Pilot]) -> Results:
-    pilots = refresh_scores(pilots)
-    keys = score_keys([pilot.pk for pilot in pilots])
-    key = hashlib.sha256(json.dumps(sorted(keys.items())).encode()).hexdigest()
-    rows, scored, alone = _once((key, "sessions"), lambda: _scored_rows(pilots))
-    return Results(benchmark, pilots, key, agent_names(pilots), rows, scored, alone)
-
-
-def _scored_rows(pilots: Sequence[Pilot]) -> tuple[list[SessionRow], list[ScoredSession], list[SessionRow]]:
-    rows = session_rows(pilots)
-    return rows, score_sessions(rows), rows_without_history(pilots)
+    """What is stored of them, or what is computed as it is asked for."""
+    pilots, keys = refreshed(pilots)
+    personas = Persona.objects.filter(benchmark=benchmark).order_by("position", "pk").values_list("pk", "user_id")
+    named = [benchmark.slug, list(personas), sorted(keys.items())]
+    key = hashlib.sha256(json.dumps(named).encode()).hexdigest()
+    return Results(benchmark, pilots, key, agent_names(pilots))
 
 
 def forget() -> None:
     """Whatever was computed."""
     _computed.clear()
-
-
-def _once(key: tuple[str, ...], compute: Callable[[], T]) -> T:
-    value: T | None = _computed.get_many([key]).get(key)
-    if value is None:
-        value = compute()
-        _computed.put(key, value)
-    return value
 
 
 def category_names(benchmark: Benchmark) -> dict[str, str]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.metrics.failures import PATTERNS, Evidence
 from evaluation.metrics.intervals import Estimate
@@ -116,9 +121,8 @@ class BreakdownTable:
     """Value, its name, and agents with their cells."""
 
 
-def breakdown_tables(results: Results, mode: ScoringMode) -> list[BreakdownTable]:
-    """Without the labels that tell nothing apart."""
-    names = category_names(results.benchmark)
+def breakdown_tables(results: Results, mode: ScoringMode, names: Mapping[str, str]) -> list[BreakdownTable]:
+    """Without the labels that tell nothing apart. ``names``: of categories."""
     tables = []
     for label, heading in LABELS.items():
         table = results.breakdown(label, mode, intervals=False)
@@ -137,6 +141,42 @@ def _name(value: str, names: Mapping[str, str]) -> str:
     if not value:
         return UNGROUPED
     return f"{value} · {names[value]}" if value in names else value.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class LeaderboardPage:
+    board: Sequence[BoardRow]
+    personas: Sequence[str]
+    statuses: Sequence[StatusRow]
+    breakdowns: Sequence[BreakdownTable]
+
+
+def leaderboard_html(results: Results, mode: ScoringMode, address: str) -> SafeString:
+    """All tables of the page; ``address``: the choice as a query string. Filling in the template takes longer than
+    everything else, so what came of it is remembered."""
+    names = category_names(results.benchmark)
+    digest = hashlib.sha256(json.dumps([address, sorted(names.items())]).encode()).hexdigest()
+    slug = results.benchmark.slug
+    return mark_safe(  # what our own template made
+        results.once(
+            ("leaderboard", mode.value, digest),
+            lambda: render_to_string(
+                "evaluation/results/parts/leaderboard.html",
+                {"slug": slug, "address": address, "mode": mode, "page": leaderboard_page(results, mode, names)},
+            ),
+            str,
+        )
+    )
+
+
+def leaderboard_page(results: Results, mode: ScoringMode, names: Mapping[str, str]) -> LeaderboardPage:
+    board = results.board(mode)
+    return LeaderboardPage(
+        board_rows(results, board, mode),
+        sorted({name for agent in board for name in agent.personas}),
+        status_rows(results),
+        breakdown_tables(results, mode, names),
+    )
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,11 @@ def read_scores(pilot: Pilot) -> dict[str, Any] | None:
 
 def refresh_scores(pilots: Iterable[Pilot]) -> list[Pilot]:
     """``pilots`` with the scores that follow from what is stored now, recomputed where the cache is older."""
+    return refreshed(pilots)[0]
+
+
+def refreshed(pilots: Iterable[Pilot]) -> tuple[list[Pilot], dict[int, str]]:
+    """Also the keys of their scores."""
     rows = list(pilots)
     keys = score_keys([row.pk for row in rows])
     for row in rows:
@@ -41,7 +46,7 @@ def refresh_scores(pilots: Iterable[Pilot]) -> list[Pilot]:
             row.scores = None
         elif row.scores is None or row.scores_key != keys[row.pk]:
             store_scores(row, keys[row.pk])
-    return rows
+    return rows, keys
 
 
 def store_scores(pilot: Pilot, key: str = "") -> None:

@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from evaluation.audits.blindness import open_pilots
@@ -18,9 +17,9 @@ from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.results.document import figure_document, results_document
 from evaluation.results.figures.catalogue import build_figure
 from evaluation.results.figures.figure import Figure
-from evaluation.results.figures.pages import drawing_of, figure_cells, figure_lists
+from evaluation.results.figures.pages import figure_body, figure_lists
 from evaluation.results.figures.rules import separation_of
-from evaluation.results.pages import board_rows, breakdown_tables, session_list, status_rows
+from evaluation.results.pages import leaderboard_html, session_list
 from evaluation.results.tables import Table, render_tables, tables_of
 from studio.access import SignedInRequest, find_benchmark, may
 from studio.models import Benchmark
@@ -37,21 +36,16 @@ def results(request: SignedInRequest, slug: str) -> HttpResponse:
     chosen = compute_results(benchmark, form.chosen)
     if style := form.style:
         return _download(chosen, style)
-    mode = form.mode
-    board = chosen.board(mode)
     return render(
         request,
         "evaluation/results/results.html",
         {
             "benchmark": benchmark,
             "form": form,
-            "mode": mode,
+            "mode": form.mode,
             "modes": list(ScoringMode),
-            "board": board_rows(chosen, board, mode),
-            "personas": sorted({name for agent in board for name in agent.personas}),
-            "statuses": status_rows(chosen),
+            "leaderboard": leaderboard_html(chosen, form.mode, form.address),
             "downloads": DOWNLOADS,
-            "breakdowns": breakdown_tables(chosen, mode),
             "may_start": may(request.user, benchmark, "pilot"),
         },
     )
@@ -112,7 +106,6 @@ def charts(request: SignedInRequest, slug: str) -> HttpResponse:
     figure = build_figure(chosen, form.figure_name, form.mode)
     if form.style:
         return _download_figure(chosen, figure, form)
-    sessions = f"{reverse('evaluation:result_sessions', args=[slug])}?{form.address}"
     return render(
         request,
         "evaluation/results/charts.html",
@@ -124,8 +117,7 @@ def charts(request: SignedInRequest, slug: str) -> HttpResponse:
             "hidden": {"figure": figure.name},
             "lists": figure_lists(form.address_of_figure),
             "figure": figure,
-            "table": figure_cells(figure, sessions),
-            "drawing": drawing_of(figure, sessions) if figure.chart else None,
+            "body": figure_body(chosen, figure, form.mode, form.address) if figure.rows else "",
             "downloads": DOWNLOADS,
         },
     )

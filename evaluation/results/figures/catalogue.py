@@ -58,5 +58,5 @@ SCORINGS = tuple(mode.value for mode in ScoringMode)
 
 def build_figure(results: Results, name: str, scoring: str) -> Figure:
     mode = ScoringMode(scoring)
-    figure = results.once(("figure", name, mode.value), lambda: FIGURES[name].build(results, mode))
+    figure = results.once(("figure", name, mode.value), lambda: FIGURES[name].build(results, mode), Figure)
     return replace(figure, scripted=tuple(sorted(results.scripted_agents)))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.benchmark_results import Results
 from evaluation.results.figures.catalogue import FIGURES, FigureKind
 from evaluation.results.figures.figure import Figure, cell_text, value_text
 
@@ -36,6 +43,25 @@ def figure_lists(address_for: Callable[[str], str]) -> list[tuple[str, list[tupl
 def figure_cells(figure: Figure, sessions: str) -> list[list[FigureCell]]:
     """``sessions`` is the address of the list of sessions, with the choice of pilots."""
     return [[_cell(row, at, figure, sessions) for at in range(len(figure.columns))] for row in figure.listed]
+
+
+def figure_body(results: Results, figure: Figure, mode: ScoringMode, address: str) -> SafeString:
+    """Drawing and table, remembered; ``address``: the choice of pilots as a query string."""
+    sessions = f"{reverse('evaluation:result_sessions', args=[results.benchmark.slug])}?{address}"
+
+    def fill() -> str:
+        return render_to_string(
+            "evaluation/results/parts/figure_body.html",
+            {
+                "figure": figure,
+                "mode": mode.value,
+                "table": figure_cells(figure, sessions),
+                "drawing": drawing_of(figure, sessions) if figure.chart else None,
+            },
+        )
+
+    digest = hashlib.sha256(sessions.encode()).hexdigest()
+    return mark_safe(results.once(("figure body", figure.name, mode.value, digest), fill, str))  # our own template
 
 
 def drawing_of(figure: Figure, sessions: str) -> dict[str, Any]:
