@@ -9,8 +9,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0028_audits_by_models'),
-        ('studio', '0032_checked_tasks'),
+        ('evaluation', '0001_squashed_0028_evaluation'),
+        ('studio', '0001_squashed_0032_studio'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
