@@ -1,4 +1,4 @@
-"""Server time of the results with much data: `python -m tests.bench.results` prints a table; exit 1 if an aim is missed.
+"""Server time of results with much data: `python -m tests.bench.results` prints a table; exit 1 if an aim is missed.
 
 Generated: 9 agents × 5 personas × 20 tasks × 3 runs, which is 2,700 sessions and some 40,000 verdicts. Times are
 wall-clock milliseconds of one request in this process: ``first`` as the first reader has it after a worker computed
