@@ -30,6 +30,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cpu-times", action="store_true", help="list the tests that take most processor time")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than processors: tests in a browser or of processes wait much of their time."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
     TransactionTestCase._fixture_teardown = lambda self: empty_tables()  # type: ignore[method-assign]
     if config.getoption("cpu_times"):

@@ -140,6 +140,7 @@ def database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Itera
             cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+@pytest.mark.slow
 def test_configured_database_and_broker_replace_the_embedded_ones(database: str, tmp_path: Path):
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     holder = start(["-c", HOLDER], theirs)
