@@ -28,6 +28,9 @@ RULE_PHRASES = {
     "reply_contains": ("The last reply", "contains"),
     "reply_lacks": ("The last reply", "does not contain"),
     "tool_called": ("The tool", "was called"),
+    "record_exists": ("A record of", "is there at the end"),
+    "record_gone": ("A record of", "is gone at the end"),
+    "nothing_else_changed": ("Nothing else", "was changed"),
 }
 """Text before and after the name of a file or tool."""
 LONG_DIFF = 8_000
@@ -164,4 +167,4 @@ def _sentence_of(rule: ExactCheck | None) -> RuleSentence | None:
     if rule is None:
         return None
     start, predicate = RULE_PHRASES[rule.kind]
-    return RuleSentence(start, rule.path or rule.tool, predicate, rule.text)
+    return RuleSentence(start, rule.path or rule.tool or f"{rule.app} {rule.table}".strip(), predicate, rule.text)

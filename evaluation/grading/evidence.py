@@ -35,6 +35,8 @@ class TurnEvidence:
     """The user's messages up to this turn."""
     reply: str
     calls: tuple[ToolRecord, ...]
+    made: tuple[ToolRecord, ...]
+    """All calls so far: what became of an app's records does not depend on the scoring mode."""
     read: Callable[[str], bytes | None]
     """Reads a workspace file; None if it does not exist."""
 
@@ -67,6 +69,7 @@ def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
             messages[: index + 1],
             turn.reply,
             select_calls(calls[: index + 1], mode),
+            select_calls(calls[: index + 1], ScoringMode.STRICT),
             manifest_reader(turn.snapshot.manifest if final_files is None else final_files),
         )
         for index, turn in enumerate(turns)
@@ -84,4 +87,4 @@ def final_manifest(session: Session) -> Manifest:
 
 
 def tool_record_of(call: ToolCall) -> ToolRecord:
-    return ToolRecord(call.name, call.arguments, call.result, call.ok)
+    return ToolRecord(call.name, call.arguments, call.result, call.ok, effects=tuple(call.effects))

@@ -1,15 +1,16 @@
-"""Exact checks on a workspace file, the reply or the tool calls."""
+"""Exact checks on a workspace file, the reply, the tool calls or what they changed in apps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evaluation.protocol.history import same_tool
 from evaluation.protocol.participants import ToolRecord
+from studio.domain.app_rules import decide
 from studio.domain.task import ExactCheck
 
-FINAL_ONLY = frozenset({"file_lacks", "reply_lacks"})
+ON_RECORDS = frozenset({"record_exists", "record_gone", "nothing_else_changed"})
+FINAL_ONLY = frozenset({"file_lacks", "reply_lacks"}) | ON_RECORDS
 """Kinds decided by the last turn alone, since absence in an earlier turn proves nothing."""
 
 
@@ -21,6 +22,10 @@ class RuleEvidence:
     calls: Sequence[ToolRecord]
     read: Callable[[str], bytes | None]
     """Reads a workspace file; None if it does not exist."""
+    made: Sequence[ToolRecord] = ()
+    """All calls so far, for the rules on records."""
+    rules: Sequence[ExactCheck] = ()
+    """All rules of the task: “nothing else” is what none of them asks for."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,15 @@ def check_rule(rule: ExactCheck, evidence: RuleEvidence) -> RuleResult:
                 return RuleResult(met, quote, f"The reply {'contains' if met else 'does not contain'} “{rule.text}”.")
             return RuleResult(not met, quote, f"The reply {'contains' if met else 'does not contain'} “{rule.text}”.")
         case "tool_called":
-            return _check_tool_call(rule, evidence.calls)
+            if not rule.tool.strip():
+                raise RuleError("The rule names no tool.")
+            return _decide(rule, evidence, evidence.calls)
+        case "record_exists" | "record_gone":
+            if not rule.app or not rule.table:
+                raise RuleError("The rule does not say of which app the record is.")
+            return _decide(rule, evidence, evidence.made)
+        case "nothing_else_changed":
+            return _decide(rule, evidence, evidence.made)
 
 
 def _check_file(rule: ExactCheck, evidence: RuleEvidence) -> RuleResult:
@@ -74,21 +87,8 @@ def _find_text(rule: ExactCheck, text: str) -> tuple[bool, str]:
     return wanted.casefold() in collapsed.casefold(), ""
 
 
-def _check_tool_call(rule: ExactCheck, calls: Sequence[ToolRecord]) -> RuleResult:
-    if not rule.tool.strip():
-        raise RuleError("The rule names no tool.")
-    for call in calls:
-        if (
-            call.ok
-            and same_tool(rule.tool, call.name)
-            and all(
-                key in call.arguments and _same(call.arguments[key], value) for key, value in rule.arguments.items()
-            )
-        ):
-            return RuleResult(True, call.name, f"{call.name} was called as required.")
-    return RuleResult(False, reason=f"{rule.tool} was not called as required.")
-
-
-def _same(actual: object, wanted: object) -> bool:
-    """Equal in value and type: True is not 1, as in JSON."""
-    return isinstance(actual, bool) == isinstance(wanted, bool) and actual == wanted
+def _decide(rule: ExactCheck, evidence: RuleEvidence, calls: Sequence[ToolRecord]) -> RuleResult:
+    history = [
+        {"tool_name": call.name, "call": call.arguments, "ok": call.ok, "changes": call.effects} for call in calls
+    ]
+    return RuleResult(*decide(rule.to_json(), [other.to_json() for other in evidence.rules], history))

@@ -26,7 +26,7 @@ from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import read_texts, render_trace, select_files
 from evaluation.sandbox import SandboxUnavailableError
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import TaskSpec
+from studio.domain.task import ExactCheck, TaskSpec
 
 
 class ChecklistJudge(Protocol):
@@ -127,10 +127,11 @@ def _grade_turn(
             make_verdict(judging, item, evidence.number, decision, call)
             for item, decision in zip(rubric, decisions, strict=True)
         ]
+    rules = [item.rule for item in items if item.rule is not None]
     for item in items:
         final_only = item.rule is not None and item.rule.kind in FINAL_ONLY
         if item.grader == "rule" and not item.script and is_due(item) and (last or not final_only):
-            rows.append(_rule_verdict(judging, item, evidence))
+            rows.append(_rule_verdict(judging, item, evidence, rules))
     verdicts.store(rows)
 
 
@@ -151,13 +152,15 @@ def make_verdict(judging: Judging, item: GradedItem, turn: int, decision: Decisi
     )
 
 
-def _rule_verdict(judging: Judging, item: GradedItem, evidence: TurnEvidence) -> Verdict:
+def _rule_verdict(judging: Judging, item: GradedItem, evidence: TurnEvidence, rules: Sequence[ExactCheck]) -> Verdict:
     verdict = make_verdict(judging, item, evidence.number, Decision(False), None)
     if item.rule is None:
         verdict.met, verdict.error = None, "The item should be checked by a rule but has none."
         return verdict
     try:
-        result = check_rule(item.rule, RuleEvidence(evidence.reply, evidence.calls, evidence.read))
+        result = check_rule(
+            item.rule, RuleEvidence(evidence.reply, evidence.calls, evidence.read, evidence.made, rules)
+        )
     except RuleError as error:
         verdict.met, verdict.error = None, str(error)
     else:

@@ -168,6 +168,8 @@ class ToolCall(models.Model):
     milliseconds = models.PositiveIntegerField(default=0)
     changes = models.JSONField(default=list)
     """What it changed in an app, a sentence each."""
+    effects = OrderedJSONField(default=list)
+    """The same as records, for graders: ``{app, table, key, before, after}``."""
 
     class Meta:
         ordering = ["position"]

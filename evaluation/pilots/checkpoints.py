@@ -108,6 +108,7 @@ class SnapshottingAgent:
                     call.seconds,
                     tuple(map(storable, call.changes)),
                     call.key,
+                    storable(call.effects),
                 )
                 for call in reply.tool_calls
             ),
@@ -168,6 +169,7 @@ def store_turn(
             key=call.key,
             milliseconds=int(call.seconds * 1000),
             changes=list(call.changes),
+            effects=list(call.effects),
         )
         for position, call in enumerate(taken.reply.tool_calls, start=1)
     )

@@ -70,4 +70,4 @@ def _to_json(record: ToolRecord) -> dict[str, Any]:
 
 
 def _from_json(row: dict[str, Any]) -> ToolRecord:
-    return ToolRecord(**row | {"changes": tuple(row["changes"])})
+    return ToolRecord(**row | {"changes": tuple(row["changes"]), "effects": tuple(row.get("effects", ()))})

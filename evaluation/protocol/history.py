@@ -31,8 +31,17 @@ def select_calls(turns: Sequence[Sequence[ToolRecord]], mode: ScoringMode) -> tu
 
 
 def tools_history(calls: Sequence[ToolRecord]) -> list[dict[str, Any]]:
+    """As grader scripts read them. Beyond the format: ``ok`` of a call that failed, and of app calls ``changes``, the
+    records they changed."""
     return [
-        {"tool_name": call.name, "call": dict(call.arguments), "result": parse_result(call.result)} for call in calls
+        {
+            "tool_name": call.name,
+            "call": dict(call.arguments),
+            "result": parse_result(call.result),
+            **({} if call.ok else {"ok": False}),
+            **({"changes": list(call.effects)} if "__" in call.name else {}),
+        }
+        for call in calls
     ]
 
 

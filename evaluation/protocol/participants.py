@@ -40,6 +40,8 @@ class ToolRecord:
     """What it changed in an app, a sentence each."""
     key: str = ""
     """Its idempotency key."""
+    effects: tuple[Mapping[str, Any], ...] = ()
+    """The same as records: ``{app, table, key, before, after}``; None before one is added or after it is deleted."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from studio.domain.base import JsonDict
 from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec
 from studio.domain.pack import write_pack
+from studio.domain.rule_scripts import rule_script_files
 from studio.drafts.load import load_episodes
 from studio.findings.refresh import refresh_findings, run_graders
 from studio.imports.export import episode_files
@@ -67,7 +68,7 @@ def cut_release(
         raise ReleaseError("Say who accepts the exceptions; their name is recorded in the release.")
     exceptions = [{"problem": blocker.to_json(), "reason": accept.strip(), "by": name} for blocker in blockers]
     manifest = _manifest(version, candidate, episodes, exceptions)
-    archive = write_pack(manifest, files)
+    archive = write_pack(manifest, files | rule_script_files(episodes))
     sha256 = Blob.objects.store([archive])[0]
     release = Release.objects.create(
         benchmark=benchmark,

@@ -14,7 +14,7 @@ from evaluation.tools.apps.catalog import APPS
 from evaluation.tools.files import workspace_tools
 from evaluation.tools.tool import Tool
 from evaluation.tools.workspace import Workspace
-from studio.domain.app_data import AppCard, AppReader, AppTable
+from studio.domain.app_data import AppCard, AppReader, AppTable, RecordKind
 from studio.domain.tool_catalog import ToolCard, ToolParameter
 
 MAX_ROWS = 200
@@ -55,15 +55,16 @@ def app_readers() -> dict[str, AppReader]:
 
 def _app_card(name: str, content: bytes | None) -> AppCard:
     view = APPS[name].view
+    kinds = _kinds(name)
     example = json.dumps(import_module(f"evaluation.tools.apps.{name}.seed").EXAMPLE, ensure_ascii=False, indent=2)
     if content is None:
-        return AppCard(name, view.title, view.about, example=example)
+        return AppCard(name, view.title, view.about, example=example, kinds=kinds)
     world = World({name: content})
     try:
         state = world.state(name)
         problems = tuple(state.problems())
     except AppDataError as error:
-        return AppCard(name, view.title, view.about, error=str(error), example=example)
+        return AppCard(name, view.title, view.about, error=str(error), example=example, kinds=kinds)
     tables = []
     for table_name, table in view.tables.items():
         records = list(state.tables[table_name])
@@ -72,7 +73,13 @@ def _app_card(name: str, content: bytes | None) -> AppCard:
         rows = tuple(tuple(_cell(getattr(record, column)) for column in columns) for record in records[:MAX_ROWS])
         if records:
             tables.append(AppTable(table_name, columns, rows, len(records)))
-    return AppCard(name, view.title, view.about, tuple(tables), problems=problems, example=example)
+    return AppCard(name, view.title, view.about, tuple(tables), problems=problems, example=example, kinds=kinds)
+
+
+@cache
+def _kinds(name: str) -> tuple[RecordKind, ...]:
+    tables = APPS[name].state_type().tables
+    return tuple(RecordKind(table, view.noun, tables[table].fields) for table, view in APPS[name].view.tables.items())
 
 
 def _cell(value: object) -> str:

@@ -22,6 +22,8 @@ class ToolOutcome(NamedTuple):
     text: str
     changes: tuple[str, ...] = ()
     """What the call changed in an app, a sentence each."""
+    effects: tuple[dict[str, Any], ...] = ()
+    """The same as records: ``{app, table, key, before, after}``."""
 
 
 class Arguments(BaseModel):

@@ -44,7 +44,7 @@ class Toolbox:
         except ToolError as error:
             outcome = ToolOutcome(error.result or f"Error: {error}")
         seconds = time.monotonic() - started
-        return ToolRecord(name, parsed, truncate(outcome.text), ok, seconds, outcome.changes)
+        return ToolRecord(name, parsed, truncate(outcome.text), ok, seconds, outcome.changes, key, outcome.effects)
 
     def _run(self, name: str, parsed: Mapping[str, Any], key: str) -> ToolOutcome:
         tool = self._tools.get(name)

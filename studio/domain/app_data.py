@@ -30,6 +30,15 @@ class AppTable:
 
 
 @dataclass(frozen=True)
+class RecordKind:
+    """One table of an app, as rules name it."""
+
+    table: str
+    noun: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class AppCard:
     """An app with its data, as people read it."""
 
@@ -43,6 +52,7 @@ class AppCard:
     """What is inconsistent in it."""
     example: str = ""
     """Data to start from."""
+    kinds: tuple[RecordKind, ...] = ()
 
 
 AppReader = Callable[[bytes | None], AppCard]
@@ -60,6 +70,11 @@ def app_names() -> tuple[str, ...]:
 def read_app(app: str, content: bytes | None) -> AppCard:
     """Raises KeyError for an app there is not."""
     return _read_clock_card(content) if app == CLOCK else _readers[app](content)
+
+
+def record_kinds() -> dict[str, AppCard]:
+    """Every app but the clock; ``kinds`` are those of its records."""
+    return {name: read(None) for name, read in _readers.items()}
 
 
 def path_of(app: str) -> str:

@@ -21,6 +21,9 @@ RULE_LABELS = {
     "reply_contains": "the last reply contains",
     "reply_lacks": "the last reply does not contain",
     "tool_called": "the tool was called",
+    "record_exists": "this record is there at the end",
+    "record_gone": "this record is gone at the end",
+    "nothing_else_changed": "nothing else was changed",
 }
 KEY_LABELS = {
     "recoverable_from": "found out from",
@@ -99,9 +102,12 @@ def _describe_source(value: Mapping[str, Any]) -> str:
 
 def _describe_exact_check(value: Mapping[str, Any]) -> str:
     label = RULE_LABELS.get(value.get("kind", ""), describe_value(value.get("kind"), "kind"))
-    parts = [label, value.get("path"), value.get("tool"), f"“{value['text']}”" if value.get("text") else ""]
+    place = ".".join(filter(None, [value.get("app"), value.get("table")]))
+    parts = [label, value.get("path"), value.get("tool"), place, f"“{value['text']}”" if value.get("text") else ""]
     if value.get("arguments"):
         parts.append(f"with {json.dumps(value['arguments'], ensure_ascii=False)}")
+    if value.get("containing"):
+        parts.append(f"containing {json.dumps(value['containing'], ensure_ascii=False)}")
     return " ".join(filter(None, parts))
 
 

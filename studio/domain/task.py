@@ -17,7 +17,17 @@ InitialStatus = Literal["not_provided", "provided"]
 GraderKind = Literal["rubric", "rule"]
 TriggerKind = Literal["user_message", "webhook", "heartbeat", "feed", "file_drop"]
 RecoveryKind = Literal["profile", "session", "file", "tool", "memory", "question"]
-RuleKind = Literal["file_exists", "file_contains", "file_lacks", "reply_contains", "reply_lacks", "tool_called"]
+RuleKind = Literal[
+    "file_exists",
+    "file_contains",
+    "file_lacks",
+    "reply_contains",
+    "reply_lacks",
+    "tool_called",
+    "record_exists",
+    "record_gone",
+    "nothing_else_changed",
+]
 
 
 class Trigger(Spec):
@@ -49,7 +59,8 @@ class HiddenIntent(Spec):
 
 
 class ExactCheck(Spec):
-    """A check decided without a judge or a script: on a workspace file, the last reply or the tool calls."""
+    """A check decided without a judge or a script: on a workspace file, the last reply, the tool calls or what they
+    changed in simulated apps."""
 
     kind: RuleKind
     path: str = ""
@@ -59,7 +70,13 @@ class ExactCheck(Spec):
     tool: str = ""
     """Tool name, for ``tool_called``."""
     arguments: JsonDict = Field(default_factory=dict)
-    """Arguments the call must have, compared exactly; other arguments are ignored."""
+    """Arguments the call must have, or fields the record must have, compared exactly; others are ignored."""
+    containing: dict[str, str] = Field(default_factory=dict)
+    """Arguments or fields in which a text must occur, ignoring case and runs of white space."""
+    app: str = ""
+    """Simulated app, for the rules on records; for ``nothing_else_changed`` empty: all apps."""
+    table: str = ""
+    """The app's table, for the rules on records."""
 
 
 class ChecklistItem(Spec):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from studio.domain.task import (
     ChecklistItem,
@@ -20,6 +19,7 @@ from studio.domain.task import (
 from studio.forms.expected_artifacts import read_artifacts
 from studio.forms.files import keyed, read_files
 from studio.forms.post_data import preserve, read_lines, read_mapping, read_picks
+from studio.forms.rule_values import ON_RECORDS, ValuesError, check_fields, read_values
 from studio.forms.signals import SWITCH, read_payload
 from studio.forms.tasks import AREAS, LINES, ONE_LINE, PICKS, TaskForm, item_row, uid_of_row
 
@@ -108,24 +108,26 @@ class _TaskReader:
     def _rule(self, row: dict[str, Any], old: ExactCheck | None) -> ExactCheck | None:
         if row["grader"] != "rule" or (old and not row["rule_kind"]):  # brief rows have no rule inputs
             return old
-        input_name = f"checklist.{row['key']}.rule_arguments"
-        try:
-            arguments = json.loads(row["rule_arguments"] or "{}")
-        except ValueError:
-            arguments = None
-        if not isinstance(arguments, dict):
-            self.add_error(input_name, 'Write the arguments as {"name": "value"}.')
-            arguments = {}
-        kind = _one_of(
-            row["rule_kind"],
-            ("file_contains", "file_exists", "file_lacks", "reply_contains", "reply_lacks", "tool_called"),
-        )
+        kind = cast(RuleKind, _one_of(row["rule_kind"], ("file_contains", *get_args(RuleKind))))
+        app, _, table = row["rule_record"].partition(".") if kind in ON_RECORDS else (row["rule_app"], "", "")
+        arguments: dict[str, Any] = {}
+        containing: dict[str, str] = {}
+        if kind == "tool_called" or kind in ON_RECORDS:
+            try:
+                arguments, containing = read_values(row["rule_arguments"])
+                if kind in ON_RECORDS:
+                    check_fields((*arguments, *containing), app, table)
+            except ValuesError as error:
+                self.add_error(f"checklist.{row['key']}.rule_arguments", str(error))
         return ExactCheck(
-            kind=cast(RuleKind, kind),
+            kind=kind,
             path=row["rule_path"],
             text=preserve(old.text if old else "", row["rule_text"]),
             tool=row["rule_tool"],
             arguments=arguments,
+            containing=containing,
+            app=app if kind in ON_RECORDS or kind == "nothing_else_changed" else "",
+            table=table,
         )
 
     def depends_on(self) -> tuple[Dependency, ...]:

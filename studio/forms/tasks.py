@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +11,7 @@ from studio.files.tokens import FileTokens
 from studio.forms.expected_artifacts import artifact_rows, posted_artifacts
 from studio.forms.files import file_rows, keyed, posted_files
 from studio.forms.post_data import MAPPING, NEW, Posted, mapping_rows
+from studio.forms.rule_values import write_values
 from studio.forms.signals import SWITCH
 
 ONE_LINE = ("task_id", "user_id", "environment_id", "task_type", "category", "grader_script", "group")
@@ -29,6 +29,8 @@ ITEM = (
     "rule_text",
     "rule_tool",
     "rule_arguments",
+    "rule_record",
+    "rule_app",
     "evidence",
 )
 
@@ -137,7 +139,9 @@ def item_row(item: ChecklistItem) -> dict[str, Any]:
         "rule_path": rule.path,
         "rule_text": rule.text,
         "rule_tool": rule.tool,
-        "rule_arguments": json.dumps(rule.arguments, ensure_ascii=False) if rule.arguments else "",
+        "rule_arguments": write_values(rule.arguments, rule.containing),
+        "rule_record": f"{rule.app}.{rule.table}" if rule.table else "",
+        "rule_app": rule.app,
         "evidence": "\n".join(item.evidence),
         "follows_from": list(item.follows_from),
     }

@@ -23,6 +23,8 @@ def _runner(world: World, api: Api[Any]) -> Callable[[Any], ToolOutcome]:
         result = world.run(api, arguments)
         if not result.ok:
             raise ToolError(result.response["message"], result=result.to_json())
-        return ToolOutcome(result.to_json(), tuple(map(describe, result.changes)))
+        return ToolOutcome(
+            result.to_json(), tuple(map(describe, result.changes)), tuple(change._asdict() for change in result.changes)
+        )
 
     return run

@@ -59,6 +59,9 @@ def _describe_check(rule: ExactCheck) -> str:
         "reply_contains": f"the last reply contains {quote(rule.text)}",
         "reply_lacks": f"the last reply does not contain {quote(rule.text)}",
         "tool_called": f"the tool “{rule.tool}” was called" + _with_arguments(rule),
+        "record_exists": f"a record of {rule.app}.{rule.table} is there at the end" + _with_arguments(rule),
+        "record_gone": f"a record of {rule.app}.{rule.table} is gone at the end" + _with_arguments(rule),
+        "nothing_else_changed": f"nothing else was changed in {rule.app or 'the apps'}",
     }[rule.kind]
 
 

@@ -23,6 +23,7 @@ from studio.files.tokens import FileTokens
 from studio.findings import waivers
 from studio.findings.queries import findings_of_task
 from studio.forms.file_mentions import mentions_in
+from studio.forms.rule_values import record_apps
 from studio.forms.task_reader import read_task_form
 from studio.forms.tasks import TaskForm
 from studio.models import Category, ChecklistItem, GraderScript, Persona, Task
@@ -100,6 +101,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
     scripts = list(persona.grader_scripts.order_by("path"))
     path = script_path(persona.user_id, base.grader_script)
     script = next((script for script in scripts if script.path == path), None)
+    picked = tools_and_skills.cards_of(persona, form.values["tools"], form.values["skills"])
     return {
         "task": row,
         "task_pk": str(row.pk),
@@ -108,6 +110,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
         "triggers": Task._meta.get_field("trigger_kind").choices,
         "recovery_kinds": SOURCE_LABELS.items(),
         "rule_kinds": RULE_LABELS.items(),
+        "record_apps": record_apps(picked["tools"]),
         "scored": _scored(form),
         "persona": persona,
         "benchmark": benchmark,
@@ -145,7 +148,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
         "unknown_category": form.values["category"] not in ("", *(category.code for category in categories)),
         "categories": categories,
         "groups": row.episode.groups.exclude(name="").values_list("name", flat=True),
-        **tools_and_skills.cards_of(persona, form.values["tools"], form.values["skills"]),
+        **picked,
         "scripts": scripts,
         "script": script,
         "grader_choices": _grader_choices(persona, scripts, form.values["grader_script"]),

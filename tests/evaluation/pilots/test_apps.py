@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from evaluation.models import Pilot, Session, Snapshot, ToolCall
+from evaluation.models import Pilot, Session, Snapshot, ToolCall, Verdict
 from evaluation.pilots.control import control_pilot
 from evaluation.releases.blocker_kinds import blocker_kinds
 from evaluation.releases.readiness import release_blockers
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import TaskSpec
+from studio.domain.task import ExactCheck, TaskSpec
 from studio.models import Blob
-from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, task
+from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rule, task
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel, decisions
 
@@ -95,6 +95,26 @@ def test_session_taken_up_again_finds_the_apps_as_its_last_turn_left_them(stub: 
     [created] = ToolCall.objects.filter(name="simple_note__create_note")
     assert json.loads(created.result)["response"]["note_id"] == 1
     assert pilot.state == "finished"
+
+
+def test_rules_on_records_are_graded_at_the_end_in_both_modes(stub: StubModel):
+    stub.agent = writes_a_note
+    note = {"app": "simple_note", "table": "notes"}
+    items = (
+        rule("The note is there.", ExactCheck(kind="record_exists", arguments={"title": "Fees"}, **note)),
+        rule("It is signed.", ExactCheck(kind="record_exists", containing={"content": "Ada"}, **note)),
+        rule("Nothing else was changed.", ExactCheck(kind="nothing_else_changed")),
+    )
+
+    work_through(start(stub, task("a", intents=intents("x"), checklist=items), persona=persona()))
+
+    for mode in ("strict", "compat"):
+        verdicts = Verdict.objects.filter(judging__scoring=mode).order_by("index")
+        assert [(row.met, row.reason) for row in verdicts] == [
+            (True, "simple_note.notes 1 is there at the end."),
+            (False, "No such record of simple_note.notes was left by this session."),
+            (True, "Nothing else was changed in the apps."),
+        ]
 
 
 def test_apps_that_nothing_changes_are_stored_once(stub: StubModel):

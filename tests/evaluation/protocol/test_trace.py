@@ -62,7 +62,10 @@ def test_strict_shows_every_call_up_to_the_turn():
 
 def test_script_gets_names_arguments_and_parsed_results():
     assert tools_history([call("mcp_appworld_gmail__login", '{"ok": true}', user="x")]) == [
-        {"tool_name": "mcp_appworld_gmail__login", "call": {"user": "x"}, "result": {"ok": True}}
+        {"tool_name": "mcp_appworld_gmail__login", "call": {"user": "x"}, "result": {"ok": True}, "changes": []}
+    ]
+    assert tools_history([call("read_file", "text", path="a")]) == [
+        {"tool_name": "read_file", "call": {"path": "a"}, "result": "text"}
     ]
 
 

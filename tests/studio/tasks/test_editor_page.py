@@ -191,6 +191,36 @@ def test_every_field_can_be_edited(desk):
     assert desk.task.revisions.get(number=2).note == "A new plan."
 
 
+def test_a_rule_on_an_app_record_is_written_without_code_and_shown_as_written(desk):
+    data = desk.form()
+    item = data["checklist"][0]
+    written = {
+        "grader": "rule",
+        "rule_kind": "record_exists",
+        "rule_record": "todoist.tasks",
+        "rule_arguments": "title = Weekly plan\r\nis_completed = false\r\ndescription contains Friday",
+    }
+
+    desk.client.post(desk.url, data | {f"checklist.{item}.{name}": [value] for name, value in written.items()})
+    assert desk.spec.checklist[0].rule == ExactCheck(
+        kind="record_exists",
+        app="todoist",
+        table="tasks",
+        arguments={"title": "Weekly plan", "is_completed": False},
+        containing={"description": "Friday"},
+    )
+    shown = desk.form()
+    assert shown[f"checklist.{item}.rule_arguments"] == [written["rule_arguments"]]
+    assert shown[f"checklist.{item}.rule_record"] == ["todoist.tasks"]
+
+    desk.client.post(desk.url, shown | {f"checklist.{item}.rule_kind": ["nothing_else_changed"]})
+    assert desk.spec.checklist[0].rule == ExactCheck(kind="nothing_else_changed", app="todoist")
+
+    wrong = {f"checklist.{item}.rule_arguments": ["tite = Weekly plan"]}
+    answer = desk.client.post(desk.url, shown | wrong)
+    assert "A task in Todoist has no “tite”. It has task_id, " in answer.content.decode()
+
+
 def test_long_checklist_renders_only_rule_fields_in_use(desk, monkeypatch):
     monkeypatch.setattr(editor_context, "BRIEF_ROWS_FROM", 0)
     data = desk.form()

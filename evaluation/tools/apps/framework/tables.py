@@ -35,7 +35,8 @@ class Table(Generic[Record]):
         """What one record is called in messages."""
         self.refers = refers
         """Field → the table whose keys it holds."""
-        self.key: str = fields(record_type)[0].name  # type: ignore[arg-type]
+        self.fields = tuple(part.name for part in fields(record_type))  # type: ignore[arg-type]
+        self.key = self.fields[0]
         self._rows: dict[Key, Record] = {}
         self._saved: dict[Key, Record] | None = None
         self._saved_last = 0

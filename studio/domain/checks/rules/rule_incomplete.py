@@ -10,8 +10,11 @@ REQUIRED_FIELDS = {
     "reply_contains": ("text",),
     "reply_lacks": ("text",),
     "tool_called": ("tool",),
+    "record_exists": ("table",),
+    "record_gone": ("table",),
+    "nothing_else_changed": (),
 }
-PHRASES = {"path": "a file", "text": "the text to look for", "tool": "a tool"}
+PHRASES = {"path": "a file", "text": "the text to look for", "tool": "a tool", "table": "the kind of record"}
 
 
 @rule("rule-incomplete", "error")
@@ -28,6 +31,9 @@ def rule_incomplete(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 position,
             )
             continue
+        if item.rule.kind in ("record_exists", "record_gone") and not (item.rule.arguments or item.rule.containing):
+            mend = "Say at least one field, such as “title = Plan”."
+            yield Flaw("checklist", "Any record would meet the rule.", mend, position)
         for name in REQUIRED_FIELDS[item.rule.kind]:
             if not getattr(item.rule, name).strip():
                 yield Flaw("checklist", f"The rule does not name {PHRASES[name]}.", f"Name {PHRASES[name]}.", position)
