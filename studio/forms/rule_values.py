@@ -96,6 +96,6 @@ def _read_value(text: str) -> Any:
 
 
 def _write_value(value: Any) -> str:
-    if value and isinstance(value, str) and _read_value(value) == value and value == value.strip() and "\n" not in value:
-        return value
+    if isinstance(value, str) and value and value == value.strip() and "\n" not in value:
+        return value if _read_value(value) == value else json.dumps(value, ensure_ascii=False)
     return json.dumps(value, ensure_ascii=False)
