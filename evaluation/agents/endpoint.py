@@ -14,6 +14,8 @@ class EndpointAgent(ReactAgent):
     """Sends only what is new: the user's message, or the results of the tools that the program called. The parameter
     ``user`` says which conversation it belongs to."""
 
+    sends_all = False
+
     def __init__(self, setup: AgentSetup) -> None:
         super().__init__(setup)
         self._conversation = setup.conversation

@@ -2,34 +2,65 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from evaluation.agents.base import AgentSetup
 from evaluation.agents.briefing import build_briefing
 from evaluation.agents.kinds import AgentKind
-from evaluation.llm import BudgetExceededError, Completion, ContextTooLongError, RequestedToolCall
+from evaluation.llm import (
+    BudgetExceededError,
+    Completion,
+    ContextTooLongError,
+    RequestedToolCall,
+    RequestRejectedError,
+)
 from evaluation.protocol.participants import AgentError, AgentReply, Tokens, ToolRecord
-from evaluation.tools import Workspace, toolbox_for
+from evaluation.tools import Outbox, Shell, Surroundings, ToolError, Workspace, general_names, toolbox_for
 
 MAX_REPLY = 100_000
 """Characters of a reply that the user, and so the judges, see."""
 RETAINED_RESULTS = 4
 """Latest tool results that stay complete when a conversation has grown too long."""
 OMITTED_RESULT = "[this result was left out to save room; call the tool again if you need it]"
+OMITTED_PICTURE = "[pictures were left out: the model takes none, or the conversation grew too long]"
+TALKING = ("ask_user", "message", "cron", "spawn")
+"""Tools that a helper does not have."""
+MAX_HELPER_CALLS = 30
+"""Model calls that a helper gets for its task."""
 NOT_CALLED = "Error: not called, the limit on tool calls is reached. Answer the user now."
 
 
 class ReactAgent:
     """Holds the conversation of one session; each reply carries the state for the next turn."""
 
+    sends_all = True
+    """Whether the model is sent the whole conversation each time, and so can be asked about something else."""
+
     def __init__(self, setup: AgentSetup) -> None:
+        self._setup = setup
         self._client = setup.client
         self._limits = setup.limits
         self._timing = setup.timing
         self._instructions = setup.params.get("instructions", "")
         self._workspace = Workspace(setup.workspace)
-        self._tools = toolbox_for(self._workspace, setup.tools, setup.world, setup.journal)
+        self._outbox = Outbox()
+        self._shell = Shell(self._workspace, used=float(setup.state.get("shell_seconds", 0)))
+        self._helpers: list[AgentReply] = []
+        self._tools = toolbox_for(
+            Surroundings(
+                self._workspace,
+                self._outbox,
+                asks=self.sends_all,
+                spawn=self._spawn if self.sends_all else None,
+                shell=self._shell,
+            ),
+            setup.tools,
+            setup.world,
+            setup.journal,
+        )
         self._messages: list[dict[str, Any]] = [dict(message) for message in setup.state.get("messages", ())]
         self._tokens = Tokens(*setup.state.get("tokens", (0, 0)))
         self._cost = Decimal(str(setup.state.get("cost", "0")))
@@ -46,6 +77,7 @@ class ReactAgent:
             turn.note = str(error)
         if self._messages[-1]["role"] != "assistant":  # the next turn must follow an answer
             self._messages.append({"role": "assistant", "content": turn.text or "[no answer]"})
+        turn.text = self._outbox.deliver(turn.text)
         if len(turn.text) > MAX_REPLY:
             turn.text = turn.text[:MAX_REPLY]
             turn.note = f"The reply was cut after {MAX_REPLY} characters."
@@ -67,6 +99,10 @@ class ReactAgent:
                 return
             for call in completion.tool_calls:
                 self._messages.append(self._run_tool(turn, call))
+            self._show_pictures()
+            if question := self._outbox.take_question():
+                turn.text = "\n\n".join(part for part in (completion.text.strip(), question) if part)
+                return
             if self._limits.tool_calls and len(turn.records) >= self._limits.tool_calls:
                 turn.note = f"The limit of {self._limits.tool_calls} tool calls in a turn was reached."
                 if not self._limit_reached(turn):
@@ -80,6 +116,10 @@ class ReactAgent:
         except ContextTooLongError:
             if not self._omit_results():
                 raise AgentError("The conversation grew longer than the model can read.") from None
+            return self._ask(turn, **params)
+        except RequestRejectedError:
+            if not self._omit_pictures():
+                raise
             return self._ask(turn, **params)
         turn.calls += 1
         turn.tokens += completion.tokens
@@ -99,7 +139,59 @@ class ReactAgent:
             return _tool_message(call, NOT_CALLED)
         record = self._tools.call(call.name, call.arguments)
         turn.records.append(record)
+        for helped in self._helpers:
+            turn.records += helped.tool_calls
+            turn.tokens += helped.tokens
+            self._tokens += helped.tokens
+        self._helpers.clear()
         return _tool_message(call, record.result)
+
+    def _spawn(self, task: str) -> str:
+        """A helper with the same files and apps works on ``task`` by itself."""
+        limits = self._limits
+        tools = tuple(name for name in self._setup.tools if name not in TALKING)
+        general = tuple(name for name in general_names(self._setup.tools) if name not in TALKING)
+        helper = ReactAgent(
+            replace(
+                self._setup,
+                tools=tuple(dict.fromkeys((*general, *tools))),
+                limits=replace(limits, model_calls=min(limits.model_calls or MAX_HELPER_CALLS, MAX_HELPER_CALLS)),
+                state={
+                    "tokens": [self._tokens.prompt, self._tokens.completion],
+                    "cost": str(self._cost),
+                    "shell_seconds": self._shell.used,
+                },
+            )
+        )
+        try:
+            reply = helper.reply(task)
+        except AgentError as error:
+            raise ToolError(f"The helper failed: {error}") from None
+        self._helpers.append(reply)
+        self._cost = Decimal(str(reply.state["cost"]))
+        self._shell.used = float(reply.state["shell_seconds"])
+        return "\n".join(part for part in (reply.text or "[the helper said nothing]", reply.note) if part)
+
+    def _show_pictures(self) -> None:
+        """As the user's, since a tool's message holds only text."""
+        if not (pictures := self._outbox.take_pictures()):
+            return
+        named = ", ".join(picture.path for picture in pictures)
+        shown = [
+            {
+                "type": "image_url",
+                "image_url": {"url": f"data:{picture.media_type};base64,{b64encode(picture.content).decode()}"},
+            }
+            for picture in pictures
+        ]
+        self._messages.append({"role": "user", "content": [{"type": "text", "text": f"[{named}]"}, *shown]})
+
+    def _omit_pictures(self) -> bool:
+        """False if there were none."""
+        shown = [message for message in self._messages if isinstance(message["content"], list)]
+        for message in shown:
+            message["content"] = OMITTED_PICTURE
+        return bool(shown)
 
     def _limit_reached(self, turn: _Turn) -> str:
         limits = self._limits
@@ -118,7 +210,9 @@ class ReactAgent:
         return ""
 
     def _omit_results(self) -> bool:
-        """Omit all but the last tool results. False if there was nothing left to omit."""
+        """Omit pictures, or all but the last tool results. False if there was nothing left to omit."""
+        if self._omit_pictures():
+            return True
         results = [message for message in self._messages if message["role"] == "tool"]
         old = [message for message in results[:-RETAINED_RESULTS] if message["content"] != OMITTED_RESULT] or [
             message for message in results if message["content"] != OMITTED_RESULT
@@ -132,6 +226,7 @@ class ReactAgent:
             "messages": [dict(message) for message in self._messages],
             "tokens": [self._tokens.prompt, self._tokens.completion],
             "cost": str(self._cost),
+            "shell_seconds": round(self._shell.used, 3),
         }
 
 

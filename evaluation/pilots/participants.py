@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from evaluation.agents import AgentLimits, AgentSetup, World, make_agent
+from evaluation.agents import AgentLimits, AgentSetup, World, make_agent, reachable_names
 from evaluation.agents.kinds import Workflow, is_informed, make_informed_agent
 from evaluation.call_records import CallRecord
 from evaluation.models import Session
@@ -33,7 +33,7 @@ def build_agent(
     setup = AgentSetup(
         client=record.client(session.run.pilot.endpoint("agent"), "agent", turn),
         workspace=folder,
-        tools=tuple(name for name in persona.tools if not task.tools or name in task.tools),
+        tools=reachable_names(persona.tools, task.tools),
         world=world,
         journal=SessionJournal(session, turn),
         limits=agent_limits(session.run.pilot.limits),

@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from evaluation.agents import AgentSetup, make_agent
+from evaluation.agents import AgentSetup, make_agent, reachable_names
 from evaluation.call_records import CallRecord, RecordOwnerDeletedError, rehearsal_record
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.grading.judgings import open_rehearsal_judging
@@ -153,7 +153,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
             AgentSetup(
                 client=record.client(rehearsal.agent, "agent", lambda: number),
                 workspace=folder,
-                tools=tuple(tool for tool in persona.tools if not task.tools or tool in task.tools),
+                tools=reachable_names(persona.tools, task.tools),
                 world=world,
                 limits=agent_limits({}),
                 state=record.restore(rehearsal.agent_state),

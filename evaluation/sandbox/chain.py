@@ -24,6 +24,21 @@ PROGRAM = "/run/program"
 """Read-only, in the sandbox: the files of the program."""
 
 
+@dataclass(frozen=True)
+class Layout:
+    """The folders inside, and what is told of them. ``folder`` is the only writable place, a file system in memory."""
+
+    folder: str = FOLDER
+    temporary: str = FOLDER
+    """Where ``/tmp`` leads."""
+    path: str = "/usr/bin:/bin"
+    env: tuple[tuple[str, str], ...] = (("HOME", FOLDER), ("TMPDIR", FOLDER))
+    folders: tuple[tuple[Path, str], ...] = ()
+    """Host folders, and where they appear, read-only."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Target, and path."""
+
+
 class SandboxUnavailableError(Exception):
     """This machine cannot confine untrusted code, so none is run. The text says why and what to do."""
 
@@ -81,7 +96,13 @@ def find_tool(name: str) -> str:
 
 
 def build_chain(
-    argv: list[str], *, files: dict[str, bytes], limits: SandboxLimits, hidden: list[str], interpreter: Interpreter
+    argv: list[str],
+    *,
+    files: dict[str, bytes],
+    limits: SandboxLimits,
+    hidden: list[str],
+    interpreter: Interpreter,
+    layout: Layout | None = None,
 ) -> Chain:
     """The whole command for ``interpreter`` with ``argv``. ``files`` appear below ``PROGRAM``, read-only.
 
@@ -89,7 +110,7 @@ def build_chain(
     """
     chain = Chain()
     try:
-        _fill(chain, argv, files, limits, hidden, interpreter)
+        _fill(chain, argv, files, limits, hidden, interpreter, layout or Layout())
     except BaseException:
         chain.close()
         raise
@@ -103,6 +124,7 @@ def _fill(
     limits: SandboxLimits,
     hidden: list[str],
     interpreter: Interpreter,
+    layout: Layout,
 ) -> None:
     binary, libraries = find_bubblewrap()
     chain.env = {"PATH": "/usr/bin:/bin"}
@@ -126,7 +148,7 @@ def _fill(
     chain.args += ["--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv"]
     if calls := build_filter():
         chain.args += ["--seccomp", str(chain.open_data("seccomp", calls))]
-    for name, value in {"PATH": "/usr/bin:/bin", "HOME": FOLDER, "TMPDIR": FOLDER, "LANG": "C.UTF-8"}.items():
+    for name, value in (("PATH", layout.path), ("LANG", "C.UTF-8"), *layout.env):
         chain.args += ["--setenv", name, value]
     chain.args += ["--ro-bind", "/usr", "/usr"]
     for name in ("bin", "sbin", "lib", "lib32", "lib64"):
@@ -146,7 +168,12 @@ def _fill(
     for name, content in files.items():
         fd = chain.open_data(name, content)
         chain.args += ["--perms", "0444", "--ro-bind-data", str(fd), f"{PROGRAM}/{name}"]
-    chain.args += ["--size", str(limits.folder), "--tmpfs", FOLDER, "--symlink", "ws", "/tmp"]
+    for source, target in layout.folders:
+        chain.args += ["--ro-bind", f"/proc/self/fd/{chain.open_path(source)}", target]
+    for target, path in layout.links:
+        chain.args += ["--symlink", target, path]
+    chain.args += ["--size", str(limits.folder), "--tmpfs", layout.folder]
+    chain.args += ["--symlink", layout.temporary.removeprefix("/"), "/tmp"]
     # bubblewrap's own root and /dev are file systems in memory, writable and unlimited unless closed again
-    chain.args += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", FOLDER]
+    chain.args += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", layout.folder]
     chain.args += ["--", interpreter.program, *argv]

@@ -8,6 +8,7 @@ import selectors
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -71,11 +72,11 @@ def run_python(
                 argv,
                 files=files,
                 limits=limits,
-                hidden=_hidden_folders(),
+                hidden=hidden_folders(),
                 interpreter=interpreter or find_interpreter(),
             )
             chain.fds.append(inside.detach())
-        return _run(chain, stdin, limits, outside)
+        return run_chain(chain, stdin, limits, outside)
 
 
 def why_unavailable() -> str:
@@ -95,15 +96,24 @@ def _try_out() -> None:
         raise SandboxUnavailableError(f"A trial program did not run. {outcome.explain(limits)}")
 
 
-def _hidden_folders() -> list[str]:
+def hidden_folders() -> list[str]:
     folders = {str(STUDIO)}
     if data := os.environ.get("STUDIO_DATA_DIR"):
         folders.add(os.path.realpath(data))
     return sorted(folders)
 
 
-def _run(chain: Chain, stdin: bytes, limits: SandboxLimits, handover: socket.socket) -> SandboxResult:
-    """``handover`` receives the writable folder from inside."""
+def run_chain(
+    chain: Chain,
+    stdin: bytes,
+    limits: SandboxLimits,
+    handover: socket.socket,
+    then: Callable[[int], None] | None = None,
+) -> SandboxResult:
+    """``handover`` receives the writable folder from inside. ``then`` gets it when every process has ended.
+
+    Raises SandboxUnavailableError.
+    """
     status_read, status_write = os.pipe()
     started = time.monotonic()
     try:
@@ -124,13 +134,17 @@ def _run(chain: Chain, stdin: bytes, limits: SandboxLimits, handover: socket.soc
     finally:
         os.close(status_write)
         chain.close()
-    try:
+    with ExitStack() as opened:
+        opened.callback(os.close, status_read)
         with process:
-            stdout, stderr, stopped = _watch(process, started + limits.seconds, limits, handover)
+            folders: list[int] = []
+            opened.callback(lambda: [os.close(folder) for folder in folders])
+            stdout, stderr, stopped = _watch(process, started + limits.seconds, limits, handover, folders)
         with os.fdopen(status_read, "rb", closefd=False) as file:
             status = file.read(65536)
-    finally:
-        os.close(status_read)
+        if then is not None and folders:
+            _wait_for_end(status)
+            then(folders[0])
     seconds = time.monotonic() - started
     if stopped is not None:
         return SandboxResult(stdout, stderr, None, stopped, seconds)
@@ -144,15 +158,19 @@ def _run(chain: Chain, stdin: bytes, limits: SandboxLimits, handover: socket.soc
 
 
 def _watch(
-    process: subprocess.Popen[bytes], deadline: float, limits: SandboxLimits, handover: socket.socket
+    process: subprocess.Popen[bytes],
+    deadline: float,
+    limits: SandboxLimits,
+    handover: socket.socket,
+    folders: list[int],
 ) -> tuple[bytes, bytes, Reason | None]:
-    """Collect both outputs until the program ends or is stopped; then also the reason for stopping it."""
+    """Collect both outputs until the program ends or is stopped; then also the reason for stopping it. The writable
+    folder is added to ``folders``, which the caller closes."""
     assert process.stdout is not None and process.stderr is not None
     outputs: dict[IO[bytes], bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
     stopped: Reason | None = None
     checked_at = time.monotonic()
-    folder: int | None = None
-    with ExitStack() as opened, selectors.DefaultSelector() as selector:
+    with selectors.DefaultSelector() as selector:
         for stream in outputs:
             os.set_blocking(stream.fileno(), False)
             selector.register(stream, selectors.EVENT_READ)
@@ -162,8 +180,7 @@ def _watch(
                 for key, _ in selector.select(TICK):
                     if key.fileobj is handover:
                         selector.unregister(handover)
-                        for folder in socket.recv_fds(handover, 1, 1)[1]:
-                            opened.callback(os.close, folder)
+                        folders += socket.recv_fds(handover, 1, 1)[1]
                         continue
                     output = cast("IO[bytes]", key.fileobj)
                     data = os.read(output.fileno(), 65536)
@@ -187,7 +204,7 @@ def _watch(
                 checked_at = now
                 if _resident_bytes(process.pid) > limits.memory:
                     stopped = stopped or "memory"
-                elif folder is not None and _files_in(folder) > limits.files:
+                elif folders and _files_in(folders[0]) > limits.files:
                     stopped = stopped or "files"
     if stopped is not None:
         process.kill()
@@ -217,15 +234,37 @@ def _files_in(folder: int) -> int:
     return system.f_files - system.f_ffree
 
 
+def _wait_for_end(status: bytes) -> None:
+    """Until the sandbox's first process is gone, and with it all the others. Killed, that takes no time to speak of."""
+    pid = _report(status, "child-pid")
+    deadline = time.monotonic() + 5
+    while pid is not None and _runs(pid):
+        if time.monotonic() > deadline:
+            raise SandboxUnavailableError("A program in the sandbox did not end when it was killed.")
+        time.sleep(0.002)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
+
+
 def _exit_code(status: bytes) -> int | None:
     """The exit status in bubblewrap's report; None: the program was never started."""
+    return _report(status, "exit-code")
+
+
+def _report(status: bytes, key: str) -> int | None:
     for line in status.splitlines():
         try:
             report = json.loads(line)
         except ValueError:
             continue
-        if isinstance(report, dict) and isinstance(report.get("exit-code"), int):
-            return int(report["exit-code"])
+        if isinstance(report, dict) and isinstance(report.get(key), int):
+            return int(report[key])
     return None
 
 

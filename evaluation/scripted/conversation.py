@@ -61,7 +61,7 @@ def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversa
         role, text = message.get("role"), message_text(message)
         if role in ("system", "developer"):
             system.append(text)
-        elif role == "user":
+        elif role == "user" and not _shows_pictures(message):
             user_messages.append(text)
             step = 0
             before = len(answered)
@@ -78,6 +78,11 @@ def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversa
 
 def _is_call(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("function"), Mapping)
+
+
+def _shows_pictures(message: Mapping[str, Any]) -> bool:
+    """What a tool gave to look at, which can only be sent as the user's."""
+    return any(isinstance(part, Mapping) and part.get("type") == "image_url" for part in _list(message.get("content")))
 
 
 def _list(value: Any) -> list[Any]:

@@ -1,8 +1,25 @@
 """Tools for agents; ``toolbox_for`` assembles them."""
 
 from evaluation.tools.apps import AppDataError, World
+from evaluation.tools.general import Surroundings, general_names, reachable_names
+from evaluation.tools.outbox import Outbox
+from evaluation.tools.shell import Shell
 from evaluation.tools.tool import Tool, ToolError
 from evaluation.tools.toolbox import Toolbox, toolbox_for
 from evaluation.tools.workspace import Workspace, WorkspaceLimits
 
-__all__ = ["AppDataError", "Tool", "ToolError", "Toolbox", "Workspace", "WorkspaceLimits", "World", "toolbox_for"]
+__all__ = [
+    "AppDataError",
+    "Outbox",
+    "Shell",
+    "Surroundings",
+    "Tool",
+    "ToolError",
+    "Toolbox",
+    "Workspace",
+    "WorkspaceLimits",
+    "World",
+    "general_names",
+    "reachable_names",
+    "toolbox_for",
+]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from evaluation.tools.apps import AppDataError, World, bound_tools
 from evaluation.tools.apps.catalog import APPS
-from evaluation.tools.files import workspace_tools
+from evaluation.tools.general import GENERAL
 from evaluation.tools.tool import Tool
-from evaluation.tools.workspace import Workspace
 from studio.domain.app_data import AppCard, AppReader, AppTable, RecordKind
 from studio.domain.tool_catalog import ToolCard, ToolParameter
 
@@ -22,12 +21,18 @@ MAX_ROWS = 200
 
 
 def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
-    return list(_workspace_cards()), [_card(tool) for tool in bound_tools(names)]
+    general = [replace(card, lacking=GENERAL[card.name].lacking()) for card in _general_cards()]
+    return general, [_card(tool) for tool in bound_tools(names)]
 
 
 @cache
-def _workspace_cards() -> tuple[ToolCard, ...]:
-    return tuple(_card(tool) for tool in workspace_tools(Workspace(Path())))  # no tool is called
+def _general_cards() -> tuple[ToolCard, ...]:
+    tools = ((Tool(tool.name, tool.description, tool.arguments, _never), tool.plain) for tool in GENERAL.values())
+    return tuple(replace(_card(tool), plain=plain) for tool, plain in tools)
+
+
+def _never(arguments: Any) -> str:
+    raise NotImplementedError
 
 
 def _card(tool: Tool) -> ToolCard:

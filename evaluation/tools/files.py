@@ -1,112 +1,69 @@
-"""The workspace tools: read, write and edit files, list folders, find names and text."""
+"""Write and edit files, list folders, find names and text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache, wraps
+from functools import lru_cache
 from typing import Annotated, Any
 
 import re2
 from pydantic import Field
 
-from evaluation.tools.tool import Arguments, Tool, ToolError
+from evaluation.tools.reading import decode
+from evaluation.tools.tool import Arguments, FilePath, ToolError, ToolOutcome
 from evaluation.tools.workspace import Workspace, WorkspaceError
 
-MAX_LINES = 2_000
 MAX_RESULTS = 200
 MAX_LINE = 500
 """Characters of a line in grep's output."""
 MAX_PATTERN = 500
 
-Path = Annotated[
-    str, Field(min_length=1, max_length=4_000, description="Path within the workspace, e.g. notes/plan.md")
-]
-
-
-class ReadFile(Arguments):
-    path: Path
-    offset: Annotated[int, Field(ge=1, description="First line to read, from 1")] = 1
-    limit: Annotated[int, Field(ge=1, le=MAX_LINES, description="How many lines")] = MAX_LINES
-
 
 class WriteFile(Arguments):
-    path: Path
+    path: FilePath
     content: Annotated[str, Field(description="The whole new content")]
 
 
 class EditFile(Arguments):
-    path: Path
+    path: FilePath
     old_text: Annotated[str, Field(min_length=1, description="Text to replace, exactly as it stands in the file")]
     new_text: Annotated[str, Field(description="What to put there instead")]
     replace_all: Annotated[bool, Field(description="Replace every occurrence")] = False
 
 
+Offset = Annotated[int, Field(ge=0, description="How many results to leave out, to see those after them")]
+
+
 class ListDir(Arguments):
     path: Annotated[str, Field(max_length=4_000, description="Folder; . is the workspace")] = "."
     recursive: Annotated[bool, Field(description="Go into its folders")] = True
+    offset: Offset = 0
 
 
 class Glob(Arguments):
     pattern: Annotated[
         str, Field(min_length=1, max_length=MAX_PATTERN, description="E.g. *.md, reports/*.csv, **/*.txt")
     ]
+    offset: Offset = 0
 
 
 class Grep(Arguments):
     pattern: Annotated[str, Field(min_length=1, max_length=MAX_PATTERN, description="Regular expression")]
     path: Annotated[str, Field(max_length=4_000, description="File or folder; . is the workspace")] = "."
     ignore_case: Annotated[bool, Field(description="Ignore case")] = True
+    offset: Offset = 0
 
 
-def workspace_tools(workspace: Workspace) -> list[Tool]:
-    def tool(
-        name: str, description: str, arguments_type: type[Arguments], run: Callable[[Workspace, Any], str]
-    ) -> Tool:
-        @wraps(run)
-        def run_safely(arguments: Any) -> str:
-            try:
-                return run(workspace, arguments)
-            except WorkspaceError as error:
-                raise ToolError(str(error)) from None
-            except OSError as error:
-                raise ToolError(f"The file system refuses: {error.strerror}.") from None
-
-        return Tool(name, description, arguments_type, run_safely)
-
-    return [
-        tool("read_file", "Read a text file of the workspace.", ReadFile, read_file),
-        tool(
-            "write_file",
-            "Make a file, or replace its whole content. Folders are made as needed.",
-            WriteFile,
-            write_file,
-        ),
-        tool("edit_file", "Replace a piece of text in a file; it must occur exactly once.", EditFile, edit_file),
-        tool("list_dir", "List the files of a folder.", ListDir, list_dir),
-        tool("glob", "Find files by name. ** stands for any folders.", Glob, glob),
-        tool("grep", "Find lines by a regular expression, as path:line: text.", Grep, grep),
-    ]
-
-
-def read_file(workspace: Workspace, arguments: ReadFile) -> str:
-    lines = _text(workspace, arguments.path).splitlines(keepends=True)
-    if not lines:
-        return "[the file is empty]"
-    if arguments.offset > len(lines):
-        raise ToolError(f"{arguments.path} has {len(lines)} lines; there is no line {arguments.offset}.")
-    last = arguments.offset - 1 + arguments.limit
-    text = "".join(lines[arguments.offset - 1 : last])
-    return text if last >= len(lines) else f"{text}[{len(lines) - last} more lines; go on with offset {last + 1}]"
-
-
-def write_file(workspace: Workspace, arguments: WriteFile) -> str:
+def write_file(workspace: Workspace, arguments: WriteFile) -> ToolOutcome:
     content = _bytes(arguments.content)
+    new = not workspace.is_file(arguments.path)
     workspace.write(arguments.path, content)
-    return f"Wrote {len(content)} bytes to {arguments.path}."
+    change = f"{arguments.path}: {'new file' if new else 'changed'}"
+    return ToolOutcome(f"Wrote {len(content)} bytes to {arguments.path}.", (change,))
 
 
-def edit_file(workspace: Workspace, arguments: EditFile) -> str:
+def edit_file(workspace: Workspace, arguments: EditFile) -> ToolOutcome:
     text = _text(workspace, arguments.path)
     count = text.count(arguments.old_text)
     if count == 0:
@@ -118,7 +75,8 @@ def edit_file(workspace: Workspace, arguments: EditFile) -> str:
     if len(text) + count * (len(arguments.new_text) - len(arguments.old_text)) > workspace.limits.file_bytes:
         raise ToolError(f"A file may hold at most {workspace.limits.file_bytes // 2**20} MB.")
     workspace.write(arguments.path, _bytes(text.replace(arguments.old_text, arguments.new_text)))
-    return f"Replaced {count} {'piece' if count == 1 else 'pieces'} of text in {arguments.path}."
+    said = f"Replaced {count} {'piece' if count == 1 else 'pieces'} of text in {arguments.path}."
+    return ToolOutcome(said, (f"{arguments.path}: changed",))
 
 
 def list_dir(workspace: Workspace, arguments: ListDir) -> str:
@@ -126,13 +84,13 @@ def list_dir(workspace: Workspace, arguments: ListDir) -> str:
         f"{entry.path}/" if entry.folder else entry.path
         for entry in workspace.entries(arguments.path, deep=arguments.recursive)
     )
-    return _join_lines(lines, "[the folder is empty]")
+    return _join_lines(lines, arguments.offset, "[the folder is empty]")
 
 
 def glob(workspace: Workspace, arguments: Glob) -> str:
     fits = _glob(arguments.pattern.removeprefix("./"))
     matches = (entry.path for entry in workspace.entries(deep=True) if not entry.folder and fits(entry.path))
-    return _join_lines(matches, f"[no file matches {arguments.pattern}]")
+    return _join_lines(matches, arguments.offset, f"[no file matches {arguments.pattern}]")
 
 
 def grep(workspace: Workspace, arguments: Grep) -> str:
@@ -155,17 +113,11 @@ def grep(workspace: Workspace, arguments: Grep) -> str:
                 if pattern.search(line):
                     yield f"{path}:{number}: {line[:MAX_LINE]}"
 
-    return _join_lines(lines(), "[no line matches]")
+    return _join_lines(lines(), arguments.offset, "[no line matches]")
 
 
 def _text(workspace: Workspace, path: str) -> str:
-    content = workspace.read(path)
-    try:
-        if b"\0" not in content[:8_000]:
-            return content.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
-    raise ToolError(f"{path} is not a text file ({len(content)} bytes).")
+    return decode(path, workspace.read(path))
 
 
 def _bytes(text: str) -> bytes:
@@ -175,14 +127,16 @@ def _bytes(text: str) -> bytes:
         raise ToolError("The text holds half a character (an unpaired surrogate).") from None
 
 
-def _join_lines(lines: Iterator[str], if_empty: str) -> str:
+def _join_lines(lines: Iterator[str], offset: int, if_empty: str) -> str:
     output: list[str] = []
-    for line in lines:
+    for number, line in enumerate(lines):
+        if number < offset:
+            continue
         if len(output) == MAX_RESULTS:
-            output.append(f"[only the first {MAX_RESULTS} are shown; ask more narrowly]")
+            output.append(f"[{MAX_RESULTS} are shown; go on with offset {number}, or ask more narrowly]")
             break
         output.append(line)
-    return "\n".join(output) or if_empty
+    return "\n".join(output) or (f"[there are no more than {offset}]" if offset else if_empty)
 
 
 @lru_cache(maxsize=256)

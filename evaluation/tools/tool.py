@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
+
+FilePath = Annotated[
+    str, Field(min_length=1, max_length=4_000, description="Path within the workspace, e.g. notes/plan.md")
+]
 
 
 class ToolError(Exception):
     """The message tells the model what is wrong and what to do instead."""
 
-    def __init__(self, message: str, *, result: str = "") -> None:
+    def __init__(self, message: str, *, result: str = "", changes: tuple[str, ...] = ()) -> None:
         super().__init__(message)
+        self.changes = changes
+        """What was changed all the same."""
         self.result = result
         """What the agent reads instead, where a service answers in a form of its own."""
 
@@ -21,9 +27,9 @@ class ToolError(Exception):
 class ToolOutcome(NamedTuple):
     text: str
     changes: tuple[str, ...] = ()
-    """What the call changed in an app, a sentence each."""
+    """What the call changed in an app or among the files, a sentence each."""
     effects: tuple[dict[str, Any], ...] = ()
-    """The same as records: ``{app, table, key, before, after}``."""
+    """What it changed in an app, as records: ``{app, table, key, before, after}``."""
 
 
 class Arguments(BaseModel):

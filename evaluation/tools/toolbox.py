@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
 from evaluation.protocol.participants import ToolRecord
 from evaluation.tools.apps import World, bound_tools
-from evaluation.tools.files import workspace_tools
+from evaluation.tools.general import Surroundings, general_tools
 from evaluation.tools.journal import Journal, NoJournal
 from evaluation.tools.tool import Tool, ToolError, ToolOutcome
 from evaluation.tools.workspace import Workspace
@@ -42,7 +43,7 @@ class Toolbox:
             parsed = _parse(arguments)
             outcome, ok = self._run(name, parsed, key), True
         except ToolError as error:
-            outcome = ToolOutcome(error.result or f"Error: {error}")
+            outcome = ToolOutcome(error.result or f"Error: {error}", error.changes)
         seconds = time.monotonic() - started
         return ToolRecord(name, parsed, truncate(outcome.text), ok, seconds, outcome.changes, key, outcome.effects)
 
@@ -59,16 +60,23 @@ class Toolbox:
 
 
 def toolbox_for(
-    workspace: Workspace, names: Iterable[str], world: World | None = None, journal: Journal | None = None
+    around: Workspace | Surroundings,
+    names: Iterable[str],
+    world: World | None = None,
+    journal: Journal | None = None,
 ) -> Toolbox:
-    """The workspace tools, which every agent has, and the implemented tools that a persona binds, in ``world``."""
-    return Toolbox([*workspace_tools(workspace), *bound_tools(names, world)], journal)
+    """The general tools, all or those among ``names``, and the tools of apps that these bind, in ``world``."""
+    names = list(names)
+    around = Surroundings(around) if isinstance(around, Workspace) else around
+    if world is not None:
+        around = replace(around, now=world.now)
+    return Toolbox([*general_tools(around, names), *bound_tools(names, world)], journal)
 
 
 def truncate(text: str, limit: int = MAX_RESULT) -> str:
     if len(text) <= limit:
         return text
-    return f"{text[:limit]}\n[cut here: {len(text) - limit} more characters]"
+    return f"{text[:limit]}\n[cut here: {len(text) - limit} more characters; ask for less at a time]"
 
 
 def _parse(arguments: str) -> Mapping[str, Any]:

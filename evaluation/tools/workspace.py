@@ -33,11 +33,13 @@ class WorkspaceLimits:
 
 @dataclass(frozen=True)
 class WorkspaceEntry:
-    """A file or folder; links and special files are hidden."""
+    """A file or folder."""
 
     path: str
     folder: bool
     size: int = 0
+    special: bool = False
+    """A link, pipe or socket, which is only listed on request."""
 
 
 class Workspace:
@@ -90,15 +92,45 @@ class Workspace:
         except WorkspaceError:
             return False
 
-    def entries(self, path: str = ".", *, deep: bool = False) -> Iterator[WorkspaceEntry]:
+    def is_file(self, path: str) -> bool:
+        """Raises WorkspaceError for an invalid path."""
+        parts = self._parts(path)
+        try:
+            with self._parent(parts, path) as folder:
+                return bool(parts) and stat.S_ISREG(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode)
+        except (WorkspaceError, OSError):
+            return False
+
+    def remove(self, path: str) -> None:
+        """A file, or an empty folder. Raises WorkspaceError."""
+        parts = self._parts(path)
+        try:
+            with self._parent(parts, path) as folder:
+                if stat.S_ISDIR(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode):
+                    os.rmdir(parts[-1], dir_fd=folder)
+                else:
+                    os.unlink(parts[-1], dir_fd=folder)
+        except (OSError, IndexError):
+            raise WorkspaceError(f"{path} cannot be removed.") from None
+        self._used = None
+
+    def make_folder(self, path: str) -> None:
+        """With its parents; one that is there stays. Raises WorkspaceError."""
+        parts = self._parts(path)
+        for message, fix in (problem for part in parts for problem in name_problems(part)):
+            raise WorkspaceError(f"{message} {fix}")
+        with self._parent((*parts, "."), path, create=True):
+            pass
+
+    def entries(self, path: str = ".", *, deep: bool = False, special: bool = False) -> Iterator[WorkspaceEntry]:
         """A folder's entries by name; with ``deep``, each folder is followed by its contents. Raises
         WorkspaceError.
         """
         parts = self._parts(path)
         with self._parent((*parts, "."), path) as folder:
-            yield from self._list(folder, "/".join(parts), deep, len(parts))
+            yield from self._list(folder, "/".join(parts), deep, len(parts), special)
 
-    def _list(self, folder: int, prefix: str, deep: bool, depth: int) -> Iterator[WorkspaceEntry]:
+    def _list(self, folder: int, prefix: str, deep: bool, depth: int, special: bool) -> Iterator[WorkspaceEntry]:
         with os.scandir(folder) as scan:
             entries = sorted(scan, key=lambda entry: entry.name)
         for entry in entries:
@@ -111,11 +143,13 @@ class Workspace:
                     except OSError:
                         continue
                     try:
-                        yield from self._list(inner, path, deep, depth + 1)
+                        yield from self._list(inner, path, deep, depth + 1, special)
                     finally:
                         os.close(inner)
             elif entry.is_file(follow_symlinks=False):
                 yield WorkspaceEntry(path, folder=False, size=entry.stat(follow_symlinks=False).st_size)
+            elif special:
+                yield WorkspaceEntry(path, folder=False, special=True)
 
     def _parts(self, path: str) -> tuple[str, ...]:
         if path.startswith(("/", "~")):

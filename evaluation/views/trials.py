@@ -10,9 +10,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from evaluation.sandbox import SandboxUnavailableError, why_unavailable
 from evaluation.trials import examples
-from evaluation.trials.trial import try_script
+from evaluation.trials.trial import SandboxUnavailableError, try_script, why_unavailable
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.graders import GraderReport

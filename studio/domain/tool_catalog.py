@@ -23,6 +23,10 @@ class ToolCard:
     parameters: tuple[ToolParameter, ...] = ()
     known: bool = False
     """Whether the studio can simulate it; otherwise only its name is known."""
+    plain: str = ""
+    """Of a general tool: what an assistant does with it, in plain words."""
+    lacking: str = ""
+    """Why no assistant has it here, although the studio knows it."""
 
 
 CardReader = Callable[[Iterable[str]], tuple[list[ToolCard], list[ToolCard]]]
@@ -44,7 +48,7 @@ def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
 
 
 def tool_summaries(names: Iterable[str]) -> dict[str, str]:
-    return {card.name: card.description or tool_label(card.name) for card in tool_cards(names)[1]}
+    return {card.name: card.plain or card.description or tool_label(card.name) for card in tool_cards(names)[1]}
 
 
 def tool_descriptions(names: Iterable[str]) -> dict[str, str]:

@@ -59,7 +59,11 @@ def tools_to_pick(persona: Persona, user: AnyUser, picked: Sequence[str]) -> lis
     return _by_domain(
         [
             PickerCard(
-                tool.name, tool.description or tool_label(tool.name), True, tool.parameters, tool_domain(tool.name)
+                tool.name,
+                tool.plain or tool.description or tool_label(tool.name),
+                True,
+                tool.parameters,
+                tool_domain(tool.name),
             )
             for tool in known
         ]

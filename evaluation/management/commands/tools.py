@@ -35,10 +35,16 @@ class Command(ReportCommand):
             self.usage_error(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
         bound = load_episodes([row], with_tasks=False)[row.pk].persona.tools
         always, named = tool_cards(bound)
-        offered = sorted({card.name for card in (*always, *named) if card.known})
-        missing = [card.name for card in named if not card.known]
+        general = {card.name: card for card in always}
+        some = [general[card.name] for card in named if card.name in general]
+        bound_apps = [card for card in named if card.name not in general]
+        offered = sorted({card.name for card in (*(some or always), *bound_apps) if card.known and not card.lacking})
+        missing = [card.name for card in named if not card.known or card.lacking]
+        lacking = [card for card in some or always if card.lacking]
         if as_json:
             self.print_json({"offered": offered, "missing": missing})
             return
         self.stdout.write(f"Offered: {', '.join(offered)}")
         self.stdout.write(f"Missing: {', '.join(missing) or 'none'}")
+        for card in lacking:
+            self.stdout.write(f"Not on this machine: {card.name}. {card.lacking}")

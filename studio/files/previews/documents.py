@@ -16,10 +16,11 @@ class UnreadableDocumentError(ValueError):
     """The file is broken, or reading it exceeds the limits."""
 
 
-def extract(kind: str, content: bytes) -> dict[str, Any]:
+def extract(kind: str, content: bytes, *, whole: bool = False) -> dict[str, Any]:
+    """``whole``: not only the first pages and rows."""
     try:
         process = subprocess.run(
-            [sys.executable, "-I", str(EXTRACT), kind],
+            [sys.executable, "-I", str(EXTRACT), kind, *(["whole"] if whole else [])],
             input=content,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

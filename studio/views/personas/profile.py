@@ -21,7 +21,7 @@ from studio.domain.persistent_intents import persistent_intents, referenced_tool
 from studio.domain.persona import PersonaSpec, Skill
 from studio.domain.skills import one_line_description
 from studio.domain.statistics import bare_tool_name
-from studio.domain.tool_catalog import tool_summaries
+from studio.domain.tool_catalog import tool_cards, tool_summaries
 from studio.drafts.editor import Outcome
 from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError
@@ -143,6 +143,7 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
     tool_names = [(number, referenced_tools(task)) for number, task in enumerate(episode.tasks, 1)]
     summaries = tool_summaries(list(base.tools))
+    always, _ = tool_cards([])
     keys = dict(persona.episode.tasks.values_list("task_id", "pk"))
     return {
         "persona": persona,
@@ -159,6 +160,8 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
         ],
         "environments": sorted({task.environment_id.strip() for task in episode.tasks} - {""}),
         "learning": [(row, keys.get(row.task_id)) for row in persistent_intents(episode)],
+        "always": always,
+        "narrowed": not {card.name for card in always}.isdisjoint(base.tools),
         "task_count": len(episode.tasks),
         "dependent_tasks": [
             (n, task, keys.get(task.task_id)) for n, task in enumerate(episode.tasks, 1) if task.depends_on

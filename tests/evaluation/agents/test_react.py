@@ -12,12 +12,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluation.agents import AgentLimits, AgentSetup, make_agent
-from evaluation.agents.react import OMITTED_RESULT
-from evaluation.llm import Budget, ModelClient, Prices, ServerError
-from evaluation.protocol.participants import Agent, AgentError
+from evaluation.agents.react import OMITTED_PICTURE, OMITTED_RESULT
+from evaluation.llm import (
+    Budget,
+    Completion,
+    ModelClient,
+    Prices,
+    RequestedToolCall,
+    RequestRejectedError,
+    ServerError,
+)
+from evaluation.protocol.participants import Agent, AgentError, Tokens
 from evaluation.scripted.server import ScriptedServer
 from tests.evaluation.conftest import Clock
 from tests.evaluation.llm.test_client import Notebook
+from tests.studio.files.previews.samples import a_png
 
 ClientFactory = Callable[..., ModelClient]
 SetRules = Callable[..., None]
@@ -31,7 +40,7 @@ def agent(client_for: ClientFactory, tmp_path: Path, clock: Clock) -> MakeAgent:
     def make(
         model: str = "scripted-silent",
         *,
-        client: ModelClient | None = None,
+        client: Any = None,
         state: dict[str, Any] | None = None,
         **limits: Any,
     ):
@@ -314,3 +323,75 @@ def assert_well_formed(messages: list[dict[str, Any]]) -> None:
 def test_unknown_agent_kind_is_named_in_the_error(client_for: ClientFactory, tmp_path: Path):
     with pytest.raises(LookupError, match="There is no agent 'other'; there are endpoint"):
         make_agent(AgentSetup(client_for("scripted-silent"), tmp_path), "other")
+
+
+def test_turn_ends_with_the_question_asked(agent: MakeAgent, scenario: SetRules):
+    asked = [call("message", content="I looked."), call("ask_user", question="Which month?")]
+    scenario(
+        {"when": {"step": 1, "turn": 1}, "tool_calls": asked},
+        {"when": {"turn": 2}, "reply": "May it is."},
+    )
+    first = agent()
+
+    reply = first.reply("Plan the trip.")
+    later = agent(state=dict(reply.state)).reply("May.")
+
+    assert (reply.text, reply.note) == ("I looked.\n\nWhich month?", "")
+    assert [message["role"] for message in reply.state["messages"][-3:]] == ["tool", "tool", "assistant"]
+    assert later.text == "May it is."
+
+
+def test_picture_read_is_shown_to_the_model(
+    client_for: ClientFactory, agent: MakeAgent, scenario: SetRules, tmp_path: Path
+):
+    (tmp_path / "a.png").write_bytes(a_png())
+    scenario({"when": {"step": 1}, "tool_calls": [call("read_file", path="a.png")]}, {"reply": "A dot."})
+    notebook = Notebook()
+
+    reply = agent(client=client_for("scripted-silent", recorder=notebook)).reply("What is on it?")
+
+    shown = notebook.calls[1].request["messages"][-1]
+    assert (reply.text, shown["role"]) == ("A dot.", "user")
+    assert shown["content"][1]["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+
+
+def test_model_that_takes_no_pictures_goes_on_without(agent: MakeAgent, client_for: ClientFactory, tmp_path: Path):
+    (tmp_path / "a.png").write_bytes(a_png())
+
+    class Blind:
+        def __init__(self) -> None:
+            self.sent: list[Any] = []
+
+        def complete(self, messages: Any, **params: Any) -> Completion:
+            self.sent.append([message["content"] for message in messages])
+            if any(isinstance(message["content"], list) for message in messages):
+                raise RequestRejectedError("no pictures")
+            asked = (RequestedToolCall("1", "read_file", '{"path": "a.png"}'),) if len(self.sent) == 1 else ()
+            return Completion("" if asked else "Cannot see it.", asked, "stop", Tokens(), Decimal(0), "", False)
+
+    blind = Blind()
+
+    assert agent(client=blind).reply("What is on it?").text == "Cannot see it."
+    assert blind.sent[-1][-1] == OMITTED_PICTURE
+
+
+def test_helper_works_with_the_same_files_and_its_calls_count(agent: MakeAgent, scenario: SetRules, tmp_path: Path):
+    scenario(
+        {
+            "when": {"request": "Count", "step": 1},
+            "tool_calls": [call("write_file", path="n", content="3"), call("spawn")],
+        },
+        {"when": {"request": "Count"}, "reply": "There are 3."},
+        {"when": {"step": 1}, "tool_calls": [call("spawn", task="Count the files.")]},
+        {"reply": "Three."},
+    )
+
+    reply = agent().reply("How many?")
+
+    assert reply.text == "Three."
+    assert [(record.name, record.result.split(".")[0]) for record in reply.tool_calls] == [
+        ("spawn", "There are 3"),
+        ("write_file", "Wrote 1 bytes to n"),
+        ("spawn", "Error: There is no tool 'spawn'"),
+    ]
+    assert (tmp_path / "n").read_text() == "3"

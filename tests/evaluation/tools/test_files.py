@@ -43,6 +43,8 @@ def test_tools_have_the_benchmarks_names(toolbox: Toolbox):
         "list_dir",
         "glob",
         "grep",
+        "notebook_edit",
+        "cron",
     ]
 
 
@@ -51,7 +53,8 @@ def test_schemas_hold_only_the_parameters(toolbox: Toolbox):
         "type": "function",
         "function": {
             "name": "read_file",
-            "description": "Read a text file of the workspace.",
+            "description": "Read a file of the workspace: text, pictures, Word, Excel, PowerPoint, PDF, mail, "
+            "notebooks. Go on in a long one with offset.",
             "parameters": {
                 "type": "object",
                 "additionalProperties": False,
@@ -101,7 +104,7 @@ def test_long_result_is_cut_with_a_note(toolbox: Toolbox, root: Path):
 
     result = use(toolbox, "read_file", path="long.txt")
 
-    assert result == "x" * MAX_RESULT + "\n[cut here: 5 more characters]"
+    assert result == "x" * MAX_RESULT + "\n[cut here: 5 more characters; ask for less at a time]"
 
 
 def test_writing_creates_folders_and_replaces_files(toolbox: Toolbox, root: Path):
@@ -162,7 +165,9 @@ def test_long_lists_are_cut(toolbox: Toolbox, root: Path):
     lines = use(toolbox, "list_dir").splitlines()
 
     assert len(lines) == 201
-    assert lines[-1] == "[only the first 200 are shown; ask more narrowly]"
+    assert lines[-1] == "[200 are shown; go on with offset 200, or ask more narrowly]"
+    assert use(toolbox, "list_dir", offset=254).splitlines() == ["reports/2026/", "reports/2026/draft.md"]
+    assert use(toolbox, "list_dir", offset=999) == "[there are no more than 999]"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def toolbox(tmp_path_factory: pytest.TempPathFactory) -> Toolbox:
         (
             "fly",
             "{}",
-            "Error: There is no tool 'fly'. There are: read_file, write_file, edit_file, list_dir, glob, grep.",
+            "There are: read_file, write_file, edit_file, list_dir, glob, grep, notebook_edit, cron.",
         ),
         ("read_file", "{path: x", "Error: The arguments are not JSON"),
         ("read_file", "[]", "Error: The arguments are not a JSON object."),
@@ -53,7 +53,9 @@ def test_unbuilt_bound_tools_are_not_offered(toolbox: Toolbox):
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    name=st.sampled_from(["read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "", "?"]),
+    name=st.sampled_from(
+        ["read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "notebook_edit", "cron", "?"]
+    ),
     arguments=st.text(max_size=80)
     | st.dictionaries(
         st.sampled_from(["path", "content", "pattern", "old_text", "new_text", "offset", "limit"]),

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.tools.files import workspace_tools
-from evaluation.tools.toolbox import Toolbox
+from evaluation.tools import toolbox_for
 from evaluation.tools.workspace import Workspace, WorkspaceEntry, WorkspaceError, WorkspaceLimits
 
 SECRET = "outside-4242"
@@ -60,7 +59,7 @@ def trap(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_no_path_leads_out_of_the_workspace(trap: Path, path: str, other: str):
     outside = trap.parent
     before = sorted(entry.name for entry in outside.iterdir())
-    toolbox = Toolbox(workspace_tools(Workspace(trap, WorkspaceLimits(files=2_000))))
+    toolbox = toolbox_for(Workspace(trap, WorkspaceLimits(files=2_000)), [])
 
     results = [
         toolbox.call(name, json.dumps(arguments)).result

@@ -77,7 +77,10 @@ def test_tools_show_descriptions_and_the_tasks_that_use_them(project):
 
     html = " ".join(client.get(url).content.decode().split())
 
-    assert "Read a text file of the workspace.</td> <td>1, 2</td>" in html
+    assert (
+        "Open a file: text, Word, Excel, PowerPoint, PDF, mail, notebooks, and pictures to look at</td> <td>1, 2</td>"
+        in html
+    )
     assert 'Show a draft.</td> <td><span class="quiet">none</span></td>' in html
 
 

@@ -51,7 +51,10 @@ def test_tool_usage_counts_needs_evidence_rules_and_sources():
     }
     assert idle_tools(benchmark) == {persona.pk: (2, 5)}
     descriptions = {tool.name: tool.description for _, group in tools_of(benchmark) for tool in group}
-    assert descriptions["read_file"] == "Read a text file of the workspace."
+    assert (
+        descriptions["read_file"]
+        == "Open a file: text, Word, Excel, PowerPoint, PDF, mail, notebooks, and pictures to look at"
+    )
     assert descriptions["gmail__a"] == "A"
 
 

@@ -77,6 +77,18 @@ def an_xlsx(rows: list[list[str]]) -> bytes:
     )
 
 
+def a_pptx(*slides: list[str]) -> bytes:
+    space = "http://schemas.openxmlformats.org/drawingml/2006/main"
+    return _zip(
+        {
+            f"ppt/slides/slide{number}.xml": f'<p:sld xmlns:p="p" xmlns:a="{space}">'
+            + "".join(f"<a:p><a:r><a:t>{escape(line)}</a:t></a:r></a:p>" for line in lines)
+            + "</p:sld>"
+            for number, lines in enumerate(slides, 1)
+        }
+    )
+
+
 def _relations(kind: str, target: str) -> str:
     return (
         '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'

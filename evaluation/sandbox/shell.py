@@ -1,0 +1,136 @@
+"""A command of an agent over a copy of its workspace.
+
+The copy lives in memory, inside, with a limit on bytes and files; the caller gets a view of it once every process has
+ended. So nothing that the command leaves (links, pipes, a full disk, a process of its own) meets the real files.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from evaluation.sandbox.chain import Layout, build_chain
+from evaluation.sandbox.interpreter import find_interpreter
+from evaluation.sandbox.limits import MIB, SandboxLimits, SandboxResult
+from evaluation.sandbox.packages import built_packages
+from evaluation.sandbox.run import hidden_folders, run_chain
+
+HOME = "/home"
+WORKSPACE = f"{HOME}/workspace"
+PACKAGES = "/opt/packages"
+COMMANDS = "/opt/bin"
+LIMITS = SandboxLimits(
+    seconds=120,
+    cpu_seconds=120,
+    memory=1536 * MIB,
+    output=1 * MIB,
+    folder=192 * MIB,
+    files=12_000,
+    processes=64,
+    open_files=256,
+)
+MAX_COMMAND = 100_000
+"""Bytes; Linux takes 128 KiB as one argument."""
+
+# Runs first, inside: see evaluation.sandbox.run. Then unpacks the workspace and becomes the shell.
+LAUNCHER = """
+import os, resource, sys, _socket
+resource.setrlimit(resource.RLIMIT_NPROC, (%d, %d))
+try:
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+except OSError:
+    pass
+for name in ("workspace", "user", "tmp"):
+    os.mkdir("/home/" + name)
+with open(%d, "rb") as archive:
+    while head := archive.readline():
+        size, name = head[:-1].split(b" ", 1)
+        path = b"/home/workspace/" + bytes.fromhex(name.decode())
+        if size == b"/":
+            os.makedirs(path, exist_ok=True)
+            continue
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        content = archive.read(int(size))
+        with open(path, "wb") as file:
+            file.write(content)
+        if content[:2] == b"#!":
+            os.chmod(path, 0o755)
+fonts = "/opt/packages/.fonts"
+if os.path.isdir(fonts):
+    os.makedirs("/home/user/.cache/matplotlib")
+    for name in os.listdir(fonts):
+        os.symlink(fonts + "/" + name, "/home/user/.cache/matplotlib/" + name)
+folder = os.open("/home", os.O_RDONLY | os.O_DIRECTORY)
+rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, folder.to_bytes(4, sys.byteorder))
+_socket.socket(fileno=%d).sendmsg([b"."], [rights])
+os.closerange(3, 1 << 20)
+os.chdir("/home/workspace")
+shell = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
+os.execv(shell, [shell, "-c", sys.argv[1]])
+"""
+
+Entry = tuple[str, bytes | None]
+"""Path in the workspace, and content; None for a folder."""
+
+
+def run_shell(
+    command: str, entries: Iterable[Entry], then: Callable[[Path], None], limits: SandboxLimits = LIMITS
+) -> SandboxResult:
+    """Run ``command`` in a folder with ``entries``. ``then`` gets the folder as it was left, hostile
+    contents and all: it must follow no link.
+
+    Raises SandboxUnavailableError.
+    """
+    outside, inside = socket.socketpair()
+    with outside:
+        with inside:
+            interpreter = find_interpreter()
+            packages = built_packages()
+            layout = Layout(
+                folder=HOME,
+                temporary=f"{HOME}/tmp",
+                path=f"{COMMANDS}:{os.path.dirname(interpreter.program)}:/usr/bin:/bin",
+                env=_environment(packages is not None),
+                folders=((packages, PACKAGES),) if packages else (),
+                links=((interpreter.program, f"{COMMANDS}/python"), (interpreter.program, f"{COMMANDS}/python3")),
+            )
+            chain = build_chain(
+                [], files={}, limits=limits, hidden=hidden_folders(), interpreter=interpreter, layout=layout
+            )
+            try:
+                archive = chain.open_data("workspace", b"".join(_pack(entries)))
+                launcher = LAUNCHER % (limits.processes, limits.processes, archive, inside.fileno())
+                chain.args += ["-I", "-S", "-B", "-X", "utf8", "-c", launcher, command]
+            except BaseException:
+                chain.close()
+                raise
+            chain.fds.append(inside.detach())
+
+        def end(folder: int) -> None:
+            then(Path(f"/proc/self/fd/{folder}/workspace"))
+
+        return run_chain(chain, b"", limits, outside, end)
+
+
+def _environment(with_packages: bool) -> tuple[tuple[str, str], ...]:
+    given = {
+        "HOME": f"{HOME}/user",
+        "TMPDIR": "/tmp",
+        "TERM": "dumb",
+        "MPLBACKEND": "Agg",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUTF8": "1",
+    }
+    return tuple((given | ({"PYTHONPATH": PACKAGES} if with_packages else {})).items())
+
+
+def _pack(entries: Iterable[Entry]) -> Iterable[bytes]:
+    for path, content in entries:
+        yield f"{'/' if content is None else len(content)} {path.encode().hex()}\n".encode()
+        if content is not None:
+            yield content

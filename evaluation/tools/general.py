@@ -1,0 +1,229 @@
+"""The general tools, which every agent has unless its persona names some of them: names and order as in the paper's
+Table 3, in the form that its scaffold gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from evaluation.sandbox import why_unavailable
+from evaluation.sandbox.packages import built_packages
+from evaluation.tools import files, notebooks, reading, schedule, talking
+from evaluation.tools.apps.world import DEFAULT_NOW
+from evaluation.tools.delegating import Spawn, SpawnSubagent, spawn_subagent
+from evaluation.tools.outbox import Outbox
+from evaluation.tools.shell import Exec, Shell
+from evaluation.tools.tool import Arguments, Tool, ToolError, ToolOutcome
+from evaluation.tools.workspace import Workspace, WorkspaceError
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What general tools act on. A tool whose part is missing is not offered."""
+
+    workspace: Workspace
+    outbox: Outbox | None = None
+    """Where the agent's loop looks for pictures, messages and questions."""
+    asks: bool = True
+    """Whether the agent's turn can end with a question of ``ask_user``."""
+    spawn: Spawn | None = None
+    shell: Shell | None = None
+    now: datetime = field(default=DEFAULT_NOW)
+
+
+@dataclass(frozen=True)
+class GeneralTool:
+    name: str
+    title: str
+    """In the paper's Table 3."""
+    plain: str
+    """For experts."""
+    description: str
+    """For the model."""
+    arguments: type[Arguments]
+    build: Callable[[Surroundings], Callable[[Any], str | ToolOutcome] | None]
+    """None: not where things are so."""
+    lacking: Callable[[], str] = str
+    """Why no agent gets it on this machine; empty if it does."""
+    more: Callable[[], str] = str
+    """What else is true of it on this machine, for the model."""
+
+
+def general_tools(surroundings: Surroundings, names: Iterable[str] = ()) -> list[Tool]:
+    """Those among ``names``; all, if there is none among them."""
+    return [
+        Tool(tool.name, tool.description + tool.more(), tool.arguments, _guarded(run))
+        for name in general_names(names)
+        if (run := (tool := GENERAL[name]).build(surroundings)) is not None and not tool.lacking()
+    ]
+
+
+def general_names(names: Iterable[str]) -> list[str]:
+    named = [name for name in dict.fromkeys(names) if name in GENERAL]
+    return named or list(GENERAL)
+
+
+def reachable_names(bound: Iterable[str], chosen: Iterable[str]) -> tuple[str, ...]:
+    """What an agent gets of the names that its persona binds when its task chooses some. A persona or a task that
+    names general tools has no others; a task that names tools of apps has no others of these."""
+    bound, chosen = tuple(bound), frozenset(chosen)
+    general = general_names(bound)
+    general = [name for name in general if name in chosen] or general
+    return (*general, *(name for name in bound if name not in GENERAL and (not chosen or name in chosen)))
+
+
+def _guarded(run: Callable[[Any], str | ToolOutcome]) -> Callable[[Any], str | ToolOutcome]:
+    def run_safely(arguments: Any) -> str | ToolOutcome:
+        try:
+            return run(arguments)
+        except WorkspaceError as error:
+            raise ToolError(str(error)) from None
+        except OSError as error:
+            raise ToolError(f"The file system refuses: {error.strerror}.") from None
+
+    return run_safely
+
+
+def _in_workspace(
+    run: Callable[[Workspace, Any], str | ToolOutcome],
+) -> Callable[[Surroundings], Callable[[Any], str | ToolOutcome]]:
+    return lambda around: lambda arguments: run(around.workspace, arguments)
+
+
+def _read(around: Surroundings) -> Callable[[Any], str | ToolOutcome]:
+    return lambda arguments: reading.read_file(around.workspace, arguments, around.outbox)
+
+
+def _exec(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
+    return None if around.shell is None else around.shell.execute
+
+
+def _packages_said() -> str:
+    return " Python has pandas, openpyxl, matplotlib, python-docx and python-pptx." if built_packages() else ""
+
+
+def _ask(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
+    outbox = around.outbox
+    return None if outbox is None or not around.asks else lambda arguments: talking.ask_user(outbox, arguments)
+
+
+def _send(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
+    outbox = around.outbox
+    return None if outbox is None else lambda arguments: talking.send_message(outbox, around.workspace, arguments)
+
+
+def _spawn(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
+    spawn = around.spawn
+    return None if spawn is None else lambda arguments: spawn_subagent(spawn, arguments)
+
+
+def _schedule(around: Surroundings) -> Callable[[Any], str | ToolOutcome]:
+    return lambda arguments: schedule.schedule(around.workspace, around.now, arguments)
+
+
+GENERAL: dict[str, GeneralTool] = {
+    tool.name: tool
+    for tool in (
+        GeneralTool(
+            "read_file",
+            "Read File",
+            "Open a file: text, Word, Excel, PowerPoint, PDF, mail, notebooks, and pictures to look at",
+            "Read a file of the workspace: text, pictures, Word, Excel, PowerPoint, PDF, mail, notebooks. "
+            "Go on in a long one with offset.",
+            reading.ReadFile,
+            _read,
+        ),
+        GeneralTool(
+            "write_file",
+            "Write File",
+            "Make a file, or write it anew",
+            "Make a file, or replace its whole content. Folders are made as needed.",
+            files.WriteFile,
+            _in_workspace(files.write_file),
+        ),
+        GeneralTool(
+            "edit_file",
+            "Edit File",
+            "Change a passage of a file",
+            "Replace a piece of text in a file; it must occur exactly once.",
+            files.EditFile,
+            _in_workspace(files.edit_file),
+        ),
+        GeneralTool(
+            "list_dir",
+            "List Directory",
+            "See which files there are",
+            "List the files of a folder.",
+            files.ListDir,
+            _in_workspace(files.list_dir),
+        ),
+        GeneralTool(
+            "glob",
+            "Glob Search",
+            "Find files by their name",
+            "Find files by name. ** stands for any folders.",
+            files.Glob,
+            _in_workspace(files.glob),
+        ),
+        GeneralTool(
+            "grep",
+            "Grep Search",
+            "Find words in the files",
+            "Find lines by a regular expression, as path:line: text.",
+            files.Grep,
+            _in_workspace(files.grep),
+        ),
+        GeneralTool(
+            "notebook_edit",
+            "Edit Notebook",
+            "Change cells of a Jupyter notebook",
+            "Replace, insert or delete a cell of a Jupyter notebook.",
+            notebooks.NotebookEdit,
+            _in_workspace(notebooks.notebook_edit),
+        ),
+        GeneralTool(
+            "exec",
+            "Shell Exec",
+            "Run commands and programs over the files, shut off from the internet and from this computer",
+            "Run a command in bash, in the workspace, without network. Files it leaves there stay; processes do not.",
+            Exec,
+            _exec,
+            why_unavailable,
+            _packages_said,
+        ),
+        GeneralTool(
+            "ask_user",
+            "Ask User",
+            "Stop and ask the user a question",
+            "Ask the user for something you need. Your turn ends with the question.",
+            talking.AskUser,
+            _ask,
+        ),
+        GeneralTool(
+            "message",
+            "Send Message",
+            "Send the user a message, with files attached",
+            "Send the user a message, with files if you like. Your turn goes on.",
+            talking.SendMessage,
+            _send,
+        ),
+        GeneralTool(
+            "spawn",
+            "Spawn Subagent",
+            "Give a part of the work to a helper of its own",
+            "Give a task that stands by itself to a helper with your files and apps; its answer is the result.",
+            SpawnSubagent,
+            _spawn,
+        ),
+        GeneralTool(
+            "cron",
+            "Schedule Task",
+            "Note reminders and recurring tasks, and list or remove them (nothing rings: they are only kept)",
+            "Add, list or remove reminders and recurring tasks.",
+            schedule.Cron,
+            _schedule,
+        ),
+    )
+}

@@ -1,0 +1,116 @@
+"""``cron``: reminders and recurring tasks, kept in the workspace so that they last from session to session."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from evaluation.tools.tool import Arguments, ToolError, ToolOutcome
+from evaluation.tools.workspace import Workspace, WorkspaceError
+
+SCHEDULE = "schedule.json"
+MAX_JOBS = 200
+_FIELDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
+
+
+class Cron(Arguments):
+    action: Annotated[Literal["add", "list", "remove"], Field(description="What to do")]
+    message: Annotated[str, Field(max_length=2_000, description="add: what to remind of or to do")] = ""
+    at: Annotated[str, Field(max_length=40, description="add, once: such as 2026-04-13T09:00")] = ""
+    every_seconds: Annotated[int, Field(ge=0, description="add, again and again: seconds in between")] = 0
+    cron_expr: Annotated[str, Field(max_length=100, description="add, by the calendar: such as 0 9 * * 1-5")] = ""
+    job_id: Annotated[str, Field(max_length=40, description="remove: which one")] = ""
+
+
+def schedule(workspace: Workspace, now: datetime, arguments: Cron) -> ToolOutcome:
+    jobs = _read(workspace)
+    if arguments.action == "list":
+        return ToolOutcome("\n".join(map(_line, jobs)) or "Nothing is scheduled.")
+    if arguments.action == "remove":
+        left = [job for job in jobs if job["id"] != arguments.job_id]
+        if len(left) == len(jobs):
+            known = ", ".join(job["id"] for job in jobs) or "none"
+            raise ToolError(f"There is no scheduled task {arguments.job_id!r}. There are: {known}.")
+        return _write(workspace, left, f"Removed {arguments.job_id}.")
+    if len(jobs) >= MAX_JOBS:
+        raise ToolError(f"At most {MAX_JOBS} tasks can be scheduled; remove some.")
+    job = _job(arguments, now, 1 + max((int(job["id"].rpartition("-")[2]) for job in jobs), default=0))
+    return _write(workspace, [*jobs, job], f"Scheduled {_line(job)}")
+
+
+def _job(arguments: Cron, now: datetime, number: int) -> dict[str, Any]:
+    if not arguments.message.strip():
+        raise ToolError("Say in message what to remind of.")
+    given: Mapping[str, Any] = {
+        name: value
+        for name, value in (
+            ("at", arguments.at.strip()),
+            ("every_seconds", arguments.every_seconds),
+            ("cron_expr", arguments.cron_expr.strip()),
+        )
+        if value
+    }
+    if len(given) != 1:
+        raise ToolError("Give one of at, every_seconds and cron_expr.")
+    if "at" in given:
+        when = _moment(str(given["at"]))
+        if when <= now:
+            raise ToolError(f"{given['at']} is past: it is {now:%Y-%m-%dT%H:%M}.")
+        given = {"at": f"{when:%Y-%m-%dT%H:%M}"}
+    if "cron_expr" in given and not is_calendar(str(given["cron_expr"])):
+        raise ToolError(
+            "cron_expr has five parts: minute, hour, day, month, weekday. 0 9 * * 1-5 is 9:00 from Monday to Friday."
+        )
+    return {"id": f"job-{number}", "message": arguments.message.strip(), **given}
+
+
+def is_calendar(expression: str) -> bool:
+    parts = expression.split()
+    return len(parts) == len(_FIELDS) and all(
+        _fits(piece, *bounds) for part, bounds in zip(parts, _FIELDS, strict=True) for piece in part.split(",")
+    )
+
+
+def _fits(piece: str, low: int, high: int) -> bool:
+    match = re.fullmatch(r"(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:/([1-9]\d?))?", piece)
+    if match is None:
+        return False
+    first, last = match[1], match[2]
+    if first is None:
+        return True
+    return low <= int(first) <= int(last or first) <= high
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=None)
+    except ValueError:
+        raise ToolError(f"{text!r} is not a time; write it as 2026-04-13T09:00.") from None
+
+
+def _line(job: Mapping[str, Any]) -> str:
+    when = f"at {job['at']}" if "at" in job else ""
+    when = when or (f"every {job['every_seconds']} seconds" if "every_seconds" in job else f"cron {job['cron_expr']}")
+    return f"{job['id']} ({when}): {job['message']}"
+
+
+def _read(workspace: Workspace) -> list[dict[str, Any]]:
+    try:
+        jobs = json.loads(workspace.read(SCHEDULE))["jobs"]
+        readable = [job for job in jobs if re.fullmatch(r"job-\d{1,9}", job["id"]) and _line(job)]
+    except WorkspaceError:
+        return []
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ToolError(f"{SCHEDULE} is damaged; delete or mend it.") from None
+    return readable
+
+
+def _write(workspace: Workspace, jobs: list[dict[str, Any]], said: str) -> ToolOutcome:
+    text = json.dumps({"jobs": jobs}, ensure_ascii=False, indent=1) + "\n"
+    workspace.write(SCHEDULE, text.encode())
+    return ToolOutcome(said, (f"{SCHEDULE}: changed",))
