@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.llm import ModelClient, Timing
-from evaluation.tools import World
+from evaluation.tools import Corpus, World
 from evaluation.tools.journal import Journal
 
 
@@ -38,6 +38,8 @@ class AgentSetup:
     """The simulated apps that the tools act on; None: apps without data."""
     journal: Journal | None = None
     """Where tool calls are stored as they are made."""
+    corpus: Corpus | None = None
+    """The pages that stand for the web; None: no web."""
     limits: AgentLimits = AgentLimits()
     state: Mapping[str, Any] = field(default_factory=dict)
     """The state stored with the last turn of this session; empty at its start."""

@@ -56,6 +56,7 @@ class ReactAgent:
                 asks=self.sends_all,
                 spawn=self._spawn if self.sends_all else None,
                 shell=self._shell,
+                corpus=setup.corpus,
             ),
             setup.tools,
             setup.world,

@@ -13,6 +13,7 @@ from evaluation.models import Session
 from evaluation.pilots.journal import SessionJournal
 from evaluation.protocol.participants import Agent
 from evaluation.workspaces.app_states import AppStates
+from evaluation.workspaces.web_corpus import open_corpus
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 
@@ -35,6 +36,7 @@ def build_agent(
         workspace=folder,
         tools=reachable_names(persona.tools, task.tools),
         world=world,
+        corpus=open_corpus(persona, task.task_id),
         journal=SessionJournal(session, turn),
         limits=agent_limits(session.run.pilot.limits),
         state=record.restore(state or {}),

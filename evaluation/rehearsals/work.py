@@ -40,6 +40,7 @@ from evaluation.rehearsals.turns import (
 from evaluation.workspaces.app_states import load_apps
 from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.snapshots import MissingContentError, manifest_reader, rebuild_workspace, store_files
+from evaluation.workspaces.web_corpus import open_corpus
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -155,6 +156,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
                 workspace=folder,
                 tools=reachable_names(persona.tools, task.tools),
                 world=world,
+                corpus=open_corpus(persona, task.task_id),
                 limits=agent_limits({}),
                 state=record.restore(rehearsal.agent_state),
             )

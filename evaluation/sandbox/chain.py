@@ -170,8 +170,8 @@ def _fill(
         chain.args += ["--perms", "0444", "--ro-bind-data", str(fd), f"{PROGRAM}/{name}"]
     for source, target in layout.folders:
         chain.args += ["--ro-bind", f"/proc/self/fd/{chain.open_path(source)}", target]
-    for target, path in layout.links:
-        chain.args += ["--symlink", target, path]
+    for target, link in layout.links:
+        chain.args += ["--symlink", target, link]
     chain.args += ["--size", str(limits.folder), "--tmpfs", layout.folder]
     chain.args += ["--symlink", layout.temporary.removeprefix("/"), "/tmp"]
     # bubblewrap's own root and /dev are file systems in memory, writable and unlimited unless closed again

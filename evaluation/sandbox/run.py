@@ -138,7 +138,7 @@ def run_chain(
         opened.callback(os.close, status_read)
         with process:
             folders: list[int] = []
-            opened.callback(lambda: [os.close(folder) for folder in folders])
+            opened.callback(_close_all, folders)
             stdout, stderr, stopped = _watch(process, started + limits.seconds, limits, handover, folders)
         with os.fdopen(status_read, "rb", closefd=False) as file:
             status = file.read(65536)
@@ -232,6 +232,11 @@ def _files_in(folder: int) -> int:
     """Files, folders, links and extended attributes in a file system in memory, as the kernel counts them."""
     system = os.statvfs(folder)
     return system.f_files - system.f_ffree
+
+
+def _close_all(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _wait_for_end(status: bytes) -> None:

@@ -6,10 +6,12 @@ from evaluation.tools.outbox import Outbox
 from evaluation.tools.shell import Shell
 from evaluation.tools.tool import Tool, ToolError
 from evaluation.tools.toolbox import Toolbox, toolbox_for
+from evaluation.tools.web import Corpus
 from evaluation.tools.workspace import Workspace, WorkspaceLimits
 
 __all__ = [
     "AppDataError",
+    "Corpus",
     "Outbox",
     "Shell",
     "Surroundings",

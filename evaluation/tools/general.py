@@ -16,6 +16,7 @@ from evaluation.tools.delegating import Spawn, SpawnSubagent, spawn_subagent
 from evaluation.tools.outbox import Outbox
 from evaluation.tools.shell import Exec, Shell
 from evaluation.tools.tool import Arguments, Tool, ToolError, ToolOutcome
+from evaluation.tools.web import Corpus, WebFetch, WebSearch, web_fetch, web_search
 from evaluation.tools.workspace import Workspace, WorkspaceError
 
 
@@ -30,6 +31,7 @@ class Surroundings:
     """Whether the agent's turn can end with a question of ``ask_user``."""
     spawn: Spawn | None = None
     shell: Shell | None = None
+    corpus: Corpus | None = None
     now: datetime = field(default=DEFAULT_NOW)
 
 
@@ -117,6 +119,16 @@ def _send(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
 def _spawn(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
     spawn = around.spawn
     return None if spawn is None else lambda arguments: spawn_subagent(spawn, arguments)
+
+
+def _search(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
+    corpus = around.corpus
+    return None if corpus is None else lambda arguments: web_search(corpus, arguments)
+
+
+def _fetch(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
+    corpus = around.corpus
+    return None if corpus is None else lambda arguments: web_fetch(corpus, arguments)
 
 
 def _schedule(around: Surroundings) -> Callable[[Any], str | ToolOutcome]:
@@ -224,6 +236,22 @@ GENERAL: dict[str, GeneralTool] = {
             "Add, list or remove reminders and recurring tasks.",
             schedule.Cron,
             _schedule,
+        ),
+        GeneralTool(
+            "web_search",
+            "Web Search",
+            "Search the web pages that are stored with the persona",
+            "Search the web; gives titles, addresses and snippets.",
+            WebSearch,
+            _search,
+        ),
+        GeneralTool(
+            "web_fetch",
+            "Web Fetch",
+            "Read one of these pages",
+            "Read the page at an address.",
+            WebFetch,
+            _fetch,
         ),
     )
 }

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from studio.domain.app_data import FOLDER
 from studio.domain.base import FileRef, JsonDict, Spec
+from studio.domain.web_pages import is_web_page
 
 
 class Skill(Spec):
@@ -49,6 +50,11 @@ class PersonaSpec(Spec):
         """What simulated apps hold at the episode's start: app → its file, ``apps/<app>.json``."""
         files = ((PurePosixPath(file.path), file) for file in self.files if file.path.endswith(".json"))
         return {path.stem: file for path, file in files if path.parent.as_posix() == FOLDER}
+
+    @property
+    def web_pages(self) -> tuple[FileRef, ...]:
+        """What stands for the web: ``web/<name>.md``."""
+        return tuple(file for file in self.files if is_web_page(file.path))
 
     def script(self, path: str) -> FileRef | None:
         below = script_path(self.user_id, path)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from studio.domain import web_pages
+from studio.domain.persona import PersonaSpec
 from studio.domain.statistics import bare_tool_name, tool_label
 
 
@@ -45,6 +47,14 @@ def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
     always, known = _reader(map(bare_tool_name, names)) if _reader else ([], [])
     by_name = {card.name: card for card in [*always, *known]}
     return always, [replace(by_name.get(bare_tool_name(name), ToolCard(name)), name=name) for name in names]
+
+
+def general_cards(persona: PersonaSpec) -> list[ToolCard]:
+    """The general tools that the persona's agents have, or lack and why: all, or those among its tools."""
+    always, _ = tool_cards([])
+    named = [card for card in always if card.name in persona.tools]
+    without_web = () if persona.web_pages else web_pages.TOOLS
+    return [replace(card, lacking=web_pages.NO_PAGES) if card.name in without_web else card for card in named or always]
 
 
 def tool_summaries(names: Iterable[str]) -> dict[str, str]:

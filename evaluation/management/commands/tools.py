@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from studio.domain.tool_catalog import tool_cards
+from studio.domain.tool_catalog import general_cards, tool_cards
 from studio.drafts.load import load_episodes
 from studio.management.base import ReportCommand
 
@@ -33,18 +33,16 @@ class Command(ReportCommand):
             known = ", ".join(benchmark.personas.values_list("user_id", flat=True)) or "none yet"
             message = f"{benchmark} has no persona “{options['persona']}”."
             self.usage_error(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
-        bound = load_episodes([row], with_tasks=False)[row.pk].persona.tools
-        always, named = tool_cards(bound)
-        general = {card.name: card for card in always}
-        some = [general[card.name] for card in named if card.name in general]
-        bound_apps = [card for card in named if card.name not in general]
-        offered = sorted({card.name for card in (*(some or always), *bound_apps) if card.known and not card.lacking})
-        missing = [card.name for card in named if not card.known or card.lacking]
-        lacking = [card for card in some or always if card.lacking]
+        persona = load_episodes([row], with_tasks=False)[row.pk].persona
+        always, named = tool_cards(persona.tools)
+        names = {card.name for card in always}
+        general, apps = general_cards(persona), [card for card in named if card.name not in names]
+        offered = sorted({card.name for card in (*general, *apps) if card.known and not card.lacking})
+        missing = [name for name in dict.fromkeys(persona.tools) if name not in offered]
         if as_json:
             self.print_json({"offered": offered, "missing": missing})
             return
         self.stdout.write(f"Offered: {', '.join(offered)}")
         self.stdout.write(f"Missing: {', '.join(missing) or 'none'}")
-        for card in lacking:
-            self.stdout.write(f"Not on this machine: {card.name}. {card.lacking}")
+        for card in (card for card in general if card.lacking):
+            self.stdout.write(f"Not offered: {card.name}. {card.lacking}")

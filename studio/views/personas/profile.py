@@ -21,7 +21,7 @@ from studio.domain.persistent_intents import persistent_intents, referenced_tool
 from studio.domain.persona import PersonaSpec, Skill
 from studio.domain.skills import one_line_description
 from studio.domain.statistics import bare_tool_name
-from studio.domain.tool_catalog import tool_cards, tool_summaries
+from studio.domain.tool_catalog import general_cards, tool_summaries
 from studio.drafts.editor import Outcome
 from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError
@@ -37,6 +37,7 @@ from studio.models import Blob, Persona
 from studio.personas import tools_and_skills
 from studio.personas.create import create_persona
 from studio.personas.editors import ProfileEditor
+from studio.personas.web_pages import web_pages_of
 from studio.views.autosave import autosave_response
 from studio.views.editing import PersonaPage, ReadForm, save_response
 
@@ -143,7 +144,7 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
     tool_names = [(number, referenced_tools(task)) for number, task in enumerate(episode.tasks, 1)]
     summaries = tool_summaries(list(base.tools))
-    always, _ = tool_cards([])
+    always = general_cards(base)
     keys = dict(persona.episode.tasks.values_list("task_id", "pk"))
     return {
         "persona": persona,
@@ -162,6 +163,7 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
         "learning": [(row, keys.get(row.task_id)) for row in persistent_intents(episode)],
         "always": always,
         "narrowed": not {card.name for card in always}.isdisjoint(base.tools),
+        "pages": web_pages_of(base),
         "task_count": len(episode.tasks),
         "dependent_tasks": [
             (n, task, keys.get(task.task_id)) for n, task in enumerate(episode.tasks, 1) if task.depends_on
