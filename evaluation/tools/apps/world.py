@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pydantic_core import from_json
+
 from evaluation.tools.apps.catalog import APPS, api_of
 from evaluation.tools.apps.framework.app import Api, described_changes, error_response
 from evaluation.tools.apps.framework.errors import AppDataError, AppError, NotFoundError
+from evaluation.tools.apps.framework.loaded import LOADED
 from evaluation.tools.apps.framework.paging import Page
 from evaluation.tools.apps.framework.state import AppState, Change
 from evaluation.tools.tool import Arguments
@@ -63,19 +66,18 @@ class World:
 
     def snapshot(self) -> dict[str, bytes]:
         """An app that nothing has changed costs nothing."""
-        return self._loaded | {app: self._states[app].to_json() for app in sorted(self._changed)}
+        written = {app: self._states[app].to_json() for app in sorted(self._changed)}
+        for app, content in written.items():
+            if content is not self._loaded.get(app):
+                LOADED.add(app, content, self._states[app])
+        self._loaded |= written
+        self._changed = set()
+        return dict(self._loaded)
 
     def state(self, app: str) -> AppState:
         """Raises AppDataError."""
         if app not in self._states:
-            try:
-                data = json.loads(self._loaded.get(app, b"{}"))
-            except ValueError as error:
-                raise AppDataError(f"{app}: this is not JSON ({error}).") from None
-            if not isinstance(data, dict):
-                raise AppDataError(f"{app}: this must be a JSON object with a list of records for each table.")
-            state = APPS[app].new_state(data)
-            self._states[app] = state
+            self._states[app] = load_state(app, self._loaded.get(app, b"{}"))
         return self._states[app]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> CallResult:
@@ -107,9 +109,24 @@ class World:
             yield from (f"{name}: {problem}" for problem in self.state(name).problems())
 
 
+def load_state(app: str, content: bytes) -> AppState:
+    """Raises AppDataError. What this process read or wrote lately is not read again."""
+    state = LOADED.find(app, content)
+    if state is None:
+        try:
+            data = from_json(content)
+        except ValueError as error:
+            raise AppDataError(f"{app}: this is not JSON ({error}).") from None
+        if not isinstance(data, dict):
+            raise AppDataError(f"{app}: this must be a JSON object with a list of records for each table.")
+        state = APPS[app].new_state(data)
+        LOADED.add(app, content, state)
+    return state
+
+
 def read_state(app: str, content: bytes) -> AppState:
     """Raises AppDataError."""
-    return World({app: content}).state(app)
+    return load_state(app, content)
 
 
 def differences(before: Snapshot, after: Snapshot) -> list[Change]:

@@ -45,7 +45,10 @@ def complete(state: AmazonState) -> None:
     for order in list(state.orders):
         if not order.total_cost:
             state.orders.put(replace(order, total_cost=cost_of(order.items)))
+    ratings: dict[int, list[int]] = {}
+    for review in state.reviews:
+        ratings.setdefault(review.product_id, []).append(review.rating)
     for product in list(state.products):
-        stars = [review.rating for review in state.reviews if review.product_id == product.product_id]
+        stars = ratings.get(product.product_id, [])
         if not product.rating and stars:
             state.products.put(replace(product, rating=round(sum(stars) / len(stars), 1)))

@@ -14,7 +14,7 @@ from evaluation.tools.apps.framework.errors import (
 from evaluation.tools.apps.framework.paging import Page, PageIndex, PageLimit, paginate
 from evaluation.tools.apps.framework.state import Account, AppState
 from evaluation.tools.apps.framework.tables import Table
-from evaluation.tools.apps.framework.text import matches, rank
+from evaluation.tools.apps.framework.text import matches, rank, search
 
 __all__ = [
     "Account",
@@ -40,5 +40,6 @@ __all__ = [
     "matches",
     "paginate",
     "rank",
+    "search",
     "search_people",
 ]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from evaluation.tools.apps.framework.errors import AppDataError
 from evaluation.tools.apps.framework.records import as_dict
@@ -94,6 +94,14 @@ class AppState:
             parts.append(b'"%s":%s' % (LAST.encode(), json.dumps(last).encode()))
             self._json = b"{" + b",".join(parts) + b"}"
         return self._json
+
+    def copy(self) -> Self:
+        """Another state with the same records; it costs the same for any number of them."""
+        other = type(self)()
+        for name, table in self.tables.items():
+            other.tables[name].share(table)
+        other._json = self._json
+        return other
 
     @contextmanager
     def transaction(self) -> Iterator[list[Change]]:

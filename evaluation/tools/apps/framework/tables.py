@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from operator import is_
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -43,7 +44,8 @@ class Table(Generic[Record]):
         self._touched: set[Key] = set()
         self._touch = touch
         self._adapter: TypeAdapter[tuple[Record, ...]] = _adapter(record_type)
-        self._json: bytes | None = None
+        self._written: tuple[dict[Key, Record], bytes] | None = None
+        """Rows, and what was written of them."""
         self.last = 0
         """The highest number ever given: numbers of deleted records are not used again."""
 
@@ -89,10 +91,11 @@ class Table(Generic[Record]):
         del self._rows[key]
 
     def _save(self) -> None:
+        """A mapping of rows that others may have is never changed: only the copy of a transaction is."""
         if self._saved is None:
-            self._saved, self._saved_last = dict(self._rows), self.last
+            self._saved, self._saved_last = self._rows, self.last
+            self._rows = dict(self._rows)
             self._touch()
-        self._json = None
 
     def commit(self) -> list[tuple[Key, Record | None, Record | None]]:
         """Keys with what stood there before and what stands there now."""
@@ -129,7 +132,10 @@ class Table(Generic[Record]):
                 raise AppDataError(f"{where}, {self.name}: two records have the {self.key} {key!r}.")
             self._rows[key] = record
         self.last = max([last, *(key for key in self._rows if isinstance(key, int))])
-        self._json = None
+
+    def share(self, other: Table[Record]) -> None:
+        """Take over the content of ``other``, which costs nothing."""
+        self._rows, self.last, self._written = other._rows, other.last, other._written
 
     def _numbered(self, rows: list[Any]) -> list[Any]:
         used = {row[self.key] for row in rows if isinstance(row, dict) and isinstance(row.get(self.key), int)}
@@ -143,9 +149,21 @@ class Table(Generic[Record]):
         return out
 
     def to_json(self) -> bytes:
-        if self._json is None:
-            self._json = self._adapter.dump_json(tuple(self._rows.values()))
-        return self._json
+        """What was added at the end is written alone."""
+        rows, written = self._rows, self._written
+        if written is None or written[0] is not rows:
+            records = tuple(rows.values())
+            if (
+                written
+                and len(records) > (count := len(written[0])) > 0
+                and all(map(is_, written[0].values(), records))
+            ):
+                added = self._adapter.dump_json(records[count:])
+                text = b"".join((written[1][:-1], b",", added[1:]))
+            else:
+                text = self._adapter.dump_json(records)
+            self._written = written = rows, text
+        return written[1]
 
     def dangling(self, tables: Mapping[str, Table[Any]]) -> Iterator[str]:
         """Records that refer to others that are not there."""

@@ -12,8 +12,8 @@ from evaluation.tools.apps.framework import (
     PageIndex,
     PageLimit,
     PeopleQuery,
-    matches,
     paginate,
+    search,
     search_people,
 )
 from evaluation.tools.apps.gmail import label_api, writing_api
@@ -24,7 +24,6 @@ from evaluation.tools.apps.gmail.common import (
     app,
     email_shown,
     own_thread,
-    people_of,
     thread_shown,
     visible_email,
 )
@@ -144,21 +143,35 @@ def _threads(
     page_limit: int,
 ) -> Page:
     """``counts``: an email that puts its thread in the list."""
-    boxes = {box.email_thread_id: box for box in call.state.mailboxes if box.owner == call.user and fits(box)}
-    emails: dict[int, list[Email]] = {}
+    matching = _threads_with(call, query)
+    boxes = {
+        box.email_thread_id: box
+        for box in call.state.mailboxes
+        if box.owner == call.user and (matching is None or box.email_thread_id in matching) and fits(box)
+    }
+    emails: dict[int | None, list[Email]] = {}
     for email in call.state.emails:
         if email.email_thread_id in boxes:
             emails.setdefault(email.email_thread_id, []).append(email)
-    found = [
-        thread_id
-        for thread_id, inside in emails.items()
-        if any(map(counts, inside))
-        and (
-            not query
-            or matches(query, *(text for each in inside for text in (each.subject, each.body, *people_of([each]))))
-        )
-    ]
-    found.sort(key=lambda thread_id: max((email.sent_at, email.email_id) for email in emails[thread_id]), reverse=True)
+    latest = sorted(
+        (
+            (max((email.sent_at, email.email_id) for email in inside), thread_id)
+            for thread_id, inside in emails.items()
+            if thread_id is not None and any(map(counts, inside))
+        ),
+        reverse=True,
+    )
+    found = [thread_id for _, thread_id in latest]
     page = paginate(found, page_index, page_limit)
     shown = (thread_shown(call, boxes[thread_id], emails[thread_id]) for thread_id in page.items)
     return Page(tuple(shown), page.next_index)
+
+
+def _threads_with(call: GmailCall, query: str) -> set[int | None] | None:
+    """Those whose emails hold every word of the query, each in any of them; None: all."""
+    found: set[int | None] | None = None
+    for word in query.split():
+        emails = search(word, call.state.emails, lambda each: (each.subject, each.body, each.sender, *each.recipients))
+        holding = {email.email_thread_id for email in emails}
+        found = holding if found is None else found & holding
+    return found

@@ -12,8 +12,8 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
-    matches,
     paginate,
+    search,
 )
 from evaluation.tools.apps.phone.common import PhoneCall, PhoneNumber, Text, app, name_of
 from evaluation.tools.apps.phone.state import TextMessage
@@ -29,7 +29,7 @@ def search_text_messages(
     page_limit: PageLimit = 5,
 ) -> Page:
     """Search the text messages you sent and received, newest first."""
-    found = [message for message in _messages(call, phone_number) if matches(query, message.message)]
+    found = _newest_first(search(query, _messages(call, phone_number), lambda message: (message.message,)))
     if only_latest_per_contact:
         latest: dict[str, TextMessage] = {}
         for message in found:
@@ -58,11 +58,11 @@ def show_text_message_window(
 ) -> Page:
     """Show your conversation with one phone number, newest message first."""
     window = [
-        _shown(call, message)
+        message
         for message in _messages(call, phone_number)
         if (min_datetime or "") <= message.sent_at and (max_datetime is None or message.sent_at <= max_datetime)
     ]
-    return paginate(window, page_index, page_limit)
+    return paginate(_newest_first(window), page_index, page_limit, lambda message: _shown(call, message))
 
 
 @app.api()
@@ -86,12 +86,15 @@ def delete_text_message(call: PhoneCall, text_message_id: int) -> dict[str, Any]
 
 
 def _messages(call: PhoneCall, phone_number: str | None) -> list[TextMessage]:
-    found = [
+    return [
         message
         for message in call.state.messages
         if call.user in (message.sender, message.receiver) and phone_number in (None, _partner(call, message))
     ]
-    return sorted(found, key=lambda message: (message.sent_at, message.text_message_id), reverse=True)
+
+
+def _newest_first(messages: list[TextMessage]) -> list[TextMessage]:
+    return sorted(messages, key=lambda message: (message.sent_at, message.text_message_id), reverse=True)
 
 
 def _partner(call: PhoneCall, message: TextMessage) -> str:

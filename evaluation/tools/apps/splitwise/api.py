@@ -16,8 +16,8 @@ from evaluation.tools.apps.framework import (
     PageLimit,
     PeopleQuery,
     add_account_apis,
-    matches,
     paginate,
+    search,
     search_people,
 )
 from evaluation.tools.apps.framework.records import as_dict
@@ -160,7 +160,8 @@ def show_group_expenses(
 ) -> Page:
     """List or search the expenses of a group, latest first."""
     _group(call, group_id)
-    found = [each for each in call.state.expenses if each.group_id == group_id and matches(query, each.description)]
+    of_group = (each for each in call.state.expenses if each.group_id == group_id)
+    found = search(query, of_group, lambda expense: (expense.description,))
     found.sort(key=lambda expense: (expense.created_at, expense.expense_id), reverse=True)
     return paginate(found, page_index, page_limit, as_dict)
 

@@ -12,8 +12,8 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
-    matches,
     paginate,
+    search,
 )
 from evaluation.tools.apps.todoist.common import (
     Description,
@@ -61,8 +61,8 @@ def show_tasks(
         and (label_id is None or label_id in task.labels)
         and is_completed in (None, task.is_completed)
         and assignee_email in (None, task.assignee)
-        and matches(query, task.title, task.description)
     ]
+    found = search(query, found, lambda task: (task.title, task.description))
     page = paginate(found, page_index, page_limit)
     return Page(tuple(_shown(call, task) for task in page.items), page.next_index)
 

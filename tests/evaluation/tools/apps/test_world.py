@@ -12,6 +12,7 @@ import pytest
 from evaluation.tools import Workspace, toolbox_for
 from evaluation.tools.apps import AppDataError, World, describe, differences
 from evaluation.tools.apps.catalog import APPS
+from evaluation.tools.apps.framework.loaded import LoadedStates
 from evaluation.tools.apps.phone.seed import EXAMPLE as PHONE
 from evaluation.tools.apps.simple_note.seed import EXAMPLE as NOTES
 
@@ -116,6 +117,64 @@ def test_unchanged_apps_keep_the_very_bytes_they_came_with():
 
     assert after["phone"] is seeds["phone"]
     assert after["simple_note"] != seeds["simple_note"]
+
+
+def test_worlds_share_what_was_read_and_not_what_they_change():
+    seed = json.dumps(NOTES).encode()
+    first, second = World({"simple_note": seed}), World({"simple_note": bytes(bytearray(seed))})
+    [note], [same] = first.state("simple_note").tables["notes"], second.state("simple_note").tables["notes"]
+    token = token_of(first)
+
+    first.call("simple_note__update_note", {"note_id": 1, "title": "Mine", "access_token": token})
+    first.call("simple_note__create_note", {"title": "Second", "access_token": token})
+
+    assert note is same
+    assert [each.title for each in second.state("simple_note").tables["notes"]] == [note.title]
+    assert [each.title for each in World({"simple_note": seed}).state("simple_note").tables["notes"]] == [note.title]
+    left = first.snapshot()["simple_note"]
+    known, read = World({"simple_note": left}).state("simple_note"), APPS["simple_note"].new_state(json.loads(left))
+    assert (known.to_json(), read.to_json()) == (left, left)
+
+
+def test_states_are_dropped_beyond_a_number_of_bytes_the_least_used_first():
+    states, state = LoadedStates(limit=10), APPS["phone"].new_state({})
+    for content in (b"1234", b"5678"):
+        states.add("phone", content, state)
+    assert states.find("phone", b"1234")
+
+    states.add("phone", b"90", state)
+    states.add("phone", b"abc", state)
+    states.add("phone", b"longer than all", state)
+
+    found = [content for content in (b"1234", b"5678", b"90", b"abc") if states.find("phone", content)]
+    assert (found, states.size) == ([b"1234", b"90", b"abc"], 9)
+
+
+def test_what_is_added_at_the_end_is_written_as_if_all_were_written_anew(world: World):
+    token = token_of(world)
+    steps = [
+        ("create_note", {"title": "A"}),
+        ("create_note", {"title": "B"}),
+        ("delete_note", {"note_id": 2}),
+        ("update_note", {"note_id": 1, "title": "C"}),
+        ("create_note", {"title": "D"}),
+    ]
+    for name, arguments in steps:
+        assert world.call(f"simple_note__{name}", {**arguments, "access_token": token}).ok
+        content = world.snapshot()["simple_note"]
+        assert APPS["simple_note"].new_state(json.loads(content)).to_json() == content
+
+
+def test_search_follows_a_record_that_changed(world: World):
+    token = token_of(world)
+
+    def titles(query: str) -> list[str]:
+        found = world.call("simple_note__search_notes", {"query": query, "access_token": token}).response
+        return [note["title"] for note in found]
+
+    assert titles("pack") == ["Packing list"]
+    world.call("simple_note__update_note", {"note_id": 1, "title": "Shopping", "access_token": token})
+    assert (titles("pack"), titles("shop")) == ([], ["Shopping"])
 
 
 def test_restored_world_goes_on_with_the_same_numbers(world: World):
