@@ -48,7 +48,11 @@ def _may_still_judge(share: Share) -> bool:
 
 def undecided_packets(campaign: AuditCampaign, given: Given | None = None) -> list[int]:
     given = given_answers([campaign.pk]) if given is None else given
-    rows = campaign.packets.filter(adjudications__isnull=True).order_by("position").values_list("pk", flat=True)
+    rows = (
+        campaign.packets.filter(adjudications__isnull=True, control="")
+        .order_by("position")
+        .values_list("pk", flat=True)
+    )
     return [
         pk
         for pk in rows
@@ -58,6 +62,8 @@ def undecided_packets(campaign: AuditCampaign, given: Given | None = None) -> li
 
 def open_questions(packet: Packet) -> dict[str, list[str]]:
     """The questions without a majority, by key, with what auditors answered. A single decision has the empty key."""
+    if packet.control:
+        return {}
     given = list(given_answers([packet.campaign_id]).get(packet.pk, {}).values())
     undecided = [key for key, answer in settle(given, {}).items() if answer is None]
     return {key: [answers[key] for answers in given if key in answers] for key in undecided}

@@ -122,7 +122,7 @@ class CampaignViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditCampai
         if not results and packet not in readable_packets(user, row):
             raise ConflictAPIError("This packet is not yours. Take one with `next`.")
         found = _question_json(packet, user) | _packet_json(packet, results=results)
-        return Response(found | ({"judgments": _judgments_json(packet)} if results else {}))
+        return Response(found | ({"judgments": _judgments_json(packet)} if results and not packet.control else {}))
 
     @extend_schema(request=JudgmentSerializer, responses={201: ANY})
     @action(detail=True, methods=["post"], url_path=f"{POSITION}/judgment")
@@ -227,6 +227,9 @@ def _packet_json(packet: Packet, *, results: bool) -> dict[str, Any]:
     found = {"position": packet.position, "kind": packet.kind, "subject": packet.content["subject"]}
     if not results:
         return found
+    if packet.control:
+        closed = packet.campaign.state == AuditCampaign.State.CLOSED
+        return found | ({"control": packet.control, "known": packet.known} if closed else {})
     consensus = getattr(packet, "consensus", None)
     settled = consensus and {
         "decision": consensus.decision,
@@ -234,7 +237,9 @@ def _packet_json(packet: Packet, *, results: bool) -> dict[str, Any]:
         "judged_by": consensus.judged_by,
         "adjudicated": consensus.adjudicated,
     }
-    return found | {"judge": packet.sealed, "stratum": packet.stratum, "consensus": settled}
+    answers = {key: answer for key, answer in packet.sealed.get("answers", {}).items() if key not in packet.known}
+    judge = packet.sealed | ({"answers": answers} if packet.kind == "session" else {})
+    return found | {"judge": judge, "stratum": packet.stratum, "labels": packet.labels, "consensus": settled}
 
 
 def _judgments_json(packet: Packet) -> list[dict[str, Any]]:
@@ -242,7 +247,7 @@ def _judgments_json(packet: Packet) -> list[dict[str, Any]]:
         {
             "auditor": row.auditor.get_username(),
             "answer": row.answer,
-            "answers": row.answers,
+            "answers": {key: answer for key, answer in row.answers.items() if key not in packet.known},
             "evidence": row.evidence,
             "comment": row.comment,
             "milliseconds": row.milliseconds,

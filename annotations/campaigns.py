@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
 from django.db import transaction
 from django.utils import timezone
@@ -38,6 +39,10 @@ class FrozenDecision:
     """Keys of the people who wrote, edited or approved the task."""
     cluster: str = ""
     """Names its session; empty: it stands alone."""
+    control: str = ""
+    """A ``Packet.Control``."""
+    known: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -70,8 +75,12 @@ def open_campaign(
     own_tasks: bool = False,
     unit: str = AuditCampaign.Unit.DECISION,
     population: Sequence[PopulationRow] = (),
+    strata: str = AuditCampaign.Strata.PILOT,
+    gold_sources: Collection[str] = (),
 ) -> AuditCampaign:
-    """Freeze the decisions, in the given order, as packets. Raises CampaignError."""
+    """Freeze the decisions, in the given order, as packets. ``gold_sources``: what gold items among them were drawn
+    from. Raises CampaignError.
+    """
     if not name.strip():
         raise CampaignError("name", "Enter a name for the audit.")
     if not decisions:
@@ -87,6 +96,8 @@ def open_campaign(
         seed=seed,
         overlap=overlap,
         own_tasks=own_tasks,
+        strata=strata,
+        controls=_count_controls(decisions, gold_sources),
         scripted=scripted,
         created_by=by,
     )
@@ -104,6 +115,9 @@ def open_campaign(
             sealed=decision.sealed.model_dump(mode="json"),
             source=decision.source,
             cluster=decision.cluster,
+            control=decision.control,
+            known=dict(decision.known),
+            labels=dict(decision.labels),
             involved=[] if own_tasks else sorted(decision.involved),
         )
         for position, decision in enumerate(decisions, start=1)
@@ -127,6 +141,13 @@ def open_campaign(
         by=by,
     )
     return campaign
+
+
+def _count_controls(decisions: Sequence[FrozenDecision], gold_sources: Collection[str]) -> dict[str, object]:
+    counts = Counter(decision.control or "planted" for decision in decisions if decision.known)
+    if not counts:
+        return {}
+    return {"gold": counts["gold"], "planted": counts["planted"], "sources": sorted(gold_sources)}
 
 
 def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User]) -> set[int]:

@@ -39,8 +39,11 @@ def settle(given: Collection[Mapping[str, str]], adjudicated: Mapping[str, str])
 def update_consensus(packet: Packet) -> Consensus | None:
     """Recompute the packet's row: the newest adjudication, else the majority once enough people judged.
 
-    Without enough judgments there is no row, and the result is None. Call with the packet locked.
+    Without enough judgments, and for control items, there is no row, and the result is None. Call with the packet
+    locked.
     """
+    if packet.control:
+        return None
     given = given_answers([packet.campaign_id]).get(packet.pk, {})
     adjudication = packet.adjudications.order_by("-created_at", "-pk").first()
     if adjudication is None and len(given) < packet.campaign.overlap:

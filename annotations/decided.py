@@ -36,14 +36,17 @@ class AuditedQuestion:
     weight: float
     """How many questions of the population it represents."""
     cluster: str
+    labels: Mapping[str, str]
+    """Of its packet."""
 
 
 def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion]:
+    """Without control items."""
     given = given_answers(campaign_ids)
     consensus = {row.packet_id: row for row in Consensus.objects.filter(packet__campaign__in=campaign_ids)}
-    packets = Packet.objects.filter(campaign__in=campaign_ids).order_by("campaign", "position")
-    for pk, kind, content, sealed, weight, cluster, overlap in packets.values_list(
-        "pk", "kind", "content", "sealed", "sampling_weight", "cluster", "campaign__overlap"
+    packets = Packet.objects.filter(campaign__in=campaign_ids, control="").order_by("campaign", "position")
+    for pk, kind, content, sealed, weight, cluster, overlap, known, labels in packets.values_list(
+        "pk", "kind", "content", "sealed", "sampling_weight", "cluster", "campaign__overlap", "known", "labels"
     ):
         answers = list(given.get(pk, {}).values())
         enough = len(answers) >= overlap
@@ -51,6 +54,8 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
         row = consensus.get(pk)
         final = (row.answers or {"": as_answer(row.decision)}) if row else {}
         for key, question_kind, judge in asked(kind, content, sealed):
+            if key in known:
+                continue
             yield AuditedQuestion(
                 packet=pk,
                 key=key,
@@ -63,6 +68,7 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
                 final=final.get(key),
                 weight=weight,
                 cluster=cluster or f"packet:{pk}",
+                labels=labels,
             )
 
 

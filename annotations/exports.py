@@ -23,7 +23,7 @@ COLUMNS = (
 
 def plan_document(campaign: AuditCampaign) -> Json:
     """What was drawn and how; nothing of what the judge or people decided."""
-    packets = list(campaign.packets.order_by("position"))
+    packets = list(campaign.packets.filter(control="").order_by("position"))
     return {
         "campaign": campaign.pk,
         "benchmark": campaign.benchmark.slug,
@@ -31,13 +31,15 @@ def plan_document(campaign: AuditCampaign) -> Json:
         "opened_at": campaign.created_at.isoformat(),
         "source": campaign.source.split(),
         "unit": campaign.unit,
+        "strata": campaign.strata if campaign.unit == AuditCampaign.Unit.SESSION else "decision",
         "seed": campaign.seed,
         "people": campaign.overlap,
         "own_tasks": campaign.own_tasks,
         "packets": len(packets),
-        "judgments_wanted": len(packets) * campaign.overlap,
+        "judgments_wanted": campaign.packets.count() * campaign.overlap,
+        "controls": {name: campaign.controls.get(name, 0) for name in ("gold", "planted")},
         "sizes": _sizes(campaign, packets),
-        "sample": [_drawn(campaign, packet) for packet in packets],
+        "sample": [_drawn(campaign, packet, position) for position, packet in enumerate(packets, start=1)],
     }
 
 
@@ -48,11 +50,12 @@ def _sizes(campaign: AuditCampaign, packets: list[Packet]) -> Json:
     return {"strata": len({packet.stratum for packet in packets})}
 
 
-def _drawn(campaign: AuditCampaign, packet: Packet) -> Json:
-    found: Json = {"position": packet.position, "source": packet.source, "kind": packet.kind}
+def _drawn(campaign: AuditCampaign, packet: Packet, position: int) -> Json:
+    """Its position among those drawn, so that a gap does not tell which packets are control items."""
+    found: Json = {"position": position, "source": packet.source, "kind": packet.kind}
     if campaign.unit == AuditCampaign.Unit.SESSION:
         found |= {"stratum": packet.stratum, "weight": packet.sampling_weight}
-        found["questions"] = [row["key"] for row in packet.content["questions"]]
+        found["questions"] = [row["key"] for row in packet.content["questions"] if row["key"] not in packet.known]
     return found
 
 

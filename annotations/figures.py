@@ -7,6 +7,8 @@ from typing import Any
 from django.db.models import Count, Q
 
 from annotations.agreement import Confusion
+from annotations.breakdowns import break_down
+from annotations.controls import control_rates
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment
 from annotations.packets import STATUSES
@@ -18,7 +20,7 @@ Json = dict[str, Any]
 
 def campaign_figures(campaign: AuditCampaign) -> Json:
     summary = summarize([campaign])
-    counts = campaign.packets.aggregate(
+    counts = campaign.packets.filter(control="").aggregate(
         answered=Count("seats", filter=Q(seats__judged=True), distinct=True),
         skipped=Count("judgments", filter=Q(judgments__answer=Judgment.Answer.SKIPPED), distinct=True),
     )
@@ -53,6 +55,21 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
             {"agent": row.agent, **{metric: _scores(found) for metric, found in row.metrics}}
             for row in corrected_scores(campaign)
         ],
+        "breakdowns": {
+            row.dimension: [
+                {
+                    "value": each.value,
+                    "checklist": _disagreement(each.checklist),
+                    "intents": _disagreement(each.intents),
+                    "all": _disagreement(each.total),
+                    "krippendorff_alpha": each.alpha,
+                    "gwet_ac1": each.ac1,
+                }
+                for each in row.rows
+            ]
+            for row in break_down([campaign])
+        },
+        "controls": _controls(campaign),
         "agreement": {
             "packets": summary.pairs_from,
             "differing_pairs": summary.between_auditors,
@@ -60,6 +77,19 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
             "krippendorff_alpha": summary.alpha,
             "gwet_ac1": summary.ac1,
         },
+    }
+
+
+def _controls(campaign: AuditCampaign) -> Json | None:
+    """None while the audit is open, so that nobody learns which items check them."""
+    if campaign.state != AuditCampaign.State.CLOSED or not campaign.controls:
+        return None
+    rates = control_rates([campaign])
+    return {
+        "gold": campaign.controls["gold"],
+        "planted": campaign.controls["planted"],
+        "gold_right": _rate(rates.gold),
+        "planted_missed": _rate(rates.missed),
     }
 
 

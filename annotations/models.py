@@ -14,6 +14,16 @@ from django.urls import reverse
 from studio.models.fields import OrderedJSONField
 
 
+class Cause(models.TextChoices):
+    """Why an answer is not plain."""
+
+    CRITERION_AMBIGUOUS = "criterion_ambiguous", "The criterion can be read in two ways"
+    EVIDENCE_NOT_VISIBLE = "evidence_not_visible", "What would show it is not in the record"
+    JUDGE_ERROR = "judge_error", "The record is clear: a fair test for judges"
+    AUDITOR_ERROR = "auditor_error", "An auditor overlooked something"
+    OUT_OF_SCOPE = "out_of_scope", "The task does not ask for this"
+
+
 class AuditCampaign(models.Model):
     """A sample of decisions for people to judge."""
 
@@ -25,6 +35,13 @@ class AuditCampaign(models.Model):
         DECISION = "decision", "Single decisions"
         SESSION = "session", "Whole sessions"
 
+    class Strata(models.TextChoices):
+        PILOT = "pilot", "As many of each pilot, as in the paper"
+        PERSONA = "persona", "In proportion, by persona"
+        CATEGORY = "category", "In proportion, by category"
+        STATUS = "status", "In proportion, by what became of the intents"
+        DISAGREEMENT = "disagreement", "Half of them where judges differ or waver"
+
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="audits")
     name = models.CharField(max_length=200)
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
@@ -32,6 +49,10 @@ class AuditCampaign(models.Model):
     """What was sampled, opaque here: names separated by spaces (``pilot:12 pilot:15``)."""
     unit = models.CharField(max_length=10, choices=Unit.choices, default=Unit.DECISION)
     """What a packet is. Whole sessions are what the paper audits: every intent's status and every checklist item."""
+    strata = models.CharField(max_length=12, choices=Strata.choices, default=Strata.PILOT)
+    """How whole sessions were sampled. Single decisions always are by kind, answer and persona."""
+    controls = OrderedJSONField(default=dict, blank=True)
+    """``{"gold", "planted": how many, "sources": what gold items were drawn from}``; empty without control items."""
     seed = models.PositiveIntegerField(default=0)
     overlap = models.PositiveSmallIntegerField(default=1)
     """How many people judge each packet."""
@@ -75,6 +96,10 @@ class Population(models.Model):
 class Packet(models.Model):
     """Exactly what an auditor sees of one decision or session and, sealed beside it, what the judge decided. Frozen."""
 
+    class Control(models.TextChoices):
+        GOLD = "gold", "Known answer"
+        PLANTED = "planted", "Planted wrong verdict"
+
     campaign = models.ForeignKey(AuditCampaign, on_delete=models.CASCADE, related_name="packets")
     position = models.PositiveIntegerField()
     kind = models.CharField(
@@ -91,6 +116,12 @@ class Packet(models.Model):
     """A ``SealedDecision`` or ``SealedSession``: read only after the judgment."""
     source = models.CharField(max_length=100)
     """Opaque name of the decision (``verdict:345``)."""
+    control = models.CharField(max_length=10, blank=True, choices=Control.choices)
+    """Not empty: it checks the auditors and is in no figure of judges, consensus or scores."""
+    known = OrderedJSONField(default=dict, blank=True)
+    """Answers known beforehand, by key of the question. In a packet that is no control: its planted questions."""
+    labels = OrderedJSONField(default=dict, blank=True)
+    """What it can be broken down by: ``{"persona", "category", "model", "judge", "prompts"}``. Sealed."""
     involved = ArrayField(models.BigIntegerField(), default=list)
     """Keys of the people who wrote, edited or approved its task. They do not judge it, unless the audit allows it."""
 
@@ -150,6 +181,8 @@ class Judgment(models.Model):
     """Of a session's questions, by key."""
     evidence = OrderedJSONField(default=list, blank=True)
     comment = models.TextField(blank=True)
+    confidence = models.PositiveSmallIntegerField(null=True, choices=[(1, "Low"), (2, "Medium"), (3, "High")])
+    cause = models.CharField(max_length=20, blank=True, choices=Cause.choices)
     milliseconds = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -173,6 +206,7 @@ class Adjudication(models.Model):
     """Null for a session."""
     answers = OrderedJSONField(default=dict, blank=True)
     """Of a session's questions without a majority, by key."""
+    cause = models.CharField(max_length=20, blank=True, choices=Cause.choices)
     reason = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
 

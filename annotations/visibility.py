@@ -67,13 +67,23 @@ def answers_of(campaign_ids: Collection[int]) -> Answers:
 
 
 def given_answers(campaign_ids: Collection[int]) -> Given:
-    """Without skips and undone answers."""
+    """Without skips, undone answers and what was answered to control items."""
+    return _given(campaign_ids, controls=False)
+
+
+def control_answers(campaign_ids: Collection[int]) -> Given:
+    """What was answered to control items alone."""
+    return _given(campaign_ids, controls=True)
+
+
+def _given(campaign_ids: Collection[int], *, controls: bool) -> Given:
     given: Given = defaultdict(dict)
-    for packet, auditor, answer, answers in _newest(campaign_ids).values_list(
-        "packet_id", "auditor_id", "answer", "answers"
+    for packet, auditor, answer, answers, known in _newest(campaign_ids).values_list(
+        "packet_id", "auditor_id", "answer", "answers", "packet__known"
     ):
         if answer not in (Judgment.Answer.UNDONE, Judgment.Answer.SKIPPED):
-            given[packet][auditor] = answers if answer == Judgment.Answer.ANSWERED else {"": answer}
+            by_key = answers if answer == Judgment.Answer.ANSWERED else {"": answer}
+            given[packet][auditor] = {key: value for key, value in by_key.items() if (key in known) == controls}
     return dict(given)
 
 
@@ -226,7 +236,7 @@ def blind_sources(user: User) -> set[str]:
         return set()
     shares = shares_of(campaigns, user)
     blind = [row for row in campaigns if shares[row.pk].pending or shares[row.pk].returning or shares[row.pk].undoable]
-    return {source for row in blind for source in row.source.split()}
+    return {source for row in blind for source in (*row.source.split(), *row.controls.get("sources", ()))}
 
 
 def sees_results(user: User, campaign: AuditCampaign) -> bool:

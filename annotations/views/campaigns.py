@@ -12,7 +12,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotations import reports
 from annotations.access import find_campaign
+from annotations.breakdowns import break_down
 from annotations.campaigns import close_campaign
+from annotations.controls import control_rates
 from annotations.exports import export_csv, export_document, plan_document
 from annotations.models import AuditCampaign
 from annotations.packets import STATUSES
@@ -60,6 +62,8 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
             "between": round(100 * (summary.between_auditors or 0), 1),
             "statuses": STATUSES,
             "scores": corrected_scores(row),
+            "breakdowns": [each for each in break_down([row]) if len(each.rows) > 1 or each.dimension == "grader"],
+            "controls": control_rates([row]),
             "undecided": reports.list_undecided(row, request.user),
             "disagreements": reports.list_disagreements(row),
         }

@@ -17,7 +17,7 @@ from annotations.campaigns import CampaignError
 from annotations.models import AuditCampaign
 from evaluation import visibility
 from evaluation.audits.blindness import open_pilots
-from evaluation.audits.campaigns import DEFAULT_PEOPLE, MAX_PEOPLE, MAX_SIZE, open_audit
+from evaluation.audits.campaigns import DEFAULT_PEOPLE, MAX_CONTROLS, MAX_PEOPLE, MAX_SIZE, open_audit
 from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
 from studio.access import ApiRequest, find_benchmark, require
@@ -35,6 +35,26 @@ class NewAuditSerializer(serializers.Serializer[Any]):
     size = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1, max_value=MAX_SIZE)
     half_width = serializers.FloatField(
         required=False, allow_null=True, default=None, help_text="In points, instead of `size`: as many as it takes."
+    )
+    strata = serializers.ChoiceField(
+        choices=AuditCampaign.Strata.choices,
+        required=False,
+        default=AuditCampaign.Strata.PILOT,
+        help_text="Of whole sessions.",
+    )
+    gold = serializers.FloatField(
+        required=False,
+        default=0,
+        min_value=0,
+        max_value=MAX_CONTROLS,
+        help_text="Percent on top: items that earlier audits decided beyond doubt.",
+    )
+    planted = serializers.FloatField(
+        required=False,
+        default=0,
+        min_value=0,
+        max_value=MAX_CONTROLS,
+        help_text="Percent: wrong verdicts planted to see who looks. In no score.",
     )
     people = serializers.IntegerField(required=False, default=DEFAULT_PEOPLE, min_value=1, max_value=MAX_PEOPLE)
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)

@@ -6,34 +6,30 @@ sealed beside it. A scripted judge may be audited for practice; such an audit is
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+import math
+import random
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.db.models import Count, Q, QuerySet
 
-from annotations.campaigns import CampaignError, FrozenDecision, open_campaign, validate_auditors
+from annotations.campaigns import CampaignError, open_campaign, validate_auditors
+from annotations.gold import draw_gold
 from annotations.models import AuditCampaign
-from annotations.packets import PacketContent, SealedDecision, build_content
 from annotations.planning import decisions_needed, sessions_needed
 from annotations.results import AuditSummary, summarize
-from annotations.sampling import AuditableDecision, draw_sample
-from evaluation.audits.parts import conversation_parts, file_parts, reply_part, tool_parts
+from annotations.sampling import draw_sample
+from evaluation.audits.freezing import auditable, draw_decisions, freeze_sessions
+from evaluation.audits.planting import Planter
 from evaluation.audits.sessions import (
     AuditableSession,
     as_candidate,
     as_population,
     auditable_sessions,
-    freeze_session,
 )
-from evaluation.grading.evidence import load_evidence
-from evaluation.grading.judgings import judge_of, scoring_choice
-from evaluation.models import Judging, Pilot, Session, Verdict
+from evaluation.grading.judgings import scoring_choice
+from evaluation.models import Judging, Pilot
 from evaluation.models.judgings import scoring_round
-from evaluation.protocol.scoring import ScoringMode
-from studio.domain.task import TaskSpec
-from studio.drafts.authors import contributors_to_tasks
-from studio.models import Benchmark, Review, Task, User
+from studio.models import Benchmark, User
 
 DEFAULT_SIZE = 60
 DEFAULT_SESSIONS = 120
@@ -41,33 +37,18 @@ DEFAULT_SESSIONS = 120
 DEFAULT_PEOPLE = 3
 MAX_PEOPLE = 9
 MAX_SIZE = 2_000
+MAX_CONTROLS = 30
+"""Percent of the packets that may be control items of a kind."""
 SOURCE = "pilot:"
 """Before a pilot's key: names it as the source of a packet, whose own module knows nothing of pilots."""
-
-
-def auditable_verdicts(pilot: Pilot) -> QuerySet[Verdict]:
-    """Of the judgings that score, of their first sample."""
-    return Verdict.objects.scoring().filter(_auditable(), judging__session__run__pilot=pilot)
 
 
 def auditable_pilots(benchmark: Benchmark) -> QuerySet[Pilot]:
     path = "runs__sessions__judgings__"
     scores = Q(**{f"{path}round": scoring_round("pk")})
-    counted = Count(f"{path}verdicts", filter=_auditable(f"{path}verdicts__") & scores)
+    counted = Count(f"{path}verdicts", filter=auditable(f"{path}verdicts__") & scores)
     pilots = Pilot.objects.filter(benchmark=benchmark).select_related("agent", "judge")
     return pilots.annotate(decisions=counted).filter(decisions__gt=0)
-
-
-def _auditable(path: str = "") -> Q:
-    """Decisions of models; ``path`` is the lookup path to verdicts. Checklist items count in strict mode only, where
-    each verdict is about one turn as it was.
-    """
-
-    def where(**fields: Any) -> Q:
-        return Q(**{f"{path}{name}": value for name, value in fields.items()})
-
-    rubric = where(kind=Verdict.Kind.CHECKLIST, judging__scoring=ScoringMode.STRICT, grader="rubric")
-    return (rubric | where(grader="judge")) & where(met__isnull=False, judging__sample=1)
 
 
 def open_audit(
@@ -82,22 +63,48 @@ def open_audit(
     own_tasks: bool = False,
     unit: str = AuditCampaign.Unit.DECISION,
     half_width: float | None = None,
+    strata: str = AuditCampaign.Strata.PILOT,
+    gold: float = 0,
+    planted: float = 0,
 ) -> AuditCampaign:
     """Sample what judges decided in one or more pilots of a benchmark, and freeze it for people to judge: whole
     sessions in equal numbers from each pilot, or single decisions by kind, answer, persona and pilot.
 
-    Without ``size``, as many as give the ``half_width``, in points, of the rate of disagreement.
+    Without ``size``, as many as give the ``half_width``, in points, of the rate of disagreement. ``gold`` and
+    ``planted`` are control items, in percent of the packets; they come on top of ``size``, but a planted question goes
+    into a session that is audited anyway.
     The same seed draws the same sample of the same verdicts. Raises CampaignError.
     """
     whole = unit == AuditCampaign.Unit.SESSION
     pilots = list(dict.fromkeys((pilot, *others)))
-    sessions = {row.source: row for row in auditable_sessions(pilots)} if whole else {}
+    sessions = {row.source: row for row in auditable_sessions(pilots, strata)} if whole else {}
     if size is None:
         size = _size_for(half_width, sessions, whole=whole)
     if not 1 <= size <= MAX_SIZE:
         raise CampaignError("size", f"Choose between 1 and {MAX_SIZE} {'sessions' if whole else 'decisions'}.")
-    validate_auditors(pilot.benchmark, overlap, auditors)
-    frozen = _draw_sessions(pilots, sessions, size, seed) if whole else _draw_decisions(pilots, size, seed)
+    for field, share in (("gold", gold), ("planted", planted)):
+        if not 0 <= share <= MAX_CONTROLS:
+            raise CampaignError(field, f"Choose between 0 and {MAX_CONTROLS} percent.")
+    people = validate_auditors(pilot.benchmark, overlap, auditors)
+    names = {name for row in pilots for name in _model_names(row)}
+    if whole:
+        uniform = strata in (AuditCampaign.Strata.PILOT, AuditCampaign.Strata.DISAGREEMENT)
+        drawn = draw_sample(map(as_candidate, sessions.values()), size, seed, uniform=uniform)
+        frozen, owners = freeze_sessions([sessions[row.key] for row in drawn], drawn, names)
+    else:
+        frozen, owners = draw_decisions(pilots, size, seed, names)
+    sampled = [row.source for row in frozen]
+    if planted:
+        frozen = Planter(pilot.benchmark, owners, names, seed).plant(frozen, _count_of(planted, frozen))
+    gold_sources: set[str] = set()
+    if gold:
+        wanted = _count_of(gold, sampled)
+        items, gold_sources = draw_gold(pilot.benchmark, unit, wanted, seed, without=sampled, auditors=people)
+        if not items:
+            raise CampaignError("gold", "No earlier audit of this benchmark has decided anything beyond doubt yet.")
+        frozen = [*frozen, *items]
+    if len(frozen) > len(sampled):
+        random.Random(f"controls {seed}").shuffle(frozen)
     numbers = ", ".join(str(row.number) for row in pilots)
     return open_campaign(
         pilot.benchmark,
@@ -108,11 +115,17 @@ def open_audit(
         source=" ".join(map(source_of, pilots)),
         seed=seed,
         overlap=overlap,
+        strata=strata,
+        gold_sources=gold_sources,
         scripted=any(row.scripted or is_judged_by_script(row) for row in pilots),
         by=by,
         auditors=auditors,
         own_tasks=own_tasks,
     )
+
+
+def _count_of(percent: float, packets: Sequence[object]) -> int:
+    return math.ceil(percent / 100 * len(packets))
 
 
 def _size_for(half_width: float | None, sessions: Mapping[str, AuditableSession], *, whole: bool) -> int:
@@ -149,105 +162,6 @@ def source_of(pilot: Pilot) -> str:
 
 def pilot_keys(sources: Iterable[str]) -> set[int]:
     return {int(name.removeprefix(SOURCE)) for name in sources if name.startswith(SOURCE)}
-
-
-def _auditable_decisions(pilots: Sequence[Pilot]) -> Iterator[AuditableDecision]:
-    for pilot in pilots:
-        rows = auditable_verdicts(pilot).values_list(
-            "pk", "kind", "met", "judging__session__run__persona_revision__persona__user_id"
-        )
-        suffix = f" · pilot {pilot.number}" if len(pilots) > 1 else ""
-        for pk, kind, met, persona in rows.iterator(chunk_size=5_000):
-            stratum = f"{kind} · {'yes' if met else 'no'} · {persona}"[: 100 - len(suffix)]
-            yield AuditableDecision(f"verdict:{pk}", stratum + suffix)
-
-
-def _draw_sessions(
-    pilots: Sequence[Pilot], found: Mapping[str, AuditableSession], size: int, seed: int
-) -> list[FrozenDecision]:
-    sample = draw_sample(map(as_candidate, found.values()), size, seed, uniform=True)
-    names = {name for pilot in pilots for name in _model_names(pilot)}
-    judges = {pilot.pk: str(scoring_choice(pilot).round.judge.get("model", "")) for pilot in pilots}
-    involved = people_involved_in({found[sampled.key].session.revision.task for sampled in sample})
-    frozen = []
-    for sampled in sample:
-        row = found[sampled.key]
-        content, sealed = freeze_session(row, judges[row.pilot.pk], names)
-        frozen.append(
-            FrozenDecision(
-                source=row.source,
-                stratum=row.stratum,
-                weight=sampled.weight,
-                content=content,
-                sealed=sealed,
-                involved=frozenset(involved[row.session.revision.task_id]),
-                cluster=row.source,
-            )
-        )
-    return frozen
-
-
-def _draw_decisions(pilots: Sequence[Pilot], size: int, seed: int) -> list[FrozenDecision]:
-    sample = draw_sample(_auditable_decisions(pilots), size, seed)
-    pks = [int(sampled.key.removeprefix("verdict:")) for sampled in sample]
-    verdicts = {row.pk: row for row in Verdict.objects.filter(pk__in=pks).select_related("judging__endpoint")}
-    by_session: dict[int, list[Verdict]] = defaultdict(list)
-    for row in verdicts.values():
-        by_session[row.judging.session_id or 0].append(row)
-    sessions = Session.objects.filter(pk__in=by_session).select_related("revision__task")
-    names = {name for pilot in pilots for name in _model_names(pilot)}
-    contents: dict[int, PacketContent] = {}
-    tasks: dict[int, Task] = {}
-    for session in sessions.iterator(chunk_size=50):
-        contents |= _build_contents(session, by_session[session.pk], names)
-        tasks[session.pk] = session.revision.task
-    involved = people_involved_in(set(tasks.values()))
-    return [
-        FrozenDecision(
-            source=sampled.key,
-            stratum=sampled.stratum,
-            weight=sampled.weight,
-            content=contents[pk],
-            sealed=SealedDecision(
-                decision=bool(verdicts[pk].met),
-                quote=verdicts[pk].quote,
-                reason=verdicts[pk].reason,
-                judge=judge_of(verdicts[pk].judging).model,
-            ),
-            involved=frozenset(involved[tasks[verdicts[pk].judging.session_id or 0].pk]),
-            cluster=f"session:{verdicts[pk].judging.session_id}",
-        )
-        for sampled, pk in zip(sample, pks, strict=True)
-    ]
-
-
-def people_involved_in(tasks: Iterable[Task]) -> dict[int, set[int]]:
-    """Keys of everyone who wrote, edited or approved the tasks, in whatever version, by the task's key."""
-    people = contributors_to_tasks({task.pk: task.version for task in tasks})
-    approvals = Review.objects.filter(
-        revision__task__in=people, decision=Review.Decision.APPROVED, reviewer__isnull=False
-    )
-    for task, reviewer in approvals.order_by().values_list("revision__task_id", "reviewer_id"):
-        people[task].add(reviewer)
-    return people
-
-
-def _build_contents(session: Session, verdicts: Iterable[Verdict], names: Collection[str]) -> dict[int, PacketContent]:
-    task = TaskSpec.model_validate(session.revision.spec)
-    turns = {turn.number: turn for turn in load_evidence(session, ScoringMode.STRICT)}
-    intents = [intent.content for intent in task.intents]
-    contents: dict[int, PacketContent] = {}
-    for verdict in verdicts:
-        turn = turns[verdict.turn]
-        if verdict.kind == Verdict.Kind.CHECKLIST:
-            parts = [*conversation_parts(turn), *tool_parts(turn.calls, task), *file_parts(turn, task)]
-            contents[verdict.pk] = build_content("checklist", verdict.label, parts, context=intents, names=names)
-        elif verdict.kind == Verdict.Kind.SATISFACTION:
-            parts = [reply_part(turn), *file_parts(turn, task)]
-            contents[verdict.pk] = build_content("satisfaction", verdict.label, parts, names=names)
-        else:
-            contents[verdict.pk] = build_content("follow_up", verdict.label, [reply_part(turn)], names=names)
-    return contents
 
 
 def _model_names(pilot: Pilot) -> set[str]:

@@ -4,11 +4,14 @@ checklist item that it graded, on the record of the whole session.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Count, Q
+
 from annotations.campaigns import PopulationRow
-from annotations.packets import CREDITED, EvidencePart, PacketContent, Question, SealedSession, build_content
+from annotations.models import AuditCampaign
+from annotations.packets import CREDITED, STATUSES, EvidencePart, PacketContent, Question, SealedSession, build_content
 from annotations.sampling import AuditableDecision
 from annotations.sources import SESSION
 from evaluation.audits.parts import file_parts, tool_parts
@@ -16,10 +19,11 @@ from evaluation.grading.evidence import TurnEvidence, load_evidence
 from evaluation.grading.items import GradedItem
 from evaluation.grading.judged import JudgedSession, load_judged, session_items
 from evaluation.grading.judgings import Rules, rules_of, scoring_choice
-from evaluation.models import Pilot, Session
+from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
 from studio.domain.task import TaskSpec
+from studio.models import Benchmark, Category
 
 
 @dataclass(frozen=True)
@@ -41,21 +45,25 @@ class AuditableSession:
     proc: float | None
     """Of its own intents; None for a set-up task, which is never scored alone."""
     comp: float | None
+    stratum: str
+    labels: dict[str, str]
 
     @property
     def source(self) -> str:
         return f"{SESSION}{self.session.pk}"
 
-    @property
-    def stratum(self) -> str:
-        return f"pilot {self.pilot.number} · {self.pilot.agent_name}"[:100]
 
-
-def auditable_sessions(pilots: Sequence[Pilot]) -> Iterator[AuditableSession]:
+def auditable_sessions(pilots: Sequence[Pilot], strata: str = AuditCampaign.Strata.PILOT) -> Iterator[AuditableSession]:
     for pilot in pilots:
         choice = scoring_choice(pilot)
         rows = Session.objects.filter(run__pilot=pilot, state=Session.State.FINISHED)
-        sessions = list(rows.select_related("revision__task").prefetch_related("intents").order_by("pk"))
+        sessions = list(
+            rows.select_related("revision__task", "run__persona_revision__persona")
+            .prefetch_related("intents")
+            .order_by("pk")
+        )
+        wavering = wavering_sessions(pilot) if strata == AuditCampaign.Strata.DISAGREEMENT else set()
+        names = category_names(pilot.benchmark)
         judged = load_judged(choice.round, sessions)
         specs = {row.revision_id: TaskSpec.model_validate(row.revision.spec) for row in sessions}
         rules = rules_of(choice)
@@ -67,6 +75,7 @@ def auditable_sessions(pilots: Sequence[Pilot]) -> Iterator[AuditableSession]:
                 total = sum(item.weight for item, _ in known)
                 met_weight = sum(item.weight for item, met in known if met)
                 covered = sum(status.status in COVERED for status in decided.statuses.values())
+                labels = session_labels(session, task, pilot, names) | judge_labels(choice.round)
                 yield AuditableSession(
                     session,
                     pilot,
@@ -74,7 +83,54 @@ def auditable_sessions(pilots: Sequence[Pilot]) -> Iterator[AuditableSession]:
                     questions,
                     proc=None if task.is_setup or not task.intents else covered / len(task.intents),
                     comp=None if task.is_setup or not total else met_weight / total,
+                    stratum=_stratum(strata, pilot, labels, questions, wavers=session.pk in wavering)[:100],
+                    labels=labels,
                 )
+
+
+def _stratum(
+    strata: str, pilot: Pilot, labels: Mapping[str, str], questions: Iterable[JudgedQuestion], *, wavers: bool
+) -> str:
+    if strata == AuditCampaign.Strata.DISAGREEMENT:
+        return "judges differ or waver" if wavers else "judges agree"
+    if strata == AuditCampaign.Strata.STATUS:
+        answers = {row.answer for row in questions if row.question.kind == "status"}
+        return next((f"worst status {status}" for status in reversed(STATUSES) if status in answers), "no status")
+    if strata in (AuditCampaign.Strata.PERSONA, AuditCampaign.Strata.CATEGORY):
+        return f"{strata} {labels[strata] or 'none'}"
+    return f"pilot {pilot.number} · {pilot.agent_name}"
+
+
+def wavering_sessions(pilot: Pilot) -> set[int]:
+    """Keys of the sessions in which judgings, by whatever judge and however often, decided the same thing both ways."""
+    rows = Verdict.objects.filter(judging__session__run__pilot=pilot, met__isnull=False).order_by()
+    asked = rows.values("judging__session", "judging__scoring", "kind", "turn", "index")
+    both = asked.annotate(yes=Count("pk", filter=Q(met=True)), no=Count("pk", filter=Q(met=False)))
+    return set(both.filter(yes__gt=0, no__gt=0).values_list("judging__session", flat=True))
+
+
+def category_names(benchmark: Benchmark) -> dict[str, str]:
+    return dict(Category.objects.filter(taxonomy=benchmark.taxonomy_id).values_list("code", "name"))
+
+
+def session_labels(session: Session, task: TaskSpec, pilot: Pilot, names: Mapping[str, str]) -> dict[str, str]:
+    """``names``: of categories, by code."""
+    name = names.get(task.category, "")
+    return {
+        "persona": session.run.persona_revision.persona.user_id,
+        "category": f"{task.category} · {name}" if name else task.category,
+        "model": pilot.agent_name,
+    }
+
+
+def judge_labels(judging_round: JudgingRound) -> dict[str, str]:
+    versions = {name: str(identity["version"]) for name, identity in judging_round.prompts.items()}
+    intents = [f"{name} {versions[name]}" for name in ("satisfaction", "follow_up") if name in versions]
+    return {
+        "judge": str(judging_round.judge.get("model", "")),
+        "prompts_checklist": f"checklist {versions['checklist']}" if "checklist" in versions else "",
+        "prompts_intents": ", ".join(intents),
+    }
 
 
 def judged_questions(task: TaskSpec, state: str, judged: JudgedSession, rules: Rules) -> tuple[JudgedQuestion, ...]:

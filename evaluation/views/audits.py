@@ -23,6 +23,7 @@ from evaluation.audits.campaigns import (
     DEFAULT_PEOPLE,
     DEFAULT_SESSIONS,
     DEFAULT_SIZE,
+    MAX_CONTROLS,
     MAX_SIZE,
     auditable_pilots,
     open_audit,
@@ -72,6 +73,13 @@ class OpenAuditForm(forms.Form):
         widget=forms.RadioSelect,
         help_text="The paper audits whole sessions, as many of each model. Single decisions are quicker to begin with.",
     )
+    strata = forms.ChoiceField(
+        label="How whole sessions are drawn",
+        choices=AuditCampaign.Strata.choices,
+        initial=AuditCampaign.Strata.PILOT,
+        required=False,
+        help_text="Single decisions are always drawn in proportion, by kind, answer and persona.",
+    )
     name = forms.CharField(required=False, max_length=200, help_text="Leave blank for “Audit of pilot …”.")
     size = forms.IntegerField(
         label="How many",
@@ -97,6 +105,21 @@ class OpenAuditForm(forms.Form):
         min_value=1,
         max_value=9,
         help_text="The majority counts. With two or more, you also see how well people agree with each other.",
+    )
+    gold = forms.FloatField(
+        label="Items with a known answer",
+        required=False,
+        min_value=0,
+        max_value=MAX_CONTROLS,
+        help_text="In percent, on top: what earlier audits here decided beyond doubt is asked again. In no score.",
+    )
+    planted = forms.FloatField(
+        label="Planted wrong verdicts",
+        required=False,
+        min_value=0,
+        max_value=MAX_CONTROLS,
+        help_text="In percent: items of other tasks, which these sessions cannot meet. They tell who looks and who "
+        "says yes to everything. Nobody sees which they are before the audit is closed. In no score.",
     )
     auditors = forms.ModelMultipleChoiceField(
         User.objects.none(),
@@ -154,6 +177,9 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
                 own_tasks=data["own_tasks"],
                 half_width=data["half_width"],
                 unit=data["unit"] or AuditCampaign.Unit.DECISION,
+                strata=data["strata"] or AuditCampaign.Strata.PILOT,
+                gold=data["gold"] or 0,
+                planted=data["planted"] or 0,
             )
         except CampaignError as error:
             form.add_error(error.field if error.field in form.fields else None, str(error))

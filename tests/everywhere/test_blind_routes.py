@@ -5,6 +5,7 @@ themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from django.db import transaction
@@ -20,10 +21,10 @@ from tests.everywhere.world import World, build_world, routes
 
 pytestmark = pytest.mark.django_db
 
-SEALED = ("sealed quote", "sealed reason", "sealed-judge-model", "what a colleague wrote")
+SEALED = ("sealed quote", "sealed reason", "sealed-judge-model", "what a colleague wrote", "sealed label", "planted")
 """Of the judge, and of another auditor."""
 NOT_FOR_AUDITORS = frozenset({"studio:logout", "account_logout"})
-ANSWERS = {"intent-1": "provided", "item-1": "no"}
+ANSWERS = {"intent-1": "provided", "item-1": "no", "item-2": "yes"}
 
 
 @pytest.fixture
@@ -39,7 +40,14 @@ def campaigns(world: World) -> list[AuditCampaign]:
     options = {"source": "pilot:0", "seed": 7, "overlap": 2, "scripted": False, "by": None, "unit": "session"}
     sessions = open_campaign(
         world.benchmark,
-        [make_session(number, {"intent-1": "inferred", "item-1": "yes"}) for number in (1, 2)],
+        [
+            replace(
+                make_session(number, {"intent-1": "inferred", "item-1": "yes", "item-2": "yes"}),
+                known={"item-2": "no"},
+                labels={"persona": "sealed label", "model": "sealed label"},
+            )
+            for number in (1, 2)
+        ],
         name="sessions",
         auditors=[auditor, colleague],
         **options,

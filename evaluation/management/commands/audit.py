@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from django.core.management.base import CommandParser
 
 from annotations.campaigns import CampaignError
+from annotations.models import AuditCampaign
 from evaluation.audits.campaigns import DEFAULT_PEOPLE, DEFAULT_SESSIONS, DEFAULT_SIZE, MAX_PEOPLE, open_audit
 from evaluation.models import Pilot
 from studio.management.base import ReportCommand, default_user
@@ -18,6 +19,8 @@ OPTIONS = {
     "overlap": "--people",
     "auditors": "--people",
     "name": "--name",
+    "gold": "--gold",
+    "planted": "--planted",
 }
 
 
@@ -55,6 +58,26 @@ class Command(ReportCommand):
         parser.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed draws the same sample")
         parser.add_argument("--name", default="", help="default: Audit of pilot N")
         parser.add_argument(
+            "--strata",
+            choices=[value for value, _ in AuditCampaign.Strata.choices],
+            default=AuditCampaign.Strata.PILOT,
+            help="how whole sessions are sampled; default: as many of each pilot",
+        )
+        parser.add_argument(
+            "--gold",
+            type=float,
+            default=0,
+            metavar="PERCENT",
+            help="items on top that earlier audits decided beyond doubt",
+        )
+        parser.add_argument(
+            "--planted",
+            type=float,
+            default=0,
+            metavar="PERCENT",
+            help="wrong verdicts planted to see who looks; in no score",
+        )
+        parser.add_argument(
             "--own-tasks", action="store_true", help="people may judge tasks they wrote, edited or approved"
         )
 
@@ -81,6 +104,9 @@ class Command(ReportCommand):
                 own_tasks=options["own_tasks"],
                 unit=options["unit"],
                 half_width=options["half_width"],
+                strata=options["strata"],
+                gold=options["gold"],
+                planted=options["planted"],
             )
         except CampaignError as error:
             self._refuse(f"{OPTIONS.get(error.field, '')}: {error}", "Nothing was opened.", as_json)

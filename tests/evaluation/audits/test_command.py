@@ -9,7 +9,8 @@ from django.core.management import call_command
 from annotations.campaigns import CampaignError
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign, Judgment
-from evaluation.audits.campaigns import audits_of, open_audit, people_involved_in
+from evaluation.audits.campaigns import audits_of, open_audit
+from evaluation.audits.freezing import people_involved_in
 from studio.models import Review
 from studio.review.checklist import QUESTIONS
 from tests.annotations.builders import make_person, record_judgment

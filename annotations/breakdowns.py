@@ -1,0 +1,84 @@
+"""Table 6's figures by persona, category, grader, model, judge and prompt version."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from annotations.agreement import gwet_ac1, krippendorff_alpha
+from annotations.decided import AuditedQuestion, audited_questions
+from annotations.models import AuditCampaign
+from annotations.results import AXES, CHECKLIST, INTENTS, DisagreementRow, ResolvedDecision, count_disagreements
+
+DIMENSIONS = {
+    "persona": "Persona",
+    "category": "Category",
+    "grader": "Grader",
+    "model": "Model",
+    "judge": "Judge",
+    "prompts": "Prompts",
+}
+
+
+@dataclass(frozen=True)
+class BreakdownRow:
+    value: str
+    checklist: DisagreementRow
+    """By majority, as in Table 6; the intervals allow for decisions of one session being alike."""
+    intents: DisagreementRow
+    total: DisagreementRow
+    alpha: float | None
+    """Krippendorff's α between auditors."""
+    ac1: float | None
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    dimension: str
+    label: str
+    rows: tuple[BreakdownRow, ...]
+
+
+def break_down(campaigns: Collection[AuditCampaign]) -> list[Breakdown]:
+    """Without dimensions of which nothing is known, as in audits opened before they were recorded."""
+    questions = list(audited_questions([campaign.pk for campaign in campaigns]))
+    found = [Breakdown(name, label, _rows(questions, name)) for name, label in DIMENSIONS.items()]
+    return [breakdown for breakdown in found if breakdown.rows]
+
+
+def _rows(questions: Iterable[AuditedQuestion], dimension: str) -> tuple[BreakdownRow, ...]:
+    by_value: dict[str, list[AuditedQuestion]] = defaultdict(list)
+    for row in questions:
+        if value := _value(row, dimension):
+            by_value[value].append(row)
+    return tuple(_row(value, by_value[value]) for value in sorted(by_value))
+
+
+def _value(row: AuditedQuestion, dimension: str) -> str:
+    if dimension == "grader":
+        return "rubric" if row.kind == "checklist" else "intents"
+    if dimension == "prompts":
+        return row.labels.get("prompts_checklist" if row.kind == "checklist" else "prompts_intents", "")
+    return row.labels.get(dimension, "")
+
+
+def _row(value: str, questions: Collection[AuditedQuestion]) -> BreakdownRow:
+    decided = [
+        ResolvedDecision(row.kind, row.majority, row.judge, row.weight, row.cluster)
+        for row in questions
+        if row.majority is not None
+    ]
+    checklist, intents = (
+        count_disagreements(label, [row for row in decided if row.kind in AXES[label]])
+        for label in (CHECKLIST, INTENTS)
+    )
+    units = [list(row.answers) for row in questions if len(row.answers) > 1]
+    return BreakdownRow(
+        value,
+        checklist,
+        intents,
+        count_disagreements("All", decided),
+        alpha=krippendorff_alpha(units),
+        ac1=gwet_ac1(units) if units else None,
+    )

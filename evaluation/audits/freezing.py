@@ -1,0 +1,157 @@
+"""Freezing what was drawn: each decision or session with what the judge saw, and its decision beside it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from annotations.campaigns import FrozenDecision
+from annotations.packets import PacketContent, SealedDecision, build_content
+from annotations.sampling import AuditableDecision, SampledDecision, draw_sample
+from evaluation.audits.parts import conversation_parts, file_parts, reply_part, tool_parts
+from evaluation.audits.planting import Owner
+from evaluation.audits.sessions import AuditableSession, category_names, freeze_session, judge_labels, session_labels
+from evaluation.grading.evidence import load_evidence
+from evaluation.grading.judgings import judge_of
+from evaluation.models import Pilot, Session, Verdict
+from evaluation.protocol.scoring import ScoringMode
+from studio.domain.task import TaskSpec
+from studio.drafts.authors import contributors_to_tasks
+from studio.models import Review, Task
+
+
+def auditable_verdicts(pilot: Pilot) -> QuerySet[Verdict]:
+    """Of the judgings that score, of their first sample."""
+    return Verdict.objects.scoring().filter(auditable(), judging__session__run__pilot=pilot)
+
+
+def auditable(path: str = "") -> Q:
+    """Decisions of models; ``path`` is the lookup path to verdicts. Checklist items count in strict mode only, where
+    each verdict is about one turn as it was.
+    """
+
+    def where(**fields: Any) -> Q:
+        return Q(**{f"{path}{name}": value for name, value in fields.items()})
+
+    rubric = where(kind=Verdict.Kind.CHECKLIST, judging__scoring=ScoringMode.STRICT, grader="rubric")
+    return (rubric | where(grader="judge")) & where(met__isnull=False, judging__sample=1)
+
+
+def _auditable_decisions(pilots: Sequence[Pilot]) -> Iterator[AuditableDecision]:
+    for pilot in pilots:
+        rows = auditable_verdicts(pilot).values_list(
+            "pk", "kind", "met", "judging__session__run__persona_revision__persona__user_id"
+        )
+        suffix = f" · pilot {pilot.number}" if len(pilots) > 1 else ""
+        for pk, kind, met, persona in rows.iterator(chunk_size=5_000):
+            stratum = f"{kind} · {'yes' if met else 'no'} · {persona}"[: 100 - len(suffix)]
+            yield AuditableDecision(f"verdict:{pk}", stratum + suffix)
+
+
+def freeze_sessions(
+    rows: Sequence[AuditableSession], sample: Sequence[SampledDecision], names: Collection[str]
+) -> tuple[list[FrozenDecision], dict[str, Owner]]:
+    involved = people_involved_in({row.session.revision.task for row in rows})
+    frozen, owners = [], {}
+    for row, sampled in zip(rows, sample, strict=True):
+        content, sealed = freeze_session(row, row.labels["judge"], names)
+        owners[row.source] = Owner(row.session.revision.task_id, row.session.run.persona_revision.persona_id)
+        frozen.append(
+            FrozenDecision(
+                source=row.source,
+                stratum=row.stratum,
+                weight=sampled.weight,
+                content=content,
+                sealed=sealed,
+                involved=frozenset(involved[row.session.revision.task_id]),
+                cluster=row.source,
+                labels=row.labels,
+            )
+        )
+    return frozen, owners
+
+
+def draw_decisions(
+    pilots: Sequence[Pilot], size: int, seed: int, names: Collection[str]
+) -> tuple[list[FrozenDecision], dict[str, Owner]]:
+    sample = draw_sample(_auditable_decisions(pilots), size, seed)
+    pks = [int(sampled.key.removeprefix("verdict:")) for sampled in sample]
+    verdicts = {
+        row.pk: row for row in Verdict.objects.filter(pk__in=pks).select_related("judging__endpoint", "judging__round")
+    }
+    by_session: dict[int, list[Verdict]] = defaultdict(list)
+    for row in verdicts.values():
+        by_session[row.judging.session_id or 0].append(row)
+    sessions = Session.objects.filter(pk__in=by_session).select_related(
+        "revision__task", "run__persona_revision__persona"
+    )
+    pilot_of = {pilot.pk: pilot for pilot in pilots}
+    categories = category_names(pilots[0].benchmark)
+    contents: dict[int, PacketContent] = {}
+    tasks: dict[int, Task] = {}
+    labels: dict[int, dict[str, str]] = {}
+    owners: dict[str, Owner] = {}
+    for session in sessions.iterator(chunk_size=50):
+        contents |= _build_contents(session, by_session[session.pk], names)
+        tasks[session.pk] = session.revision.task
+        spec = TaskSpec.model_validate(session.revision.spec)
+        labels[session.pk] = session_labels(session, spec, pilot_of[session.run.pilot_id], categories)
+        owner = Owner(session.revision.task_id, session.run.persona_revision.persona_id)
+        owners |= {f"verdict:{row.pk}": owner for row in by_session[session.pk]}
+    involved = people_involved_in(set(tasks.values()))
+    frozen = [
+        FrozenDecision(
+            source=sampled.key,
+            stratum=sampled.stratum,
+            weight=sampled.weight,
+            content=contents[pk],
+            sealed=SealedDecision(
+                decision=bool(verdicts[pk].met),
+                quote=verdicts[pk].quote,
+                reason=verdicts[pk].reason,
+                judge=judge_of(verdicts[pk].judging).model,
+            ),
+            involved=frozenset(involved[tasks[verdicts[pk].judging.session_id or 0].pk]),
+            cluster=f"session:{verdicts[pk].judging.session_id}",
+            labels=labels[verdicts[pk].judging.session_id or 0] | _judge_labels(verdicts[pk]),
+        )
+        for sampled, pk in zip(sample, pks, strict=True)
+    ]
+    return frozen, owners
+
+
+def _judge_labels(verdict: Verdict) -> dict[str, str]:
+    known = judge_labels(verdict.judging.round) if verdict.judging.round else {}
+    return known | {"judge": judge_of(verdict.judging).model}
+
+
+def people_involved_in(tasks: Iterable[Task]) -> dict[int, set[int]]:
+    """Keys of everyone who wrote, edited or approved the tasks, in whatever version, by the task's key."""
+    people = contributors_to_tasks({task.pk: task.version for task in tasks})
+    approvals = Review.objects.filter(
+        revision__task__in=people, decision=Review.Decision.APPROVED, reviewer__isnull=False
+    )
+    for task, reviewer in approvals.order_by().values_list("revision__task_id", "reviewer_id"):
+        people[task].add(reviewer)
+    return people
+
+
+def _build_contents(session: Session, verdicts: Iterable[Verdict], names: Collection[str]) -> dict[int, PacketContent]:
+    task = TaskSpec.model_validate(session.revision.spec)
+    turns = {turn.number: turn for turn in load_evidence(session, ScoringMode.STRICT)}
+    intents = [intent.content for intent in task.intents]
+    contents: dict[int, PacketContent] = {}
+    for verdict in verdicts:
+        turn = turns[verdict.turn]
+        if verdict.kind == Verdict.Kind.CHECKLIST:
+            parts = [*conversation_parts(turn), *tool_parts(turn.calls, task), *file_parts(turn, task)]
+            contents[verdict.pk] = build_content("checklist", verdict.label, parts, context=intents, names=names)
+        elif verdict.kind == Verdict.Kind.SATISFACTION:
+            parts = [reply_part(turn), *file_parts(turn, task)]
+            contents[verdict.pk] = build_content("satisfaction", verdict.label, parts, names=names)
+        else:
+            contents[verdict.pk] = build_content("follow_up", verdict.label, [reply_part(turn)], names=names)
+    return contents

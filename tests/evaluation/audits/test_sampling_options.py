@@ -1,0 +1,113 @@
+"""Strata of whole sessions, planted questions and gold items when an audit is opened."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotations.campaigns import CampaignError, close_campaign
+from annotations.models import AuditCampaign
+from evaluation.audits.campaigns import open_audit
+from evaluation.models import Pilot
+from studio.models import ChecklistItem
+from tests.annotations.builders import make_person, record_judgment
+from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
+from tests.factories import a_persona, a_task
+
+pytestmark = pytest.mark.django_db
+FOREIGN = "Seventeen zebras crossed every frozen mountain."
+
+
+@pytest.fixture
+def pilot() -> Pilot:
+    pilot = judged_pilot()
+    make_person(pilot.benchmark, "auditor")
+    return pilot
+
+
+def add_foreign_item(pilot: Pilot) -> None:
+    task = a_task(a_persona(pilot.benchmark, "zookeeper"), user_id="zookeeper")
+    task.checklist.update(criterion=FOREIGN)
+
+
+@pytest.mark.parametrize("unit", ["session", "decision"])
+def test_planted_question_is_an_item_of_another_task_with_a_verdict_that_it_is_met(pilot: Pilot, unit: str):
+    add_foreign_item(pilot)
+
+    campaign = open_audit(pilot, by=None, unit=unit, planted=10, own_tasks=True)
+
+    packet = campaign.packets.exclude(known={}).get()
+    (key,) = packet.known
+    assert packet.known[key] == "no"
+    assert campaign.controls == {"gold": 0, "planted": 1, "sources": []}
+    if unit == "session":
+        (question,) = [row for row in packet.content["questions"] if row["key"] == key]
+        assert (question["subject"], packet.sealed["answers"][key], packet.control) == (FOREIGN, "yes", "")
+        assert key not in RIGHT
+    else:
+        assert (packet.content["subject"], packet.sealed["decision"], packet.control) == (FOREIGN, True, "planted")
+
+
+def test_same_seed_plants_the_same_again(pilot: Pilot):
+    add_foreign_item(pilot)
+    found = [
+        list(open_audit(pilot, by=None, seed=4, planted=30, own_tasks=True).packets.values_list("source", "content"))
+        for _ in range(2)
+    ]
+
+    assert found[0] == found[1]
+
+
+def test_nothing_is_planted_that_the_record_might_hold(pilot: Pilot):
+    ChecklistItem.objects.exclude(criterion="").update(criterion="The fee is 70.")
+
+    with pytest.raises(CampaignError, match="Nothing can be planted") as refused:
+        open_audit(pilot, by=None, unit="session", planted=10, own_tasks=True)
+
+    assert refused.value.field == "planted"
+    assert not AuditCampaign.objects.exists()
+
+
+def test_gold_items_need_an_earlier_audit_and_come_on_top_of_the_sample(pilot: Pilot):
+    with pytest.raises(CampaignError, match="No earlier audit") as refused:
+        open_audit(pilot, by=None, unit="session", gold=10, own_tasks=True)
+    assert refused.value.field == "gold"
+    people = [make_person(pilot.benchmark, "auditor") for _ in range(2)]
+    earlier = open_audit(pilot, by=None, unit="session", overlap=2, own_tasks=True)
+    for person in people:
+        record_judgment(earlier.packets.get(), auditor=person, answer="answered", answers=RIGHT, number=1)
+    close_campaign(earlier, by=people[0])
+    later = judged_pilot(pilot.benchmark)
+
+    campaign = open_audit(later, by=None, unit="session", gold=10, own_tasks=True)
+
+    assert sorted(campaign.packets.values_list("control", flat=True)) == ["", "gold"]
+    assert campaign.packets.get(control="gold").known == RIGHT
+    assert campaign.controls["sources"] == [f"pilot:{pilot.pk}"]
+
+
+def test_sessions_are_drawn_by_persona_or_by_where_judges_waver(pilot: Pilot):
+    judged_pilot(pilot.benchmark)
+    strata = {}
+    for name in ("pilot", "persona", "category", "status", "disagreement"):
+        campaign = open_audit(*Pilot.objects.all(), by=None, unit="session", strata=name, own_tasks=True)
+        strata[name] = set(campaign.packets.values_list("stratum", flat=True))
+        assert campaign.population.rows[0]["stratum"] in strata[name]
+
+    assert len(strata["pilot"]) == 2
+    assert len(strata["persona"]) == 1
+    assert strata["status"] == {"worst status inferred"}
+    assert strata["disagreement"] == {"judges agree"}
+
+
+def test_session_in_which_a_second_sample_decided_otherwise_wavers(pilot: Pilot):
+    judging = pilot.runs.get().sessions.get().judgings.filter(verdicts__kind="checklist").first()
+    second = type(judging).objects.get(pk=judging.pk)
+    second.pk, second.sample = None, 2
+    second.save(force_insert=True)
+    first = judging.verdicts.filter(kind="checklist").first()
+    first.pk, first.judging, first.met = None, second, not first.met
+    first.save(force_insert=True)
+
+    campaign = open_audit(pilot, by=None, unit="session", strata="disagreement", own_tasks=True)
+
+    assert set(campaign.packets.values_list("stratum", flat=True)) == {"judges differ or waver"}
