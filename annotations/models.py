@@ -51,7 +51,7 @@ class AuditCampaign(models.Model):
     """What a packet is. Whole sessions are what the paper audits: every intent's status and every checklist item."""
     strata = models.CharField(max_length=12, choices=Strata.choices, default=Strata.PILOT)
     """How whole sessions were sampled. Single decisions always are by kind, answer and persona."""
-    controls = OrderedJSONField(default=dict, blank=True)
+    controls = models.JSONField(default=dict, blank=True)
     """``{"gold", "planted": how many, "sources": what gold items were drawn from}``; empty without control items."""
     seed = models.PositiveIntegerField(default=0)
     overlap = models.PositiveSmallIntegerField(default=1)
@@ -118,9 +118,9 @@ class Packet(models.Model):
     """Opaque name of the decision (``verdict:345``)."""
     control = models.CharField(max_length=10, blank=True, choices=Control.choices)
     """Not empty: it checks the auditors and is in no figure of judges, consensus or scores."""
-    known = OrderedJSONField(default=dict, blank=True)
+    known = models.JSONField(default=dict, blank=True)
     """Answers known beforehand, by key of the question. In a packet that is no control: its planted questions."""
-    labels = OrderedJSONField(default=dict, blank=True)
+    labels = models.JSONField(default=dict, blank=True)
     """What it can be broken down by: ``{"persona", "category", "model", "judge", "prompts"}``. Sealed."""
     involved = ArrayField(models.BigIntegerField(), default=list)
     """Keys of the people who wrote, edited or approved its task. They do not judge it, unless the audit allows it."""

@@ -1,6 +1,5 @@
 """Control items check the auditors; packets know what they can be broken down by; answers may name a cause."""
 
-import studio.models.fields
 from django.db import migrations, models
 
 CAUSES = [
@@ -19,8 +18,8 @@ STRATA = [
 ]
 
 
-def data() -> studio.models.fields.OrderedJSONField:
-    return studio.models.fields.OrderedJSONField(blank=True, default=dict)
+def data() -> models.JSONField:
+    return models.JSONField(blank=True, default=dict)
 
 
 class Migration(migrations.Migration):

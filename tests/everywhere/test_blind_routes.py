@@ -21,7 +21,14 @@ from tests.everywhere.world import World, build_world, routes
 
 pytestmark = pytest.mark.django_db
 
-SEALED = ("sealed quote", "sealed reason", "sealed-judge-model", "what a colleague wrote", "sealed label", "planted")
+SEALED = (
+    "sealed quote",
+    "sealed reason",
+    "sealed-judge-model",
+    "what a colleague wrote",
+    "sealed label",
+    "sealed known",
+)
 """Of the judge, and of another auditor."""
 NOT_FOR_AUDITORS = frozenset({"studio:logout", "account_logout"})
 ANSWERS = {"intent-1": "provided", "item-1": "no", "item-2": "yes"}
@@ -43,7 +50,7 @@ def campaigns(world: World) -> list[AuditCampaign]:
         [
             replace(
                 make_session(number, {"intent-1": "inferred", "item-1": "yes", "item-2": "yes"}),
-                known={"item-2": "no"},
+                known={"item-2": "sealed known"},
                 labels={"persona": "sealed label", "model": "sealed label"},
             )
             for number in (1, 2)
