@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from django.db.models import QuerySet
 
 from annotations.consensus import settle, update_consensus
-from annotations.models import Adjudication, AuditCampaign, Consensus, Packet
+from annotations.feedback import FOR_AUTHORS, Feedback, FeedbackError, send
+from annotations.models import Adjudication, AuditCampaign, Cause, Consensus, Packet
 from annotations.packets import UNSURE, PacketContent
 from annotations.visibility import ADJUDICATORS, Given, Share, given_answers, may_adjudicate, shares_of
 from studio.models import Membership, User
@@ -71,11 +72,20 @@ def open_questions(packet: Packet) -> dict[str, list[str]]:
 
 @atomic_with_retry
 def adjudicate(
-    packet: Packet, *, by: User, reason: str, decision: bool | None = None, answers: Mapping[str, str] | None = None
+    packet: Packet,
+    *,
+    by: User,
+    reason: str,
+    decision: bool | None = None,
+    answers: Mapping[str, str] | None = None,
+    cause: str = "",
+    request_changes: bool = False,
 ) -> Adjudication:
     """Record the final decision on a packet without a majority; the newest one counts. Raises AdjudicationError.
 
     ``decision`` of a single decision; ``answers``, by key, of a session: all its questions without a majority.
+    ``cause``: a ``Cause``; one that the task's author can mend becomes a comment on the item or intent and, with
+    ``request_changes``, the task goes back to its author.
     """
     packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
     given = given_answers([packet.campaign_id]).get(packet.pk, {})
@@ -94,8 +104,19 @@ def adjudicate(
         final = {}
     if not reason.strip():
         raise AdjudicationError("Give your reason in one sentence; the auditors will see it.", "reason")
-    row = Adjudication.objects.create(packet=packet, by=by, decision=decision, answers=final, reason=reason.strip())
+    if cause not in ("", *Cause.values):
+        raise AdjudicationError("Choose one of the causes, or none.", "cause")
+    if request_changes and cause not in FOR_AUTHORS:
+        raise AdjudicationError("Say first what the author can mend: the criterion, or what the record shows.", "cause")
+    row = Adjudication.objects.create(
+        packet=packet, by=by, decision=decision, answers=final, reason=reason.strip(), cause=cause
+    )
     update_consensus(packet)
+    if cause in FOR_AUTHORS:
+        try:
+            send(Feedback(packet.source, list(undecided), cause, reason.strip(), by, request_changes))
+        except FeedbackError as error:
+            raise AdjudicationError(str(error), "cause") from error
     return row
 
 

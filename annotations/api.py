@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from annotations.access import find_assigned_campaign, find_campaign, find_packet, readable_packets
 from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
+from annotations.auditors import own_record, record_json, records_in
 from annotations.campaigns import close_campaign
 from annotations.figures import campaign_figures
 from annotations.judgments import (
@@ -24,11 +25,11 @@ from annotations.judgments import (
     undo_last,
 )
 from annotations.leases import next_packet, read_draft
-from annotations.models import AuditCampaign, Judgment, Packet
+from annotations.models import AuditCampaign, Cause, Judgment, Packet
 from annotations.packets import GUIDES, PacketContent
 from annotations.reports import current_judgments
 from annotations.visibility import may_adjudicate, sees_results, shares_of, visible_campaigns, why_not_adjudicate
-from studio.access import ApiRequest, require
+from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import ConflictAPIError
 from studio.models import User
 
@@ -58,6 +59,10 @@ class JudgmentSerializer(serializers.Serializer[Any]):
     )
     evidence = serializers.ListField(child=serializers.CharField(), required=False, default=list)
     comment = serializers.CharField(required=False, default="", allow_blank=True, max_length=MAX_COMMENT_LENGTH)
+    confidence = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=1, max_value=3, help_text="1 low, 2 medium, 3 high."
+    )
+    cause = serializers.ChoiceField(choices=Cause.choices, required=False, allow_blank=True, default="")
     milliseconds = serializers.IntegerField(required=False, min_value=0, max_value=2**31 - 1, default=None)
 
 
@@ -67,6 +72,16 @@ class AdjudicationSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), required=False, default=dict, help_text="Of a session: what is still open."
     )
     reason = serializers.CharField(max_length=MAX_COMMENT_LENGTH)
+    cause = serializers.ChoiceField(
+        choices=Cause.choices,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="`criterion_ambiguous` and `evidence_not_visible` become a comment on the item or intent.",
+    )
+    request_changes = serializers.BooleanField(
+        required=False, default=False, help_text="With one of these two: the task goes back to its author."
+    )
 
 
 @extend_schema_view(list=extend_schema(parameters=[BENCHMARK]))
@@ -81,6 +96,26 @@ class CampaignViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditCampai
         found = visible_campaigns(_user(self.request))
         slug = self.request.query_params.get("benchmark", "")
         return found.filter(benchmark__slug=slug) if slug else found
+
+    @extend_schema(
+        operation_id="audits_mine", responses=OpenApiResponse(ANY, "Your pace, agreement and control items.")
+    )
+    @action(detail=False)
+    def mine(self, request: ApiRequest) -> Response:
+        """How you judge; of audits whose results are open to you."""
+        return Response(record_json(own_record(_user(request))))
+
+    @extend_schema(
+        operation_id="audits_people",
+        parameters=[OpenApiParameter("benchmark", str, required=True, description="Slug.")],
+        responses=OpenApiResponse(ANY, "One object per person, by name."),
+    )
+    @action(detail=False)
+    def people(self, request: ApiRequest) -> Response:
+        """How people judge, for those who plan audits."""
+        benchmark = find_benchmark(_user(request), request.query_params.get("benchmark", ""))
+        require(_user(request), benchmark, "plan_audit")
+        return Response([record_json(row) for row in records_in(benchmark, _user(request))])
 
     @extend_schema(responses=OpenApiResponse(ANY, "The audit, its progress, and what is left for you."))
     def retrieve(self, request: ApiRequest, pk: str) -> Response:
@@ -164,7 +199,12 @@ class CampaignViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditCampai
             made = adjudicate(packet, by=user, **_valid(AdjudicationSerializer, request))
         except AdjudicationError as error:
             raise _refusal(error.field, error) from error
-        found = {"position": packet.position, "decision": made.decision, "answers": made.answers}
+        found = {
+            "position": packet.position,
+            "decision": made.decision,
+            "answers": made.answers,
+            "cause": made.cause,
+        }
         return Response(found, status=status.HTTP_201_CREATED)
 
     @extend_schema(responses=OpenApiResponse(ANY, "As ``manage.py audit_report --json`` gives it."))
@@ -250,6 +290,8 @@ def _judgments_json(packet: Packet) -> list[dict[str, Any]]:
             "answers": {key: answer for key, answer in row.answers.items() if key not in packet.known},
             "evidence": row.evidence,
             "comment": row.comment,
+            "confidence": row.confidence,
+            "cause": row.cause,
             "milliseconds": row.milliseconds,
         }
         for row in current_judgments(packet)

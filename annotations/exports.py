@@ -17,7 +17,7 @@ from studio.models import User
 Json = dict[str, Any]
 COLUMNS = (
     "packet", "source", "stratum", "weight", "question", "kind", "subject", "judge", "majority", "final",
-    "auditor", "answer", "comment", "milliseconds",
+    "auditor", "answer", "comment", "confidence", "cause", "milliseconds",
 )  # fmt: skip
 
 
@@ -97,9 +97,17 @@ def answer_rows(campaign: AuditCampaign) -> Iterator[tuple[Any, ...]]:
         answers = given.get(packet.pk, {})
         for auditor in sorted(answers):
             row = newest[packet.pk, auditor]
-            yield *start, names[auditor], answers[auditor].get(question.key), row.comment, row.milliseconds
+            yield (
+                *start,
+                names[auditor],
+                answers[auditor].get(question.key),
+                row.comment,
+                row.confidence,
+                row.cause,
+                row.milliseconds,
+            )
         if not answers:
-            yield *start, None, None, None, None
+            yield *start, *[None] * 6
 
 
 def _subject(packet: Packet, question: AuditedQuestion) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 
 from annotations.judgments import MAX_COMMENT_LENGTH
+from annotations.models import Cause
 from annotations.packets import UNSURE, PacketContent, Question
 
 LABELS = {
@@ -20,6 +21,10 @@ LABELS = {
     "unsure": "Unsure",
 }
 KEYS = {"completed": "1", "inferred": "2", "provided": "3", "yes": "y", "no": "n", "unsure": "u"}
+
+
+AUDITORS_CAUSES = [(value, label) for value, label in Cause.choices if value != Cause.AUDITOR_ERROR]
+CONFIDENCES = [("", "Not said"), ("1", "Low"), ("2", "Medium"), ("3", "High")]
 
 
 class RejectableForm(forms.Form):
@@ -42,6 +47,10 @@ class JudgmentForm(RejectableForm):
     evidence = forms.CharField(required=False, strip=False, widget=forms.Textarea)
     """One passage per line."""
     comment = forms.CharField(required=False, max_length=MAX_COMMENT_LENGTH, widget=forms.Textarea)
+    confidence = forms.TypedChoiceField(
+        required=False, label="How sure are you?", choices=CONFIDENCES, coerce=int, empty_value=None
+    )
+    cause = forms.ChoiceField(required=False, label="What makes it hard?", choices=[("", "Not said"), *AUDITORS_CAUSES])
     milliseconds = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
 
     def passages(self) -> list[str]:
@@ -91,6 +100,17 @@ class AdjudicationForm(RejectableForm):
         max_length=MAX_COMMENT_LENGTH,
         widget=forms.Textarea,
         error_messages={"required": "Give your reason in one sentence; the auditors will see it."},
+    )
+    cause = forms.ChoiceField(
+        required=False,
+        label="What was the cause?",
+        choices=[("", "Not said"), *Cause.choices],
+        help_text="A criterion that can be read in two ways, or evidence that is not in the record, becomes a comment "
+        "on that item for the task's author. A clear record makes a case for judges, what somebody overlooked is "
+        "shown to them.",
+    )
+    request_changes = forms.BooleanField(
+        required=False, label="Send the task back to its author for this", help_text="With your reason."
     )
 
 

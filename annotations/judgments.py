@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from annotations.consensus import notify_adjudicators, update_consensus
 from annotations.leases import mark_judged, reopen_seat, return_seat
-from annotations.models import AuditCampaign, Judgment, Packet
+from annotations.models import AuditCampaign, Cause, Judgment, Packet
 from annotations.packets import PacketContent, collapse_whitespace, find_passage
 from annotations.visibility import RESULTS_OPENED, has_opened_results, is_auditor, shares_of
 from studio.models import Event, User
@@ -44,12 +44,15 @@ def record_judgment(
     comment: str = "",
     milliseconds: int | None = None,
     answers: Mapping[str, str] | None = None,
+    confidence: int | None = None,
+    cause: str = "",
 ) -> Judgment:
     """Store an auditor's answer, once even if it is sent twice. Raises JudgmentError; then nothing is stored.
 
     The packet must be leased to them. A skip needs a comment and leaves the packet to somebody else.
     ``number`` is what ``next_number`` returned when the question was shown. ``evidence`` are verbatim passages of
     what is shown, apart from white space. A session is ``answered`` by ``answers``, one for each question's key.
+    ``confidence`` from 1, low, to 3, and ``cause``, a ``Cause``, may be left out.
     """
     packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
     if answer not in (SESSION_ANSWERS if packet.kind == "session" else ANSWERS):
@@ -74,6 +77,10 @@ def record_judgment(
     passages = _validate_passages(packet, evidence)
     if len(comment) > MAX_COMMENT_LENGTH:
         raise JudgmentError(f"Keep the comment under {MAX_COMMENT_LENGTH} characters.", "comment")
+    if confidence not in (None, 1, 2, 3):
+        raise JudgmentError("Say how sure you are with 1, 2 or 3, or not at all.", "confidence")
+    if cause not in ("", *Cause.values) or cause == Cause.AUDITOR_ERROR:
+        raise JudgmentError("Choose one of the causes, or none.", "cause")
     skips = answer == Judgment.Answer.SKIPPED
     given = _validate_answers(packet, answers or {}) if answer == Judgment.Answer.ANSWERED else {}
     if skips and not comment.strip():
@@ -89,6 +96,8 @@ def record_judgment(
         answers=given,
         evidence=passages,
         comment=comment.strip(),
+        confidence=confidence,
+        cause=cause,
         milliseconds=milliseconds,
     )
     consensus = update_consensus(packet)

@@ -240,8 +240,17 @@ def blind_sources(user: User) -> set[str]:
 
 
 def sees_results(user: User, campaign: AuditCampaign) -> bool:
-    closed = campaign.state == AuditCampaign.State.CLOSED
-    return closed or not is_auditor(user, campaign) or has_opened_results(user, campaign)
+    return campaign.pk in results_open([campaign], user)
+
+
+def results_open(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
+    """Keys of those whose results the person sees."""
+    auditors, opened = _auditors_of(campaigns), _opened_results(campaigns, user)
+    return {
+        row.pk
+        for row in campaigns
+        if row.state == AuditCampaign.State.CLOSED or user.pk not in auditors[row.pk] or row.pk in opened
+    }
 
 
 def _auditors_of(campaigns: Collection[AuditCampaign]) -> dict[int, set[int]]:

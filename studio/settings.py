@@ -263,7 +263,8 @@ MODEL_ADDRESSES = [entry for entry in os.environ.get("STUDIO_MODEL_ADDRESSES", "
 # Keys of the environment that owners may use, each with the host it may go to: DASHSCOPE_API_KEY@dashscope.example.com
 OWNER_KEYS = [entry for entry in os.environ.get("STUDIO_OWNER_KEYS", "").split(",") if entry.strip()]
 
-# Reads what models answered in audits.
+# What audits know nothing of: tasks, and what models answered.
+AUDIT_FEEDBACK = "evaluation.audits.feedback.comment_on_task"  # comments on tasks, from adjudications
 MODEL_AUDITORS = "evaluation.audits.model_answers.read_model_auditors"
 
 # Upload limits (bytes, counts). A zip is checked completely before anything is stored.

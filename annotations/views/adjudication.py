@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -55,9 +57,9 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
         data = form.cleaned_data
         try:
             if isinstance(form, SessionAdjudicationForm):
-                adjudicate(packet, by=request.user, answers=form.answers(), reason=data["reason"])
+                adjudicate(packet, by=request.user, answers=form.answers(), **_why(data))
             else:
-                adjudicate(packet, by=request.user, decision=data["decision"] == "yes", reason=data["reason"])
+                adjudicate(packet, by=request.user, decision=data["decision"] == "yes", **_why(data))
         except AdjudicationError as error:
             form.reject(error.field, str(error))
         else:
@@ -75,6 +77,10 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
             "neighbors": _neighbors(position, _positions_to_adjudicate(request.user, row)),
         },
     )
+
+
+def _why(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: data[name] for name in ("reason", "cause", "request_changes")}
 
 
 def _after_adjudication(request: SignedInRequest, row: AuditCampaign, position: int) -> HttpResponse:

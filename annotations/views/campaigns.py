@@ -37,7 +37,8 @@ def campaigns(request: SignedInRequest) -> HttpResponse:
         "annotations/campaigns.html",
         {
             "campaigns": [(row, shares[row.pk]) for row in rows],
-            "may_open": benchmarks_to_audit(request.user).exists(),
+            "may_open": (planned := list(benchmarks_to_audit(request.user))),
+            "people_of": [row for row in planned if slug in (None, "", row.slug)],
         },
     )
 

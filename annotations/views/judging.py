@@ -20,6 +20,8 @@ from annotations.visibility import shares_of
 from studio.access import SignedInRequest
 from studio.models import User
 
+MAX_CAUSE_LENGTH = 20
+
 
 @login_required
 @require_POST
@@ -62,6 +64,8 @@ def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
                 comment=data["comment"],
                 milliseconds=data["milliseconds"],
                 answers=form.answers() if isinstance(form, SessionJudgmentForm) else None,
+                confidence=data["confidence"],
+                cause=data["cause"],
             )
         except JudgmentError as error:
             form.reject(error.field, str(error))
@@ -85,6 +89,8 @@ def autosave_answers(request: SignedInRequest, pk: int, position: int) -> HttpRe
         "answers": known_answers(PacketContent.model_validate(packet.content), request.POST),
         "evidence": request.POST.get("evidence", "")[:MAX_DRAFT_LENGTH],
         "comment": request.POST.get("comment", "")[:MAX_DRAFT_LENGTH],
+        "confidence": request.POST.get("confidence", "")[:1],
+        "cause": request.POST.get("cause", "")[:MAX_CAUSE_LENGTH],
     }
     held = not _is_over(packet) and autosave(packet.pk, request.user, draft)
     return HttpResponse(status=204 if held else 409)
@@ -108,7 +114,13 @@ def _initial_values(packet: Packet, user: User) -> dict[str, object]:
     undone = packet.judgments.filter(auditor=user, number=number - 2).first()
     values: dict[str, object] = {}
     if undone:
-        values = {"evidence": "\n".join(undone.evidence), "comment": undone.comment, "answers": undone.answers}
+        values = {
+            "evidence": "\n".join(undone.evidence),
+            "comment": undone.comment,
+            "answers": undone.answers,
+            "confidence": undone.confidence,
+            "cause": undone.cause,
+        }
     return {"number": number, **values, **read_draft(packet, user)}
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from annotations.decided import audited_questions, credited
-from annotations.models import AuditCampaign
+from annotations.feedback import NO_TEST
+from annotations.models import Adjudication, AuditCampaign
 from annotations.sources import SESSION
 from evaluation.audits.model_answers import answers_of_round
 from evaluation.models import Judging, JudgingRound, Verdict
@@ -27,6 +28,8 @@ class RegressionCase:
     """The majority, or what was adjudicated."""
     judge_erred: bool
     """Of the judge that scored when the audit was opened."""
+    cause: str
+    """Named by the adjudicator; a ``Cause``, or empty."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,24 @@ class JudgeRecord:
 
 
 def regression_cases(benchmark: Benchmark) -> list[RegressionCase]:
-    """The latest audit decides where several asked the same."""
+    """The latest audit decides where several asked the same. Questions that adjudicators found ambiguous, out of scope
+    or not to be seen in the record test no judge."""
     audits = AuditCampaign.objects.filter(benchmark=benchmark, unit=AuditCampaign.Unit.SESSION)
-    cases = {
-        (row.cluster, row.key): RegressionCase(row.cluster, row.key, row.kind, row.final, row.final != row.judge)
-        for row in audited_questions(list(audits.order_by("pk").values_list("pk", flat=True)))
-        if row.final is not None
-    }
+    causes = _causes(audits)
+    cases: dict[tuple[str, str], RegressionCase] = {}
+    for row in audited_questions(list(audits.order_by("pk").values_list("pk", flat=True))):
+        cause = causes.get((row.packet, row.key), "")
+        if row.final is not None and cause not in NO_TEST:
+            found = RegressionCase(row.cluster, row.key, row.kind, row.final, row.final != row.judge, cause)
+            cases[row.cluster, row.key] = found
     return list(cases.values())
+
+
+def _causes(audits: QuerySet[AuditCampaign]) -> dict[tuple[int, str], str]:
+    """By packet and question; of the newest adjudication."""
+    rows = Adjudication.objects.filter(packet__campaign__in=audits).order_by("created_at", "pk")
+    found = rows.values_list("packet", "answers", "cause")
+    return {(packet, key): cause for packet, answers, cause in found for key in answers}
 
 
 def judge_records(benchmark: Benchmark, cases: Iterable[RegressionCase]) -> list[JudgeRecord]:

@@ -117,6 +117,8 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("session", paths.session),
         Shot("session-file", paths.file),
         Shot("audits", "/audits/"),
+        Shot("audit-mine", "/audits/mine/", who="auditor"),
+        Shot("audit-people", f"/audits/people/{slug}/"),
         Shot("audit-new", f"/audits/new/?benchmark={slug}"),
         Shot("audit", paths.audit, "auditor"),
         Shot("audit-model", f"{paths.audit}model/"),

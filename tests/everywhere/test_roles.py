@@ -238,6 +238,10 @@ RULES = {
     "annotations:campaigns": "GET user",
     "annotations:campaign": "GET view",
     "evaluation:audit_model": "GET plan_audit, POST plan_audit",
+    "annotations:mine": "GET user",
+    "annotations:people": "GET plan_audit",
+    "evaluation:api-audit-mine": "GET user",
+    "evaluation:api-audit-people": "GET plan_audit",
     "annotations:plan": "GET plan_audit",
     "annotations:export_csv": "GET view",
     "annotations:export_json": "GET view",
@@ -290,6 +294,8 @@ def query_for(name: str, world: World) -> str:
         return f"?task={world.task.pk}"
     if name.startswith("evaluation:session_"):
         return "?path=notes.txt"
+    if name == "evaluation:api-audit-people":
+        return f"?benchmark={world.benchmark.slug}"
     if name == "studio:preview":
         return f"?file={world.token}&path=notes.txt"
     return ""

@@ -89,6 +89,6 @@ form.addEventListener("change", (event) => {
   show();
   autosave();
 });
-form.addEventListener("input", (event) => event.target.matches("textarea") && autosave());
+form.addEventListener("input", (event) => event.target.matches("textarea, select") && autosave());
 document.addEventListener("visibilitychange", () => document.hidden && timer && save());
 show();

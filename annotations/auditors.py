@@ -1,0 +1,186 @@
+"""How auditors judge: agreement with what was decided in the end, control items, pace. For themselves, and for those
+who plan audits; only of audits whose results the reader may see.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotations.controls import ControlRates, control_rates_by_auditor
+from annotations.decided import AuditedQuestion, audited_questions
+from annotations.intervals import Rate, clustered_wilson
+from annotations.models import Adjudication, AuditCampaign, Cause, Judgment, Packet
+from annotations.packets import UNSURE
+from annotations.visibility import given_answers, results_open, visible_campaigns
+from studio.models import Benchmark, User
+
+FEW = 30
+"""Fewer answers say little of a person."""
+NO_RATES = ControlRates(clustered_wilson([]), clustered_wilson([]))
+
+
+@dataclass(frozen=True)
+class AuditorRecord:
+    auditor: User
+    packets: int
+    """Judged, in audits that are still going on too."""
+    questions: int
+    skips: int
+    seconds: float | None
+    """Median for a question; None without a timed answer."""
+    agreement: Rate
+    """Answers that are what was decided in the end, of questions that others answered too. Unsure is not in it."""
+    unsure: Rate
+    controls: ControlRates
+
+    @property
+    def an_hour(self) -> int | None:
+        """Questions, at that pace."""
+        return round(3600 / self.seconds) if self.seconds else None
+
+    @property
+    def is_thin(self) -> bool:
+        return self.agreement.n < FEW
+
+
+@dataclass(frozen=True)
+class Oversight:
+    """A question on which an adjudicator found that the person overlooked something."""
+
+    campaign: AuditCampaign
+    subject: str
+    answer: str
+    final: str
+    reason: str
+
+
+@dataclass
+class _Tally:
+    packets: int = 0
+    questions: int = 0
+    skips: int = 0
+    paces: list[float] = field(default_factory=list)
+    """Seconds for a question."""
+    agreeing: list[tuple[str, bool]] = field(default_factory=list)
+    """With the session."""
+    unsure: list[tuple[str, bool]] = field(default_factory=list)
+
+
+def own_record(user: User) -> AuditorRecord:
+    campaigns = _judged_campaigns(user)
+    found = _records(campaigns, results_open(campaigns, user), only=user)
+    return found.get(user.pk) or _record(user, _Tally(), NO_RATES)
+
+
+def records_in(benchmark: Benchmark, reader: User) -> list[AuditorRecord]:
+    """Of everybody who judged in the benchmark, by name. What the reader still judges blind is left out altogether."""
+    campaigns = list(AuditCampaign.objects.filter(benchmark=benchmark))
+    shown = results_open(campaigns, reader)
+    found = _records([row for row in campaigns if row.pk in shown], shown)
+    return sorted(found.values(), key=lambda row: str(row.auditor).casefold())
+
+
+def oversights(user: User) -> list[Oversight]:
+    """Newest first."""
+    campaigns = _judged_campaigns(user)
+    rows = (
+        Adjudication.objects.filter(packet__campaign__in=results_open(campaigns, user), cause=Cause.AUDITOR_ERROR)
+        .select_related("packet__campaign", "packet__consensus")
+        .order_by("-created_at", "-pk")
+    )
+    given = given_answers({row.packet.campaign_id for row in rows})
+    found = []
+    for row in rows:
+        own = given.get(row.packet_id, {}).get(user.pk, {})
+        final = row.answers or {"": "yes" if row.decision else "no"}
+        found += [
+            Oversight(row.packet.campaign, _subject(row.packet, key), own[key], answer, row.reason)
+            for key, answer in final.items()
+            if key in own and own[key] != answer
+        ]
+    return found
+
+
+def _judged_campaigns(user: User) -> list[AuditCampaign]:
+    judged = Judgment.objects.filter(auditor=user).values("packet__campaign")
+    return list(visible_campaigns(user).filter(pk__in=judged))
+
+
+def record_json(row: AuditorRecord) -> dict[str, Any]:
+    def rate(of: Rate) -> dict[str, Any]:
+        return {"count": of.count, "n": of.n, "rate": of.value, "low": of.low, "high": of.high}
+
+    return {
+        "auditor": row.auditor.get_username(),
+        "packets": row.packets,
+        "questions": row.questions,
+        "skips": row.skips,
+        "seconds_per_question": row.seconds,
+        "agreement": rate(row.agreement),
+        "unsure": rate(row.unsure),
+        "gold_right": rate(row.controls.gold),
+        "planted_missed": rate(row.controls.missed),
+    }
+
+
+def _records(
+    campaigns: Collection[AuditCampaign], shown: Collection[int], *, only: User | None = None
+) -> Mapping[int, AuditorRecord]:
+    """By key of the auditor. ``shown``: keys of the campaigns whose answers may be compared."""
+    tallies: dict[int, _Tally] = defaultdict(_Tally)
+    _count_work(tallies, campaigns, only)
+    given = given_answers(shown)
+    for question in audited_questions(shown):
+        _compare(tallies, question, given.get(question.packet, {}))
+    controls = control_rates_by_auditor([row for row in campaigns if row.pk in shown])
+    people = User.objects.in_bulk([only.pk] if only else list(tallies))
+    return {key: _record(person, tallies[key], controls.get(key, NO_RATES)) for key, person in people.items()}
+
+
+def _count_work(tallies: dict[int, _Tally], campaigns: Collection[AuditCampaign], only: User | None) -> None:
+    newest = Judgment.objects.filter(packet__campaign__in=[row.pk for row in campaigns])
+    if only:
+        newest = newest.filter(auditor=only)
+    newest = newest.order_by("packet_id", "auditor_id", "-number").distinct("packet_id", "auditor_id")
+    for auditor, answer, answers, milliseconds in newest.values_list("auditor", "answer", "answers", "milliseconds"):
+        tally = tallies[auditor]
+        if answer == Judgment.Answer.SKIPPED:
+            tally.skips += 1
+        elif answer != Judgment.Answer.UNDONE:
+            questions = len(answers) or 1
+            tally.packets += 1
+            tally.questions += questions
+            if milliseconds:
+                tally.paces.append(milliseconds / 1000 / questions)
+
+
+def _compare(tallies: dict[int, _Tally], question: AuditedQuestion, given: Mapping[int, Mapping[str, str]]) -> None:
+    if len(given) < 2:
+        return
+    for auditor, answers in given.items():
+        if (answer := answers.get(question.key)) is not None:
+            tallies[auditor].unsure.append((question.cluster, answer == UNSURE))
+            if question.final is not None and answer != UNSURE:
+                tallies[auditor].agreeing.append((question.cluster, answer == question.final))
+
+
+def _record(auditor: User, tally: _Tally, controls: ControlRates) -> AuditorRecord:
+    return AuditorRecord(
+        auditor=auditor,
+        packets=tally.packets,
+        questions=tally.questions,
+        skips=tally.skips,
+        seconds=round(statistics.median(tally.paces), 1) if tally.paces else None,
+        agreement=clustered_wilson(tally.agreeing),
+        unsure=clustered_wilson(tally.unsure),
+        controls=controls,
+    )
+
+
+def _subject(packet: Packet, key: str) -> str:
+    found = next((row["subject"] for row in packet.content["questions"] if row["key"] == key), "")
+    return str(found or packet.content["subject"])
