@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 
 from annotations.intervals import Rate
 from evaluation.audits.campaigns import summarize_audits
+from evaluation.audits.gate import UncomparedJudge, uncompared_judges
 from evaluation.grading.judgings import rules_of, scoring_choice
 from evaluation.grading.script_versions import hashes_at_revision
 from evaluation.models import Judging, Pilot, Session
@@ -42,6 +43,8 @@ class Evidence:
     """Finished pilots: ``{"number", "agent", "user_model", "judge", "judging", "runs", "scores"}``."""
     audit: Rate
     """The share of resolved decisions of real judges on which people decided the opposite."""
+    uncompared: tuple[UncomparedJudge, ...] = ()
+    """Judges that score the pilots without having been compared with people."""
 
     def to_json(self) -> JsonDict:
         return {
@@ -90,10 +93,12 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
         .select_related("agent", "user_model", "judge")
         .order_by("number")
     )
+    scored = list(refresh_scores(pilots))
     return Evidence(
         piloted=frozenset(content for _, content in piloted),
-        pilots=tuple(_pilot(pilot) for pilot in refresh_scores(pilots)),
+        pilots=tuple(_pilot(pilot) for pilot in scored),
         audit=summarize_audits(benchmark).total.rate,
+        uncompared=tuple(uncompared_judges(benchmark, scored)),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from evaluation.assistance.provenance import scripted_texts
+from evaluation.audits.gate import UncomparedJudge
 from evaluation.releases.candidate import CandidateTask, ReleaseCandidate, load_candidate
 from evaluation.releases.elsewhere import unaccepted_approvals
 from studio.domain.base import JsonDict
@@ -68,6 +69,7 @@ def find_blockers(
         *_unpiloted(candidate),
         *_lacking_tools(candidate),
         *_unaudited(candidate),
+        *_uncompared(candidate),
         *_scripted(candidate),
     ]
     sizes = Counter(blocker.code for blocker in blockers)
@@ -161,6 +163,10 @@ def _unaudited(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         )
 
 
+def _uncompared(candidate: ReleaseCandidate) -> Iterable[Blocker]:
+    return map(not_compared, candidate.evidence.uncompared)
+
+
 def _scripted(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     tasks = {task.pk: task for task in candidate.tasks}
     locations: dict[int, list[str]] = {}
@@ -181,6 +187,16 @@ def not_piloted(task: CandidateTask, *, older_script: bool = False) -> Blocker:
     if older_script:
         message = f"{task} was graded by an older script when a real model ran it; no pilot has used the current one."
     return _blocker_of(task, NOT_PILOTED, message)
+
+
+def not_compared(row: UncomparedJudge) -> Blocker:
+    pilots = ("pilot " if len(row.pilots) == 1 else "pilots ") + ", ".join(map(str, row.pilots))
+    done = f"only {row.compared}" if row.compared else "none"
+    return Blocker(
+        "judge-not-compared",
+        f"{row.judge} with {row.prompt} scores {pilots}, but has not been compared with people: it has judged {done} "
+        f"of the sessions that they audited, and {row.needed} are needed. Let it judge an audited pilot again.",
+    )
 
 
 def _blocker_of(task: CandidateTask, code: str, message: str) -> Blocker:

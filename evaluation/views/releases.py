@@ -40,6 +40,7 @@ KIND_LABELS = {
     "task-not-piloted": "current version not piloted with a real model",
     "too-few-audited": "too few audited decisions of real judges",
     "judges-disagree": "people disagree with the judges",
+    "judge-not-compared": "a judge that has not been compared with people",
     "pack-unreadable": "cannot be read back",
 }
 
@@ -177,6 +178,8 @@ def _row(benchmark: Benchmark, blocker: Blocker) -> BlockerRow:
         return BlockerRow(
             blocker, f"{reverse('evaluation:pilot_new', args=[benchmark.slug])}?task={blocker.task}", "Start a pilot"
         )
+    if blocker.code == "judge-not-compared":
+        return BlockerRow(blocker, reverse("evaluation:pilots"), "Go to pilots")
     if blocker.code in ("too-few-audited", "judges-disagree"):
         return BlockerRow(blocker, reverse("annotations:campaigns"), "Go to audits")
     if blocker.task_pk is not None:
