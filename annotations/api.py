@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from annotations.access import find_assigned_campaign, find_campaign, find_packet, readable_packets
 from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
 from annotations.auditors import own_record, record_json, records_in
-from annotations.campaigns import close_campaign
+from annotations.campaigns import CampaignError, close_campaign, reopen_campaign
 from annotations.figures import campaign_figures
 from annotations.judgments import (
     MAX_COMMENT_LENGTH,
@@ -64,6 +64,10 @@ class JudgmentSerializer(serializers.Serializer[Any]):
     )
     cause = serializers.ChoiceField(choices=Cause.choices, required=False, allow_blank=True, default="")
     milliseconds = serializers.IntegerField(required=False, min_value=0, max_value=2**31 - 1, default=None)
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=MAX_COMMENT_LENGTH)
 
 
 class AdjudicationSerializer(serializers.Serializer[Any]):
@@ -127,6 +131,19 @@ class CampaignViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditCampai
         row = find_campaign(_user(request), pk)
         require(request.user, row.benchmark, "plan_audit")
         close_campaign(row, by=_user(request))
+        row.refresh_from_db()
+        return Response(CampaignSerializer(row).data)
+
+    @extend_schema(request=ReasonSerializer, responses=CampaignSerializer)
+    @action(detail=True, methods=["post"])
+    def reopen(self, request: ApiRequest, pk: str) -> Response:
+        """Judge on in a closed audit. Its history tells that the results were open in the meantime."""
+        row = find_campaign(_user(request), pk)
+        require(request.user, row.benchmark, "plan_audit")
+        try:
+            reopen_campaign(row, by=_user(request), **_valid(ReasonSerializer, request))
+        except CampaignError as error:
+            raise _refusal(error.field, error) from error
         row.refresh_from_db()
         return Response(CampaignSerializer(row).data)
 

@@ -195,3 +195,32 @@ def close_campaign(campaign: AuditCampaign, *, by: User) -> None:
         summary=f"Closed the audit “{row.name}”",
         data={"campaign": row.pk},
     )
+
+
+@atomic_with_retry
+def reopen_campaign(campaign: AuditCampaign, *, by: User, reason: str) -> None:
+    """Let people judge on, and take answers back. Its results were open in the meantime, which its history tells.
+    Raises CampaignError.
+    """
+    row = AuditCampaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    if row.state == AuditCampaign.State.OPEN:
+        return
+    if not reason.strip():
+        raise CampaignError("reason", "Say in one sentence why the audit is reopened; it stays in its history.")
+    row.state, row.closed_at = AuditCampaign.State.OPEN, None
+    row.save(update_fields=["state", "closed_at"])
+    Event.objects.create(
+        benchmark_id=row.benchmark_id,
+        actor=by,
+        verb="audit_reopened",
+        summary=f"Reopened the audit “{row.name}”: {reason.strip()}",
+        data={"campaign": row.pk},
+    )
+    notify.notify(
+        [user.pk for user in row.auditors.all()] or notify.users_allowed(row.benchmark, "audit"),
+        notify.Kind.AUDIT_OPENED,
+        f"reopened the audit “{row.name}”: {reason.strip()}",
+        benchmark=row.benchmark,
+        address=row.get_absolute_url(),
+        by=by,
+    )

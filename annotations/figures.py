@@ -9,6 +9,7 @@ from django.db.models import Count, Q
 from annotations.agreement import Confusion
 from annotations.breakdowns import break_down
 from annotations.controls import control_rates
+from annotations.history import history_of
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment
 from annotations.packets import STATUSES
@@ -70,6 +71,7 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
             for row in break_down([campaign])
         },
         "controls": _controls(campaign),
+        "history": _history(campaign),
         "agreement": {
             "packets": summary.pairs_from,
             "differing_pairs": summary.between_auditors,
@@ -90,6 +92,18 @@ def _controls(campaign: AuditCampaign) -> Json | None:
         "planted": campaign.controls["planted"],
         "gold_right": _rate(rates.gold),
         "planted_missed": _rate(rates.missed),
+    }
+
+
+def _history(campaign: AuditCampaign) -> Json:
+    history = history_of(campaign)
+    return {
+        "events": [
+            {"what": event.verb, "at": event.at.isoformat(), "by": event.actor and event.actor.get_username()}
+            for event in history.events
+        ],
+        "taken_back": history.taken_back,
+        "answers_after_results": history.after_results,
     }
 
 

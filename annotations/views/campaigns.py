@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
@@ -13,9 +14,10 @@ from django.views.decorators.http import require_GET, require_POST
 from annotations import reports
 from annotations.access import find_campaign
 from annotations.breakdowns import break_down
-from annotations.campaigns import close_campaign
+from annotations.campaigns import CampaignError, close_campaign, reopen_campaign
 from annotations.controls import control_rates
 from annotations.exports import export_csv, export_document, plan_document
+from annotations.history import history_of
 from annotations.models import AuditCampaign
 from annotations.packets import STATUSES
 from annotations.results import summarize
@@ -53,6 +55,7 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
         "share": share,
         "percent": 100 * share.resolved // share.packets if share.packets else 0,
         "may_plan": may(request.user, row.benchmark, "plan_audit") and sees_results(request.user, row),
+        "may_reopen": row.state == AuditCampaign.State.CLOSED and may(request.user, row.benchmark, "plan_audit"),
         "may_close": row.state == AuditCampaign.State.OPEN and may(request.user, row.benchmark, "plan_audit"),
     }
     if sees_results(request.user, row):
@@ -65,6 +68,7 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
             "scores": corrected_scores(row),
             "breakdowns": [each for each in break_down([row]) if len(each.rows) > 1 or each.dimension == "grader"],
             "controls": control_rates([row]),
+            "history": history_of(row),
             "undecided": reports.list_undecided(row, request.user),
             "disagreements": reports.list_disagreements(row),
         }
@@ -106,4 +110,16 @@ def close(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_campaign(request.user, pk)
     require(request.user, row.benchmark, "plan_audit")
     close_campaign(row, by=request.user)
+    return redirect(row)
+
+
+@login_required
+@require_POST
+def reopen(request: SignedInRequest, pk: int) -> HttpResponse:
+    row = find_campaign(request.user, pk)
+    require(request.user, row.benchmark, "plan_audit")
+    try:
+        reopen_campaign(row, by=request.user, reason=request.POST.get("reason", ""))
+    except CampaignError as error:
+        messages.warning(request, str(error))
     return redirect(row)

@@ -70,6 +70,7 @@ ACTIONS = {
     "released": "created a release",
     "audit_opened": "opened an audit",
     "audit_closed": "closed an audit",
+    "audit_reopened": "reopened an audit",
 }
 """Text for each event verb, after the actor's name."""
 

@@ -1,8 +1,10 @@
 import pytest
 
-from annotations.campaigns import CampaignError, close_campaign, open_campaign
+from annotations.campaigns import CampaignError, close_campaign, open_campaign, reopen_campaign
+from annotations.history import history_of
+from annotations.judgments import undo_last
 from annotations.models import AuditCampaign
-from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person
+from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person, record_judgment
 
 pytestmark = pytest.mark.django_db
 
@@ -63,3 +65,26 @@ def test_closing_is_idempotent():
     campaign.refresh_from_db()
     assert (campaign.state, campaign.closed_at is not None) == ("closed", True)
     assert campaign.benchmark.events.filter(verb="audit_closed").count() == 1
+
+
+def test_closed_audit_is_reopened_with_a_reason_and_its_history_tells_what_may_not_be_blind():
+    campaign, (ana,) = make_campaign(size=2)
+    owner = make_person(campaign.benchmark, "owner")
+    first, second = campaign.packets.all()
+    record_judgment(first, auditor=ana, answer="yes", number=1)
+    close_campaign(campaign, by=owner)
+    with pytest.raises(CampaignError) as refused:
+        reopen_campaign(campaign, by=owner, reason=" ")
+    assert refused.value.field == "reason"
+
+    reopen_campaign(campaign, by=owner, reason="One was forgotten.")
+
+    campaign.refresh_from_db()
+    undo_last(campaign, ana)
+    record_judgment(first, auditor=ana, answer="no", number=3)
+    record_judgment(second, auditor=ana, answer="no", number=1)
+    history = history_of(campaign)
+    assert (campaign.state, campaign.closed_at) == ("open", None)
+    assert [event.verb for event in history.events] == ["audit_opened", "audit_closed", "audit_reopened"]
+    assert (history.taken_back, history.after_results, history.was_reopened) == (1, 2, True)
+    assert ana.notifications.filter(text__contains="One was forgotten.").exists()
