@@ -19,15 +19,18 @@ ATTEMPTS = 10
 
 
 @atomic_with_retry
-def next_packet(campaign: AuditCampaign, auditor: User) -> Packet | None:
-    """The packet the person holds, or a free one, leased to them from now. None: there is nothing for them now."""
+def next_packet(campaign: AuditCampaign, auditor: User, *, after: int | None = None) -> Packet | None:
+    """The packet the person holds, or a free one, leased to them from now; ``after`` is the key of one that they are
+    judging. None: there is nothing for them now."""
     User.objects.select_for_update(no_key=True).get(pk=auditor.pk)  # their other windows wait
     for _ in range(ATTEMPTS):
         pending = shares_of([campaign], auditor)[campaign.pk].pending
         for pk in pending:
+            if pk == after:
+                continue
             if renew_lease(pk, auditor) or take_seat(pk, auditor):
                 return Packet.objects.select_related("campaign").get(pk=pk)
-        if not pending:
+        if not set(pending) - {after}:
             break
     return None
 

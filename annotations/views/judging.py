@@ -37,11 +37,11 @@ def results(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
+    """The next packet; with ``?after=``, the page of the one after that position, which a script fetches ahead."""
     row = find_assigned_campaign(request.user, pk)
-    packet = next_packet(row, request.user)
-    if packet is None:
-        return redirect(row)
-    return redirect("annotations:packet", row.pk, packet.position)
+    if "after" in request.GET:
+        return _page_ahead(request, row)
+    return redirect(_next_address(row, request.user))
 
 
 @login_required
@@ -72,7 +72,7 @@ def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
             rejection = error
         else:
             if "X-Studio-Script" in request.headers:
-                return JsonResponse({"address": reverse("annotations:judge", args=[row.pk])})
+                return JsonResponse({"address": _next_address(row, request.user)})
             return redirect("annotations:judge", row.pk)
     if not form.is_bound and (_is_over(packet) or not renew_lease(packet.pk, request.user)):
         return redirect("annotations:judge", row.pk)
@@ -109,6 +109,22 @@ def undo(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect("annotations:packet", row.pk, packet.position)
 
 
+def _next_address(row: AuditCampaign, user: User) -> str:
+    packet = next_packet(row, user)
+    return reverse("annotations:packet", args=[row.pk, packet.position]) if packet else row.get_absolute_url()
+
+
+def _page_ahead(request: SignedInRequest, row: AuditCampaign) -> HttpResponse:
+    position = request.GET["after"]
+    now = find_packet(row, position if position.isdecimal() and len(position) < 10 else 0)
+    packet = next_packet(row, request.user, after=now.pk)
+    if packet is None:
+        return HttpResponse(status=204)
+    content = PacketContent.model_validate(packet.content)
+    form = _judgment_form(content, None, _initial_values(packet, request.user))
+    return _render_question(request, packet, content, form, status=200, judging=1)
+
+
 def _initial_values(packet: Packet, user: User) -> dict[str, object]:
     number = next_number(packet, user)
     undone = packet.judgments.filter(auditor=user, number=number - 2).first()
@@ -135,8 +151,15 @@ def _is_over(packet: Packet) -> bool:
 
 
 def _render_question(
-    request: SignedInRequest, packet: Packet, content: PacketContent, form: JudgmentForm, *, status: int
+    request: SignedInRequest,
+    packet: Packet,
+    content: PacketContent,
+    form: JudgmentForm,
+    *,
+    status: int,
+    judging: int = 0,
 ) -> HttpResponse:
+    """``judging``: packets that will have been judged when this one is shown."""
     row = packet.campaign
     share = shares_of([row], request.user)[row.pk]
     total = share.done + len(share.pending)
@@ -149,9 +172,9 @@ def _render_question(
             "content": content,
             "guide": GUIDES[content.kind],
             "form": form,
-            "number": min(share.done + 1, total),
+            "number": min(share.done + judging + 1, total),
             "total": total,
-            "done": share.done,
+            "done": share.done + judging,
             "minutes": reports.minutes_left(row, request.user, len(share.pending)),
         },
         status=status,

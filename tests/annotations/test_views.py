@@ -250,3 +250,23 @@ def test_results_page_shows_table_6_agreement_and_which_way_the_judge_errs():
     assert '<th scope="row">People</th> <td>50.0 % (9.5–90.5 %, n = 2)</td> <td>– (n = 0)</td>' in text
     assert "Which way the judge errs" in text
     assert "Gwet&#x27;s AC1" in text or "Gwet's AC1" in text
+
+
+def test_next_packet_is_fetched_ahead_and_an_answer_takes_one_small_request():
+    campaign, (ana,) = make_campaign(size=3)
+    client = signed_in(ana)
+    first = client.get(f"/audits/{campaign.pk}/judge/").url
+
+    ahead = client.get(f"/audits/{campaign.pk}/judge/?after={first.split('/')[-2]}")
+    script = {"X-Studio-Script": "1"}
+    answer = client.post(first, {"answer": "yes", "number": 1}, headers=script)
+
+    address = answer.json()["address"]
+    assert address != first
+    text = ahead.content.decode()
+    assert f'data-address="{address}"' in text
+    assert "<b>2</b> of 3" in text
+    assert len(answer.content) < 100
+    last = client.post(address, {"answer": "no", "number": 1}, headers=script).json()["address"]
+    assert client.get(f"/audits/{campaign.pk}/judge/?after={last.split('/')[-2]}").status_code == 204
+    assert client.get(f"/audits/{campaign.pk}/judge/?after=x").status_code == 404

@@ -53,8 +53,8 @@ OTHER_APPS = (  # actions, parts and files
     "evaluation:release_download evaluation:release_accept evaluation:rehearsal_act evaluation:request_proposal "
     "evaluation:proposal evaluation:endpoint_try evaluation:benchmark_endpoint_ask "
     "evaluation:benchmark_endpoint_try evaluation:benchmark_endpoint_remove "
-    "annotations:close annotations:reopen annotations:results annotations:undo annotations:autosave annotations:adjudicate_next "
-    "annotations:plan annotations:export_csv annotations:export_json"
+    "annotations:close annotations:results annotations:undo annotations:autosave annotations:adjudicate_next "
+    "annotations:reopen annotations:plan annotations:export_csv annotations:export_json"
 )
 DUPLICATES = {  # the same page as another in the tour
     "evaluation:benchmark_pilots", "evaluation:benchmark_endpoint", "annotations:packet",

@@ -1,18 +1,12 @@
 // Judging by keyboard: marks text as evidence, steps through sentences, stores what was typed, measures the time.
+// The next packet is fetched while this one is judged, and shown as soon as the answer is stored.
 import { renewToken } from "../drafts/form.js";
 import { showNotice, signInLink } from "../drafts/notice.js";
 import { fetchAnswer } from "../shared/requests.js";
 import { onSignIn } from "../shared/signed_in.js";
 
-const form = document.querySelector("#judgment");
-const field = form.querySelector("#evidence");
-const comment = form.querySelector("#comment");
-const status = form.querySelector("[data-status]");
-const holders = [...form.querySelectorAll("[data-passages]")];
 const flat = (text) => text.split(/\s+/).filter(Boolean).join(" ");
-const startedAt = performance.now();
-
-const marked = [];
+let form, field, comment, status, holders, startedAt, marked, storageKey;
 function paint(name, ranges) {
   if (!CSS.highlights) return;
   CSS.highlights.set(name, new Highlight(...ranges));
@@ -35,7 +29,7 @@ function sentences() {
 }
 
 let all;
-let at = -1;
+let at;
 function step(by) {
   all ??= sentences();
   if (!all.length) return;
@@ -77,21 +71,72 @@ function mark() {
 }
 
 // Typed text stays in this browser until the server has the answer.
-const storageKey = `studio:judging:${document.body.dataset.signedIn}:${form.dataset.packet}`;
 function storeTyped() {
   try {
     localStorage.setItem(storageKey, JSON.stringify([field.value, comment.value]));
   } catch {} // full or switched off
 }
-const stored = JSON.parse(localStorage.getItem(storageKey) ?? "null");
-if (stored && !field.value && !comment.value) [field.value, comment.value] = stored;
-form.addEventListener("input", storeTyped);
 
-for (const button of form.querySelectorAll("[data-mark], [data-step]")) {
-  button.hidden = false;
-  button.addEventListener("mousedown", (event) => event.preventDefault());
-  button.addEventListener("click", () => (button.dataset.step ? step(Number(button.dataset.step)) : mark()));
+function start() {
+  form = document.querySelector("#judgment");
+  field = form.querySelector("#evidence");
+  comment = form.querySelector("#comment");
+  status = form.querySelector("[data-status]");
+  holders = [...form.querySelectorAll("[data-passages]")];
+  marked = [];
+  all = undefined;
+  at = -1;
+  startedAt = performance.now();
+  storageKey = `studio:judging:${document.body.dataset.signedIn}:${form.dataset.packet}`;
+  const stored = JSON.parse(localStorage.getItem(storageKey) ?? "null");
+  if (stored && !field.value && !comment.value) [field.value, comment.value] = stored;
+  form.addEventListener("input", storeTyped);
+  for (const button of form.querySelectorAll("[data-mark], [data-step]")) {
+    button.hidden = false;
+    button.addEventListener("mousedown", (event) => event.preventDefault());
+    button.addEventListener("click", () => (button.dataset.step ? step(Number(button.dataset.step)) : mark()));
+  }
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (event.submitter?.name === "answer") send(event.submitter.value);
+  });
+  paint("evidence", []);
+  paint("sentence", []);
+  fetchNext();
 }
+
+/** @type {Document | null} the packet after this one */
+let next = null;
+async function fetchNext() {
+  next = null;
+  const from = form;
+  try {
+    const reply = await fetchAnswer(form.dataset.next, { headers: { "X-Studio-Script": "1" } });
+    if (reply.status !== 200 || from !== form) return;
+    next = new DOMParser().parseFromString(await reply.text(), "text/html");
+  } catch {} // then it is opened as a page
+}
+
+// Whether the packet at the address was fetched before; then it is shown.
+function showNext(address) {
+  const fetched = next?.querySelector("#judgment");
+  if (fetched?.dataset.address !== address) return false;
+  const page = next;
+  document.title = page.title;
+  document.querySelector(".crumbs ol").replaceWith(page.querySelector(".crumbs ol"));
+  document.querySelector("#messages").replaceChildren();
+  document.querySelector("#work").replaceChildren(...page.querySelector("#work").childNodes);
+  getSelection()?.removeAllRanges();
+  document.querySelector("#work").focus({ preventScroll: true });
+  scrollTo(0, 0);
+  sending = false;
+  waiting = null;
+  start();
+  document.dispatchEvent(new CustomEvent("studio:packet"));
+  history.pushState(null, "", address);
+  return true;
+}
+addEventListener("popstate", () => location.reload());
 let sending = false;
 /** @type {any} the answer that waits for a connection or for signing in */
 let waiting = null;
@@ -123,11 +168,11 @@ async function send(answer) {
   const body = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
   body.set("answer", answer);
   try {
-    const reply = await fetchAnswer(location.href, { method: "POST", body, headers: { "X-Studio-Script": "1" } });
+    const reply = await fetchAnswer(form.dataset.address, { method: "POST", body, headers: { "X-Studio-Script": "1" } });
     if (!reply.headers.get("content-type")?.includes("json")) return showAnswerPage(answer);
     const { address } = await reply.json();
     localStorage.removeItem(storageKey);
-    location.assign(address);
+    showNext(address) || location.assign(address);
   } catch (/** @type {any} */ error) {
     sending = false;
     if (error.reason === "rejected") showAnswerPage(answer);
@@ -143,12 +188,9 @@ function showAnswerPage(answer) {
   form.submit();
 }
 
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  if (event.submitter?.name === "answer") send(event.submitter.value);
-});
 const again = () => waiting && send(waiting);
 onSignIn(again);
 addEventListener("online", again);
 addEventListener("focus", again);
 addEventListener("pageshow", () => (sending = false));
+start();

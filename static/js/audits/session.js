@@ -1,18 +1,10 @@
 // A whole session on one screen: keys answer the question that is current, what is entered is saved as it is entered.
 import { fetchAnswer } from "../shared/requests.js";
 
-const form = document.querySelector("#judgment");
-const questions = [...form.querySelectorAll("[data-question]")];
-const status = form.querySelector("[data-status]");
-const saved = document.querySelector("[data-autosaved]");
-const count = form.querySelector("[data-count]");
 const chosen = (question) => question.querySelector("input:checked");
+let form, questions, status, saved, count, at;
 /** @type {[HTMLElement, HTMLInputElement | null][]} question and what was chosen before */
-const history = [];
-let at = Math.max(
-  0,
-  questions.findIndex((question) => !chosen(question)),
-);
+let history;
 
 function show() {
   for (const question of questions) question.classList.toggle("current", question === questions[at]);
@@ -66,14 +58,7 @@ function save() {
   });
 }
 
-for (const button of form.querySelectorAll("[data-choice], [data-move]")) {
-  button.hidden = false;
-  button.addEventListener("mousedown", (event) => event.preventDefault());
-  button.addEventListener("click", () =>
-    button.dataset.choice ? choose(button.dataset.choice) : move(at + Number(button.dataset.move)),
-  );
-}
-form.querySelector("[data-undo]").addEventListener("click", (event) => {
+function undo(event) {
   const last = history.pop();
   if (!last) return; // the form takes back the last session
   event.preventDefault();
@@ -81,14 +66,42 @@ form.querySelector("[data-undo]").addEventListener("click", (event) => {
   for (const input of question.querySelectorAll("input")) input.checked = input === before;
   autosave();
   move(questions.indexOf(question));
-});
-form.addEventListener("change", (event) => {
+}
+
+function follow(event) {
   const question = event.target.closest?.("[data-question]");
   if (!question) return;
   at = questions.indexOf(question);
   show();
   autosave();
-});
-form.addEventListener("input", (event) => event.target.matches("textarea, select") && autosave());
+}
+
+function start() {
+  clearTimeout(timer);
+  timer = null;
+  form = document.querySelector("#judgment");
+  questions = [...form.querySelectorAll("[data-question]")];
+  status = form.querySelector("[data-status]");
+  saved = document.querySelector("[data-autosaved]");
+  saved.textContent = "";
+  count = form.querySelector("[data-count]");
+  history = [];
+  at = Math.max(
+    0,
+    questions.findIndex((question) => !chosen(question)),
+  );
+  for (const button of form.querySelectorAll("[data-choice], [data-move]")) {
+    button.hidden = false;
+    button.addEventListener("mousedown", (event) => event.preventDefault());
+    button.addEventListener("click", () =>
+      button.dataset.choice ? choose(button.dataset.choice) : move(at + Number(button.dataset.move)),
+    );
+  }
+  form.querySelector("[data-undo]").addEventListener("click", undo);
+  form.addEventListener("change", follow);
+  form.addEventListener("input", (event) => event.target.matches("textarea, select") && autosave());
+  show();
+}
 document.addEventListener("visibilitychange", () => document.hidden && timer && save());
-show();
+document.addEventListener("studio:packet", start);
+start();
