@@ -13,6 +13,7 @@ urlpatterns = [
     path("<int:pk>/export.csv", campaigns.export, {"style": "csv"}, name="export_csv"),
     path("<int:pk>/export.json", campaigns.export, {"style": "json"}, name="export_json"),
     path("<int:pk>/close/", campaigns.close, name="close"),
+    path("<int:pk>/report/", campaigns.report, name="report"),
     path("<int:pk>/reopen/", campaigns.reopen, name="reopen"),
     path("<int:pk>/results/", judging.results, name="results"),
     path("<int:pk>/judge/", judging.judge_next, name="judge"),

@@ -13,15 +13,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotations import reports
 from annotations.access import find_campaign
-from annotations.breakdowns import break_down
 from annotations.campaigns import CampaignError, close_campaign, reopen_campaign
-from annotations.controls import control_rates
+from annotations.documents import report_context
 from annotations.exports import export_csv, export_document, plan_document
 from annotations.history import history_of
 from annotations.models import AuditCampaign
-from annotations.packets import STATUSES
-from annotations.results import summarize
-from annotations.scores import corrected_scores
 from annotations.visibility import benchmarks_to_audit, sees_results, shares_of, visible_campaigns
 from studio.access import SignedInRequest, may, require
 
@@ -59,20 +55,25 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
         "may_close": row.state == AuditCampaign.State.OPEN and may(request.user, row.benchmark, "plan_audit"),
     }
     if sees_results(request.user, row):
+        context |= report_context(row)
         context |= {
-            "summary": (summary := summarize([row])),
-            "chart": reports.draw_chart(summary),
-            "weighted": round(100 * (summary.weighted or 0), 1),
-            "between": round(100 * (summary.between_auditors or 0), 1),
-            "statuses": STATUSES,
-            "scores": corrected_scores(row),
-            "breakdowns": [each for each in break_down([row]) if len(each.rows) > 1 or each.dimension == "grader"],
-            "controls": control_rates([row]),
+            "chart": reports.draw_chart(context["summary"]),
+            "weighted": round(100 * (context["summary"].weighted or 0), 1),
             "history": history_of(row),
             "undecided": reports.list_undecided(row, request.user),
             "disagreements": reports.list_disagreements(row),
         }
     return render(request, "annotations/campaign.html", context)
+
+
+@login_required
+@require_GET
+def report(request: SignedInRequest, pk: int) -> HttpResponse:
+    """The figures alone, to print."""
+    row = find_campaign(request.user, pk)
+    if not sees_results(request.user, row):
+        return redirect(row)
+    return render(request, "annotations/report.html", report_context(row))
 
 
 @login_required

@@ -121,6 +121,7 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("audit-people", f"/audits/people/{slug}/"),
         Shot("audit-new", f"/audits/new/?benchmark={slug}"),
         Shot("audit", paths.audit, "auditor"),
+        Shot("audit-report", f"{paths.audit}report/", "auditor"),
         Shot("audit-model", f"{paths.audit}model/"),
         Shot("judging", f"{paths.judging}judge/", "auditor"),
         *([Shot("judging-session", f"{paths.judging_sessions}judge/", "auditor")] if paths.judging_sessions else []),

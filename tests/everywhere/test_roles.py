@@ -238,6 +238,7 @@ RULES = {
     "annotations:campaigns": "GET user",
     "annotations:campaign": "GET view",
     "evaluation:audit_model": "GET plan_audit, POST plan_audit",
+    "annotations:report": "GET view",
     "annotations:reopen": "POST plan_audit",
     "evaluation:api-audit-reopen": "POST plan_audit",
     "annotations:mine": "GET user",

@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.template.loader import render_to_string
 
+from annotations.documents import report_context
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign
 from annotations.results import summarize
+from evaluation.audits.printing import PrintError, print_pdf
 from studio.management.base import ReportCommand
 
 EMPTY: dict[str, Any] = {"campaign": None}
 
 
 class Command(ReportCommand):
-    help = "Every figure of an audit's results page. Exit status 0: printed; 2: usage error."
+    help = (
+        "Every figure of an audit's results page. With --pdf the report as a file, if Chromium is installed. "
+        "Exit status 0: printed; 2: usage error."
+    )
 
     empty = EMPTY
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
         parser.add_argument("--campaign", type=int, required=True, metavar="N", help="as in its page's address")
+        parser.add_argument("--pdf", type=Path, metavar="FILE", help="write the report there, as a PDF")
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = AuditCampaign.objects.select_related("benchmark").filter(pk=options["campaign"]).first()
         if campaign is None:
             self.usage_error("--campaign: there is no such audit.", "", as_json=options["json"], document=EMPTY)
+        if options["pdf"]:
+            self._write_pdf(campaign, options["pdf"], as_json=options["json"])
         if options["json"]:
             self.print_json(campaign_figures(campaign))
             return
@@ -48,3 +58,9 @@ class Command(ReportCommand):
         coefficients = {"Fleiss' κ": summary.kappa, "Krippendorff's α": summary.alpha, "Gwet's AC1": summary.ac1}
         for name, value in coefficients.items():
             self.stdout.write(f"  {name}: {'–' if value is None else f'{value:.3f}'}")
+
+    def _write_pdf(self, campaign: AuditCampaign, path: Path, *, as_json: bool) -> None:
+        try:
+            print_pdf(render_to_string("annotations/report.html", report_context(campaign)), path)
+        except PrintError as error:
+            self.usage_error(f"--pdf: {error}", "", as_json=as_json, document=EMPTY)

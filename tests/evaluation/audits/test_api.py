@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -111,19 +112,20 @@ def test_audit_that_cannot_be_opened_names_the_field(desk: Desk, changes: dict[s
     assert AuditCampaign.objects.count() == 1
 
 
-SESSIONS, AUDITED, INTENTS, ITEMS = 90, 24, 3, 5
+INTENTS, ITEMS = 3, 5
 JUDGE_ERROR, PERSON_ERROR = 0.09, 0.03
 
 
 class SimulatedAudit:
     """Sessions of two agents whose truth is known; a judge that errs, and three people who err less."""
 
-    def __init__(self) -> None:
+    def __init__(self, sessions: int, audited: int) -> None:
+        self.sessions, self.audited = sessions, audited
         self.rng = np.random.default_rng(26)
         self.keys = [f"intent-{n}" for n in range(1, INTENTS + 1)] + [f"item-{n}" for n in range(1, ITEMS + 1)]
         self.shares = {key: 1 / (INTENTS if key.startswith("intent") else ITEMS) for key in self.keys}
         skill = {"agent-a": 0.8, "agent-b": 0.55}
-        self.agents = [agent for agent in skill for _ in range(SESSIONS // 2)]
+        self.agents = [agent for agent in skill for _ in range(sessions // 2)]
         self.truth = [{key: self.draw(key, skill[agent]) for key in self.keys} for agent in self.agents]
         self.judge = [self.with_errors(answers, JUDGE_ERROR) for answers in self.truth]
         self.people = [[self.with_errors(answers, PERSON_ERROR) for answers in self.truth] for _ in range(3)]
@@ -160,8 +162,8 @@ class SimulatedAudit:
     def open(self) -> tuple[AuditCampaign, list[Client]]:
         benchmark = make_benchmark()
         people = [make_person(benchmark, "auditor") for _ in range(3)]
-        half = SESSIONS // 2
-        drawn = [*range(AUDITED // 2), *range(half, half + AUDITED // 2)]
+        half = self.sessions // 2
+        drawn = [*range(self.audited // 2), *range(half, half + self.audited // 2)]
         sessions = [
             make_session(number, self.judge[number], stratum=self.agents[number], shares=self.shares)
             for number in drawn
@@ -171,22 +173,38 @@ class SimulatedAudit:
         return campaign, [client_of(person) for person in people]
 
 
-def test_simulated_audit_over_the_api_recovers_known_error_rates_and_scores():
-    audit = SimulatedAudit()
-    campaign, people = audit.open()
+def judge_by_api(client: Client, campaign: AuditCampaign, given: list[dict[str, str]]) -> None:
     url = f"/api/audits/{campaign.pk}/"
-    for client, given in list(zip(people, audit.people, strict=True)) * AUDITED:
-        taken = post(client, f"{url}next/").json()["packet"]
-        answer = {"answer": "answered", "answers": given[int(taken["subject"].removeprefix("Task "))]}
-        assert post(client, f"{url}packets/{taken['position']}/judgment/", answer).status_code == 201
+    taken = post(client, f"{url}next/").json()["packet"]
+    answer = {"answer": "answered", "answers": given[int(taken["subject"].removeprefix("Task "))]}
+    assert post(client, f"{url}packets/{taken['position']}/judgment/", answer).status_code == 201
 
-    report = people[0].post(f"{url}results/").json()
 
-    assert (report["judgments"], Consensus.objects.count()) == (3 * AUDITED, AUDITED)
+def judge_by_page(client: Client, campaign: AuditCampaign, given: list[dict[str, str]]) -> None:
+    address = client.get(f"/audits/{campaign.pk}/judge/").url
+    text = client.get(address).content.decode()
+    answers = given[int(re.search(r"<h2>Task (\d+)</h2>", text)[1])]
+    data = {"answer": "answered", "number": 1} | {f"answers.{key}": value for key, value in answers.items()}
+    assert client.post(address, data).status_code == 302
+
+
+@pytest.mark.parametrize(("sessions", "audited"), [(90, 24), pytest.param(360, 120, marks=pytest.mark.slow)])
+def test_simulated_audit_by_pages_and_api_recovers_known_error_rates_and_scores(sessions: int, audited: int):
+    audit = SimulatedAudit(sessions, audited)
+    campaign, people = audit.open()
+    ways = (judge_by_page, judge_by_api, judge_by_api)
+    for judge, client, given in list(zip(ways, people, audit.people, strict=True)) * audited:
+        judge(client, campaign, given)
+
+    report = people[0].post(f"/api/audits/{campaign.pk}/results/").json()
+
+    assert (report["judgments"], Consensus.objects.count()) == (3 * audited, audited)
+    own = people[0].get("/api/audits/mine/").json()["agreement"]
+    assert own["low"] <= 1 - PERSON_ERROR <= own["high"]
     (row,) = report["table6"]
     for axis, kind in (("checklist", "item"), ("intents", "intent")):
         assert row[axis]["low"] <= JUDGE_ERROR <= row[axis]["high"], axis
-        assert row[axis]["n"] >= 0.98 * AUDITED * (ITEMS if kind == "item" else INTENTS)
+        assert row[axis]["n"] >= 0.98 * audited * (ITEMS if kind == "item" else INTENTS)
     found = {row["agent"]: row for row in report["scores"]}
     for agent, skill in (("agent-a", 0.8), ("agent-b", 0.55)):
         for metric in ("proc", "comp"):

@@ -11,6 +11,8 @@ from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign, Judgment
 from evaluation.audits.campaigns import audits_of, open_audit
 from evaluation.audits.freezing import people_involved_in
+from evaluation.audits.printing import PrintError, print_pdf
+from studio.dev.browser import find_chromium
 from studio.models import Review
 from studio.review.checklist import QUESTIONS
 from tests.annotations.builders import make_person, record_judgment
@@ -113,3 +115,20 @@ def test_writers_and_approvers_of_a_task_do_not_audit_it():
     record_judgment(campaign.packets.first(), auditor=other, answer="yes", number=1)
     assert open_audit(pilot, overlap=3, by=None, own_tasks=True).packets.first().involved == []
     assert Judgment.objects.count() == 1
+
+
+@pytest.mark.skipif(find_chromium() is None, reason="needs Chromium")
+def test_report_is_written_as_a_pdf(tmp_path):
+    campaign = open_audit(judged_pilot(), by=None)
+    path = tmp_path / "report.pdf"
+
+    call_command("audit_report", "--campaign", str(campaign.pk), "--pdf", str(path), stdout=StringIO())
+
+    assert path.read_bytes().startswith(b"%PDF")
+
+
+def test_report_says_what_to_do_without_a_browser(tmp_path, monkeypatch):
+    monkeypatch.setattr("evaluation.audits.printing.find_chromium", lambda: None)
+
+    with pytest.raises(PrintError, match="open the report in a browser and print it"):
+        print_pdf("<p>x</p>", tmp_path / "report.pdf")

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotations.models import AuditCampaign
 from evaluation.audits.campaigns import open_audit
 from evaluation.audits.gate import uncompared_judges
-from evaluation.models import Judging, JudgingRound, Pilot, Session
+from evaluation.models import Judging, JudgingRound, Pilot, ScoringChoice, Session
 from evaluation.models.judgings import Purpose
 from evaluation.releases.readiness import not_compared
 from tests.annotations.builders import make_person, record_judgment
@@ -30,9 +30,12 @@ def with_new_prompt(pilot: Pilot) -> JudgingRound:
     """The pilot is scored by another version of the checklist's prompt."""
     first = pilot.rounds.get()
     prompts = first.prompts | {"checklist": {"version": "9", "sha256": "9" * 64}}
-    JudgingRound.objects.filter(pk=first.pk).update(prompts=prompts)
-    first.refresh_from_db()
-    return first
+    new = JudgingRound.objects.create(
+        pilot=pilot, number=2, purpose=Purpose.REJUDGING, judge=first.judge, prompts=prompts
+    )
+    rules = pilot.scoring_choices.first().rules
+    ScoringChoice.objects.create(pilot=pilot, round=new, rules=rules)
+    return new
 
 
 def test_first_judge_without_a_set_is_not_blocked():
