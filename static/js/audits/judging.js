@@ -1,7 +1,7 @@
 // Judging by keyboard: marks text as evidence, steps through sentences, stores what was typed, measures the time.
-// The next packet is fetched while this one is judged, and shown as soon as the answer is stored.
+// The next packet is fetched while this one is judged, and shown at once; should the answer be refused, this one is back.
 import { renewToken } from "../drafts/form.js";
-import { showNotice, signInLink } from "../drafts/notice.js";
+import { clearNotice, showNotice, signInLink } from "../drafts/notice.js";
 import { fetchAnswer } from "../shared/requests.js";
 import { onSignIn } from "../shared/signed_in.js";
 
@@ -88,8 +88,17 @@ function start() {
   at = -1;
   startedAt = performance.now();
   storageKey = `studio:judging:${document.body.dataset.signedIn}:${form.dataset.packet}`;
-  const stored = JSON.parse(localStorage.getItem(storageKey) ?? "null");
-  if (stored && !field.value && !comment.value) [field.value, comment.value] = stored;
+  const typed = JSON.parse(localStorage.getItem(storageKey) ?? "null");
+  if (typed && !field.value && !comment.value) [field.value, comment.value] = typed;
+  paint("evidence", []);
+  paint("sentence", []);
+  if (!form.dataset.listens) listen();
+  next = null;
+  if (!sending) fetchNext();
+}
+
+function listen() {
+  form.dataset.listens = "true";
   form.addEventListener("input", storeTyped);
   for (const button of form.querySelectorAll("[data-mark], [data-step]")) {
     button.hidden = false;
@@ -100,15 +109,16 @@ function start() {
     event.preventDefault();
     if (event.submitter?.name === "answer") send(event.submitter.value);
   });
-  paint("evidence", []);
-  paint("sentence", []);
-  fetchNext();
+  document.querySelector("#undo").addEventListener("submit", (event) => {
+    if (!sending) return;
+    event.preventDefault();
+    stored.finally(() => event.target.submit());
+  });
 }
 
 /** @type {Document | null} the packet after this one */
 let next = null;
 async function fetchNext() {
-  next = null;
   const from = form;
   try {
     const reply = await fetchAnswer(form.dataset.next, { headers: { "X-Studio-Script": "1" } });
@@ -119,27 +129,54 @@ async function fetchNext() {
 
 // Whether the packet at the address was fetched before; then it is shown.
 function showNext(address) {
-  const fetched = next?.querySelector("#judgment");
-  if (fetched?.dataset.address !== address) return false;
   const page = next;
-  document.title = page.title;
-  document.querySelector(".crumbs ol").replaceWith(page.querySelector(".crumbs ol"));
+  if (!page || page.querySelector("#judgment")?.dataset.address !== address) return false;
+  show(page.title, page.querySelector(".crumbs ol"), page.querySelector("#work").childNodes);
+  history.pushState(null, "", address);
+  return true;
+}
+
+function show(title, crumbs, nodes) {
+  document.title = title;
+  document.querySelector(".crumbs ol").replaceWith(crumbs);
   document.querySelector("#messages").replaceChildren();
-  document.querySelector("#work").replaceChildren(...page.querySelector("#work").childNodes);
+  document.querySelector("#work").replaceChildren(...nodes);
   getSelection()?.removeAllRanges();
   document.querySelector("#work").focus({ preventScroll: true });
   scrollTo(0, 0);
-  sending = false;
   waiting = null;
+  clearNotice();
   start();
   document.dispatchEvent(new CustomEvent("studio:packet"));
-  history.pushState(null, "", address);
-  return true;
+}
+
+// Shows the next packet before the answer is stored, if nothing is in the answer that could be refused.
+function leave(answer) {
+  const fetched = next?.querySelector("#judgment");
+  if (!fetched || answer === "skipped" || field.value.trim() || form.dataset.autosave) return null;
+  const left = {
+    key: storageKey,
+    title: document.title,
+    crumbs: document.querySelector(".crumbs ol"),
+    nodes: [...document.querySelector("#work").childNodes],
+    address: form.dataset.address,
+  };
+  showNext(fetched.dataset.address);
+  return left;
+}
+
+function comeBack(left) {
+  show(left.title, left.crumbs, left.nodes);
+  history.replaceState(null, "", left.address);
 }
 addEventListener("popstate", () => location.reload());
 let sending = false;
 /** @type {any} the answer that waits for a connection or for signing in */
 let waiting = null;
+/** @type {any} an answer given while the one before is being stored */
+let pressed = null;
+/** @type {Promise<any>} */
+let stored = Promise.resolve();
 
 const PROBLEMS = {
   "signed-out": "You are signed out. Your answer is kept here and is sent as soon as you sign in.",
@@ -161,20 +198,36 @@ function keep(answer, reason) {
 }
 
 async function send(answer) {
-  if (sending) return;
+  if (sending) {
+    pressed = answer;
+    return;
+  }
   sending = true;
   renewToken();
   form.elements.milliseconds.value = Math.round(performance.now() - startedAt);
   const body = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
   body.set("answer", answer);
+  const target = form.dataset.address;
+  const left = leave(answer);
   try {
-    const reply = await fetchAnswer(form.dataset.address, { method: "POST", body, headers: { "X-Studio-Script": "1" } });
-    if (!reply.headers.get("content-type")?.includes("json")) return showAnswerPage(answer);
+    const options = { method: "POST", body, headers: { "X-Studio-Script": "1" }, keepalive: Boolean(left) };
+    stored = fetchAnswer(target, options);
+    const reply = await stored;
+    if (!reply.headers.get("content-type")?.includes("json")) {
+      if (left) comeBack(left);
+      return showAnswerPage(answer);
+    }
     const { address } = await reply.json();
-    localStorage.removeItem(storageKey);
-    showNext(address) || location.assign(address);
-  } catch (/** @type {any} */ error) {
+    localStorage.removeItem(left?.key ?? storageKey);
     sending = false;
+    if (left) fetchNext();
+    else if (!showNext(address)) return location.assign(address);
+    if (pressed) send(pressed);
+    pressed = null;
+  } catch (/** @type {any} */ error) {
+    if (left) comeBack(left);
+    sending = false;
+    pressed = null;
     if (error.reason === "rejected") showAnswerPage(answer);
     else keep(answer, error.reason in PROBLEMS ? error.reason : "offline");
   }

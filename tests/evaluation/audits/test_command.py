@@ -119,7 +119,9 @@ def test_writers_and_approvers_of_a_task_do_not_audit_it():
 
 @pytest.mark.skipif(find_chromium() is None, reason="needs Chromium")
 def test_report_is_written_as_a_pdf(tmp_path):
-    campaign = open_audit(judged_pilot(), by=None)
+    pilot = judged_pilot()
+    make_person(pilot.benchmark, "auditor")
+    campaign = open_audit(pilot, by=None)
     path = tmp_path / "report.pdf"
 
     call_command("audit_report", "--campaign", str(campaign.pk), "--pdf", str(path), stdout=StringIO())
