@@ -47,6 +47,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/results/sessions/", results.result_sessions, name="result_sessions"),
     path("benchmarks/<slug:slug>/results/compare/", results.compare, name="results_compare"),
     path("benchmarks/<slug:slug>/results/charts/", results.charts, name="results_charts"),
+    path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/figures/", results.item_figures, name="item_figures"),
     path("releases/", releases.releases, name="releases"),
     path("benchmarks/<slug:slug>/releases/", releases.release_new, name="release_new"),
     path("benchmarks/<slug:slug>/releases/accept/", releases.release_accept, name="release_accept"),

@@ -59,20 +59,20 @@ class ResultsForm(forms.Form):
 
 
 class CompareForm(forms.Form):
-    """Two different agents of the chosen pilots."""
+    """Two different sides of the chosen pilots."""
 
     first = forms.ChoiceField(label="From")
     second = forms.ChoiceField(label="To")
 
-    def __init__(self, *args: Any, agents: Sequence[str], **options: Any) -> None:
+    def __init__(self, *args: Any, sides: Sequence[str], **options: Any) -> None:
         super().__init__(*args, **options)
         for name in ("first", "second"):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
-            field.choices = [(agent, agent) for agent in agents]
+            field.choices = [(side, side) for side in sides]
 
     def clean(self) -> dict[str, Any] | None:
         data = super().clean()
         if data and data.get("first") and data.get("first") == data.get("second"):
-            raise forms.ValidationError("Choose two different agents.")
+            raise forms.ValidationError("Choose two different agents or pilots.")
         return data

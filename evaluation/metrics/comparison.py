@@ -56,6 +56,19 @@ class Comparison:
         """Whether the difference is more than noise at 5 %."""
         return self.p is not None and self.p < SIGNIFICANT
 
+    @property
+    def rose(self) -> int:
+        """Tasks whose second score is higher."""
+        return sum(task.difference > 0 for task in self.tasks)
+
+    @property
+    def fell(self) -> int:
+        return sum(task.difference < 0 for task in self.tasks)
+
+    @property
+    def same(self) -> int:
+        return len(self.tasks) - self.rose - self.fell
+
 
 def compare(
     first: Iterable[ScoredSession], second: Iterable[ScoredSession], metric: Metric, mode: ScoringMode

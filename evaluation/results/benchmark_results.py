@@ -92,20 +92,35 @@ class Results:
             lambda: breakdown(self.scored, label, mode, intervals=intervals),
         )
 
-    def of_agent(self, agent: str) -> list[ScoredSession]:
-        return [item for item in self.scored if item.row.agent == agent]
+    @property
+    def sides(self) -> dict[str, list[int]]:
+        """What can be compared: agents with their pilots, and pilots by themselves where there are several."""
+        sides: dict[str, list[int]] = {agent: [] for agent in sorted(set(self.agents.values()))}
+        for pilot in self.pilots:
+            sides[self.agents[pilot.pk]].append(pilot.pk)
+        if len(self.pilots) > 1:
+            sides |= {f"{pilot} · {self.agents[pilot.pk]}": [pilot.pk] for pilot in self.pilots}
+        return sides
+
+    def pilots_of(self, side: str) -> list[Pilot]:
+        keys = self.sides[side]
+        return [pilot for pilot in self.pilots if pilot.pk in keys]
+
+    def of_side(self, side: str) -> list[ScoredSession]:
+        keys = set(self.sides[side])
+        return [item for item in self.scored if item.row.run[0] in keys]
 
     def comparison(self, first: str, second: str, metric: Metric, mode: ScoringMode) -> Comparison:
         return self.once(
             ("compare", first, second, metric, mode.value),
-            lambda: compare(self.of_agent(first), self.of_agent(second), metric, mode),
+            lambda: compare(self.of_side(first), self.of_side(second), metric, mode),
             Comparison,
         )
 
     def differ(self, first: str, second: str, metric: Metric, mode: ScoringMode) -> bool:
         return self.once(
             ("differ", first, second, metric, mode.value),
-            lambda: differ(self.of_agent(first), self.of_agent(second), metric, mode),
+            lambda: differ(self.of_side(first), self.of_side(second), metric, mode),
         )
 
     def comparisons(self, first: str, second: str, mode: ScoringMode) -> list[Comparison]:

@@ -24,7 +24,7 @@ def results_document(results: Results) -> dict[str, Any]:
     """As JSON; scores are shares between 0 and 1, None where unknown."""
     scripted = results.scripted_agents
     return {
-        **_origin(results),
+        **origin(results),
         "leaderboard": [
             _agent(agent, mode, scripted=agent.agent in scripted)
             for mode in ScoringMode
@@ -38,7 +38,7 @@ def results_document(results: Results) -> dict[str, Any]:
 
 
 def figure_document(results: Results, figure: Figure, scoring: str) -> dict[str, Any]:
-    return {**_origin(results), "scoring": str(scoring), "figure": figure.document()}
+    return {**origin(results), "scoring": str(scoring), "figure": figure.document()}
 
 
 INTERVALS = (
@@ -47,7 +47,7 @@ INTERVALS = (
 )
 
 
-def _origin(results: Results) -> dict[str, Any]:
+def origin(results: Results) -> dict[str, Any]:
     """What the numbers come from."""
     choices = scoring_choices(results.pilots)
     tasks = _tasks(results.pilots)

@@ -8,6 +8,8 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString
 
+from evaluation.models import Session
+from studio.models import Task
 from studio.templatetags.studio_ui import status
 from studio.web.components import render_component
 
@@ -88,3 +90,9 @@ def shape(status_key: str) -> str:
 @register.filter
 def choice_label(choice: str) -> str:
     return {"met": "met", "asked": "asked for"}.get(choice, "neither")
+
+
+@register.simple_tag
+def was_piloted(task: Task) -> bool:
+    """Whether any pilot has a session of it."""
+    return Session.objects.filter(revision__task=task).exists()

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from evaluation.audits.blindness import open_pilots
@@ -17,11 +18,12 @@ from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.results.document import figure_document, results_document
 from evaluation.results.figures.catalogue import build_figure
 from evaluation.results.figures.figure import Figure
-from evaluation.results.figures.pages import figure_body, figure_lists
-from evaluation.results.figures.rules import separation_of
+from evaluation.results.figures.pages import comparison_html, figure_body, figure_lists
+from evaluation.results.item_figures import item_notes
 from evaluation.results.pages import leaderboard_html, session_list
 from evaluation.results.tables import Table, render_tables, tables_of
-from studio.access import SignedInRequest, find_benchmark, may
+from studio.access import SignedInRequest, find_benchmark, find_task, may
+from studio.drafts.load import load_task
 from studio.models import Benchmark
 
 DOWNLOADS = [("csv", "CSV"), ("json", "JSON"), ("markdown", "Markdown"), ("latex", "LaTeX")]
@@ -75,14 +77,10 @@ def result_sessions(request: SignedInRequest, slug: str) -> HttpResponse:
 def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark, form = _form(request, slug)
     chosen = compute_results(benchmark, form.chosen)
-    choice = CompareForm(request.GET, agents=sorted(set(chosen.agents.values())))
-    comparisons = None
+    choice = CompareForm(request.GET, sides=list(chosen.sides))
+    comparison = ""
     if choice.is_valid():
-        first, second = choice.cleaned_data["first"], choice.cleaned_data["second"]
-        comparisons = [
-            (found, separation_of(chosen, first, second, found.metric, form.mode))
-            for found in chosen.comparisons(first, second, form.mode)
-        ]
+        comparison = comparison_html(chosen, choice.cleaned_data["first"], choice.cleaned_data["second"], form.mode)
     return render(
         request,
         "evaluation/results/compare.html",
@@ -92,7 +90,7 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
             "choice": choice,
             "mode": form.mode,
             "here": "Compare",
-            "comparisons": comparisons,
+            "comparison": comparison,
         },
     )
 
@@ -121,6 +119,17 @@ def charts(request: SignedInRequest, slug: str) -> HttpResponse:
             "downloads": DOWNLOADS,
         },
     )
+
+
+@login_required
+@require_GET
+def item_figures(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """What stands beside the rows of a task's editor."""
+    task = find_task(request.user, slug, user_id, pk)
+    benchmark, form = _form(request, slug)
+    notes = item_notes(compute_results(benchmark, form.chosen), form.mode, user_id, load_task(task))
+    figure = f"{reverse('evaluation:results_charts', args=[slug])}?{form.address}&figure=items"
+    return render(request, "evaluation/results/item_figures.html", {"notes": notes, "figure": figure})
 
 
 def _form(request: SignedInRequest, slug: str) -> tuple[Benchmark, ResultsForm]:

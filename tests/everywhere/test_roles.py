@@ -181,6 +181,7 @@ RULES = {
     "evaluation:result_sessions": "GET view",
     "evaluation:results_compare": "GET view",
     "evaluation:results_charts": "GET view",
+    "evaluation:item_figures": "GET view",
     "evaluation:api-results": "GET view",
     "evaluation:release_new": "GET view, POST release",
     "evaluation:release_accept": "POST release",

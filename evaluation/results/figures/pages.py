@@ -17,6 +17,12 @@ from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import Results
 from evaluation.results.figures.catalogue import FIGURES, FigureKind
 from evaluation.results.figures.figure import Figure, cell_text, value_text
+from evaluation.results.figures.rules import separation_of
+from evaluation.results.flips import find_flips
+from evaluation.results.sides import differences
+
+FLIPS = 100
+"""Pairs of sessions on the page of a comparison."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,29 @@ def figure_body(results: Results, figure: Figure, mode: ScoringMode, address: st
 
     digest = hashlib.sha256(sessions.encode()).hexdigest()
     return mark_safe(results.once(("figure body", figure.name, mode.value, digest), fill, str))  # our own template
+
+
+def comparison_html(results: Results, first: str, second: str, mode: ScoringMode) -> SafeString:
+    """By metric, then what flipped; remembered."""
+
+    def fill() -> str:
+        flips = find_flips(results, first, second, mode)
+        return render_to_string(
+            "evaluation/results/parts/comparison.html",
+            {
+                "first": first,
+                "second": second,
+                "comparisons": [
+                    (found, separation_of(results, first, second, found.metric, mode))
+                    for found in results.comparisons(first, second, mode)
+                ],
+                "differences": differences(results, first, second),
+                "flips": flips,
+                "listed": flips.flipped[:FLIPS],
+            },
+        )
+
+    return mark_safe(results.once(("comparison", first, second, mode.value), fill, str))  # our own template
 
 
 def drawing_of(figure: Figure, sessions: str) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def separation_of(
     results: Results, first: str, second: str, metric: Metric, mode: ScoringMode
 ) -> dict[str, Any] | None:
     """As a row has it; None with less than two tasks in common."""
-    sides = [_task_runs(results.of_agent(agent), metric, mode) for agent in (first, second)]
+    sides = [_task_runs(results.of_side(side), metric, mode) for side in (first, second)]
     found = needed(*sides)
     if found is None:
         return None

@@ -18,9 +18,9 @@ def tried(benchmark: Benchmark, agent: str, covered: dict[str, int], met: int, *
     pilot = pilot_of(benchmark, agent, **options)
     now = timezone.now()
     for session in Session.objects.filter(run__pilot=pilot).select_related("revision", "run"):
-        name, items = session.revision.spec["task_id"], len(session.revision.spec["checklist"])
-        for mode, index in product(ScoringMode, range(1, items + 1)):
-            verdict(session, scoring=mode.value, index=index, met=index <= met)
+        name, items = session.revision.spec["task_id"], session.revision.spec["checklist"]
+        for mode, (index, item) in product(ScoringMode, enumerate(items, start=1)):
+            verdict(session, scoring=mode.value, index=index, met=index <= met, label=item["criterion"])
         alone = f"{name} alone" if session.run.arm == "without" else name
         for index in range(1, 3):
             resolve_intent(session, index, "completed" if index <= covered[alone] else "provided", 1)
