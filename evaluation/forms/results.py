@@ -10,8 +10,9 @@ from django import forms
 
 from evaluation.models import Pilot
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.benchmark_results import address_of, choose_pilots
+from evaluation.results.benchmark_results import address_of
 from evaluation.results.figures.catalogue import FIGURES
+from evaluation.results.selection import PilotRule, select_pilots
 
 STYLES = ("json", "csv", "markdown", "latex")
 
@@ -21,6 +22,11 @@ class ResultsForm(forms.Form):
 
     pilot = forms.TypedMultipleChoiceField(coerce=int, required=False)
     scoring = forms.ChoiceField(choices=[(mode.value, mode.value) for mode in ScoringMode], required=False)
+    tag = forms.CharField(required=False)
+    model = forms.CharField(required=False)
+    since = forms.DateField(required=False)
+    until = forms.DateField(required=False)
+    view = forms.IntegerField(required=False, max_value=2**31 - 1)
     figure = forms.ChoiceField(choices=[(name, kind.heading) for name, kind in FIGURES.items()], required=False)
     format = forms.ChoiceField(choices=[(style, style) for style in STYLES], required=False)
 
@@ -32,10 +38,15 @@ class ResultsForm(forms.Form):
         field.choices = [(pilot.number, str(pilot)) for pilot in self.pilots]
         self.is_valid()
         numbers = self.cleaned_data.get("pilot") or ()
+        chosen = {name: self.cleaned_data.get(name) for name in ("tag", "model", "since", "until")}
+        self.rule = PilotRule() if numbers else PilotRule(**{name: value for name, value in chosen.items() if value})
+        self.view = self.cleaned_data.get("view")
         benchmark = self.pilots[0].benchmark if self.pilots else None
         self.figure_name = str(self.cleaned_data.get("figure") or next(iter(FIGURES)))
         self.pilot_mode = FIGURES[self.figure_name].mode
-        self.chosen = choose_pilots(benchmark, self.pilots, numbers, self.pilot_mode) if benchmark else []
+        self.chosen = select_pilots(benchmark, self.pilots, numbers, self.rule, self.figure_name) if benchmark else []
+        self.tags = sorted({tag for pilot in self.pilots for tag in pilot.tags})
+        self.models = sorted({pilot.endpoint("agent").model for pilot in self.pilots})
         self.mode = ScoringMode(self.cleaned_data.get("scoring") or ScoringMode.STRICT)
         self.style = str(self.cleaned_data.get("format") or "")
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from evaluation.models import Release, ReleaseTask
 from evaluation.releases.candidate import ReleaseCandidate, load_candidate
 from evaluation.releases.readiness import RELEASABLE, Blocker, find_blockers
+from evaluation.results.selection import frozen_views
 from studio.domain.base import JsonDict
 from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec
@@ -68,6 +69,8 @@ def cut_release(
         raise ReleaseError("Say who accepts the exceptions; their name is recorded in the release.")
     exceptions = [{"problem": blocker.to_json(), "reason": accept.strip(), "by": name} for blocker in blockers]
     manifest = _manifest(version, candidate, episodes, exceptions)
+    if results := frozen_views(benchmark):
+        manifest["results"] = results
     archive = write_pack(manifest, files | rule_script_files(episodes))
     sha256 = Blob.objects.store([archive])[0]
     release = Release.objects.create(

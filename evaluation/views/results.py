@@ -48,7 +48,7 @@ def results(request: SignedInRequest, slug: str) -> HttpResponse:
             "modes": list(ScoringMode),
             "leaderboard": leaderboard_html(chosen, form.mode, form.address),
             "downloads": DOWNLOADS,
-            "may_start": may(request.user, benchmark, "pilot"),
+            **_saved(request, benchmark),
         },
     )
 
@@ -114,6 +114,7 @@ def charts(request: SignedInRequest, slug: str) -> HttpResponse:
             "here": "Charts",
             "hidden": {"figure": figure.name},
             "lists": figure_lists(form.address_of_figure),
+            **_saved(request, benchmark),
             "figure": figure,
             "body": figure_body(chosen, figure, form.mode, form.address) if figure.rows else "",
             "downloads": DOWNLOADS,
@@ -135,6 +136,14 @@ def item_figures(request: SignedInRequest, slug: str, user_id: str, pk: int) -> 
 def _form(request: SignedInRequest, slug: str) -> tuple[Benchmark, ResultsForm]:
     benchmark = find_benchmark(request.user, slug)
     return benchmark, ResultsForm(request.GET, pilots=list(open_pilots(request.user).filter(benchmark=benchmark)))
+
+
+def _saved(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:
+    return {
+        "views": list(benchmark.results_views.select_related("created_by", "benchmark")),
+        "may_start": may(request.user, benchmark, "pilot"),
+        "may_release": may(request.user, benchmark, "release"),
+    }
 
 
 def _download(chosen: Results, style: str) -> HttpResponse:

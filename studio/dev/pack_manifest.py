@@ -96,4 +96,8 @@ class PackManifest(Closed):
     evidence: PackEvidence
     exceptions: list[PackException]
     set_aside: list[PackDismissal]
+    results: list[dict[str, Any]] = Field(
+        default_factory=list,
+        description="Saved views of results with their numbers when the release was made; absent if there are none.",
+    )
     files: dict[str, Sha256] = Field(description="sha256 of every other file of the archive, by path.")

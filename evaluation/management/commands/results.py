@@ -7,9 +7,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.models import Pilot
-from evaluation.results.benchmark_results import Results, ResultsError, choose_pilots, compute_results
+from evaluation.results.benchmark_results import Results, ResultsError, compute_results
 from evaluation.results.document import figure_document, results_document
 from evaluation.results.figures.catalogue import FIGURES, SCORINGS, build_figure
+from evaluation.results.selection import chosen_pilots
 from evaluation.results.tables import render_tables, tables_of
 from studio.management.base import ReportCommand
 
@@ -34,6 +35,11 @@ class Command(ReportCommand):
             metavar="N",
             help="only these pilots, by number; default: all by real models, or all if only scripted models ran",
         )
+        parser.add_argument("--view", type=int, metavar="N", help="the pilots of this saved view")
+        parser.add_argument("--tag", help="only pilots with this tag")
+        parser.add_argument("--model", help="only pilots of this model or agent")
+        parser.add_argument("--since", metavar="DAY", help="only pilots started on this day or later: 2026-05-31")
+        parser.add_argument("--until", metavar="DAY", help="only pilots started on this day or earlier")
         parser.add_argument(
             "--format", choices=["json", "csv", "markdown", "latex"], default="markdown", help="default: markdown"
         )
@@ -51,9 +57,10 @@ class Command(ReportCommand):
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
         pilots = list(Pilot.objects.filter(benchmark=benchmark).select_related("agent", "user_model", "judge"))
         try:
-            chosen = choose_pilots(benchmark, pilots, options["pilot"])
+            chosen = chosen_pilots(benchmark, pilots, options["pilot"], options, options["figure"] or "")
         except ResultsError as error:
-            self.usage_error(str(error), "Name pilots by their numbers.", as_json=as_json, document=EMPTY)
+            hint = "Choose pilots by --pilot, --view, or --tag, --model, --since and --until."
+            self.usage_error(str(error), hint, as_json=as_json, document=EMPTY)
         results = compute_results(benchmark, chosen)
         if options["figure"]:
             self._print_figure(results, options["figure"], options["scoring"], options["format"], as_json)
