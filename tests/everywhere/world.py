@@ -15,7 +15,7 @@ from django.urls.resolvers import RegexPattern, RoutePattern
 
 from annotations.campaigns import open_campaign
 from annotations.models import AuditCampaign
-from evaluation.models import AssistantModel, ModelEndpoint, Pilot, Proposal, Rehearsal, Release, Session
+from evaluation.models import AssistantModel, ModelEndpoint, Pilot, Proposal, Rehearsal, Release, ResultsView, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.releases.cut import cut_release
 from studio.access.invitations import invite
@@ -169,6 +169,7 @@ def build_world() -> World:
     agent = endpoint("scripted-helpful")
     judge = endpoint("scripted-judge")
     pilot = pilot_of(benchmark)
+    ResultsView.objects.create(benchmark=benchmark, number=1, name="Table 1", pilots=[1], scoring="strict")
     session = finish(pilot)
     turn(session, 1, files={"notes.txt": b"Rye first.\n"})
     AssistantModel.objects.create(benchmark=benchmark, endpoint=agent)
