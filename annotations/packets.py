@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 Kind = Literal["satisfaction", "follow_up", "checklist", "session"]
 QuestionKind = Literal["status", "checklist"]
-Role = Literal["user", "assistant", "tool", "file"]
+Role = Literal["user", "event", "assistant", "tool", "file"]
 
 REDACTED = "▮▮▮"
 MIN_NAME_LENGTH = 4

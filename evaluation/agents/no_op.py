@@ -5,6 +5,7 @@ from __future__ import annotations
 from evaluation.agents.base import AgentSetup
 from evaluation.agents.kinds import AgentKind
 from evaluation.protocol.participants import AgentReply
+from studio.domain.opening_message import Incoming
 
 DEFAULT_TEXT = "Done."
 
@@ -13,7 +14,7 @@ class NoOpAgent:
     def __init__(self, setup: AgentSetup) -> None:
         self._text = setup.params.get("text") or DEFAULT_TEXT
 
-    def reply(self, message: str) -> AgentReply:
+    def reply(self, message: Incoming) -> AgentReply:
         return AgentReply(self._text)
 
 

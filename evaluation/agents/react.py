@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluation.agents.base import AgentSetup
 from evaluation.agents.briefing import build_briefing
+from evaluation.agents.incoming import as_chat, without_system_events
 from evaluation.agents.kinds import AgentKind
 from evaluation.llm import (
     BudgetExceededError,
@@ -19,6 +20,7 @@ from evaluation.llm import (
 )
 from evaluation.protocol.participants import AgentError, AgentReply, Tokens, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, ToolError, Workspace, general_names, toolbox_for
+from studio.domain.opening_message import Incoming
 
 MAX_REPLY = 100_000
 """Characters of a reply that the user, and so the judges, see."""
@@ -66,11 +68,11 @@ class ReactAgent:
         self._tokens = Tokens(*setup.state.get("tokens", (0, 0)))
         self._cost = Decimal(str(setup.state.get("cost", "0")))
 
-    def reply(self, message: str) -> AgentReply:
+    def reply(self, message: Incoming) -> AgentReply:
         """Take one turn. Raises InfrastructureError, and AgentError if the conversation is too long for the model."""
         if not self._messages and (briefing := self._briefing()):
             self._messages.append({"role": "system", "content": briefing})
-        self._messages.append({"role": "user", "content": message})
+        self._messages.append(as_chat(message))
         turn = _Turn(started=self._timing.now())
         try:
             self._act(turn)
@@ -119,7 +121,7 @@ class ReactAgent:
                 raise AgentError("The conversation grew longer than the model can read.") from None
             return self._ask(turn, **params)
         except RequestRejectedError:
-            if not self._omit_pictures():
+            if not (without_system_events(self._messages) or self._omit_pictures()):
                 raise
             return self._ask(turn, **params)
         turn.calls += 1

@@ -23,13 +23,32 @@ class ToolCallSerializer(serializers.ModelSerializer[ToolCall]):
         fields = ["position", "name", "arguments", "result", "ok", "milliseconds"]
 
 
+class EventSerializer(serializers.Serializer[dict[str, Any]]):
+    kind = serializers.ChoiceField(["webhook", "heartbeat", "feed", "file_drop"])
+    payload = serializers.JSONField()
+    note = serializers.CharField(help_text="The text sent with it.")
+
+
 class TurnSerializer(serializers.ModelSerializer[Turn]):
     tool_calls = ToolCallSerializer(many=True)
     files = serializers.JSONField(source="snapshot.manifest")
+    event = EventSerializer(
+        allow_null=True, help_text="What opened the session, if nobody said it; user_message is then its text."
+    )
 
     class Meta:
         model = Turn
-        fields = ["number", "user_message", "reply", "note", "agent_tokens", "milliseconds", "tool_calls", "files"]
+        fields = [
+            "number",
+            "user_message",
+            "event",
+            "reply",
+            "note",
+            "agent_tokens",
+            "milliseconds",
+            "tool_calls",
+            "files",
+        ]
 
 
 class IntentSerializer(serializers.ModelSerializer[SessionIntent]):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from annotations.packets import EvidencePart
+from annotations.packets import EvidencePart, Role
 from evaluation.grading.evidence import TurnEvidence
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.trace import read_texts, select_fields, select_files
+from studio.domain.opening_message import Event, Incoming, text_of
 from studio.domain.task import TaskSpec
 
 
@@ -17,11 +18,13 @@ def reply_part(turn: TurnEvidence) -> EvidencePart:
 
 
 def conversation_parts(turn: TurnEvidence) -> list[EvidencePart]:
-    messages = [
-        EvidencePart(role="user", label=f"turn {number}", text=text)
-        for number, text in enumerate(turn.messages, start=1)
-    ]
+    messages = [incoming_part(message, number) for number, message in enumerate(turn.messages, start=1)]
     return [*messages, reply_part(turn)]
+
+
+def incoming_part(message: Incoming, turn: int) -> EvidencePart:
+    role: Role = "event" if isinstance(message, Event) else "user"
+    return EvidencePart(role=role, label=f"turn {turn}", text=text_of(message))
 
 
 def tool_parts(calls: Iterable[ToolRecord], task: TaskSpec) -> Iterator[EvidencePart]:

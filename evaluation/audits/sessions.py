@@ -14,7 +14,7 @@ from annotations.models import AuditCampaign
 from annotations.packets import CREDITED, STATUSES, EvidencePart, PacketContent, Question, SealedSession, build_content
 from annotations.sampling import AuditableDecision
 from annotations.sources import SESSION
-from evaluation.audits.parts import file_parts, tool_parts
+from evaluation.audits.parts import file_parts, incoming_part, tool_parts
 from evaluation.grading.evidence import TurnEvidence, load_evidence
 from evaluation.grading.items import GradedItem
 from evaluation.grading.judged import JudgedSession, load_judged, session_items
@@ -206,7 +206,7 @@ def _record(turns: Sequence[TurnEvidence], task: TaskSpec) -> Iterator[EvidenceP
     files: dict[str, str] = {}
     for turn in turns:
         label = f"turn {turn.number}"
-        yield EvidencePart(role="user", label=label, text=turn.messages[-1])
+        yield incoming_part(turn.messages[-1], turn.number)
         yield from tool_parts(turn.calls[calls:], task)
         calls = len(turn.calls)
         yield EvidencePart(role="assistant", label=label, text=turn.reply)

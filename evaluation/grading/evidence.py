@@ -12,6 +12,7 @@ from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.sandbox import SandboxUnavailableError
 from evaluation.workspaces.snapshots import Manifest, manifest_reader
+from studio.domain.opening_message import Incoming
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Blob
@@ -31,8 +32,8 @@ class TurnEvidence:
     """What graders see of one turn in one scoring mode."""
 
     number: int
-    messages: tuple[str, ...]
-    """The user's messages up to this turn."""
+    messages: tuple[Incoming, ...]
+    """The user's messages up to this turn, or the event that opened the session."""
     reply: str
     calls: tuple[ToolRecord, ...]
     made: tuple[ToolRecord, ...]
@@ -62,7 +63,7 @@ def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
     turns = list(session.turns.select_related("snapshot").prefetch_related("tool_calls").order_by("number"))
     calls = [[tool_record_of(call) for call in turn.tool_calls.all()] for turn in turns]
     final_files: Manifest | None = final_manifest(session) if mode == ScoringMode.COMPAT else None
-    messages = tuple(turn.user_message for turn in turns)
+    messages = tuple(turn.incoming for turn in turns)
     return [
         TurnEvidence(
             turn.number,

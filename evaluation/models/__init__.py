@@ -7,6 +7,7 @@ from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.judgings import Judging, JudgingRound, ScoringChoice
 from evaluation.models.made_calls import MadeCall
+from evaluation.models.notes import TurnNote
 from evaluation.models.opinions import OpinionCall, OpinionRequest, SecondOpinion
 from evaluation.models.pilots import Pilot, Run
 from evaluation.models.rehearsals import Rehearsal, RehearsalCall
@@ -47,6 +48,7 @@ __all__ = [
     "Snapshot",
     "ToolCall",
     "Turn",
+    "TurnNote",
     "Verdict",
     "VerdictCorrection",
 ]

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from evaluation.models.pilots import Pilot, Run
 from evaluation.protocol.modes import Arm
+from studio.domain.opening_message import Event, Incoming
 from studio.models.fields import OrderedJSONField
 
 
@@ -69,6 +70,10 @@ class Session(models.Model):
     graded_compat_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
+    left = models.ForeignKey("Snapshot", on_delete=models.PROTECT, null=True, related_name="+")
+    """What it left to later sessions, if its agent did something after the last turn."""
+    closing = OrderedJSONField(default=list)
+    """What its agent did beside the conversation after the last turn; as ``Turn.aside``."""
 
     objects = Sessions.as_manager()
 
@@ -138,6 +143,9 @@ class Turn(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
     number = models.PositiveSmallIntegerField()
     user_message = models.TextField()
+    """What the agent read: the user's words, or the text of ``event``."""
+    event = OrderedJSONField(null=True)
+    """What opened the session, if nobody said it: ``{"kind", "payload", "note"}``."""
     reply = models.TextField()
     note = models.TextField(blank=True)
     """Why the agent's turn ended early, if it did."""
@@ -146,6 +154,8 @@ class Turn(models.Model):
     """The user's answer; empty after the last turn."""
     next_style = models.CharField(max_length=8, blank=True)
     """How it was put, if it was wanted in the persona's voice: ``in-voice``, or ``verbatim`` if no phrasing held."""
+    aside = OrderedJSONField(default=list)
+    """What the agent did beside the conversation: ``{"title", "text"}`` each."""
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="+")
     agent_tokens = models.PositiveIntegerField(default=0)
     milliseconds = models.PositiveIntegerField(default=0)
@@ -154,6 +164,10 @@ class Turn(models.Model):
     class Meta:
         ordering = ["number"]
         constraints = [models.UniqueConstraint(fields=["session", "number"], name="turn_number")]
+
+    @property
+    def incoming(self) -> Incoming:
+        return self.user_message if self.event is None else Event(**self.event)
 
 
 class ToolCall(models.Model):

@@ -19,7 +19,7 @@ from evaluation.protocol.participants import Agent, AgentReply, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
 from evaluation.workspaces.app_states import AppStates
 from evaluation.workspaces.snapshots import Manifest, stage_files, take_snapshot
-from studio.domain.opening_message import opening_message
+from studio.domain.opening_message import Event, Incoming, opening_of, text_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -31,7 +31,7 @@ def load_progress(session: Session, task: TaskSpec) -> Progress:
     provided = [intent.initial_status == "provided" for intent in task.intents]
     last = session.turns.order_by("-number").first()
     if last is None:
-        return initial_progress(opening_message(task), contents, provided)
+        return initial_progress(opening_of(task), contents, provided)
     resolved = {row.index: row for row in session.intents.all()}
     intents = tuple(
         IntentState(index, content, cast(Status, resolved[index].status), resolved[index].turn or None)
@@ -89,7 +89,7 @@ class SnapshottingAgent:
         self.world: World | None = None
         self.seconds = 0.0
 
-    def reply(self, message: str) -> AgentReply:
+    def reply(self, message: Incoming) -> AgentReply:
         started = time.monotonic()
         self.number += 1
         reply = self.inner.reply(message)
@@ -148,11 +148,12 @@ def store_turn(
     turn = Turn.objects.create(
         session=session,
         number=taken.number,
-        user_message=taken.message,
+        user_message=text_of(taken.message),
+        event=taken.message.to_json() if isinstance(taken.message, Event) else None,
         reply=taken.reply.text,
         note=taken.reply.note,
         agent_state=agent.record.shorten(taken.reply.state),
-        next_message=after.message,
+        next_message=text_of(after.message),
         next_style=taken.style if after.message else "",
         snapshot=agent.snapshot,
         agent_tokens=taken.reply.tokens.total,

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from studio.domain.opening_message import Incoming
+
 Style = Literal["clarify", "options"]
 
 
@@ -80,7 +82,7 @@ class OpenIntent:
 class Agent(Protocol):
     """The system under test."""
 
-    def reply(self, message: str) -> AgentReply:
+    def reply(self, message: Incoming) -> AgentReply:
         """Take one turn. Raises AgentError, or InfrastructureError, which is not the agent's fault."""
         ...
 

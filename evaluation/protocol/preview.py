@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evaluation.protocol.participants import AgentReply, Decision, OpenIntent
 from evaluation.protocol.session import MAX_TURNS, Progress, initial_progress, resolve_turn
-from studio.domain.opening_message import opening_message
+from studio.domain.opening_message import opening_message, text_of
 from studio.domain.task import TaskSpec
 
 
@@ -60,12 +60,14 @@ def preview_user(task: TaskSpec) -> UserPreview:
         first = progress.open[0].index if progress.open else 0
         progress = _after(progress, _FixedJudge())
         if progress.message:
-            unasked.append(UserAnswer(first, progress.message))
+            unasked.append(UserAnswer(first, text_of(progress.message)))
     return UserPreview(
-        opening=start.message,
-        answers=tuple(UserAnswer(index, _after(start, _FixedJudge(asked=[index])).message) for index in open_indexes),
+        opening=text_of(start.message),
+        answers=tuple(
+            UserAnswer(index, text_of(_after(start, _FixedJudge(asked=[index])).message)) for index in open_indexes
+        ),
         unasked=tuple(unasked),
-        both=_after(start, _FixedJudge(asked=open_indexes[:2])).message if len(open_indexes) > 1 else "",
+        both=text_of(_after(start, _FixedJudge(asked=open_indexes[:2])).message) if len(open_indexes) > 1 else "",
         provided=tuple(state.index for state in start.intents if state.status == "provided"),
         max_turns=min(len(open_indexes) + 1, MAX_TURNS),
     )

@@ -12,6 +12,7 @@ from typing import Literal
 
 from evaluation.protocol.participants import Agent, AgentError, AgentReply, Decision, IntentJudge, OpenIntent
 from evaluation.protocol.voice import Answer, Speak, say_verbatim
+from studio.domain.opening_message import Incoming
 
 Status = Literal["open", "completed", "inferred", "provided"]
 Ending = Literal["resolved", "turn_limit", "failed"]
@@ -40,8 +41,8 @@ class Progress:
     intents: tuple[IntentState, ...]
     turns: int = 0
     """Turns taken."""
-    message: str = ""
-    """The user's next message; empty once the session has ended."""
+    message: Incoming = ""
+    """The event that opens it, or the user's next message; empty once the session has ended."""
     ending: Ending | None = None
     reason: str = ""
     """One sentence on why it failed."""
@@ -54,7 +55,7 @@ class Progress:
 @dataclass(frozen=True)
 class TurnTaken:
     number: int
-    message: str
+    message: Incoming
     reply: AgentReply
     satisfied: Mapping[int, Decision]
     """Stage 1, by intent index; empty if no intent was open. Stage 2 (``asked_for``) likewise."""
@@ -65,7 +66,7 @@ class TurnTaken:
     """How the user's next message was put; see ``evaluation.protocol.voice``."""
 
 
-def initial_progress(message: str, intents: Sequence[str], provided: Sequence[bool] = ()) -> Progress:
+def initial_progress(message: Incoming, intents: Sequence[str], provided: Sequence[bool] = ()) -> Progress:
     """A session before its first turn. An intent provided from the start never counts as covered."""
     padded = [*provided, *([False] * (len(intents) - len(provided)))]
     states = (

@@ -11,6 +11,7 @@ from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import MISSING, parse_result, value_at
 from evaluation.protocol.prompts import escape, escape_attribute
 from evaluation.protocol.scoring import ScoringMode
+from studio.domain.opening_message import Event, Incoming, text_of
 from studio.domain.task import TaskSpec, ToolEvidence
 
 MAX_FILE_CHARACTERS = 40_000
@@ -37,7 +38,7 @@ def read_texts(paths: Sequence[str], read: Callable[[str], bytes | None]) -> dic
 
 
 def render_trace(
-    messages: Sequence[str],
+    messages: Sequence[Incoming],
     reply: str,
     calls: Sequence[ToolRecord],
     tools: Sequence[ToolEvidence],
@@ -46,13 +47,18 @@ def render_trace(
 ) -> str:
     """User messages so far, the last reply, the shown fields of tool calls, and the files.
 
-    strict escapes every text; compat does not, as in the public release, so a reply can forge tags.
+    strict escapes every text and shows an event as one; compat does neither, as in the public release: a reply can
+    forge tags, and what opens a session stands as a user message.
     """
     escape_text: Callable[[str], str] = escape if mode == ScoringMode.STRICT else str
     escape_name: Callable[[str], str] = escape_attribute if mode == ScoringMode.STRICT else str
-    sections = [
-        f'<user turn="{number}">\n{escape_text(text)}\n</user>' for number, text in enumerate(messages, start=1)
-    ]
+    sections = []
+    for number, message in enumerate(messages, start=1):
+        text = escape_text(text_of(message))
+        if isinstance(message, Event) and mode == ScoringMode.STRICT:
+            sections.append(f'<event turn="{number}" kind="{escape_name(message.kind)}">\n{text}\n</event>')
+        else:
+            sections.append(f'<user turn="{number}">\n{text}\n</user>')
     sections.append(f"<assistant>\n{escape_text(reply)}\n</assistant>")
     for call in calls:
         if (fields := select_fields(call, tools)) is not None:

@@ -10,7 +10,7 @@ from evaluation.models import Rehearsal
 from evaluation.protocol.answers import occurs
 from evaluation.protocol.participants import AgentReply, Decision, OpenIntent, Style, ToolRecord
 from evaluation.protocol.session import Progress, TurnTaken, initial_progress
-from studio.domain.opening_message import opening_message
+from studio.domain.opening_message import opening_of, text_of
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 
@@ -131,7 +131,7 @@ def turn_document(
 ) -> dict[str, Any]:
     return {
         "number": taken.number,
-        "message": taken.message,
+        "message": text_of(taken.message),
         "reply": dict(reply),
         "decided": decisions_to_json(decided),
         "settled": {str(index): status for index, status in taken.resolved.items()},
@@ -142,7 +142,7 @@ def turn_document(
 def progress_of(rehearsal: Rehearsal, task: TaskSpec) -> Progress:
     contents = [intent.content for intent in task.intents]
     progress = initial_progress(
-        opening_message(task), contents, [intent.initial_status == "provided" for intent in task.intents]
+        opening_of(task), contents, [intent.initial_status == "provided" for intent in task.intents]
     )
     resolved = {
         int(index): (status, turn["number"]) for turn in rehearsal.turns for index, status in turn["settled"].items()

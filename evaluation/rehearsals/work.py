@@ -41,6 +41,7 @@ from evaluation.workspaces.app_states import load_apps
 from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.snapshots import MissingContentError, manifest_reader, rebuild_workspace, store_files
 from evaluation.workspaces.web_corpus import open_corpus
+from studio.domain.opening_message import opening_of, text_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -105,7 +106,11 @@ def resolve_current_turn(rehearsal: Rehearsal, task: TaskSpec, judge: IntentJudg
 
 
 def changes_after_turn(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    changes: dict[str, Any] = {"turns": [*rehearsal.turns, turn], "current_turn": {}, "message": progress.message}
+    changes: dict[str, Any] = {
+        "turns": [*rehearsal.turns, turn],
+        "current_turn": {},
+        "message": text_of(progress.message),
+    }
     if progress.ending:
         changes |= {
             "state": State.FINISHED,
@@ -162,7 +167,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
             )
         )
         try:
-            reply = agent.reply(rehearsal.message)
+            reply = agent.reply(rehearsal.message if rehearsal.turns else opening_of(task))
             rehearsal.manifest = store_files(folder, rehearsal.manifest)
             rehearsal.apps = apps.store(world.snapshot())
         except AgentError as error:

@@ -155,7 +155,7 @@ def _scenario_request(
     turn = conversation.turn
     purpose = "agent" if question is None else question.purpose if isinstance(question, JudgeQuestion) else "help"
     if purpose == "checklist":
-        turn = all_text.count("<user turn=")
+        turn = all_text.count("<user turn=") + all_text.count("<event turn=")
     first = conversation.messages[0] if conversation.messages else ""
     return ScenarioRequest(model, purpose, first, all_text, turn, conversation.step + 1)
 

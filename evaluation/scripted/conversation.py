@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from studio.domain.opening_message import EVENT_MARK
+
 _MEMORY = re.compile(r"<memory>\n?(.*?)\n?</memory>", re.DOTALL)
 
 
@@ -22,7 +24,7 @@ class AnsweredCall:
 class Conversation:
     system: str
     messages: tuple[str, ...]
-    """The user's."""
+    """The user's, and the event that opened the session."""
     calls: tuple[AnsweredCall, ...]
     """All answered tool calls, oldest first."""
     step: int
@@ -59,9 +61,10 @@ def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversa
         if not isinstance(message, Mapping):
             continue
         role, text = message.get("role"), message_text(message)
-        if role in ("system", "developer"):
+        event = text.startswith(EVENT_MARK)
+        if role in ("system", "developer") and not event:
             system.append(text)
-        elif role == "user" and not _shows_pictures(message):
+        elif (role == "user" and not _shows_pictures(message)) or (event and role in ("system", "developer")):
             user_messages.append(text)
             step = 0
             before = len(answered)

@@ -28,7 +28,7 @@ MAX_QUOTE = 300
 
 _INDEXED = re.compile(r'<(requirement|criterion) index="(\d+)">(.*?)</\1>', re.DOTALL)
 _CHOICE = re.compile(r"\b(or|either|option|shall i|should i|would you like me|i propose|i suggest)\b", re.IGNORECASE)
-_USER = re.compile(r'<user turn="\d+">.*?</user>', re.DOTALL)  # user messages are not evidence
+_USER = re.compile(r'<(user|event) turn="\d+".*?</\1>', re.DOTALL)  # what the agent was told is no evidence
 _TAG_LINE = re.compile(r"^</?[a-z_]+[^<>\n]*>$", re.MULTILINE)
 
 

@@ -19,6 +19,7 @@ from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_o
 from evaluation.transcripts.passages import highlight, highlight_markdown
 from evaluation.workspaces.files import FileRow, changed_files, manifest_before, manifests_before, read_small_texts
 from evaluation.workspaces.snapshots import Manifest
+from studio.domain.opening_message import Event
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 
@@ -37,6 +38,14 @@ class CallView:
 
 
 @dataclass(frozen=True)
+class EventView:
+    kind: str
+    sentence: str
+    data: SafeString
+    note: SafeString
+
+
+@dataclass(frozen=True)
 class EvidenceFile:
     path: str
     html: SafeString
@@ -46,6 +55,8 @@ class EvidenceFile:
 class TurnView:
     turn: Turn
     message: SafeString
+    event: EventView | None
+    """In place of ``message``, if nobody said it."""
     reply: SafeString
     calls: tuple[CallView, ...]
     changes: tuple[FileRow, ...]
@@ -124,20 +135,28 @@ def _turn(
     items: Sequence[ItemOutcome],
 ) -> TurnView:
     number = turn.number
+    quotes = evidence.at(EvidenceLocation("message", number))
     quoted = {path: evidence.at(EvidenceLocation("file", number, path)) for path in files}
     return TurnView(
         turn=turn,
-        message=highlight(turn.user_message, evidence.at(EvidenceLocation("message", number)))[0],
+        message=highlight(turn.user_message, quotes)[0],
+        event=event_view(turn.incoming, quotes) if isinstance(turn.incoming, Event) else None,
         reply=highlight_markdown(turn.reply, evidence.at(EvidenceLocation("reply", number)))[0],
         calls=tuple(
             call_view(call, evidence.at(EvidenceLocation("call", number, str(call.pk))))
             for call in turn.tool_calls.all()
         ),
         changes=tuple(changed_files(before, turn.snapshot.manifest)),
-        files=tuple(EvidenceFile(path, highlight(files[path], quotes)[0]) for path, quotes in quoted.items() if quotes),
+        files=tuple(EvidenceFile(path, highlight(files[path], found)[0]) for path, found in quoted.items() if found),
         intents=tuple(intent for intent in intents if intent.turn == number),
         items=tuple(item for item in items if number in {outcome.turn for outcome in item.scored}),
     )
+
+
+def event_view(event: Event, quotes: Mapping[str, str]) -> EventView:
+    data, located = highlight(event.data, quotes)
+    rest = {key: quote for key, quote in quotes.items() if key not in located}
+    return EventView(event.kind, event.sentence, data, highlight(event.note, rest)[0])
 
 
 def call_view(call: ToolCall, quotes: Mapping[str, str]) -> CallView:

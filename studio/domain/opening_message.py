@@ -1,8 +1,11 @@
-"""The first message of a session: the user's request, or an environment signal."""
+"""The opening of a session: the user's request, or an event that nobody said."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from studio.domain.task import TaskSpec, Trigger
 
@@ -12,23 +15,64 @@ _SIGNALS = {
     "feed": "New entries appeared in a feed you watch.",
     "file_drop": "A file was placed in the workspace.",
 }
+EVENT_MARK = "[Environment signal: "
+"""How the text of every event begins."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened around an agent."""
+
+    kind: str
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+    """The text sent with it."""
+
+    @property
+    def sentence(self) -> str:
+        return _SIGNALS[self.kind]
+
+    @property
+    def data(self) -> str:
+        """The payload as it is shown; empty without one."""
+        return json.dumps(self.payload, ensure_ascii=False, indent=2, default=str) if self.payload else ""
+
+    @property
+    def text(self) -> str:
+        """As an agent reads it."""
+        parts = [f"{EVENT_MARK}{self.kind}] {self.sentence}"]
+        if self.data:
+            parts.append(f"```json\n{self.data}\n```")
+        if self.note.strip():
+            parts.append(self.note)
+        return "\n\n".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "payload": dict(self.payload), "note": self.note}
+
+
+Incoming = str | Event
+"""What an agent is given at the start of a turn: words of the user, or an event."""
+
+
+def opening_of(task: TaskSpec) -> Incoming:
+    """A user's request is sent verbatim. An environment trigger is an event, for which the published release has no
+    machinery (PIBENCH.md, section 4, point 2)."""
+    return opening(task.trigger, task.initial_request)
+
+
+def opening(trigger: Trigger, request: str) -> Incoming:
+    return request if trigger.kind == "user_message" else Event(trigger.kind, trigger.payload, request)
+
+
+def text_of(incoming: Incoming) -> str:
+    return incoming if isinstance(incoming, str) else incoming.text
 
 
 def opening_message(task: TaskSpec) -> str:
-    """A user's request is sent verbatim.
-
-    The published release has no support for environment triggers (PIBENCH.md, section 4, point 2): here the signal is
-    announced with its payload, followed by the request if there is one.
-    """
-    return render_opening(task.trigger, task.initial_request)
+    """As the agent reads it."""
+    return text_of(opening_of(task))
 
 
 def render_opening(trigger: Trigger, request: str) -> str:
-    if trigger.kind == "user_message":
-        return request
-    parts = [f"[Environment signal: {trigger.kind}] {_SIGNALS[trigger.kind]}"]
-    if trigger.payload:
-        parts.append("```json\n" + json.dumps(trigger.payload, ensure_ascii=False, indent=2, default=str) + "\n```")
-    if request.strip():
-        parts.append(request)
-    return "\n\n".join(parts)
+    return text_of(opening(trigger, request))

@@ -12,10 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluation.agents import AgentLimits, AgentSetup, make_agent
+from evaluation.agents.incoming import NOBODY
 from evaluation.agents.react import OMITTED_PICTURE, OMITTED_RESULT
 from evaluation.llm import (
     Budget,
     Completion,
+    Endpoint,
     ModelClient,
     Prices,
     RequestedToolCall,
@@ -24,8 +26,10 @@ from evaluation.llm import (
 )
 from evaluation.protocol.participants import Agent, AgentError, Tokens
 from evaluation.scripted.server import ScriptedServer
+from studio.domain.opening_message import Event
 from tests.evaluation.conftest import Clock
 from tests.evaluation.llm.test_client import Notebook
+from tests.evaluation.stub_model import StubModel
 from tests.studio.files.previews.samples import a_png
 
 ClientFactory = Callable[..., ModelClient]
@@ -395,3 +399,21 @@ def test_helper_works_with_the_same_files_and_its_calls_count(agent: MakeAgent, 
         ("spawn", "Error: There is no tool 'spawn'"),
     ]
     assert (tmp_path / "n").read_text() == "3"
+
+
+@pytest.mark.parametrize("takes_system_events", [True, False])
+def test_an_event_is_sent_by_the_system_or_marked_as_one_where_only_users_are_answered(
+    agent: MakeAgent, stub: StubModel, takes_system_events: bool
+):
+    def answer(body: dict[str, Any]) -> Any:
+        roles = [message["role"] for message in body["messages"]]
+        return "Seen." if takes_system_events or "user" in roles else (400, '{"error": {"message": "no user query"}}')
+
+    stub.agent = answer
+    client = ModelClient(Endpoint("stub", stub.base_url, "stub"))
+    reply = agent(client=client).reply(Event("feed", {"n": 1}))
+
+    opening = reply.state["messages"][1]
+    assert reply.text == "Seen."
+    assert opening["role"] == ("system" if takes_system_events else "user")
+    assert opening["content"].startswith("[Environment signal: feed]" if takes_system_events else NOBODY)

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
 
+from evaluation.audits.sessions import auditable_sessions, freeze_session
 from evaluation.models import Session, Turn, Verdict
 from evaluation.pilots.control import control_pilot
 from evaluation.results.pilot_report import pilot_report
-from studio.domain.task import ExactCheck, ToolEvidence
+from studio.domain.task import ExactCheck, ToolEvidence, Trigger
 from tests.evaluation.builders import file, intents, rubric, rule, task
+from tests.evaluation.factories import person
 from tests.evaluation.pilots.builders import start, statuses, work_through
-from tests.evaluation.stub_model import StubModel, decisions
+from tests.evaluation.stub_model import StubModel, decisions, kind_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
 
@@ -120,12 +123,28 @@ def test_ungraded_items_are_null_and_never_not_met(stub: StubModel):
     assert list(errors) == ["The grader script data/p/scripts/gone.py does not exist."]
 
 
-def test_triggered_session_opens_with_its_signal(stub: StubModel):
-    from studio.domain.task import Trigger
+def test_an_environment_trigger_opens_its_session_as_an_event_that_nobody_said(stub: StubModel, client: Client):
+    trigger = Trigger(kind="feed", payload={"headline": "Fees rise"})
+    pilot = work_through(start(stub, task("a", trigger=trigger, initial_request="", checklist=(rubric("x"),))))
 
-    work_through(start(stub, task("a", trigger=Trigger(kind="feed", payload={"n": 1}), initial_request="")))
+    first = Turn.objects.order_by("number")[0]
+    assert first.event == {"kind": "feed", "payload": {"headline": "Fees rise"}, "note": ""}
+    asked = next(body for body in stub.bodies if kind_of(body) == "agent")["messages"]
+    assert [message["role"] for message in asked] == ["system", "system"]
+    assert asked[1]["content"] == first.user_message == first.incoming.text
+    traces = [body["messages"][1]["content"] for body in stub.bodies if kind_of(body) == "checklist"]
+    assert '<event turn="1" kind="feed">' in traces[0]
+    assert "<event" not in traces[-1]
 
-    assert Turn.objects.order_by("number")[0].user_message.startswith("[Environment signal: feed]")
+    session = Session.objects.get(run__pilot=pilot)
+    client.force_login(person(pilot.benchmark, "manager"))
+    page = client.get(session.get_absolute_url()).content.decode()
+    assert "Event: feed" in page and "Fees rise" in page and 'class="said user"' not in page.split('id="turn-2"')[0]
+    document = client.get(f"/api/sessions/{session.pk}/").json()
+    assert document["turns"][0]["event"]["payload"] == {"headline": "Fees rise"}
+    (row,) = auditable_sessions([pilot])
+    content, _ = freeze_session(row, "judge", [])
+    assert content.parts[0].role == "event"
 
 
 def test_judges_see_the_files_of_the_turn(stub: StubModel):
