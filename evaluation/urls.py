@@ -43,6 +43,7 @@ urlpatterns = [
     path("pilots/<int:pk>/rounds/<int:number>/resume/", judgings.round_resume, name="pilot_round_resume"),
     path("sessions/<int:pk>/", sessions.session, name="session"),
     path("sessions/<int:pk>/turns/<int:number>/file/", sessions.session_file, name="session_file"),
+    path("sessions/<int:pk>/turns/<int:number>/notes/", sessions.turn_notes, name="turn_notes"),
     path("sessions/<int:pk>/turns/<int:number>/download/", sessions.session_download, name="session_download"),
     path("benchmarks/<slug:slug>/results/", results.results, name="results"),
     path("benchmarks/<slug:slug>/results/sessions/", results.result_sessions, name="result_sessions"),

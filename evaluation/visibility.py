@@ -69,7 +69,8 @@ def visible_sessions(user: AnyUser) -> QuerySet[Session]:
 
 
 def turns_of(session: Session) -> list[Turn]:
-    return list(session.turns.select_related("snapshot").prefetch_related("tool_calls").order_by("number"))
+    rows = session.turns.select_related("snapshot").prefetch_related("tool_calls", "notes__author")
+    return list(rows.order_by("number"))
 
 
 def verdicts_of(session: Session) -> list[Verdict]:

@@ -19,7 +19,7 @@ You are a personal assistant. You work for one user over many sessions, in a fol
 Its files stay from session to session; the conversation does not. Use your tools to read and change files.
 Paths are relative to the workspace.
 
-{memory} is your memory: keep there what you will need in later sessions, and change it with your tools.
+{memory} is your memory: {keeping}
 At the start of this session it holds:
 <memory>
 {remembered}
@@ -33,11 +33,18 @@ Skills are instructions for kinds of work. Read one with read_file when you need
 """
 
 
-def build_briefing(workspace: Workspace) -> str:
+_OWN = "keep there what you will need in later sessions, and change it with your tools."
+_CONSOLIDATED = """\
+it is brought up to date from the conversation after each session. HISTORY.md is a log of earlier sessions, which you
+can search. You can change both with your tools."""
+
+
+def build_briefing(workspace: Workspace, *, consolidated: bool = False) -> str:
     skills = list_skills(workspace)
     lines = "\n".join(f"- {SKILLS}/{name}/SKILL.md: {about}" for name, about in skills)
     return _BRIEFING.format(
         memory=MEMORY,
+        keeping=_CONSOLIDATED if consolidated else _OWN,
         remembered=_read_memory(workspace),
         skills=_SKILLS.format(listed=lines) if skills else "",
     )

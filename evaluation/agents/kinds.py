@@ -21,6 +21,10 @@ class AgentKind:
     sentence: str
     build: Callable[[AgentSetup], Agent]
     parameters: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What a parameter may be, by its name; the first is what it is without."""
+    numbers: frozenset[str] = frozenset()
+    """Parameters that are whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class InformedKind:
     sentence: str
     build: Callable[[AgentSetup, Workflow], Agent]
     parameters: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    numbers: frozenset[str] = frozenset()
 
 
 _kinds: dict[str, AgentKind] = {}
@@ -51,6 +57,19 @@ def all_kinds() -> dict[str, AgentKind | InformedKind]:
 
 def is_informed(name: str) -> bool:
     return name in _informed
+
+
+def parameter_problem(kind: AgentKind | InformedKind, name: str, value: str) -> str:
+    """Why the value cannot be; empty if it can."""
+    if name not in kind.parameters:
+        names = ", ".join(kind.parameters) or "none"
+        return f"“{kind.name}” has no parameter “{name}”. It has: {names}."
+    choices = kind.choices.get(name)
+    if choices and value not in choices:
+        return f"“{name}” is {' or '.join(f'“{choice}”' for choice in choices)}, not “{value}”."
+    if name in kind.numbers and not (value.isascii() and value.isdecimal() and 0 < len(value) < 10):
+        return f"“{name}” is a whole number, not “{value}”."
+    return ""
 
 
 def make_agent(setup: AgentSetup, kind: str = "react") -> Agent:

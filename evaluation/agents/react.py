@@ -9,6 +9,8 @@ from typing import Any
 
 from evaluation.agents.base import AgentSetup
 from evaluation.agents.briefing import build_briefing
+from evaluation.agents.consolidation import consolidate
+from evaluation.agents.context import ContextBudget
 from evaluation.agents.incoming import as_chat, without_system_events
 from evaluation.agents.kinds import AgentKind
 from evaluation.llm import (
@@ -18,10 +20,12 @@ from evaluation.llm import (
     RequestedToolCall,
     RequestRejectedError,
 )
-from evaluation.protocol.participants import AgentError, AgentReply, Tokens, ToolRecord
+from evaluation.protocol.participants import AgentError, AgentReply, Aside, Tokens, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, ToolError, Workspace, general_names, toolbox_for
+from evaluation.tools.workspace import WorkspaceError
 from studio.domain.opening_message import Incoming
 
+CONSOLIDATED = "consolidated"
 MAX_REPLY = 100_000
 """Characters of a reply that the user, and so the judges, see."""
 RETAINED_RESULTS = 4
@@ -64,6 +68,8 @@ class ReactAgent:
             setup.world,
             setup.journal,
         )
+        self._consolidates = setup.params.get("memory") == CONSOLIDATED
+        self._context = ContextBudget(int(setup.params.get("context_tokens") or 0), setup.state.get("context", {}))
         self._messages: list[dict[str, Any]] = [dict(message) for message in setup.state.get("messages", ())]
         self._tokens = Tokens(*setup.state.get("tokens", (0, 0)))
         self._cost = Decimal(str(setup.state.get("cost", "0")))
@@ -84,11 +90,20 @@ class ReactAgent:
         if len(turn.text) > MAX_REPLY:
             turn.text = turn.text[:MAX_REPLY]
             turn.note = f"The reply was cut after {MAX_REPLY} characters."
-        return AgentReply(turn.text, tuple(turn.records), turn.tokens, self._state(), turn.note)
+        return AgentReply(turn.text, tuple(turn.records), turn.tokens, self._state(), turn.note, tuple(turn.aside))
+
+    def close(self) -> tuple[Aside, ...]:
+        """Consolidate the session into the memory, if that is wanted."""
+        if not self._consolidates or not self._messages:
+            return ()
+        try:
+            return consolidate(self._client.complete, self._workspace, self._messages)
+        except (WorkspaceError, ContextTooLongError) as error:
+            return (Aside("The memory was not brought up to date", str(error)),)
 
     def _briefing(self) -> str:
         """The system message; empty for none."""
-        briefing = build_briefing(self._workspace)
+        briefing = build_briefing(self._workspace, consolidated=self._consolidates)
         return f"{briefing}\n\n{self._instructions}" if self._instructions else briefing
 
     def _complete(self, **params: Any) -> Completion:
@@ -114,6 +129,7 @@ class ReactAgent:
         turn.note = note
 
     def _ask(self, turn: _Turn, **params: Any) -> Completion:
+        self._shorten(turn)
         try:
             completion = self._complete(**params)
         except ContextTooLongError:
@@ -124,14 +140,31 @@ class ReactAgent:
             if not (without_system_events(self._messages) or self._omit_pictures()):
                 raise
             return self._ask(turn, **params)
+        self._spend(turn, completion)
+        turn.text = completion.text
+        self._messages.append(completion.message)
+        self._context.count(completion.tokens, len(self._messages))
+        return completion
+
+    def _shorten(self, turn: _Turn) -> None:
+        try:
+            shortened = self._context.shorten(self._messages, lambda messages: self._summarise(turn, messages))
+        except ContextTooLongError:  # results will be left out
+            return
+        if shortened is not None:
+            turn.aside.append(shortened)
+
+    def _summarise(self, turn: _Turn, messages: list[dict[str, Any]]) -> Completion:
+        completion = self._client.complete(messages)
+        self._spend(turn, completion)
+        return completion
+
+    def _spend(self, turn: _Turn, completion: Completion) -> None:
         turn.calls += 1
         turn.tokens += completion.tokens
         turn.cost += completion.cost
-        turn.text = completion.text
         self._tokens += completion.tokens
         self._cost += completion.cost
-        self._messages.append(completion.message)
-        return completion
 
     def _force_answer(self, turn: _Turn) -> None:
         completion = self._ask(turn, tool_choice="none")
@@ -230,6 +263,7 @@ class ReactAgent:
             "tokens": [self._tokens.prompt, self._tokens.completion],
             "cost": str(self._cost),
             "shell_seconds": round(self._shell.used, 3),
+            **({"context": self._context.state()} if self._context.tokens else {}),
         }
 
 
@@ -242,6 +276,7 @@ class _Turn:
         self.records: list[ToolRecord] = []
         self.text = ""
         self.note = ""
+        self.aside: list[Aside] = []
 
 
 def _tool_message(call: RequestedToolCall, text: str) -> dict[str, Any]:
@@ -252,5 +287,12 @@ KIND = AgentKind(
     "react",
     "A model that reasons and calls tools until it answers.",
     ReactAgent,
-    {"instructions": "Added to its system message."},
+    {
+        "instructions": "Added to its system message.",
+        "memory": "own: it writes its memory itself. consolidated: as well, after each session a model call brings "
+        "MEMORY.md up to date and adds to HISTORY.md, as the paper’s scaffold does.",
+        "context_tokens": "The longest conversation, in tokens; beyond, a model call summarises what came before.",
+    },
+    choices={"memory": ("own", CONSOLIDATED)},
+    numbers=frozenset({"context_tokens"}),
 )

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from evaluation import visibility
 from evaluation.api.filters import is_key
 from evaluation.audits.blindness import find_session, open_sessions
-from evaluation.models import Session, SessionIntent, ToolCall, Turn, Verdict
+from evaluation.models import Session, SessionIntent, ToolCall, Turn, TurnNote, Verdict
 
 
 class ToolCallSerializer(serializers.ModelSerializer[ToolCall]):
@@ -29,9 +29,19 @@ class EventSerializer(serializers.Serializer[dict[str, Any]]):
     note = serializers.CharField(help_text="The text sent with it.")
 
 
+class NoteSerializer(serializers.ModelSerializer[TurnNote]):
+    author = serializers.CharField(source="author.username", default="")
+
+    class Meta:
+        model = TurnNote
+        fields = ["author", "text", "created_at"]
+
+
 class TurnSerializer(serializers.ModelSerializer[Turn]):
     tool_calls = ToolCallSerializer(many=True)
     files = serializers.JSONField(source="snapshot.manifest")
+    aside = serializers.JSONField(help_text="What the agent did beside the conversation: a title and a text each.")
+    notes = NoteSerializer(many=True, help_text="What people noted on the turn.")
     event = EventSerializer(
         allow_null=True, help_text="What opened the session, if nobody said it; user_message is then its text."
     )
@@ -48,6 +58,8 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
             "milliseconds",
             "tool_calls",
             "files",
+            "aside",
+            "notes",
         ]
 
 
@@ -140,5 +152,9 @@ class SessionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """With its turns, tool calls and files, and what was decided of it."""
         row = find_session(request.user, kwargs["pk"])
-        row = self.get_queryset().prefetch_related("turns__snapshot", "turns__tool_calls").get(pk=row.pk)
+        row = (
+            self.get_queryset()
+            .prefetch_related("turns__snapshot", "turns__tool_calls", "turns__notes__author")
+            .get(pk=row.pk)
+        )
         return Response(SessionDetailSerializer(row).data)

@@ -13,7 +13,7 @@ from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.models.agents import REACT
 from evaluation.models.pilots import MODES
-from evaluation.pilots.agents import kind_choices
+from evaluation.pilots.agents import KindParameter, kind_choices, kind_parameters
 from evaluation.pilots.budgets import KINDS
 from evaluation.pilots.plans import APPROVED, bases_for
 from evaluation.pilots.start import LIMITS, MAX_RUNS
@@ -68,6 +68,20 @@ def budget_initial(budgets: Mapping[str, Mapping[str, float]]) -> dict[str, floa
     }
 
 
+def _parameter_field(parameter: KindParameter) -> forms.Field:
+    words: dict[str, Any] = {
+        "label": parameter.name.replace("_", " ").capitalize(),
+        "help_text": parameter.sentence[:1].upper() + parameter.sentence[1:],
+        "required": False,
+    }
+    if parameter.choices:
+        first, *rest = parameter.choices
+        return forms.ChoiceField(choices=[("", first), *((each, each) for each in rest)], **words)
+    if parameter.is_number:
+        return forms.IntegerField(min_value=1, max_value=999_999_999, **words)
+    return forms.CharField(max_length=20_000, widget=forms.Textarea(attrs={"rows": 2}), **words)
+
+
 class BaseChoice(forms.ModelChoiceField[Pilot]):
     def label_from_instance(self, obj: Pilot) -> str:
         return f"Pilot {obj.number}: {obj.agent_name}, {obj.mode_text.label.lower()}"
@@ -77,7 +91,11 @@ class PilotForm(BudgetForm):
     """Defaults are the ``LIMITS`` of a pilot."""
 
     kind = forms.ChoiceField(
-        required=False, label="Kind of agent", initial=REACT, help_text="What the agent does with its model."
+        required=False,
+        label="Kind of agent",
+        initial=REACT,
+        help_text="What the agent does with its model.",
+        widget=forms.Select(attrs={"data-reveals": "kind"}),
     )
     user_style = forms.ChoiceField(
         choices=[(style.value, f"{style}: {text}") for style, text in STYLES.items()],
@@ -124,6 +142,9 @@ class PilotForm(BudgetForm):
         """``pilots``: those whose sessions may be taken over."""
         super().__init__(*args, **options)
         self._choice("kind").choices = [(name, f"{name}: {sentence}") for name, sentence in kind_choices()]
+        self._parameters = kind_parameters()
+        for kind, parameters in self._parameters.items():
+            self.fields |= {f"{kind}_{parameter.name}": _parameter_field(parameter) for parameter in parameters}
         base = self.fields["base"]
         assert isinstance(base, forms.ModelChoiceField)
         base.queryset = bases_for(benchmark, pilots)
@@ -169,6 +190,17 @@ class PilotForm(BudgetForm):
         return data
 
     @property
+    def parameters(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields of each kind of agent that has any."""
+        return [(kind, [self[f"{kind}_{each.name}"] for each in each_of]) for kind, each_of in self._parameters.items()]
+
+    def _params(self) -> dict[str, str]:
+        """Those of the chosen kind that were given."""
+        kind = self.cleaned_data["kind"]
+        given = {each.name: self.cleaned_data.get(f"{kind}_{each.name}") for each in self._parameters.get(kind, ())}
+        return {name: str(value) for name, value in given.items() if value not in (None, "")}
+
+    @property
     def modes(self) -> list[tuple[str, ModeText, bool]]:
         """Each with what it does and costs, and whether it is chosen."""
         return [(mode.value, TEXTS[mode], self["mode"].value() == mode.value) for mode in PilotMode]
@@ -205,7 +237,8 @@ class PilotForm(BudgetForm):
         data = self.cleaned_data
         limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
         names = ("kind", "user_style", "mode", "base", "persona", "tasks", "agent", "user_model", "judge", "runs")
-        return {name: data[name] for name in names} | {"limits": limits, "budgets": budgets_of(data)}
+        chosen = {name: data[name] for name in names}
+        return chosen | {"params": self._params(), "limits": limits, "budgets": budgets_of(data)}
 
     def add_error_to(self, field: str, message: str) -> None:
         self.add_error(field if field in self.fields else None, message)

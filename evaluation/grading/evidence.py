@@ -11,7 +11,7 @@ from evaluation.protocol.history import select_calls
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.sandbox import SandboxUnavailableError
-from evaluation.workspaces.snapshots import Manifest, manifest_reader
+from evaluation.workspaces.snapshots import Manifest, left_by, manifest_reader
 from studio.domain.opening_message import Incoming
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -80,11 +80,11 @@ def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
 def final_manifest(session: Session) -> Manifest:
     last = (
         Turn.objects.filter(session__run=session.run_id)
-        .select_related("snapshot")
+        .select_related("snapshot", "session__left")
         .order_by("-session__position", "-number")
         .first()
     )
-    return last.snapshot.manifest if last else {}
+    return left_by(last).manifest if last else {}
 
 
 def tool_record_of(call: ToolCall) -> ToolRecord:

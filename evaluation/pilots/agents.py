@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from evaluation.agents.kinds import all_kinds, is_informed
+from evaluation.agents.kinds import all_kinds, is_informed, parameter_problem
 from evaluation.models import Agent, ModelEndpoint
 from evaluation.models.agents import REACT
 from evaluation.pilots.plans import PersonaPlan, PilotError
@@ -17,6 +18,27 @@ def kind_choices() -> list[tuple[str, str]]:
     return [(name, kind.sentence) for name, kind in all_kinds().items()]
 
 
+@dataclass(frozen=True)
+class KindParameter:
+    name: str
+    sentence: str
+    choices: tuple[str, ...] = ()
+    """The first is what it is without."""
+    is_number: bool = False
+
+
+def kind_parameters() -> dict[str, list[KindParameter]]:
+    """Of each kind that has any."""
+    return {
+        kind: [
+            KindParameter(name, sentence, known.choices.get(name, ()), name in known.numbers)
+            for name, sentence in known.parameters.items()
+        ]
+        for kind, known in all_kinds().items()
+        if known.parameters
+    }
+
+
 def agent_of(endpoint: ModelEndpoint, kind: str = REACT, params: Mapping[str, str] | None = None) -> Agent:
     """The row, made if there is none yet. Raises PilotError."""
     params = {name: value for name, value in (params or {}).items() if value != ""}
@@ -24,11 +46,10 @@ def agent_of(endpoint: ModelEndpoint, kind: str = REACT, params: Mapping[str, st
     if known is None:
         raise PilotError("kind", f"There is no agent “{kind}”; there are {', '.join(all_kinds())}.")
     for name, value in params.items():
-        if name not in known.parameters:
-            names = ", ".join(known.parameters) or "none"
-            raise PilotError("params", f"“{kind}” has no parameter “{name}”. It has: {names}.")
         if not isinstance(value, str):
             raise PilotError("params", f"The parameter “{name}” must be text.")
+        if problem := parameter_problem(known, name, value):
+            raise PilotError("params", problem)
     name = endpoint.name if kind == REACT and not params else f"{endpoint.name} · {kind}"
     defaults: dict[str, Any] = {"name": lambda: _free_name(name)}
     row, _ = Agent.objects.get_or_create(kind=kind, params=params, endpoint=endpoint, defaults=defaults)

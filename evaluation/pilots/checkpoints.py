@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from django.db import transaction
 
@@ -15,10 +17,10 @@ from evaluation.grading.judges import ModelIntentJudge
 from evaluation.leases.sessions import LeaseLostError, leased_row, lock_leased_row
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.pilots.journal import forget_stored
-from evaluation.protocol.participants import Agent, AgentReply, ToolRecord
+from evaluation.protocol.participants import Agent, AgentReply, Aside, ClosingAgent, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
 from evaluation.workspaces.app_states import AppStates
-from evaluation.workspaces.snapshots import Manifest, stage_files, take_snapshot
+from evaluation.workspaces.snapshots import Manifest, left_by, stage_files, take_snapshot
 from studio.domain.opening_message import Event, Incoming, opening_of, text_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
@@ -51,14 +53,14 @@ def load_workspace(session: Session, task: TaskSpec, persona: PersonaSpec) -> Ma
     """
     last = (
         Turn.objects.filter(session__run=session.run_id, session__position__lte=session.position)
-        .select_related("snapshot", "session")
+        .select_related("snapshot", "session__left")
         .order_by("-session__position", "-number")
         .first()
     )
     if last is not None and last.session_id == session.pk:
         stored: Manifest = last.snapshot.manifest
         return stored
-    before = last.snapshot if last else session.run.start
+    before = left_by(last) if last else session.run.start
     manifest: Manifest = before.manifest if before else {}
     without_turns = Session.objects.filter(
         run=session.run_id,
@@ -115,7 +117,24 @@ class SnapshottingAgent:
             reply.tokens,
             storable(dict(reply.state)),
             storable(reply.note),
+            reply.aside,
         )
+
+    def close(self) -> dict[str, Any]:
+        """What the session's row gets when its conversation is over and another session follows it."""
+        if not isinstance(self.inner, ClosingAgent):
+            return {}
+        self.number += 1
+        aside = self.inner.close()
+        if not aside:
+            return {}
+        before = self.session.turns.select_related("snapshot").order_by("-number")[0].snapshot
+        left = take_snapshot(self.session.run, self.folder, before.manifest, before, before.apps)
+        return {"left": left, "closing": aside_to_json(aside)}
+
+
+def aside_to_json(aside: Iterable[Aside]) -> list[dict[str, str]]:
+    return [storable(asdict(each)) for each in aside]
 
 
 def store_provided_intents(session: Session, task: TaskSpec) -> None:
@@ -155,6 +174,7 @@ def store_turn(
         agent_state=agent.record.shorten(taken.reply.state),
         next_message=text_of(after.message),
         next_style=taken.style if after.message else "",
+        aside=aside_to_json(taken.reply.aside),
         snapshot=agent.snapshot,
         agent_tokens=taken.reply.tokens.total,
         milliseconds=int(agent.seconds * 1000),

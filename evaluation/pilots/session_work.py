@@ -139,6 +139,8 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
             max_turns=int(session.run.pilot.limits.get("turns") or 30),
             speak=speaker(session, persona, judge.judging, record, lambda: agent.number),
         )
+        followed = end.ending != "failed" and session.run.sessions.filter(position__gt=session.position).exists()
+        closing = agent.close() if followed else {}
     covered = sum(item.status in COVERED for item in end.intents)
     now = timezone.now()
     if end.ending == "failed":
@@ -153,7 +155,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
             cost=usage.cost,
         )
         return False
-    if not leased_row(session).update(ended_at=now, covered=covered, attempts=1, failing_since=None):
+    if not leased_row(session).update(ended_at=now, covered=covered, attempts=1, failing_since=None, **closing):
         raise LeaseLostError
     close_judging(judge.judging)
     return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from studio.domain.opening_message import Incoming
 
@@ -47,6 +47,14 @@ class ToolRecord:
 
 
 @dataclass(frozen=True)
+class Aside:
+    """Work of an agent beside the conversation: a summary it made, or what it put into its memory."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
 class AgentReply:
     text: str
     tool_calls: tuple[ToolRecord, ...] = ()
@@ -55,6 +63,7 @@ class AgentReply:
     """JSON that lets the agent resume after this turn in another process; opaque to everyone else."""
     note: str = ""
     """One sentence on why the turn ended early (a limit reached); empty if it did not."""
+    aside: tuple[Aside, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,15 @@ class Agent(Protocol):
 
     def reply(self, message: Incoming) -> AgentReply:
         """Take one turn. Raises AgentError, or InfrastructureError, which is not the agent's fault."""
+        ...
+
+
+@runtime_checkable
+class ClosingAgent(Protocol):
+    """An agent that has work to do between its sessions."""
+
+    def close(self) -> tuple[Aside, ...]:
+        """Called when a session is over and another follows. Raises as ``reply`` does."""
         ...
 
 

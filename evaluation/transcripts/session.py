@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.template.defaultfilters import pluralize
@@ -15,6 +15,7 @@ from evaluation.grading.judged import load_judged
 from evaluation.grading.judgings import rules_of, scoring_choice
 from evaluation.models import Session, ToolCall, Turn
 from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
+from evaluation.transcripts.money import NOTHING, TurnCost, costs_by_turn
 from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_outcomes, item_outcomes
 from evaluation.transcripts.passages import highlight, highlight_markdown
 from evaluation.workspaces.files import FileRow, changed_files, manifest_before, manifests_before, read_small_texts
@@ -64,6 +65,7 @@ class TurnView:
     intents: tuple[IntentOutcome, ...]
     items: tuple[ItemOutcome, ...]
     """First met in this turn; ``intents`` were resolved in it."""
+    cost: TurnCost = NOTHING
 
     @property
     def summary(self) -> str:
@@ -82,6 +84,8 @@ class SessionTranscript:
     items: list[ItemOutcome]
     befores: Mapping[int, Manifest]
     evidence: LocatedEvidence = field(default_factory=LocatedEvidence)
+    closing_cost: TurnCost = NOTHING
+    """Of what the agent did after the last turn."""
 
     @property
     def covered(self) -> int:
@@ -100,15 +104,21 @@ def load_transcript(session: Session) -> SessionTranscript:
     before = manifests_before(session, turns, manifest_before(session, task, persona))
     files = _texts(task, turns)
     evidence = locate_evidence(verdicts, turns, files)
+    costs = costs_by_turn(session)
     return SessionTranscript(
         task=task,
         turns=[
-            _turn(turn, before[turn.number], evidence, files.get(turn.number, {}), intents, items) for turn in turns
+            replace(
+                _turn(turn, before[turn.number], evidence, files.get(turn.number, {}), intents, items),
+                cost=costs.get(turn.number, NOTHING),
+            )
+            for turn in turns
         ],
         intents=intents,
         items=items,
         befores=before,
         evidence=evidence,
+        closing_cost=costs.get(len(turns) + 1, NOTHING),
     )
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from evaluation import visibility
 from evaluation.audits.blindness import find_session, open_sessions
 from evaluation.grading.script_versions import is_graded_by_older_script
 from evaluation.models import Session, Turn
 from evaluation.transcripts.beside import side_by_side
+from evaluation.transcripts.notes import NoteError, add_note, delete_note
 from evaluation.transcripts.passages import highlight
 from evaluation.transcripts.session import SessionTranscript, load_transcript
 from evaluation.workspaces.files import compare_texts, file_rows, manifest_before, open_file, sizes_of
 from evaluation.workspaces.snapshots import Manifest
-from studio.access import SignedInRequest
+from studio.access import SignedInRequest, may, require
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Blob
@@ -56,6 +58,7 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
         "numbers": numbers,
         "previous": before,
         "next": after,
+        "can_note": may(request.user, row.run.pilot.benchmark, "comment"),
         "others": others.exclude(turn_count=0).order_by("-pk")[:OTHERS],
     }
     template = "evaluation/sessions/session.html"
@@ -117,6 +120,28 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
             "turns": range(1, row.turn_count + 1),
         },
     )
+
+
+@login_required
+@require_POST
+def turn_notes(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
+    """Add ``text``, or delete the own note ``delete``. For htmx the turn's notes."""
+    row = find_session(request.user, pk)
+    require(request.user, row.run.pilot.benchmark, "comment")
+    turn = get_object_or_404(row.turns, number=number)
+    context = {"session": row, "turn": turn, "can_note": True}
+    if key := request.POST.get("delete"):
+        delete_note(turn, request.user, key)
+    else:
+        try:
+            add_note(turn, request.user, request.POST.get("text", ""))
+        except NoteError as error:
+            context |= {"note_error": str(error), "note_text": request.POST.get("text", "")}
+            if not request.htmx:
+                messages.error(request, str(error))
+    if not request.htmx:
+        return redirect(f"{row.get_absolute_url()}#turn-{number}")
+    return render(request, "evaluation/sessions/parts/notes.html", context)
 
 
 @login_required

@@ -112,22 +112,27 @@ def snapshot_before(session: Session) -> Snapshot | None:
     """The state that a session found: after the last turn before it, or the start of its run. None: the episode's
     initial state."""
     last = _turns(session.run_id).filter(session__position__lt=session.position).first()
-    return last.snapshot if last else session.run.start
+    return left_by(last) if last else session.run.start
 
 
 def snapshot_after(session: Session) -> Snapshot | None:
     """The state that the next session of its run finds."""
     last = _turns(session.run_id).filter(session__position__lte=session.position).first()
-    return last.snapshot if last else session.run.start
+    return left_by(last) if last else session.run.start
 
 
 def _turns(run_id: int) -> QuerySet[Turn]:
     """Last first."""
     return (
         Turn.objects.filter(session__run=run_id)
-        .select_related("snapshot", "session")
+        .select_related("snapshot", "session__left")
         .order_by("-session__position", "-number")
     )
+
+
+def left_by(last: Turn) -> Snapshot:
+    """The state after a session whose last turn this is."""
+    return last.session.left or last.snapshot
 
 
 def manifest_reader(manifest: Manifest) -> Callable[[str], bytes | None]:

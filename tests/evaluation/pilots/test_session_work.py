@@ -137,7 +137,7 @@ def test_an_environment_trigger_opens_its_session_as_an_event_that_nobody_said(s
     assert "<event" not in traces[-1]
 
     session = Session.objects.get(run__pilot=pilot)
-    client.force_login(person(pilot.benchmark, "manager"))
+    client.force_login(person(pilot.benchmark, "reviewer"))
     page = client.get(session.get_absolute_url()).content.decode()
     assert "Event: feed" in page and "Fees rise" in page and 'class="said user"' not in page.split('id="turn-2"')[0]
     document = client.get(f"/api/sessions/{session.pk}/").json()

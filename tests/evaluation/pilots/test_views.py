@@ -270,3 +270,21 @@ def test_results_say_that_agent_and_judge_were_the_same_model(client: Client):
 
     assert ("were the same model" in before, "were the same model" in after) == (False, True)
     assert json.loads(client.get(f"/pilots/{pilot.pk}/report.json").content)["agent_judges_itself"] is True
+
+
+def test_parameters_of_an_agent_are_chosen_on_the_start_page(client: Client):
+    benchmark = benchmark_of(task("a"))
+    client.force_login(person(benchmark, "author"))
+    address = f"/benchmarks/{benchmark.slug}/pilots/new/"
+    given = {
+        "react_memory": "consolidated",
+        "react_context_tokens": "30000",
+        "react_instructions": "",
+        "no-op_text": "x",
+    }
+
+    refused = client.post(address, choice(kind="react", **given | {"react_context_tokens": "0"}))
+    assert refused.context["form"].errors.keys() == {"react_context_tokens"}
+    assert 'data-when="react"' in refused.content.decode()
+    assert client.post(address, choice(kind="react", **given)).status_code == 302
+    assert Pilot.objects.get().agent_kind.params == {"memory": "consolidated", "context_tokens": "30000"}

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import pytest
 from django.test import Client
 
-from evaluation.models import Session
+from evaluation.grading.judgings import open_judging
+from evaluation.models import Judging, JudgingRound, ModelCall, Session, TurnNote
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.transcripts.money import TurnCost, costs_by_turn
 from tests.evaluation.builders import benchmark_of, file, intents, rubric, task
 from tests.evaluation.factories import finish, person, pilot_row, resolve_intent, turn, verdict
 
@@ -229,3 +232,74 @@ def test_nothing_stands_beside_a_session_but_another_of_its_task_that_one_may_se
     elsewhere = finish(pilot_row())
     for other in (key, str(elsewhere.pk), str(session.pk)):
         assert client.get(f"/sessions/{session.pk}/?beside={other}").status_code == 404
+
+
+def test_each_turn_says_what_it_cost_without_what_judging_again_took(client: Client):
+    session = session_of(client)
+    turn(session, 1)
+    turn(session, 2)
+    judging = open_judging(session, "strict")
+    called(session, 1, "agent", 100, "0.02")
+    called(session, 1, "checklist_strict", 50, "0.01", judging=judging)
+    called(session, 1, "agent", 7, "0.5", attempts=0)  # answered from the record
+    called(session, 3, "agent", 10, "0.04")
+    again = JudgingRound.objects.create(
+        pilot=session.run.pilot, number=2, purpose="rejudging", judge=judging.judge, prompts=judging.prompts
+    )
+    other = Judging.objects.create(
+        session=session, round=again, scoring="strict", endpoint=judging.endpoint, judge=judging.judge, prompts={}
+    )
+    called(session, 1, "checklist_strict", 50, "0.3", judging=other)
+
+    assert costs_by_turn(session) == {
+        1: TurnCost(2, 150, Decimal("0.03")),
+        3: TurnCost(1, 10, Decimal("0.04")),
+    }
+    page = " ".join(read(client, session).split())
+    assert "$0.0300 for 2 calls" in page
+    assert "for 0 calls" in page
+
+
+def called(session: Session, turn: int, purpose: str, tokens: int, cost: str, **fields: object) -> None:
+    ModelCall.objects.create(
+        session=session,
+        turn=turn,
+        purpose=purpose,
+        prompt_tokens=tokens,
+        cost=Decimal(cost),
+        endpoint=session.run.pilot.agent,
+        request_hash=str(ModelCall.objects.count()),
+        content=b"",
+        answered=True,
+        **fields,
+    )
+
+
+def test_notes_on_a_turn_are_seen_by_all_and_deleted_by_their_author_alone(client: Client):
+    session = session_of(client, role="reviewer")
+    first = turn(session, 1)
+    address = f"/sessions/{session.pk}/turns/1/notes/"
+
+    assert client.post(address, {"text": " It guessed the <fee>. "}).status_code == 302
+    empty = client.post(address, {"text": " "}, headers={"HX-Request": "true"})
+    note = TurnNote.objects.get(turn=first)
+    assert "Write the note first." in empty.content.decode()
+    assert "It guessed the &lt;fee&gt;." in read(client, session)
+    assert client.get(f"/api/sessions/{session.pk}/").json()["turns"][0]["notes"][0]["text"] == "It guessed the <fee>."
+
+    client.force_login(person(session.run.pilot.benchmark, "author"))
+    client.post(address, {"delete": note.pk})
+    assert "It guessed the &lt;fee&gt;." in read(client, session)
+    client.force_login(note.author)
+    client.post(address, {"delete": note.pk})
+    assert not TurnNote.objects.exists()
+
+
+def test_a_viewer_reads_notes_and_writes_none(client: Client):
+    session = session_of(client)
+    TurnNote.objects.create(turn=turn(session, 1), text="Read me.")
+
+    page = read(client, session)
+
+    assert "Read me." in page and "A former member" in page and "Add a note" not in page
+    assert client.post(f"/sessions/{session.pk}/turns/1/notes/", {"text": "x"}).status_code == 403

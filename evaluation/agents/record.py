@@ -1,0 +1,34 @@
+"""A conversation as text, for a model that is to shorten or consolidate it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from studio.domain.opening_message import EVENT_MARK
+
+MAX_RESULT = 4_000
+"""Characters of a tool's result."""
+
+
+def write_record(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Without the system message that briefs the agent."""
+    return "\n".join(line for message in messages for line in _lines(message))
+
+
+def is_opening(message: Mapping[str, Any]) -> bool:
+    """Whether it opens a turn: words of the user, or an event."""
+    return message["role"] == "user" or (
+        message["role"] == "system" and str(message.get("content")).startswith(EVENT_MARK)
+    )
+
+
+def _lines(message: Mapping[str, Any]) -> list[str]:
+    role, text = message["role"], str(message.get("content") or "")
+    if role == "system":
+        return [f"EVENT: {text}"] if is_opening(message) else []
+    if role == "tool":
+        return [f"RESULT: {text if len(text) <= MAX_RESULT else text[:MAX_RESULT] + ' [cut]'}"]
+    lines = [f"{role.upper()}: {text}"] if text else []
+    functions = (call["function"] for call in message.get("tool_calls") or ())
+    return lines + [f"CALL: {function['name']}({function['arguments']})" for function in functions]

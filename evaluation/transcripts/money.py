@@ -1,0 +1,34 @@
+"""What each turn of a session cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Count, F, Q, Sum
+
+from evaluation.models import Session
+
+
+@dataclass(frozen=True)
+class TurnCost:
+    """``calls`` that were sent, with what their endpoints counted."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: Decimal = Decimal(0)
+
+
+NOTHING = TurnCost()
+
+
+def costs_by_turn(session: Session) -> dict[int, TurnCost]:
+    """As the session ran: agent, user and judge, without what judging it again took. What the agent did after the
+    last turn stands under the next number."""
+    rows = session.model_calls.filter(Q(judging=None) | Q(judging__round__number=1), attempts__gt=0)
+    sums = (
+        rows.order_by()
+        .values_list("turn")
+        .annotate(Count("pk"), Sum(F("prompt_tokens") + F("completion_tokens")), Sum("cost"))
+    )
+    return {turn: TurnCost(*of_turn) for turn, *of_turn in sums}
