@@ -70,9 +70,9 @@ class ContextBudget:
         return {"role": "system", "content": f"{briefing}{_HEADING}{said}\n\nSummary of the rest:\n{self._summary}"}
 
     def _size(self, messages: Messages) -> int:
-        known = self._counted if self._messages <= len(messages) else 0
-        fresh = messages[self._messages :] if known else messages
-        return int(known) + sum(map(_characters, fresh)) // CHARACTERS
+        """As its endpoint counted, or by its characters if that is more: not every endpoint counts."""
+        sizes = [_characters(message) // CHARACTERS for message in messages]
+        return max(sum(sizes), int(self._counted) + sum(sizes[self._messages :]))
 
 
 def _present(messages: Sequence[Mapping[str, Any]]) -> tuple[int, int]:

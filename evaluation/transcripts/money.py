@@ -26,9 +26,6 @@ def costs_by_turn(session: Session) -> dict[int, TurnCost]:
     """As the session ran: agent, user and judge, without what judging it again took. What the agent did after the
     last turn stands under the next number."""
     rows = session.model_calls.filter(Q(judging=None) | Q(judging__round__number=1), attempts__gt=0)
-    sums = (
-        rows.order_by()
-        .values_list("turn")
-        .annotate(Count("pk"), Sum(F("prompt_tokens") + F("completion_tokens")), Sum("cost"))
-    )
-    return {turn: TurnCost(*of_turn) for turn, *of_turn in sums}
+    used = Sum(F("prompt_tokens") + F("completion_tokens"))
+    sums = rows.order_by().values_list("turn").annotate(calls=Count("pk"), used=used, paid=Sum("cost"))
+    return {turn: TurnCost(calls, used, paid) for turn, calls, used, paid in sums}

@@ -176,7 +176,7 @@ RULES = {
     "evaluation:session": "GET view",
     "evaluation:session_file": "GET view",
     "evaluation:session_download": "GET view",
-    "evaluation:turn_notes": "POST comment",
+    "evaluation:session_notes": "POST comment",
     "evaluation:releases": "GET user",
     "evaluation:results": "GET view",
     "evaluation:result_sessions": "GET view",
