@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from django.db import IntegrityError, OperationalError, connection, models
 
@@ -26,13 +26,24 @@ from evaluation.models import (
     Session,
 )
 from evaluation.models.calls import RecordedCall, decode_calls, decode_chain
+from evaluation.models.inserts import Statement, insert_or_ignore
 from evaluation.models.pilots import Role
 from studio.domain.storable import storable
 
 RESTART_SECONDS = 60.0
 T = TypeVar("T")
-AfterAnswer = Callable[[str, int, Decimal], None]
-"""Takes an answered call's purpose, tokens and cost."""
+
+
+class Counting(Protocol):
+    """Counts answered calls, in the statement that stores them."""
+
+    def statement(self, purpose: str, tokens: int, cost: Decimal) -> Statement:
+        """With ``RETURNING``."""
+        ...
+
+    def counted(self, row: tuple[Any, ...] | None, tokens: int, cost: Decimal) -> None:
+        """``row`` is what the statement gave."""
+        ...
 
 
 class RecordOwnerDeletedError(Exception):
@@ -90,7 +101,7 @@ class CallRecord:
         owner: models.Model,
         on_scripted_answer: Callable[[], None],
         before_sending: Callable[[], None] = lambda: None,
-        after_answer: AfterAnswer = lambda purpose, tokens, cost: None,
+        counting: Counting | None = None,
         group: str = "",
     ) -> None:
         self._kind = kind
@@ -102,7 +113,7 @@ class CallRecord:
         self.group = group or f"{kind.owner} {owner.pk}"
         self.before_sending = before_sending
         """Raises if nothing may be sent any more."""
-        self.after_answer = after_answer
+        self._counting = counting
         self.answered: dict[str, int] = dict(self._rows(answered=True).values_list("request_hash", "pk"))
         """Keys of answered calls by request hash."""
 
@@ -145,10 +156,15 @@ class CallRecord:
             content=content,
             answered=response is not None,
         )
+        tokens = call.prompt_tokens + call.completion_tokens
+        counting = self._counting if call.answered else None
+        also = counting.statement(purpose, tokens, Decimal(call.cost)) if counting else None
         try:
-            pk = through_restarts(lambda: insert_or_ignore(call))
+            pk, counted = through_restarts(lambda: insert_or_ignore(call, also))
         except IntegrityError as error:
             raise RecordOwnerDeletedError from error
+        if counting:
+            counting.counted(counted, tokens, Decimal(call.cost))
         if pk is None:  # another process stored the same request first
             self._loaded = None
             pk = self._rows(answered=True, request_hash=call.request_hash).values_list("pk", flat=True).get()
@@ -252,8 +268,6 @@ class CallRecorder:
             milliseconds=max(call.milliseconds, 0),
             attempts=min(call.attempts, 32_767),
         )
-        if call.response is not None:
-            self._record.after_answer(self._purpose, call.tokens.total, call.cost)
         if call.is_scripted:
             self._record.on_scripted_answer()
 
@@ -261,7 +275,7 @@ class CallRecorder:
 def session_record(
     session: Session,
     before_sending: Callable[[], None] = lambda: None,
-    after_answer: AfterAnswer = lambda purpose, tokens, cost: None,
+    counting: Counting | None = None,
 ) -> CallRecord:
     """For the holder of the session's lease. A scripted answer marks the whole pilot as scripted."""
     pilot = session.run.pilot
@@ -270,7 +284,7 @@ def session_record(
         session,
         lambda: _mark_scripted(pilot),
         before_sending,
-        after_answer,
+        counting,
         group=_group_of(pilot),
     )
 
@@ -310,18 +324,3 @@ def _mark_scripted(row: Pilot | Judging | Rehearsal | Proposal, **conditions: An
     if not row.scripted:
         type(row)._default_manager.filter(pk=row.pk, **conditions).update(scripted=True)
         row.scripted = True
-
-
-def insert_or_ignore(row: models.Model) -> int | None:
-    """The key of the new row; None if a unique constraint has one like it. In one statement, unlike Django's ways."""
-    table, fields = row._meta.db_table, [field for field in row._meta.concrete_fields if not field.primary_key]
-    columns = ", ".join(f'"{field.column}"' for field in fields)
-    values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
-    marks = ", ".join(["%s"] * len(fields))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f'INSERT INTO "{table}" ({columns}) VALUES ({marks}) ON CONFLICT DO NOTHING RETURNING "id"',  # noqa: S608  # names are the model's
-            values,
-        )
-        found: tuple[int] | None = cursor.fetchone()
-    return found[0] if found else None

@@ -11,6 +11,7 @@ from django.utils import timezone
 from evaluation.grading.credit import DEFAULT_RULES, CreditRule
 from evaluation.models import Judging, JudgingRound, ModelEndpoint, Pilot, Rehearsal, ScoringChoice, Session
 from evaluation.models.endpoints import freeze_endpoint, thaw_endpoint
+from evaluation.models.inserts import insert_or_ignore
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
 from evaluation.protocol.prompt_files import NAMES, PromptName, load_prompt
@@ -39,22 +40,21 @@ def open_first_round(pilot: Pilot, by: User | None) -> JudgingRound:
 def open_judging(session: Session, scoring: str) -> Judging:
     """The session's own, in the pilot's first round."""
     pilot = session.run.pilot
-    found = Judging.objects.filter(session=session, round__number=1, scoring=scoring, sample=1).first()
-    if found is not None:
-        return found
     first = JudgingRound.objects.get(pilot=pilot, number=1)
     role: Role = "judge" if scoring else "user_model"
-    row, _ = Judging.objects.get_or_create(
+    row = Judging(
         session=session,
         round=first,
         scoring=scoring,
         sample=1,
-        defaults={
-            "endpoint": getattr(pilot, role),
-            "judge": freeze_endpoint(pilot.endpoint(role)),
-            "prompts": {name: first.prompts[name] for name in prompt_names(scoring)},
-        },
+        endpoint=getattr(pilot, role),
+        judge=freeze_endpoint(pilot.endpoint(role)),
+        prompts={name: first.prompts[name] for name in prompt_names(scoring)},
     )
+    row.pk, _ = insert_or_ignore(row)
+    if row.pk is None:
+        return Judging.objects.get(session=session, round=first, scoring=scoring, sample=1)
+    row._state.adding = False
     return row
 
 

@@ -8,15 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from evaluation.agents import World
 from evaluation.call_records import CallRecord
 from evaluation.grading.intents import intent_verdicts
 from evaluation.grading.judges import ModelIntentJudge
-from evaluation.leases.sessions import LeaseLostError, leased_row, lock_leased_row
-from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
-from evaluation.pilots.journal import forget_stored
+from evaluation.leases.sessions import LeaseLostError, lock_leased_row
+from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn
+from evaluation.models.inserts import insert_rows
 from evaluation.protocol.participants import Agent, AgentReply, Aside, ClosingAgent, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
 from evaluation.workspaces.app_states import AppStates
@@ -25,7 +25,6 @@ from studio.domain.opening_message import Event, Incoming, opening_of, text_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
-from studio.models.transactions import atomic_with_retry
 
 
 def load_progress(session: Session, task: TaskSpec) -> Progress:
@@ -149,23 +148,21 @@ def store_provided_intents(session: Session, task: TaskSpec) -> None:
             SessionIntent.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-@atomic_with_retry
+_HOLD = """
+UPDATE evaluation_session SET turn_count = %s, covered = %s, attempts = 1, failing_since = NULL
+WHERE id = %s AND claimed_by = %s AND state = 'running' RETURNING id"""
+_FORGET = """
+DELETE FROM evaluation_madecall
+WHERE session_id = %s AND turn <= %s AND NOT outside AND EXISTS (SELECT FROM held)"""
+
+
 def store_turn(
     agent: SnapshottingAgent, judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken, after: Progress
 ) -> None:
-    """Raises LeaseLostError; then nothing is stored."""
+    """In one statement. Raises LeaseLostError; then nothing is stored."""
     session = agent.session
     assert agent.snapshot is not None
-    held = leased_row(session).update(
-        turn_count=taken.number,
-        attempts=1,
-        failing_since=None,
-        covered=sum(item.status in COVERED for item in after.intents),
-    )
-    if not held:
-        raise LeaseLostError
-    turn = Turn.objects.create(
-        session=session,
+    turn = Turn(
         number=taken.number,
         user_message=text_of(taken.message),
         event=taken.message.to_json() if isinstance(taken.message, Event) else None,
@@ -179,9 +176,8 @@ def store_turn(
         agent_tokens=taken.reply.tokens.total,
         milliseconds=int(agent.seconds * 1000),
     )
-    ToolCall.objects.bulk_create(
+    calls = [
         ToolCall(
-            turn=turn,
             position=position,
             name=call.name,
             arguments=call.arguments,
@@ -193,12 +189,30 @@ def store_turn(
             effects=list(call.effects),
         )
         for position, call in enumerate(taken.reply.tool_calls, start=1)
-    )
-    if taken.reply.tool_calls:
-        forget_stored(session, taken.number)
-    Verdict.objects.bulk_create(intent_verdicts(judge, task, taken))
-    SessionIntent.objects.bulk_create(
-        SessionIntent(session=session, index=index, uid=task.intents[index - 1].uid, status=status, turn=taken.number)
+    ]
+    resolved = [
+        SessionIntent(index=index, uid=task.intents[index - 1].uid, status=status, turn=taken.number)
         for index, status in taken.resolved.items()
-    )
+    ]
+    of_session = {"session_id": "held.id"}
+    covered = sum(item.status in COVERED for item in after.intents)
+    parts = {
+        "held": (_HOLD, [taken.number, covered, session.pk, session.claimed_by]),
+        "turn": insert_rows([turn], "held", of_session),
+    }
+    if calls:
+        parts["calls"] = insert_rows(calls, "turn", {"turn_id": "turn.id"})
+        parts["forgotten"] = (_FORGET, [session.pk, taken.number])
+    if verdicts := intent_verdicts(judge, task, taken):
+        parts["verdicts"] = insert_rows(verdicts, "held", {})
+    if resolved:
+        parts["intents"] = insert_rows(resolved, "held", of_session)
+    with connection.cursor() as cursor:
+        statement = ", ".join(f"{name} AS ({part})" for name, (part, _) in parts.items())
+        cursor.execute(
+            f"WITH {statement} SELECT id FROM held",  # noqa: S608  # names are the models'
+            [value for _, values in parts.values() for value in values],
+        )
+        if not cursor.fetchone():
+            raise LeaseLostError
     session.turn_count = taken.number

@@ -11,6 +11,7 @@ from typing import Any
 
 from evaluation.leases.sessions import LeaseLostError, leased_row
 from evaluation.models import MadeCall, Session
+from evaluation.models.inserts import insert_or_ignore
 from evaluation.protocol.participants import ToolRecord
 from studio.domain.storable import storable
 
@@ -51,17 +52,11 @@ class SessionJournal:
         return {row.key: row for row in MadeCall.objects.filter(session=self._session)}
 
     def _store(self, turn: int, key: str, name: str, **fields: Any) -> None:
-        row = MadeCall(session=self._session, turn=turn, key=key, name=storable(name)[:200], **fields)
-        MadeCall.objects.bulk_create([row], ignore_conflicts=True)
+        insert_or_ignore(MadeCall(session=self._session, turn=turn, key=key, name=storable(name)[:200], **fields))
 
 
 def call_key(session: int, turn: int, number: int, name: str, arguments: str) -> str:
     return hashlib.sha256(json.dumps([session, turn, number, name, arguments]).encode()).hexdigest()
-
-
-def forget_stored(session: Session, turn: int) -> None:
-    """In the transaction that stores the turn."""
-    MadeCall.objects.filter(session=session, turn__lte=turn, outside=False).delete()
 
 
 def _to_json(record: ToolRecord) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from django.db.models import Count, F, Window
 from django.db.models.functions import RowNumber
 
 from evaluation.leases.queue import send
-from evaluation.leases.sessions import State, leasable
+from evaluation.leases.sessions import State, leasable, leasable_in_run
 from evaluation.models import Session
 
 WAKE = "evaluation.tasks.wake"
@@ -43,7 +43,7 @@ def due_sessions(limit: int, *, pilot_id: int | None = None) -> list[int]:
 
 
 def due_in_run(run_id: int) -> list[int]:
-    return list(leasable().filter(run=run_id).order_by("position").values_list("pk", flat=True))
+    return leasable_in_run(run_id)
 
 
 def fair_order(due: Mapping[int, Iterable[int]], running: Mapping[int, int]) -> list[int]:

@@ -94,7 +94,7 @@ def _work(session: Session, hand_on: HandOn) -> None:
     task = task_of(session.revision_id)
     persona = persona_of(session.run.persona_revision_id)
     spending = SessionSpending(session)
-    record = session_record(session, spending.check, spending.add)
+    record = session_record(session, spending.check, spending)
     if session.ended_at is None:
         if not _converse(session, task, persona, record):
             return

@@ -10,10 +10,10 @@ from typing import Any
 
 from django.db import connection
 
-from evaluation.call_records import through_restarts
 from evaluation.leases.connections import give_back_connection
 from evaluation.leases.sessions import LeaseLostError
 from evaluation.models import Session
+from evaluation.models.inserts import Statement
 from evaluation.pilots.budgets import SharedSpending, Spent
 from evaluation.pilots.usage import PART_BY_PURPOSE
 
@@ -26,9 +26,9 @@ _HELD = "select 1 from evaluation_session where id = %s and claimed_by = %s and 
 _SPEND = """
 update evaluation_session
 set calls = calls + 1,
-    cost = cost + %(cost)s,
-    tokens = tokens || jsonb_build_object(%(part)s::text, coalesce((tokens ->> %(part)s)::bigint, 0) + %(used)s)
-where id = %(session)s
+    cost = cost + %s,
+    tokens = tokens || jsonb_build_object(%s::text, coalesce((tokens ->> %s)::bigint, 0) + %s)
+where id = %s
 returning claimed_by, calls, cost, tokens
 """
 
@@ -55,26 +55,16 @@ class SessionSpending:
         shared_spending.check(self._pilot.pk, self._pilot.benchmark_id, self._spent)
         give_back_connection()
 
-    def add(self, purpose: str, tokens: int, cost: Decimal) -> None:
-        """Count an answered call, even one whose session was cancelled meanwhile: it was paid for."""
-        used: dict[str, Any] = {
-            "part": PART_BY_PURPOSE[purpose],
-            "used": tokens,
-            "cost": cost,
-            "session": self._session.pk,
-        }
-        rows: list[tuple[str, int, Decimal, str | dict[str, int]]] = []
+    def statement(self, purpose: str, tokens: int, cost: Decimal) -> Statement:
+        """Counts an answered call, even one whose session was cancelled meanwhile: it was paid for."""
+        part = PART_BY_PURPOSE[purpose]
+        return _SPEND, [cost, part, part, tokens, self._session.pk]
 
-        def spend() -> None:
-            with connection.cursor() as cursor:
-                cursor.execute(_SPEND, used)
-                rows.extend(cursor.fetchall())
-
-        through_restarts(spend)
+    def counted(self, row: tuple[Any, ...] | None, tokens: int, cost: Decimal) -> None:
         shared_spending.add(self._pilot.pk, Spent(tokens, 1, cost))
         self._held_at = 0.0
-        if rows:
-            token, calls, paid, parts = rows[0]
+        if row:
+            token, calls, paid, parts = row
             self._spent = _spent(calls, paid, json.loads(parts) if isinstance(parts, str) else parts)
             self._held_at = time.monotonic() if token == self._session.claimed_by else 0.0
         give_back_connection()  # tools may take long

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from django.db.models import QuerySet
 
 from evaluation.models import Run, Session, Snapshot, Turn
+from evaluation.models.inserts import insert_or_ignore
 from evaluation.protocol.participants import AgentError
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
@@ -84,8 +85,8 @@ def take_snapshot(
     hashed = [manifest, states] if states else manifest
     digest = hashlib.sha256(json.dumps(hashed, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
     row = Snapshot(run=run, manifest=manifest, sha256=digest, apps=states)
-    Snapshot.objects.bulk_create([row], ignore_conflicts=True)
-    return Snapshot.objects.get(run=run, sha256=digest)
+    row.pk, _ = insert_or_ignore(row)
+    return row if row.pk else Snapshot.objects.get(run=run, sha256=digest)
 
 
 def store_files(folder: Path, known: Manifest) -> dict[str, str]:

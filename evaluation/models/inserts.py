@@ -1,0 +1,71 @@
+"""Rows written in single statements.
+
+A statement is a transaction of its own, so that what belongs together costs one round trip and one commit. Django's
+ways take a transaction with several statements each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from django.db import connection, models
+
+Statement = tuple[str, list[Any]]
+
+
+def insert_or_ignore(row: models.Model, also: Statement | None = None) -> tuple[int | None, tuple[Any, ...] | None]:
+    """The key of the new row, None if a unique constraint has one like it; and the row that ``also``, a statement with
+    ``RETURNING``, gave in the same transaction."""
+    fields = _fields(type(row))
+    values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
+    marks = ", ".join(["%s"] * len(fields))
+    insert = (
+        f'INSERT INTO "{row._meta.db_table}" ({_names(fields)}) VALUES ({marks}) ON CONFLICT DO NOTHING RETURNING "id"'  # noqa: S608  # names are the model's
+    )
+    with connection.cursor() as cursor:
+        if also is None:
+            cursor.execute(insert, values)
+            found = cursor.fetchone()
+            return (found[0] if found else None), None
+        statement, parameters = also
+        cursor.execute(
+            f"WITH new AS ({insert}), other AS ({statement}) "  # noqa: S608  # likewise
+            "SELECT (SELECT id FROM new), other.* FROM (SELECT 1) AS one LEFT JOIN other ON true",
+            [*values, *parameters],
+        )
+        key, *rest = cursor.fetchone()
+    return key, (tuple(rest) if any(value is not None for value in rest) else None)
+
+
+def insert_rows(rows: Sequence[models.Model], source: str, given: Mapping[str, str]) -> Statement:
+    """A part of a statement, to insert ``rows``, of one model, for each row of ``source``, a part before it.
+
+    ``given`` are columns that come from ``source``, as expressions.
+    """
+    kind = type(rows[0])
+    fields = [field for field in _fields(kind) if field.column not in given]
+    typed = ", ".join(f'"{field.column}" {field.db_type(connection)}' for field in fields)
+    document = [{field.column: _plain(field.pre_save(row, add=True)) for field in fields} for row in rows]
+    columns = ", ".join([*(f'"{name}"' for name in given), _names(fields)])
+    values = ", ".join([*given.values(), *(f'r."{field.column}"' for field in fields)])
+    table = f'"{kind._meta.db_table}" ({columns})'
+    rows_of = f"{source}, json_to_recordset(%s::json) AS r({typed})"
+    statement = f"INSERT INTO {table} SELECT {values} FROM {rows_of} RETURNING id"  # noqa: S608  # likewise
+    return statement, [json.dumps(document, ensure_ascii=False)]
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it; texts that PostgreSQL reads."""
+    return value if value is None or isinstance(value, (bool, int, float, str, list, dict)) else str(value)
+
+
+def _names(fields: Sequence[models.Field[Any, Any]]) -> str:
+    return ", ".join(f'"{field.column}"' for field in fields)
+
+
+@cache
+def _fields(kind: type[models.Model]) -> tuple[models.Field[Any, Any], ...]:
+    return tuple(field for field in kind._meta.concrete_fields if not field.primary_key)
