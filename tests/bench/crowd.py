@@ -165,9 +165,9 @@ class Person:
 
 
 @contextmanager
-def studio(data: Path) -> Iterator[str]:
-    """A studio of its own; its address."""
-    process = start(["manage.py", "run", "--no-sample", "--port", "0"], data)
+def studio(data: Path, **more: str) -> Iterator[str]:
+    """A studio of its own, with ``more`` in its environment; its address."""
+    process = start(["manage.py", "run", "--no-sample", "--port", "0"], data, **more)
     said = ""
     try:
         assert process.stdout
