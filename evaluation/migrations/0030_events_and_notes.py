@@ -11,7 +11,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0028_audits_by_models'),
+        ('evaluation', '0029_results_views'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
