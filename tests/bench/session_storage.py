@@ -142,16 +142,18 @@ def _measure(name: str, pilot: Any) -> None:
     keys = list(sessions.values_list("pk", flat=True))
     with connection.cursor() as cursor:
         cursor.execute("VACUUM FULL")
-        sizes = {}
+        sizes, indexes = {}, {}
         for table in TABLES:
-            cursor.execute("SELECT pg_total_relation_size(%s)", [f"evaluation_{table}"])
-            sizes[table] = cursor.fetchone()[0]
+            name = f"evaluation_{table}"
+            cursor.execute("SELECT pg_total_relation_size(%s), pg_indexes_size(%s)", [name, name])
+            sizes[table], indexes[table] = cursor.fetchone()
         cursor.execute("SELECT sum(length(content)) FROM evaluation_modelcall WHERE session_id = ANY(%s)", [keys])
         content = cursor.fetchone()[0]
         cursor.execute("SELECT sum(length(agent_state::text)) FROM evaluation_turn WHERE session_id = ANY(%s)", [keys])
         state = cursor.fetchone()[0]
     for table, size in sizes.items():
-        print(f"  {table:14} {_kib(size, Session.objects.count())}")
+        of_these = _kib(indexes[table], Session.objects.count())
+        print(f"  {table:14} {_kib(size, Session.objects.count())}, of it indexes {of_these}")
     print(f"  all            {_kib(sum(sizes.values()), Session.objects.count())}")
     print(f"  contents of calls {_kib(content, len(keys))}, agents' states {_kib(state, len(keys))}")
     print(f"  calls and states are {(content + state) / transcript:.2f} of the transcript")
