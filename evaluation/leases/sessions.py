@@ -64,9 +64,18 @@ def leasable(now: datetime | None = None) -> QuerySet[Session]:
 
 
 def leasable_in_run(run_id: int) -> list[int]:
-    """Keys, in order. Asked twice for each session, so the statement is made once."""
-    statement, parameters = _run_statement(settings.SESSION_ATTEMPTS)
-    given: dict[Any, Any] = {_NOW: timezone.now(), _PK: run_id}
+    """Keys, in order."""
+    return _leasable_keys("run", run_id)
+
+
+def is_any_leasable(pilot_id: int) -> bool:
+    return bool(_leasable_keys("run__pilot", pilot_id, limit=1))
+
+
+def _leasable_keys(of: str, key: int, limit: int | None = None) -> list[int]:
+    """Asked for each session that ends, so the statement is made once."""
+    statement, parameters = _keys_statement(of, limit, settings.SESSION_ATTEMPTS)
+    given: dict[Any, Any] = {_NOW: timezone.now(), _PK: key}
     with connection.cursor() as cursor:
         cursor.execute(statement, [given.get(p, p) for p in parameters])
         return [pk for (pk,) in cursor.fetchall()]
@@ -112,8 +121,9 @@ def _lease_statement(_: int) -> tuple[str, tuple[Any, ...]]:
 
 
 @cache
-def _run_statement(_: int) -> tuple[str, tuple[Any, ...]]:
-    return leasable(_NOW).filter(run=_PK).order_by("position").values("pk").query.sql_with_params()
+def _keys_statement(of: str, limit: int | None, _: int) -> tuple[str, tuple[Any, ...]]:
+    rows = leasable(_NOW).filter(**{of: _PK}).order_by("position").values("pk")[:limit]
+    return rows.query.sql_with_params()
 
 
 def expire_dead() -> int:

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluation.leases.queue import enqueue
-from evaluation.leases.sessions import State, expire_dead, leasable
+from evaluation.leases.sessions import State, expire_dead, is_any_leasable, leasable
 from evaluation.models import Pilot, Session
 from evaluation.results.ahead import compute_ahead
 from evaluation.results.scores import store_scores
@@ -82,8 +82,8 @@ def sweep() -> int:
 
 def _goes_on(pilot_id: int) -> bool:
     """Cheap, because it is asked after each session; the last one of a pilot looks at all of them."""
-    sessions = Session.objects.filter(run__pilot=pilot_id)
-    return sessions.filter(state=State.RUNNING).exists() or leasable().filter(run__pilot=pilot_id).exists()
+    running = Session.objects.filter(run__pilot=pilot_id, state=State.RUNNING)
+    return running.exists() or is_any_leasable(pilot_id)
 
 
 def _state_of(sessions: Sequence[Session]) -> str:
