@@ -9,6 +9,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import Any
 
 import httpx2
@@ -41,6 +42,8 @@ MAX_QUOTED = 300
 """Characters of an endpoint's message in an error's text."""
 
 _TOO_LONG = re.compile(r"context.{0,20}(length|window)|maximum context|prompt is too long|too many tokens", re.I)
+_AS_IT_COMES = {"X-Stainless-Raw-Response": "stream"}
+"""As ``with_streaming_response`` of the openai client asks for the response itself, before its body is read."""
 _clients: dict[tuple[int, str, str, bool], openai.OpenAI] = {}
 _lock = threading.Lock()
 
@@ -85,10 +88,10 @@ def _post(
 ) -> Mapping[str, Any]:
     seconds = endpoint.limits.timeout_seconds
     deadline = time.monotonic() + seconds
-    # messages go in extra_body: as an argument, the openai client transforms them by type, half of its CPU time
-    with client.chat.completions.with_streaming_response.create(
-        model=endpoint.model, messages=[], extra_body=dict(body), timeout=seconds
-    ) as response:
+    # not chat.completions.create: it transforms every argument by type, half of the client's CPU time
+    options: Any = {"headers": _AS_IT_COMES, "timeout": seconds}
+    answered: Any = client.post("/chat/completions", cast_to=object, body=dict(body), options=options)
+    with closing(answered) as response:
         observe(response.status_code, response.headers)
         content = bytearray()
         for chunk in response.iter_bytes():
