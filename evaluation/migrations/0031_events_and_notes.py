@@ -11,7 +11,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0029_results_views'),
+        ('evaluation', '0030_effects_of_tool_calls'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
