@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evaluation.agents.record import is_opening, write_record
+from evaluation.agents.record import is_opening, words_of, write_record
 from evaluation.llm import Completion
 from evaluation.protocol.participants import Aside, Tokens
 
@@ -13,6 +13,8 @@ CHARACTERS = 4
 """Of a token, roughly; only for what no endpoint has counted yet."""
 RECENT_STEPS = 2
 """Latest answers of the present turn that stay as they are, with the results of their tools."""
+PICTURE = 4_000
+"""Characters that a picture stands for."""
 WORTH = 4
 """A summary is made if it replaces at least this part of the budget."""
 Messages = list[dict[str, Any]]
@@ -85,4 +87,6 @@ def _present(messages: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
 
 def _characters(message: Mapping[str, Any]) -> int:
     calls = message.get("tool_calls") or ()
-    return len(str(message.get("content") or "")) + sum(len(call["function"]["arguments"]) for call in calls)
+    content = message.get("content")
+    pictures = sum("text" not in part for part in content) if isinstance(content, list) else 0
+    return len(words_of(message)) + PICTURE * pictures + sum(len(call["function"]["arguments"]) for call in calls)

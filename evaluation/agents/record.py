@@ -18,17 +18,27 @@ def write_record(messages: Sequence[Mapping[str, Any]]) -> str:
 
 def is_opening(message: Mapping[str, Any]) -> bool:
     """Whether it opens a turn: words of the user, or an event."""
-    return message["role"] == "user" or (
-        message["role"] == "system" and str(message.get("content")).startswith(EVENT_MARK)
-    )
+    text = message.get("content")
+    if not isinstance(text, str):  # pictures that a tool read
+        return False
+    return message["role"] == "user" or (message["role"] == "system" and text.startswith(EVENT_MARK))
+
+
+def words_of(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        return " ".join(str(part.get("text", "[picture]")) for part in content if isinstance(part, Mapping))
+    return str(content or "")
 
 
 def _lines(message: Mapping[str, Any]) -> list[str]:
-    role, text = message["role"], str(message.get("content") or "")
+    role, text = message["role"], words_of(message)
     if role == "system":
         return [f"EVENT: {text}"] if is_opening(message) else []
     if role == "tool":
         return [f"RESULT: {text if len(text) <= MAX_RESULT else text[:MAX_RESULT] + ' [cut]'}"]
+    if role == "user" and not is_opening(message):
+        return [f"SHOWN: {text}"]
     lines = [f"{role.upper()}: {text}"] if text else []
     functions = (call["function"] for call in message.get("tool_calls") or ())
     return lines + [f"CALL: {function['name']}({function['arguments']})" for function in functions]

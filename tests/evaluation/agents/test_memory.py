@@ -11,6 +11,8 @@ from django.test import Client
 
 from evaluation.agents import AgentLimits, AgentSetup, make_agent
 from evaluation.agents.consolidation import TRIES
+from evaluation.agents.context import ContextBudget
+from evaluation.agents.record import write_record
 from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import ModelCall, Session
 from evaluation.pilots.agents import agent_of
@@ -169,3 +171,12 @@ def test_a_parameter_that_cannot_be_is_refused_in_words(params: dict[str, str], 
 @pytest.fixture
 def stub_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STUB_API_KEY", "none")
+
+
+def test_pictures_count_little_and_stand_in_the_record_as_words():
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 900_000}}
+    shown = {"role": "user", "content": [{"type": "text", "text": "a.png:"}, picture]}
+    messages = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": "Yes."}, shown]
+
+    assert write_record(messages) == "USER: Look.\nASSISTANT: Yes.\nSHOWN: a.png: [picture]"
+    assert ContextBudget(2_000, {}).shorten(messages, lambda asked: pytest.fail("It is short.")) is None
