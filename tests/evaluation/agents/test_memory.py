@@ -81,7 +81,7 @@ def test_what_the_user_said_earlier_stays_word_for_word_after_a_summary(stub: St
 def test_without_a_budget_nothing_is_summarised_and_the_state_is_as_before(stub: StubModel, tmp_path: Path):
     reply = make(stub, tmp_path).reply("Hello.")
 
-    assert (len(stub.bodies), reply.aside, sorted(reply.state)) == (1, (), ["cost", "messages", "tokens"])
+    assert (len(stub.bodies), reply.aside, "context" in reply.state) == (1, (), False)
 
 
 @pytest.mark.parametrize("takes_forced_choice", [True, False])
