@@ -289,8 +289,8 @@ KIND = AgentKind(
     ReactAgent,
     {
         "instructions": "Added to its system message.",
-        "memory": "own: it writes its memory itself. consolidated: as well, after each session a model call brings "
-        "MEMORY.md up to date and adds to HISTORY.md, as the paper’s scaffold does.",
+        "memory": "With “own” it writes its memory itself. With “consolidated” a model call after each session also "
+        "brings MEMORY.md up to date and adds to HISTORY.md, as the paper’s scaffold does.",
         "context_tokens": "The longest conversation, in tokens; beyond, a model call summarises what came before.",
     },
     choices={"memory": ("own", CONSOLIDATED)},
