@@ -121,7 +121,7 @@ def episodes_of(benchmark: Benchmark, tasks: Collection[int] | None = None) -> d
 def mean_session_costs() -> dict[int, tuple[Decimal, int]]:
     """By the agent's endpoint: mean cost of a session in US dollars, and the number of sessions."""
     rows = (
-        Session.objects.filter(state=State.FINISHED, run__pilot__scripted=False)
+        Session.objects.filter(state=State.FINISHED, run__pilot__scripted=False, run__pilot__imported="")
         .order_by()
         .values("run__pilot__agent")
         .annotate(mean=Avg("cost"), n=Count("pk"))

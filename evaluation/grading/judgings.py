@@ -27,8 +27,8 @@ def prompt_names(scoring: str) -> tuple[PromptName, ...]:
 
 
 def open_first_round(pilot: Pilot, by: User | None) -> JudgingRound:
-    """With the current prompts. It scores the pilot until somebody chooses another."""
-    prompts = {name: load_prompt(name).identity for name in NAMES}
+    """With the current prompts, unless it was judged elsewhere. It scores the pilot until somebody chooses another."""
+    prompts = {} if pilot.imported else {name: load_prompt(name).identity for name in NAMES}
     judge = freeze_endpoint(pilot.endpoint("judge"))
     first = JudgingRound.objects.create(
         pilot=pilot, number=1, purpose=Purpose.SCORING, judge=judge, prompts=prompts, created_by=by
@@ -49,7 +49,7 @@ def open_judging(session: Session, scoring: str) -> Judging:
         sample=1,
         endpoint=getattr(pilot, role),
         judge=freeze_endpoint(pilot.endpoint(role)),
-        prompts={name: first.prompts[name] for name in prompt_names(scoring)},
+        prompts={name: first.prompts[name] for name in prompt_names(scoring) if name in first.prompts},
     )
     row.pk, _ = insert_or_ignore(row)
     if row.pk is None:

@@ -15,11 +15,15 @@ from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
 from studio.models import Benchmark
 
+IMPORTED_URL = "imported:"
+"""Of a name that came with imported results: nothing can be asked there."""
+
 
 class ModelEndpoints(models.QuerySet["ModelEndpoint"]):
     def usable_in(self, benchmark: Benchmark) -> Self:
         """Those of the studio, and those that the benchmark's owners connected."""
-        return self.filter(Q(benchmark=None) | Q(benchmark=benchmark)).order_by("scripted", "name")
+        rows = self.filter(Q(benchmark=None) | Q(benchmark=benchmark)).exclude(base_url=IMPORTED_URL)
+        return rows.order_by("scripted", "name")
 
 
 class ModelEndpoint(models.Model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -181,6 +181,13 @@ def _personas(benchmark: Benchmark, user_id: str) -> list[PersonaRevision]:
     if user_id and not found:
         raise PilotError("persona", f"There is no persona “{user_id}” in this benchmark.")
     return found
+
+
+def newest_tasks(benchmark: Benchmark) -> Iterator[tuple[str, PersonaRevision, Mapping[str, Revision]]]:
+    """By persona: its user id, and its placed tasks in order."""
+    for row in _personas(benchmark, ""):
+        tasks = {name: revision for name, (_, revision) in _placed_tasks(row.persona).items()}
+        yield row.persona.user_id, row, tasks
 
 
 def _placed_tasks(persona: Persona) -> dict[str, tuple[Task, Revision]]:

@@ -54,12 +54,13 @@ class Evidence:
 
 
 def real_sessions(benchmark: Benchmark) -> QuerySet[Session]:
-    """Finished sessions by a real agent, user and judge, each after those its task depends on."""
+    """Finished sessions by a real agent, user and judge that ran here, each after those its task depends on."""
     return (
         Session.objects.filter(
             Q(state=Session.State.FINISHED) | Q(state=Session.State.FAILED),
             run__pilot__benchmark=benchmark,
             run__pilot__scripted=False,
+            run__pilot__imported="",
         )
         .scored()
         .exclude(run__pilot__configured_agent__kind__in=BASELINES)

@@ -1,0 +1,318 @@
+"""Pilots from output folders of the public π-Bench release: one for each model, its verdicts as they came.
+
+They are matched with the newest revisions of the benchmark's tasks, and refused unless intents and criteria are the
+same. They were judged as the release judges, so they have ``compat`` scores and no ``strict`` Comp.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from django.db.models import Max
+from django.utils import timezone
+
+from evaluation.grading.judgings import close_judging, open_first_round, open_judging
+from evaluation.models import (
+    ModelEndpoint,
+    Pilot,
+    Run,
+    Session,
+    SessionIntent,
+    Snapshot,
+    ToolCall,
+    Turn,
+    Verdict,
+)
+from evaluation.models.agents import REACT
+from evaluation.models.endpoints import IMPORTED_URL, freeze_endpoint
+from evaluation.pilots.outputs.reading import CriterionScore, OutputError, OutputSession, read_outputs
+from evaluation.pilots.plans import newest_tasks
+from evaluation.results.scores import store_scores
+from studio.domain.task import TaskSpec
+from studio.models import Benchmark, Event, PersonaRevision, Revision, User
+from studio.models.transactions import atomic_with_retry
+
+KIND = Verdict.Kind
+
+
+@dataclass(frozen=True)
+class _Place:
+    persona: PersonaRevision
+    position: int
+    revision: Revision
+    task: TaskSpec
+
+
+def import_outputs(
+    benchmark: Benchmark, folder: Path, *, by: User | None, judge: str = "", user_model: str = ""
+) -> list[Pilot]:
+    """``judge`` and ``user_model`` are the models that the release was configured with; its files do not name them.
+    Raises OutputError; then nothing was imported."""
+    sessions = read_outputs(folder)
+    return _import(benchmark, folder.resolve().name, sessions, by, judge, user_model)
+
+
+@atomic_with_retry
+def _import(
+    benchmark: Benchmark, folder: str, sessions: Sequence[OutputSession], by: User | None, judge: str, user_model: str
+) -> list[Pilot]:
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    places = _places(benchmark)
+    for session in sessions:
+        _validate(session, _place(session, places).task)
+    pilots = []
+    for model, group in groupby(sessions, lambda session: session.model):
+        own = list(group)
+        source = f"{folder[:100]} sha256:{_digest(own)}"
+        if earlier := benchmark.pilots.filter(imported=source).first():
+            raise OutputError(model, "", f"these results are already here: {earlier}")
+        pilots.append(_pilot(benchmark, model, source, own, places, by, judge, user_model))
+    return pilots
+
+
+def _places(benchmark: Benchmark) -> dict[tuple[str, str], _Place]:
+    return {
+        (user.lower(), name.strip()): _Place(persona, position, revision, TaskSpec.model_validate(revision.spec))
+        for user, persona, tasks in newest_tasks(benchmark)
+        for position, (name, revision) in enumerate(tasks.items(), start=1)
+    }
+
+
+def _place(session: OutputSession, places: Mapping[tuple[str, str], _Place]) -> _Place:
+    place = places.get((session.user.lower(), session.task.strip()))
+    if place is not None:
+        return place
+    if session.user.lower() not in {user for user, _ in places}:
+        raise OutputError(session.file, "user_id", f"the benchmark has no persona “{session.user}”")
+    raise OutputError(session.file, "task.task_id", f"{session.user} has no task “{session.task}” here")
+
+
+def _validate(session: OutputSession, task: TaskSpec) -> None:
+    payload = session.result.task
+    known = payload.proactiveness
+    if known is None and (payload.checklist is not None or task.is_setup):
+        raise OutputError(session.file, "task.proactiveness", "it is empty: run the release with both scorings")
+    if known is not None:
+        _validate_intents(session, len(task.intents))
+    if task.is_setup:
+        return
+    if payload.checklist is None:
+        if known is not None:
+            raise OutputError(session.file, "task.checklist", "it is empty, but the task has a checklist here")
+        return
+    lists = [("task.checklist.criterion_scores", payload.checklist.criterion_scores)]
+    lists += [
+        (f"task.checklist.turn_evaluations.{at}.criterion_scores", turn.criterion_scores)
+        for at, turn in enumerate(payload.checklist.turn_evaluations)
+    ]
+    for name, scores in lists:
+        _validate_criteria(session.file, name, scores, task)
+
+
+def _validate_intents(session: OutputSession, number: int) -> None:
+    known = session.result.task.proactiveness
+    assert known is not None
+    if known.total_hidden_intent_count != number:
+        name = "task.proactiveness.total_hidden_intent_count"
+        raise OutputError(session.file, name, f"{known.total_hidden_intent_count}, but the task has {number} here")
+    for at, turn in enumerate(known.intent_judge_turns):
+        for name in ("inferred_indexes", "matched_indexes"):
+            if any(not 1 <= index <= number for index in getattr(turn, name)):
+                path = f"task.proactiveness.intent_judge_turns.{at}.{name}"
+                raise OutputError(session.file, path, f"it names an intent that is not one of the {number}")
+
+
+def _validate_criteria(file: str, name: str, scores: Sequence[CriterionScore], task: TaskSpec) -> None:
+    items = task.scored_items
+    if [score.index for score in scores] != list(range(1, len(scores) + 1)):
+        raise OutputError(file, name, "the criteria are not numbered from 1")
+    if len(scores) < len(items) or (len(scores) > len(items) and not task.grader_script):
+        raise OutputError(file, name, f"it has {len(scores)} criteria, but the task has {len(items)} here")
+    for at, (score, item) in enumerate(zip(scores, items, strict=False)):
+        if " ".join(score.criterion.split()) != " ".join(item.criterion.split()):
+            raise OutputError(file, f"{name}.{at}.criterion", "it differs from the criterion of the task here")
+        if abs(score.weight - item.weight) > 1e-9:
+            raise OutputError(file, f"{name}.{at}.weight", f"{score.weight:g}, but {item.weight:g} here")
+    for at, score in enumerate(scores[len(items) :], start=len(items)):
+        if not score.criterion.startswith("[tools] "):
+            raise OutputError(file, f"{name}.{at}.criterion", "it is no key of a grader script")
+
+
+def _digest(sessions: Sequence[OutputSession]) -> str:
+    texts = [f"{row.run} {row.user} {row.task} {row.result.model_dump_json()}" for row in sessions]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def _pilot(
+    benchmark: Benchmark,
+    model: str,
+    source: str,
+    sessions: Sequence[OutputSession],
+    places: Mapping[tuple[str, str], _Place],
+    by: User | None,
+    judge: str,
+    user_model: str,
+) -> Pilot:
+    models = {"agent": model, "user_model": user_model or "unknown", "judge": judge or "unknown"}
+    endpoints = {role: _endpoint(benchmark, name) for role, name in models.items()}
+    config = {role: freeze_endpoint(endpoint) | {"name": models[role]} for role, endpoint in endpoints.items()}
+    config["agent_kind"] = {"name": f"{model[:80]} (imported)", "kind": REACT, "params": {}}
+    pilot = Pilot.objects.create(
+        benchmark=benchmark,
+        number=(benchmark.pilots.aggregate(last=Max("number"))["last"] or 0) + 1,
+        **endpoints,
+        runs_wanted=max(session.run for session in sessions),
+        config=config,
+        imported=source,
+        state=Pilot.State.FINISHED,
+        created_by=by,
+        finished_at=timezone.now(),
+    )
+    open_first_round(pilot, by)
+    runs: dict[tuple[int, int], Run] = {}
+    for session in sessions:
+        place = _place(session, places)
+        key = (session.run, place.persona.pk)
+        if key not in runs:
+            runs[key] = Run.objects.create(pilot=pilot, persona_revision=place.persona, number=session.run)
+        _store(runs[key], place, session)
+    store_scores(pilot)
+    Event.objects.create(
+        benchmark=benchmark,
+        actor=by,
+        verb="piloted",
+        summary=f"Imported pilot {pilot.number}.",
+        data={"pilot": pilot.pk},
+    )
+    return pilot
+
+
+def _endpoint(benchmark: Benchmark, model: str) -> ModelEndpoint:
+    """It only bears a name: nothing is asked there."""
+    name = f"{model[:60]} · imported · {benchmark.slug[:25]}"
+    defaults = {"benchmark": benchmark, "base_url": IMPORTED_URL, "model": model[:200]}
+    return ModelEndpoint.objects.get_or_create(name=name, defaults=defaults)[0]
+
+
+def _store(run: Run, place: _Place, imported: OutputSession) -> None:
+    now, payload = timezone.now(), imported.result.task
+    judged = payload.proactiveness
+    judged_turns = [turn.assistant_turn_index for turn in judged.intent_judge_turns] if judged else []
+    turns = max([len(imported.turns), *judged_turns])
+    session = Session.objects.create(
+        run=run,
+        revision=place.revision,
+        position=place.position,
+        state=Session.State.FINISHED if judged else Session.State.ERROR,
+        reason="" if judged else "The release left it out of its scores.",
+        turn_count=turns,
+        intent_count=len(place.task.intents),
+        started_at=now,
+        ended_at=now if judged else None,
+        graded_compat_at=now if judged else None,
+    )
+    _store_turns(session, imported)
+    if judged:
+        _store_intents(session, place.task, imported)
+        _store_checklist(session, place.task, imported)
+
+
+def _store_turns(session: Session, imported: OutputSession) -> None:
+    if not imported.turns:
+        return
+    empty = hashlib.sha256(b"").hexdigest()
+    snapshot, _ = Snapshot.objects.get_or_create(run=session.run, sha256=empty)
+    following = [*(turn.user_message for turn in imported.turns[1:]), ""]
+    made = Turn.objects.bulk_create(
+        Turn(
+            session=session,
+            number=number,
+            user_message=turn.user_message,
+            reply=turn.reply,
+            next_message=following[number - 1],
+            snapshot=snapshot,
+        )
+        for number, turn in enumerate(imported.turns, start=1)
+    )
+    ToolCall.objects.bulk_create(
+        ToolCall(turn=row, position=at, name=call.name, arguments=call.arguments, result=call.result)
+        for row, turn in zip(made, imported.turns, strict=True)
+        for at, call in enumerate(turn.calls, start=1)
+    )
+
+
+def _store_intents(session: Session, task: TaskSpec, imported: OutputSession) -> None:
+    """What the user had to say is not recorded by number; it follows from the protocol (PIBENCH.md, section 2): if no
+    question hit an intent, the first open one that is never covered."""
+    known = imported.result.task.proactiveness
+    assert known is not None
+    statuses = {
+        index: ("provided", 0)
+        for index, intent in enumerate(task.intents, start=1)
+        if intent.initial_status == "provided"
+    }
+    judging = open_judging(session, "")
+    verdicts: list[Verdict] = []
+
+    def decide(kind: str, turn: int, index: int, met: bool) -> None:
+        intent = task.intents[index - 1]
+        verdicts.append(
+            Verdict(
+                judging=judging, kind=kind, turn=turn, index=index, uid=intent.uid, label=intent.content,
+                grader="judge", met=met,
+            )
+        )  # fmt: skip
+
+    by_turn = {turn.assistant_turn_index: turn for turn in known.intent_judge_turns}
+    covered = {index for turn in by_turn.values() for index in (*turn.inferred_indexes, *turn.matched_indexes)}
+    for number, turn in sorted(by_turn.items()):
+        still_open = [index for index in range(1, len(task.intents) + 1) if index not in statuses]
+        for index in still_open:
+            decide(KIND.SATISFACTION, number, index, index in turn.inferred_indexes)
+        statuses |= {index: ("completed", number) for index in still_open if index in turn.inferred_indexes}
+        still_open = [index for index in still_open if index not in statuses]
+        for index in still_open:
+            decide(KIND.FOLLOW_UP, number, index, index in turn.matched_indexes)
+        hit = [index for index in still_open if index in turn.matched_indexes]
+        statuses |= dict.fromkeys(hit, ("inferred", number))
+        told = [index for index in still_open if index not in covered]
+        if told and not hit:
+            statuses[told[0]] = ("provided", number)
+    Verdict.objects.bulk_create(verdicts)
+    SessionIntent.objects.bulk_create(
+        SessionIntent(session=session, index=index, uid=task.intents[index - 1].uid, status=status, turn=turn)
+        for index, (status, turn) in sorted(statuses.items())
+    )
+    close_judging(judging)
+
+
+def _store_checklist(session: Session, task: TaskSpec, imported: OutputSession) -> None:
+    checklist = imported.result.task.checklist
+    if checklist is None:
+        return
+    by_turn: dict[int, Sequence[CriterionScore]] = defaultdict(list)
+    by_turn |= {turn.turn_index: turn.criterion_scores for turn in checklist.turn_evaluations}
+    if not by_turn:
+        by_turn[max(1, session.turn_count)] = checklist.criterion_scores
+    judging = open_judging(session, "compat")
+    items = task.scored_items
+    Verdict.objects.bulk_create(
+        Verdict(
+            judging=judging,
+            kind=KIND.CHECKLIST,
+            turn=turn,
+            index=score.index,
+            uid=items[score.index - 1].uid if score.index <= len(items) else None,
+            label=score.criterion,
+            grader="rubric" if score.index <= len(items) else "rule",
+            met=bool(score.value),
+        )
+        for turn, scores in sorted(by_turn.items())
+        for score in scores
+    )
+    close_judging(judging)
