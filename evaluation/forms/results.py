@@ -40,7 +40,7 @@ class ResultsForm(forms.Form):
         numbers = self.cleaned_data.get("pilot") or ()
         chosen = {name: self.cleaned_data.get(name) for name in ("tag", "model", "since", "until")}
         self.rule = PilotRule() if numbers else PilotRule(**{name: value for name, value in chosen.items() if value})
-        self.view = self.cleaned_data.get("view")
+        self.shown_view = self.cleaned_data.get("view")
         benchmark = self.pilots[0].benchmark if self.pilots else None
         self.figure_name = str(self.cleaned_data.get("figure") or next(iter(FIGURES)))
         self.pilot_mode = FIGURES[self.figure_name].mode
