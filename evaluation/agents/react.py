@@ -34,6 +34,7 @@ OMITTED_RESULT = "[this result was left out to save room; call the tool again if
 OMITTED_PICTURE = "[pictures were left out: the model takes none, or the conversation grew too long]"
 TALKING = ("ask_user", "message", "cron", "spawn")
 """Tools that a helper does not have."""
+BY_SEARCH = "search"
 MAX_HELPER_CALLS = 30
 """Model calls that a helper gets for its task."""
 NOT_CALLED = "Error: not called, the limit on tool calls is reached. Answer the user now."
@@ -67,6 +68,8 @@ class ReactAgent:
             setup.tools,
             setup.world,
             setup.journal,
+            by_search=setup.params.get("tools") == BY_SEARCH,
+            found=setup.state.get("found_tools", ()),
         )
         self._consolidates = setup.params.get("memory") == CONSOLIDATED
         self._context = ContextBudget(int(setup.params.get("context_tokens") or 0), setup.state.get("context", {}))
@@ -263,6 +266,7 @@ class ReactAgent:
             "tokens": [self._tokens.prompt, self._tokens.completion],
             "cost": str(self._cost),
             "shell_seconds": round(self._shell.used, 3),
+            "found_tools": list(self._tools.found),
             **({"context": self._context.state()} if self._context.tokens else {}),
         }
 
@@ -292,7 +296,9 @@ KIND = AgentKind(
         "memory": "With “own” it writes its memory itself. With “consolidated” a model call after each session also "
         "brings MEMORY.md up to date and adds to HISTORY.md, as the paper’s scaffold does.",
         "context_tokens": "The longest conversation, in tokens; beyond, a model call summarises what came before.",
+        "tools": "all: from the start. search: those of apps once the agent has looked for them, so that their "
+        "descriptions take less room.",
     },
-    choices={"memory": ("own", CONSOLIDATED)},
+    choices={"memory": ("own", CONSOLIDATED), "tools": ("all", BY_SEARCH)},
     numbers=frozenset({"context_tokens"}),
 )

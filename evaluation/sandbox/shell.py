@@ -77,10 +77,16 @@ Entry = tuple[str, bytes | None]
 
 
 def run_shell(
-    command: str, entries: Iterable[Entry], then: Callable[[Path], None], limits: SandboxLimits = LIMITS
+    command: str,
+    entries: Iterable[Entry],
+    then: Callable[[Path], None],
+    limits: SandboxLimits = LIMITS,
+    *,
+    files: dict[str, bytes] | None = None,
+    stdin: bytes = b"",
 ) -> SandboxResult:
     """Run ``command`` in a folder with ``entries``. ``then`` gets the folder as it was left, hostile
-    contents and all: it must follow no link.
+    contents and all: it must follow no link. ``files`` appear below ``/run/program``, read-only.
 
     Raises SandboxUnavailableError.
     """
@@ -98,7 +104,7 @@ def run_shell(
                 links=((interpreter.program, f"{COMMANDS}/python"), (interpreter.program, f"{COMMANDS}/python3")),
             )
             chain = build_chain(
-                [], files={}, limits=limits, hidden=hidden_folders(), interpreter=interpreter, layout=layout
+                [], files=files or {}, limits=limits, hidden=hidden_folders(), interpreter=interpreter, layout=layout
             )
             try:
                 archive = chain.open_data("workspace", b"".join(_pack(entries)))
@@ -112,7 +118,7 @@ def run_shell(
         def end(folder: int) -> None:
             then(Path(f"/proc/self/fd/{folder}/workspace"))
 
-        return run_chain(chain, b"", limits, outside, end)
+        return run_chain(chain, stdin, limits, outside, end)
 
 
 def _environment(with_packages: bool) -> tuple[tuple[str, str], ...]:

@@ -54,7 +54,7 @@ class Shell:
             problems.extend(failed)
 
         try:
-            outcome = run_shell(arguments.command, list(_entries(self.workspace)), carry_over, limits)
+            outcome = run_shell(arguments.command, list(entries_of(self.workspace)), carry_over, limits)
         except SandboxUnavailableError as error:
             raise ToolError(f"No command can be run now. {error}") from None
         self.used += outcome.seconds
@@ -64,7 +64,7 @@ class Shell:
         return ToolOutcome(text, tuple(changes))
 
 
-def _entries(workspace: Workspace) -> Iterator[Entry]:
+def entries_of(workspace: Workspace) -> Iterator[Entry]:
     for entry in workspace.entries(deep=True):
         if entry.folder:
             yield entry.path, None

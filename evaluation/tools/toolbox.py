@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from evaluation.protocol.participants import ToolRecord
 from evaluation.tools.apps import World, bound_tools
+from evaluation.tools.finding import Finder
 from evaluation.tools.general import Surroundings, general_tools
 from evaluation.tools.journal import Journal, NoJournal
 from evaluation.tools.tool import Tool, ToolError, ToolOutcome
@@ -24,10 +25,26 @@ MAX_ARGUMENTS = 4_000_000
 
 
 class Toolbox:
-    def __init__(self, tools: Iterable[Tool], journal: Journal | None = None) -> None:
+    def __init__(self, tools: Iterable[Tool], journal: Journal | None = None, finder: Finder | None = None) -> None:
+        """``finder`` hides tools until they are found."""
         self._journal = journal or NoJournal()
         self._tools = {tool.name: tool for tool in tools}
-        self.schemas = [tool.schema for tool in self._tools.values()]
+        self._finder = finder
+        hidden = finder.hidden if finder else frozenset()
+        self._late: list[dict[str, Any]] = []
+        """Of those found, as far as they were asked for."""
+        self._shown = [tool.schema for tool in self._tools.values() if tool.name not in hidden]
+
+    @property
+    def schemas(self) -> list[dict[str, Any]]:
+        """What the model is offered now."""
+        for name in self.found[len(self._late) :]:
+            self._late.append(self._tools[name].schema)
+        return [*self._shown, *self._late]
+
+    @property
+    def found(self) -> Sequence[str]:
+        return self._finder.found if self._finder else ()
 
     def call(self, name: str, arguments: str) -> ToolRecord:
         """An impossible call returns an error to the model; it never raises."""
@@ -50,7 +67,10 @@ class Toolbox:
     def _run(self, name: str, parsed: Mapping[str, Any], key: str) -> ToolOutcome:
         tool = self._tools.get(name)
         if tool is None:
-            raise ToolError(f"There is no tool {name[:100]!r}. There are: {', '.join(self._tools)}.")
+            known = ", ".join(schema["function"]["name"] for schema in self.schemas)
+            raise ToolError(f"There is no tool {name[:100]!r}. There are: {known}.")
+        if self._finder:
+            self._finder.reveal([name])
         try:
             arguments = tool.arguments.model_validate(parsed)
         except ValidationError as error:
@@ -64,13 +84,23 @@ def toolbox_for(
     names: Iterable[str],
     world: World | None = None,
     journal: Journal | None = None,
+    *,
+    by_search: bool = False,
+    found: Iterable[str] = (),
 ) -> Toolbox:
-    """The general tools, all or those among ``names``, and the tools of apps that these bind, in ``world``."""
+    """The general tools, all or those among ``names``, and the tools of apps that these bind, in ``world``.
+
+    ``by_search``: those of apps are offered once they are found; ``found`` were so earlier.
+    """
     names = list(names)
     around = Surroundings(around) if isinstance(around, Workspace) else around
     if world is not None:
         around = replace(around, now=world.now)
-    return Toolbox([*general_tools(around, names), *bound_tools(names, world)], journal)
+    general, apps = general_tools(around, names), bound_tools(names, world)
+    if not by_search or not apps:
+        return Toolbox([*general, *apps], journal)
+    finder = Finder(apps, found)
+    return Toolbox([*general, finder.tool(), *apps], journal, finder)
 
 
 def truncate(text: str, limit: int = MAX_RESULT) -> str:

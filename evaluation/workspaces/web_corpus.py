@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 from django.db import connection
 
@@ -47,7 +48,7 @@ class StoredCorpus:
     def search(self, query: str, limit: int, offset: int) -> Sequence[tuple[WebPage, str]]:
         if not self._pages:
             return []
-        given = {
+        given: dict[str, Any] = {
             "query": query,
             "numbers": list(range(len(self._pages))),
             "titles": [page.title for page in self._pages],

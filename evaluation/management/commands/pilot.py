@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -71,7 +72,11 @@ class Command(ReportCommand):
             + " ".join(f"{name}: {sentence}" for name, sentence in kind_choices()),
         )
         parser.add_argument(
-            "--param", nargs="+", default=[], metavar="NAME=TEXT", help="parameters of the agent’s kind"
+            "--param",
+            nargs="+",
+            default=[],
+            metavar="NAME=TEXT",
+            help="parameters of the agent’s kind; NAME=@FILE reads one from a file",
         )
         parser.add_argument(
             "--user-model",
@@ -107,18 +112,18 @@ class Command(ReportCommand):
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
         known = None if options["kind"] else find_agent(benchmark, options["agent"])
         agent = known.endpoint if known else self._endpoint(benchmark, "--agent", options["agent"], as_json)
-        kind, params = (known.kind, known.params) if known else (options["kind"] or "react", _params(options["param"]))
         user_model = self._endpoint(
             benchmark, "--user-model", options["user_model"] or _default(agent, "user"), as_json
         )
         judge = self._endpoint(benchmark, "--judge", options["judge"] or _default(agent, "judge"), as_json)
         try:
+            typed = known.params if known else _params(options["param"])
             return start_pilot(
                 benchmark,
                 by=default_user(),
                 agent=agent,
-                kind=kind,
-                params=params,
+                kind=known.kind if known else options["kind"] or "react",
+                params=typed,
                 user_model=user_model,
                 user_style=options["user_style"],
                 judge=judge,
@@ -181,7 +186,11 @@ class Command(ReportCommand):
 
 
 def _params(words: list[str]) -> dict[str, str]:
-    return {name: text for name, _, text in (word.partition("=") for word in words)}
+    params = {name: text for name, _, text in (word.partition("=") for word in words)}
+    try:
+        return {name: Path(text[1:]).read_text() if text.startswith("@") else text for name, text in params.items()}
+    except (OSError, UnicodeDecodeError) as error:
+        raise PilotError("params", f"A parameter's file cannot be read: {error}.") from None
 
 
 def _ablation_line(mode: str, metric: str, row: dict[str, Any]) -> str:

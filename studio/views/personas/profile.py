@@ -22,6 +22,7 @@ from studio.domain.persona import PersonaSpec, Skill
 from studio.domain.skills import one_line_description
 from studio.domain.statistics import bare_tool_name
 from studio.domain.tool_catalog import general_cards, tool_summaries
+from studio.domain.web_pages import is_web_page
 from studio.drafts.editor import Outcome
 from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError
@@ -164,6 +165,7 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
         "always": always,
         "narrowed": not {card.name for card in always}.isdisjoint(base.tools),
         "pages": web_pages_of(base),
+        "files": [file for file in base.files if not is_web_page(file.path)],
         "task_count": len(episode.tasks),
         "dependent_tasks": [
             (n, task, keys.get(task.task_id)) for n, task in enumerate(episode.tasks, 1) if task.depends_on

@@ -325,7 +325,7 @@ def assert_well_formed(messages: list[dict[str, Any]]) -> None:
 
 
 def test_unknown_agent_kind_is_named_in_the_error(client_for: ClientFactory, tmp_path: Path):
-    with pytest.raises(LookupError, match="There is no agent 'other'; there are endpoint"):
+    with pytest.raises(LookupError, match="There is no agent 'other'; there are command, endpoint"):
         make_agent(AgentSetup(client_for("scripted-silent"), tmp_path), "other")
 
 

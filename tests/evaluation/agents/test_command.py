@@ -1,0 +1,93 @@
+"""Agents that are programs: the example of the documentation, and programs that go wrong."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.agents import AgentLimits, AgentSetup, make_agent
+from evaluation.llm import Completion
+from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Tokens
+from evaluation.sandbox import SandboxUnavailableError, why_unavailable
+from evaluation.tools import programs
+
+PAGE = Path(__file__).parents[3] / "docs/agents-as-programs.md"
+EXAMPLE = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
+
+
+@pytest.fixture(autouse=True)
+def sandbox() -> None:
+    if words := why_unavailable():
+        pytest.skip(words)
+
+
+class Model:
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def complete(self, messages: Any, **params: Any) -> Completion:
+        self.asked.append(messages)
+        return Completion(f"Answer {len(self.asked)}.", (), "stop", Tokens(3, 2), Decimal(0), "", False)
+
+
+def reply(folder: Path, program: str, message: str = "Hello", *, model: Any = None, **setup: Any) -> AgentReply:
+    given = AgentSetup(model or Model(), folder, params={"program": program}, **setup)
+    return make_agent(given, "command").reply(message)
+
+
+def test_example_works_and_remembers(tmp_path: Path):
+    (tmp_path / "notes.md").write_text("x")
+    model = Model()
+
+    first = reply(tmp_path, EXAMPLE, "What is here?", model=model)
+    second = reply(tmp_path, EXAMPLE, "And?", model=model, state=first.state)
+
+    assert (first.text, second.text) == ("Answer 1.", "Answer 2.")
+    assert [(call.name, call.result) for call in first.tool_calls] == [("list_dir", "notes.md")]
+    assert (tmp_path / "answer.md").read_text() == "Answer 2."
+    assert [message["content"] for message in model.asked[1]] == [
+        "What is here?", "list_dir says: notes.md", "Answer 1.", "And?",
+    ]  # fmt: skip
+    assert first.tokens == Tokens(3, 2)
+    assert second.state["turn"] == 2
+    assert len(EXAMPLE.strip().splitlines()) <= 32
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("", "The agent has no program"),
+        ("1 / 0", "The program failed. It ended with status 1: ZeroDivisionError: division by zero"),
+        ("print('hello')", "Its last line of output is no JSON object."),
+        ("print('{}')", "The program's line has none of reply, calls and ask."),
+        ("print('{\"ask\": []}')", "The program asked the model without a message."),
+    ],
+)
+def test_failing_program_is_the_agents_failure(tmp_path: Path, program: str, words: str):
+    with pytest.raises(AgentError) as failure:
+        reply(tmp_path, program)
+
+    assert words in str(failure.value)
+
+
+def test_program_that_calls_without_end_is_stopped(tmp_path: Path):
+    endless = 'print(\'{"calls": [{"name": "list_dir"}, 7]}\')'
+
+    ended = reply(tmp_path, endless, limits=AgentLimits(tool_calls=3))
+
+    assert ended.note == "The limit of 3 tool calls in a turn was reached."
+    assert [call.ok for call in ended.tool_calls] == [True, False, True, False]
+
+
+def test_missing_sandbox_is_no_failure_of_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*args: Any, **options: Any) -> None:
+        raise SandboxUnavailableError("No namespaces.")
+
+    monkeypatch.setattr(programs, "run_shell", refuse)
+
+    with pytest.raises(InfrastructureError, match=r"The agent's program cannot be run. No namespaces."):
+        reply(tmp_path, "print(1)")
