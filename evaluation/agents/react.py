@@ -190,6 +190,8 @@ class ReactAgent:
         limits = self._limits
         tools = tuple(name for name in self._setup.tools if name not in TALKING)
         general = tuple(name for name in general_names(self._setup.tools) if name not in TALKING)
+        if not general:  # without any named, a toolbox has all
+            raise ToolError("A helper would have no tools here: do it yourself.")
         helper = ReactAgent(
             replace(
                 self._setup,
