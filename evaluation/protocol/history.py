@@ -35,7 +35,7 @@ def tools_history(calls: Sequence[ToolRecord]) -> list[dict[str, Any]]:
     records they changed."""
     return [
         {
-            "tool_name": call.name,
+            "tool_name": name_for_graders(call.name),
             "call": dict(call.arguments),
             "result": parse_result(call.result),
             **({} if call.ok else {"ok": False}),
@@ -43,6 +43,12 @@ def tools_history(calls: Sequence[ToolRecord]) -> list[dict[str, Any]]:
         }
         for call in calls
     ]
+
+
+def name_for_graders(name: str) -> str:
+    """Published graders know tools of apps by the name that agents have in the public release, with the prefix; some
+    accept no other."""
+    return APP_PREFIX + name if "__" in name and not name.startswith("mcp_") else name
 
 
 def same_tool(name: str, called: str) -> bool:

@@ -83,8 +83,11 @@ def _app_card(name: str, content: bytes | None) -> AppCard:
 
 @cache
 def _kinds(name: str) -> tuple[RecordKind, ...]:
-    tables = APPS[name].state_type().tables
-    return tuple(RecordKind(table, view.noun, tables[table].fields) for table, view in APPS[name].view.tables.items())
+    tables, views = APPS[name].state_type().tables, APPS[name].view.tables
+    return tuple(
+        RecordKind(table, view.noun, tables[table].fields, view.columns)
+        for table, view in APPS[name].view.tables.items()
+    )
 
 
 def _cell(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_o
 from evaluation.transcripts.passages import highlight, highlight_markdown
 from evaluation.workspaces.files import FileRow, changed_files, manifest_before, manifests_before, read_small_texts
 from evaluation.workspaces.snapshots import Manifest
+from studio.domain.app_changes import RecordChange, net_changes
 from studio.domain.opening_message import Event
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -61,6 +62,7 @@ class TurnView:
     reply: SafeString
     calls: tuple[CallView, ...]
     changes: tuple[FileRow, ...]
+    app_changes: tuple[RecordChange, ...]
     files: tuple[EvidenceFile, ...]
     intents: tuple[IntentOutcome, ...]
     items: tuple[ItemOutcome, ...]
@@ -86,6 +88,8 @@ class SessionTranscript:
     evidence: LocatedEvidence = field(default_factory=LocatedEvidence)
     closing_cost: TurnCost = NOTHING
     """Of what the agent did after the last turn."""
+    app_changes: tuple[RecordChange, ...] = ()
+    """From its beginning to its end."""
 
     @property
     def covered(self) -> int:
@@ -119,7 +123,12 @@ def load_transcript(session: Session) -> SessionTranscript:
         befores=before,
         evidence=evidence,
         closing_cost=costs.get(len(turns) + 1, NOTHING),
+        app_changes=tuple(net_changes(effect for turn in turns for effect in _effects(turn))),
     )
+
+
+def _effects(turn: Turn) -> Iterable[Mapping[str, Any]]:
+    return (effect for call in turn.tool_calls.all() for effect in call.effects)
 
 
 def _texts(task: TaskSpec, turns: Sequence[Turn]) -> dict[int, dict[str, str]]:
@@ -158,6 +167,7 @@ def _turn(
         ),
         changes=tuple(changed_files(before, turn.snapshot.manifest)),
         files=tuple(EvidenceFile(path, highlight(files[path], found)[0]) for path, found in quoted.items() if found),
+        app_changes=tuple(net_changes(_effects(turn))),
         intents=tuple(intent for intent in intents if intent.turn == number),
         items=tuple(item for item in items if number in {outcome.turn for outcome in item.scored}),
     )

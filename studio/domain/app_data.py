@@ -36,6 +36,8 @@ class RecordKind:
     table: str
     noun: str
     fields: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    """Those that people see; the first that is not empty names a record."""
 
 
 @dataclass(frozen=True)

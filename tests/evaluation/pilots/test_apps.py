@@ -11,6 +11,7 @@ from evaluation.models import Pilot, Session, Snapshot, ToolCall, Verdict
 from evaluation.pilots.control import control_pilot
 from evaluation.releases.blocker_kinds import blocker_kinds
 from evaluation.releases.readiness import release_blockers
+from evaluation.transcripts.session import load_transcript
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, TaskSpec
 from studio.models import Blob
@@ -106,8 +107,13 @@ def test_rules_on_records_are_graded_at_the_end_in_both_modes(stub: StubModel):
         rule("Nothing else was changed.", ExactCheck(kind="nothing_else_changed")),
     )
 
-    work_through(start(stub, task("a", intents=intents("x"), checklist=items), persona=persona()))
+    pilot = work_through(start(stub, task("a", intents=intents("x"), checklist=items), persona=persona()))
 
+    session = Session.objects.select_related("revision", "run__persona_revision", "run__pilot").get(run__pilot=pilot)
+    transcript = load_transcript(session)
+    assert [(change.name, change.kind) for change in transcript.app_changes] == [("Fees", "added")]
+    assert transcript.turns[0].app_changes == transcript.app_changes
+    assert [turn.app_changes for turn in transcript.turns[1:]] == [()] * (len(transcript.turns) - 1)
     for mode in ("strict", "compat"):
         verdicts = Verdict.objects.filter(judging__scoring=mode).order_by("index")
         assert [(row.met, row.reason) for row in verdicts] == [

@@ -64,6 +64,8 @@ def test_script_gets_names_arguments_and_parsed_results():
     assert tools_history([call("mcp_appworld_gmail__login", '{"ok": true}', user="x")]) == [
         {"tool_name": "mcp_appworld_gmail__login", "call": {"user": "x"}, "result": {"ok": True}, "changes": []}
     ]
+    [unprefixed] = tools_history([call("gmail__login", "{}")])
+    assert unprefixed["tool_name"] == "mcp_appworld_gmail__login"
     assert tools_history([call("read_file", "text", path="a")]) == [
         {"tool_name": "read_file", "call": {"path": "a"}, "result": "text"}
     ]

@@ -77,7 +77,7 @@ def _search(query: str, items: Iterable[Any], texts: Callable[[Any], tuple[str, 
 
 def texts_of(items: Iterable[Any], texts: Callable[[Any], tuple[str, ...]]) -> list[_Text]:
     """Remembered if ``texts`` looks at nothing but the record, which never changes."""
-    if texts.__closure__ is not None:  # type: ignore[attr-defined]  # functions have it
+    if texts.__closure__ is not None:
         return [_Text(item, texts(item)) for item in items]
     known = _texts.setdefault(texts.__code__, {})  # type: ignore[attr-defined]
     if len(known) > REMEMBERED:

@@ -13,9 +13,10 @@ from typing import Any
 
 import yaml
 
+from tests.evaluation.tools.apps.rule_graders import EMAIL, numbers, quoted
+
+__all__ = ["EMAIL", "numbers", "quoted"]
 APPS = {"Simple Note": "simple_note", "Gmail": "gmail", "Todoist": "todoist", "Spotify": "spotify"}
-QUOTED = re.compile(r"(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)")
-EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.\w+")
 
 
 @cache
@@ -43,14 +44,6 @@ def criteria_of(folder: Path, name: str) -> str:
     return "\n".join(item["criterion"] for item in task_of(folder, name)["objectives"].get("checklist", ()))
 
 
-def quoted(text: str) -> list[str]:
-    return QUOTED.findall(text)
-
-
-def numbers(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\b\d+\b", text)]
-
-
 def account(username: str, password: str = "", name: str = "") -> dict[str, str]:
     first, _, last = name.partition(" ")
     return {"username": username, "password": password, "first_name": first, "last_name": last}
@@ -70,6 +63,10 @@ def law_trainee_data(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]
         {"sender": colleague, "recipients": [data["gmail"]["accounts"][0]["username"]], "subject": "Files", "body": "."}
     ]
     return data
+
+
+def app_data(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    return (law_trainee_data if folder.name == "law_trainee" else marketer_data)(folder)
 
 
 def marketer_data(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
