@@ -84,10 +84,7 @@ def _app_card(name: str, content: bytes | None) -> AppCard:
 @cache
 def _kinds(name: str) -> tuple[RecordKind, ...]:
     tables, views = APPS[name].state_type().tables, APPS[name].view.tables
-    return tuple(
-        RecordKind(table, view.noun, tables[table].fields, view.columns)
-        for table, view in APPS[name].view.tables.items()
-    )
+    return tuple(RecordKind(table, view.noun, tables[table].fields, view.columns) for table, view in views.items())
 
 
 def _cell(value: object) -> str:

@@ -79,7 +79,7 @@ def texts_of(items: Iterable[Any], texts: Callable[[Any], tuple[str, ...]]) -> l
     """Remembered if ``texts`` looks at nothing but the record, which never changes."""
     if texts.__closure__ is not None:
         return [_Text(item, texts(item)) for item in items]
-    known = _texts.setdefault(texts.__code__, {})  # type: ignore[attr-defined]
+    known = _texts.setdefault(texts.__code__, {})
     if len(known) > REMEMBERED:
         known.clear()
     out = []
