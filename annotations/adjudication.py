@@ -79,13 +79,15 @@ def adjudicate(
     decision: bool | None = None,
     answers: Mapping[str, str] | None = None,
     cause: str = "",
+    about: Collection[str] = (),
     request_changes: bool = False,
 ) -> Adjudication:
     """Record the final decision on a packet without a majority; the newest one counts. Raises AdjudicationError.
 
     ``decision`` of a single decision; ``answers``, by key, of a session: all its questions without a majority.
     ``cause``: a ``Cause``; one that the task's author can mend becomes a comment on the item or intent and, with
-    ``request_changes``, the task goes back to its author.
+    ``request_changes``, the task goes back to its author. ``about``: the keys of a session's questions that the cause
+    is about; all of those without a majority by default.
     """
     packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
     given = given_answers([packet.campaign_id]).get(packet.pk, {})
@@ -108,13 +110,22 @@ def adjudicate(
         raise AdjudicationError("Choose one of the causes, or none.", "cause")
     if request_changes and cause not in FOR_AUTHORS:
         raise AdjudicationError("Say first what the author can mend: the criterion, or what the record shows.", "cause")
+    if set(about) - set(undecided):
+        raise AdjudicationError("The cause can only be about questions on which the auditors differ.", "about")
+    keys = [key for key in undecided if key in about] if about else list(undecided)
     row = Adjudication.objects.create(
-        packet=packet, by=by, decision=decision, answers=final, reason=reason.strip(), cause=cause
+        packet=packet,
+        by=by,
+        decision=decision,
+        answers=final,
+        reason=reason.strip(),
+        cause=cause,
+        about=keys if cause and about else [],
     )
     update_consensus(packet)
     if cause in FOR_AUTHORS:
         try:
-            send(Feedback(packet.source, list(undecided), cause, reason.strip(), by, request_changes))
+            send(Feedback(packet.source, keys, cause, reason.strip(), by, request_changes))
         except FeedbackError as error:
             raise AdjudicationError(str(error), "cause") from error
     return row

@@ -83,6 +83,12 @@ class AdjudicationSerializer(serializers.Serializer[Any]):
         default="",
         help_text="`criterion_ambiguous` and `evidence_not_visible` become a comment on the item or intent.",
     )
+    about = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        default=list,
+        help_text="Keys of the questions that the cause is about; default: all that are decided.",
+    )
     request_changes = serializers.BooleanField(
         required=False, default=False, help_text="With one of these two: the task goes back to its author."
     )

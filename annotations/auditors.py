@@ -100,7 +100,7 @@ def oversights(user: User) -> list[Oversight]:
         found += [
             Oversight(row.packet.campaign, _subject(row.packet, key), own[key], answer, row.reason)
             for key, answer in final.items()
-            if key in own and own[key] != answer
+            if (not row.about or key in row.about) and key in own and own[key] != answer
         ]
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 
@@ -106,8 +106,8 @@ class AdjudicationForm(RejectableForm):
         label="What was the cause?",
         choices=[("", "Not said"), *Cause.choices],
         help_text="A criterion that can be read in two ways, or evidence that is not in the record, becomes a comment "
-        "on that item for the task's author. A clear record makes a case for judges, what somebody overlooked is "
-        "shown to them.",
+        "for the task's author, of a session on each question that you check, or on all. A clear record makes a case "
+        "for judges; what somebody overlooked is shown to them.",
     )
     request_changes = forms.BooleanField(
         required=False, label="Send the task back to its author for this", help_text="With your reason."
@@ -116,17 +116,21 @@ class AdjudicationForm(RejectableForm):
 
 class SessionAdjudicationForm(QuestionsForm, AdjudicationForm):
     decision = None  # type: ignore[assignment]  # each question has its own
+    about = forms.MultipleChoiceField(required=False, error_messages={"invalid_choice": "Choose from these questions."})
+    """Questions that the cause is about."""
 
     def __init__(self, content: PacketContent, given: Mapping[str, Sequence[str]], *args: Any, **kwargs: Any) -> None:
         """``given``: what the auditors answered, by question without a majority."""
         super().__init__(*args, **kwargs)
         self.given = given
         self.questions = tuple(row for row in content.questions if row.key in given)
+        cast(forms.MultipleChoiceField, self.fields["about"]).choices = [(key, key) for key in given]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         for row in super().rows():
             counts = Counter(self.given[row["question"].key])
-            yield row | {"given": [f"{count} {answer}" for answer, count in sorted(counts.items())]}
+            about = self.is_bound and row["question"].key in self.data.getlist("about")
+            yield row | {"given": [f"{count} {answer}" for answer, count in sorted(counts.items())], "about": about}
 
     def choices_of(self, question: Question) -> tuple[str, ...]:
         return tuple(choice for choice in question.choices if choice != UNSURE)

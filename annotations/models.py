@@ -207,6 +207,8 @@ class Adjudication(models.Model):
     answers = OrderedJSONField(default=dict, blank=True)
     """Of a session's questions without a majority, by key."""
     cause = models.CharField(max_length=20, blank=True, choices=Cause.choices)
+    about = ArrayField(models.TextField(), default=list, blank=True)
+    """Keys of the questions that the cause is about; empty: all that it decides."""
     reason = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -57,7 +57,7 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
         data = form.cleaned_data
         try:
             if isinstance(form, SessionAdjudicationForm):
-                adjudicate(packet, by=request.user, answers=form.answers(), **_why(data))
+                adjudicate(packet, by=request.user, answers=form.answers(), about=data["about"], **_why(data))
             else:
                 adjudicate(packet, by=request.user, decision=data["decision"] == "yes", **_why(data))
         except AdjudicationError as error:
@@ -71,6 +71,7 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
             "campaign": row,
             "packet": packet,
             "content": content,
+            "asked": len(content.questions) - len(packet.known),
             "guide": GUIDES[content.kind],
             "judgments": reports.current_judgments(packet),
             "form": form,

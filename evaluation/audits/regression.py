@@ -74,8 +74,11 @@ def regression_cases(benchmark: Benchmark) -> list[RegressionCase]:
 def _causes(audits: QuerySet[AuditCampaign]) -> dict[tuple[int, str], str]:
     """By packet and question; of the newest adjudication."""
     rows = Adjudication.objects.filter(packet__campaign__in=audits).order_by("created_at", "pk")
-    found = rows.values_list("packet", "answers", "cause")
-    return {(packet, key): cause for packet, answers, cause in found for key in answers}
+    return {
+        (packet, key): cause if not about or key in about else ""
+        for packet, answers, cause, about in rows.values_list("packet", "answers", "cause", "about")
+        for key in answers
+    }
 
 
 def judge_records(benchmark: Benchmark, cases: Iterable[RegressionCase]) -> list[JudgeRecord]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from annotations.models import Judgment
 from tests.annotations.builders import make_campaign
@@ -88,3 +88,31 @@ def test_a_comment_on_a_judgment_outlives_a_lost_session(visit):
     page.reload()
 
     expect(page.get_by_label("Comment").first).to_have_value("Written too late.")
+
+
+def fail_posts(route: Route) -> None:
+    if route.request.method == "POST":
+        route.fulfill(status=500)
+    else:
+        route.continue_()
+
+
+def test_an_answer_that_is_not_stored_comes_back_although_the_next_was_shown(visit):
+    campaign, (ana,) = make_campaign(size=3)
+    page = visit(ana).page
+    with page.expect_response(lambda answer: "after=" in answer.url):
+        page.goto(f"/audits/{campaign.pk}/judge/")
+    first = page.url
+    page.get_by_label("Comment").first.fill("Keep me.")
+    page.route("**/judge/*/", fail_posts)
+
+    page.get_by_role("button", name="Yes").click()
+
+    page.locator(".save-notice").get_by_text("Something went wrong on our side").wait_for()
+    expect(page).to_have_url(first)
+    expect(page.get_by_label("Comment").first).to_have_value("Keep me.")
+    page.unroute("**/judge/*/")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Try again").click()
+    expect(page).not_to_have_url(first)
+    assert [(row.answer, row.comment) for row in Judgment.objects.all()] == [("yes", "Keep me.")]

@@ -6,7 +6,7 @@ import pytest
 
 from annotations.adjudication import AdjudicationError, adjudicate
 from annotations.judgments import JudgmentError
-from annotations.models import Adjudication, AuditCampaign
+from annotations.models import Adjudication, AuditCampaign, Judgment
 from evaluation.audits.campaigns import open_audit
 from evaluation.audits.regression import regression_cases
 from evaluation.models import Session
@@ -54,6 +54,27 @@ def test_ambiguous_criterion_becomes_a_comment_on_that_item(unit: str):
     assert (comment.task, comment.field, comment.author) == (dispute.task, "checklist", dispute.owner)
     assert comment.item_uid == dispute.task.checklist.get(position=2).uid
     assert comment.text == "In an audit, people read this in different ways. Signed by whom?"
+
+
+def test_cause_may_be_about_one_of_a_sessions_open_questions():
+    dispute = Dispute()
+    packet = dispute.packet
+    Judgment.objects.create(
+        packet=packet,
+        auditor=packet.judgments.first().auditor,
+        number=2,
+        answer="answered",
+        answers=RIGHT | {"item-2": "yes", "intent-1": "provided"},
+    )
+    final = {"item-2": "no", "intent-1": "completed"}
+
+    with pytest.raises(AdjudicationError) as refused:
+        adjudicate(packet, by=dispute.owner, reason="x", answers=final, cause="judge_error", about=["item-1"])
+    assert refused.value.field == "about"
+    adjudicate(packet, by=dispute.owner, reason="x", answers=final, cause="criterion_ambiguous", about=["item-2"])
+
+    assert Comment.objects.get().field == "checklist"
+    assert {"intent-1", "item-2"} & {case.key for case in regression_cases(packet.campaign.benchmark)} == {"intent-1"}
 
 
 def test_task_goes_back_to_its_author_if_the_adjudicator_wishes():
