@@ -22,6 +22,7 @@ from annotations.judgments import (
     next_number,
     open_results,
     record_judgment,
+    take_back,
     undo_last,
 )
 from annotations.leases import next_packet, read_draft
@@ -64,6 +65,12 @@ class JudgmentSerializer(serializers.Serializer[Any]):
     )
     cause = serializers.ChoiceField(choices=Cause.choices, required=False, allow_blank=True, default="")
     milliseconds = serializers.IntegerField(required=False, min_value=0, max_value=2**31 - 1, default=None)
+
+
+class UndoSerializer(serializers.Serializer[Any]):
+    position = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=1, max_value=10**9, help_text="Default: the last."
+    )
 
 
 class ReasonSerializer(serializers.Serializer[Any]):
@@ -196,13 +203,16 @@ class CampaignViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditCampai
             raise _refusal(error.field, error) from error
         return Response({"position": packet.position, "number": row.number}, status=status.HTTP_201_CREATED)
 
-    @extend_schema(request=None, responses=OpenApiResponse(ANY, "The packet, leased to you again."))
+    @extend_schema(request=UndoSerializer, responses=OpenApiResponse(ANY, "The packet, leased to you again."))
     @action(detail=True, methods=["post"])
     def undo(self, request: ApiRequest, pk: str) -> Response:
-        """Take back your last answer."""
+        """Take back your last answer, or the one to a packet."""
         user = _user(request)
+        row = find_assigned_campaign(user, pk)
+        position = _valid(UndoSerializer, request)["position"]
+        chosen = None if position is None else find_packet(row, position)
         try:
-            packet = undo_last(find_assigned_campaign(user, pk), user)
+            packet = take_back(chosen, user) if chosen else undo_last(row, user)
         except JudgmentError as error:
             raise _refusal("", error) from error
         return Response({"packet": _question_json(packet, user)})

@@ -134,10 +134,27 @@ def _validate_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
 
 @atomic_with_retry
 def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
-    """Withdraw the auditor's last answer, so that the question is asked again. Raises JudgmentError.
+    """Take back the auditor's last answer, so that the question is asked again. Raises JudgmentError.
 
     An adjudicated answer stays, because the adjudicator relied on it.
     """
+    current = _answers_to_take_back(campaign, auditor)
+    if not current:
+        raise JudgmentError("You have no answer to undo.")
+    return _take_back(max(current.values(), key=lambda row: (row.created_at, row.pk)), "Your last answer")
+
+
+@atomic_with_retry
+def take_back(packet: Packet, auditor: User) -> Packet:
+    """As ``undo_last``, but the answer to this packet."""
+    row = _answers_to_take_back(packet.campaign, auditor).get(packet.pk)
+    if row is None:
+        raise JudgmentError("You have no answer here to take back.")
+    return _take_back(row, "This answer")
+
+
+def _answers_to_take_back(campaign: AuditCampaign, auditor: User) -> dict[int, Judgment]:
+    """By packet. Raises JudgmentError if the time for it is over."""
     if campaign.state != AuditCampaign.State.OPEN:
         raise JudgmentError("This audit is closed; answers can no longer be changed.")
     if has_opened_results(auditor, campaign):
@@ -147,19 +164,20 @@ def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
         .order_by("packet_id", "-number")
         .distinct("packet_id")
     )
-    current = [row for row in newest_of_each if row.answer != Judgment.Answer.UNDONE]
-    if not current:
-        raise JudgmentError("You have no answer to undo.")
-    last = max(current, key=lambda row: (row.created_at, row.pk))
+    return {row.packet_id: row for row in newest_of_each if row.answer != Judgment.Answer.UNDONE}
+
+
+def _take_back(row: Judgment, what: str) -> Packet:
+    auditor = row.auditor
     packet = (
-        Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=last.packet_id)
+        Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=row.packet_id)
     )
     if packet.adjudications.exists():
-        raise JudgmentError("Your last answer has been adjudicated and can no longer be undone.")
+        raise JudgmentError(f"{what} has been adjudicated and can no longer be undone.")
     if not reopen_seat(packet, auditor):
         raise JudgmentError("Others judge the decision that you skipped, so the skip can no longer be undone.")
-    if next_number(packet, auditor) == last.number + 1:  # otherwise another window has undone it
-        Judgment.objects.create(packet=packet, auditor=auditor, number=last.number + 1, answer=Judgment.Answer.UNDONE)
+    if next_number(packet, auditor) == row.number + 1:  # otherwise another window has undone it
+        Judgment.objects.create(packet=packet, auditor=auditor, number=row.number + 1, answer=Judgment.Answer.UNDONE)
     update_consensus(packet)
     return packet
 

@@ -146,6 +146,18 @@ def current_judgments(packet: Packet) -> list[Judgment]:
     return sorted(given, key=lambda row: row.created_at)
 
 
+def own_answers(campaign: AuditCampaign, user: User) -> list[Judgment]:
+    """The person's own, newest first, that can be taken back."""
+    newest = (
+        Judgment.objects.filter(packet__campaign=campaign, packet__adjudications=None, auditor=user.pk)
+        .select_related("packet")
+        .order_by("packet_id", "-number")
+        .distinct("packet_id")
+    )
+    given = [row for row in newest if row.answer != Judgment.Answer.UNDONE]
+    return sorted(given, key=lambda row: (row.created_at, row.pk), reverse=True)
+
+
 def minutes_left(campaign: AuditCampaign, user: User, left: int) -> int | None:
     """An estimate from the person's own pace; None without enough timed answers."""
     newest = (

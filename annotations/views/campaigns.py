@@ -54,7 +54,9 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
         "may_reopen": row.state == AuditCampaign.State.CLOSED and may(request.user, row.benchmark, "plan_audit"),
         "may_close": row.state == AuditCampaign.State.OPEN and may(request.user, row.benchmark, "plan_audit"),
     }
-    if sees_results(request.user, row):
+    if not sees_results(request.user, row):
+        context |= {"own_answers": reports.own_answers(row, request.user)}
+    else:
         context |= report_context(row)
         context |= {
             "chart": reports.draw_chart(context["summary"]),

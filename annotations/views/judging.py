@@ -12,7 +12,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotations import reports
 from annotations.access import find_assigned_campaign, find_packet
 from annotations.forms import JudgmentForm, SessionJudgmentForm, known_answers
-from annotations.judgments import MAX_DRAFT_LENGTH, JudgmentError, next_number, open_results, record_judgment, undo_last
+from annotations.judgments import (
+    MAX_DRAFT_LENGTH,
+    JudgmentError,
+    next_number,
+    open_results,
+    record_judgment,
+    take_back,
+    undo_last,
+)
 from annotations.leases import autosave, next_packet, read_draft, renew_lease
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import GUIDES, PacketContent
@@ -100,12 +108,15 @@ def autosave_answers(request: SignedInRequest, pk: int, position: int) -> HttpRe
 @require_POST
 def undo(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_assigned_campaign(request.user, pk)
+    position = request.POST.get("position", "")
+    chosen = find_packet(row, position if position.isdecimal() and len(position) < 10 else 0) if position else None
     try:
-        packet = undo_last(row, request.user)
+        packet = take_back(chosen, request.user) if chosen else undo_last(row, request.user)
     except JudgmentError as error:
         messages.warning(request, str(error))
         return redirect("annotations:judge", row.pk)
-    messages.success(request, "Your last answer was undone. Here is the question again.")
+    which = "That answer" if chosen else "Your last answer"
+    messages.success(request, f"{which} was undone. Here is the question again.")
     return redirect("annotations:packet", row.pk, packet.position)
 
 

@@ -5,6 +5,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotations.campaigns import close_campaign
 from annotations.leases import take_seat
 from annotations.models import Judgment
 from tests.annotations.builders import make_benchmark, make_campaign, make_person, record_judgment
@@ -270,3 +271,22 @@ def test_next_packet_is_fetched_ahead_and_an_answer_takes_one_small_request():
     last = client.post(address, {"answer": "no", "number": 1}, headers=script).json()["address"]
     assert client.get(f"/audits/{campaign.pk}/judge/?after={last.split('/')[-2]}").status_code == 204
     assert client.get(f"/audits/{campaign.pk}/judge/?after=x").status_code == 404
+
+
+def test_auditor_reopens_any_of_their_answers_until_the_audit_is_closed():
+    campaign, (ana, ben) = make_campaign(size=3, auditors=2)
+    first = campaign.packets.get(position=1)
+    for packet, answer in zip(campaign.packets.all()[:2], ("yes", "no"), strict=True):
+        record_judgment(packet, auditor=ana, answer=answer, number=1)
+    client = signed_in(ana)
+    assert "Your answers: 2" in client.get(f"/audits/{campaign.pk}/").content.decode()
+    assert "Your answers" not in signed_in(ben).get(f"/audits/{campaign.pk}/").content.decode()
+
+    reopened = client.post(f"/audits/{campaign.pk}/undo/", {"position": 1})
+
+    assert reopened.url == f"/audits/{campaign.pk}/judge/1/"
+    assert [row.answer for row in first.judgments.order_by("number")] == ["yes", "undone"]
+    assert "Your answers: 1" in client.get(f"/audits/{campaign.pk}/").content.decode()
+    close_campaign(campaign, by=ana)
+    client.post(f"/audits/{campaign.pk}/undo/", {"position": 2})
+    assert campaign.packets.get(position=2).judgments.count() == 1
