@@ -11,6 +11,7 @@ from evaluation.llm import BudgetExceededError
 from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Tokens, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, Workspace, toolbox_for
 from evaluation.tools.programs import NoSandboxError, ProgramError, run_program
+from studio.domain.opening_message import Event, Incoming, text_of
 
 MAX_STEPS = 200
 MAX_CALLS = 50
@@ -27,7 +28,7 @@ class CommandAgent:
         self._outbox = Outbox()
         self._shell = Shell(workspace, used=float(setup.state.get("shell_seconds", 0)))
         self._tools = toolbox_for(
-            Surroundings(workspace, self._outbox, asks=False, corpus=setup.corpus),
+            Surroundings(workspace, self._outbox, asks=False, shell=self._shell, corpus=setup.corpus),
             setup.tools,
             setup.world,
             setup.journal,
@@ -35,7 +36,7 @@ class CommandAgent:
         self._memory: Any = setup.state.get("memory")
         self._turn = int(setup.state.get("turn", 0))
 
-    def reply(self, message: str) -> AgentReply:
+    def reply(self, message: Incoming) -> AgentReply:
         """Raises AgentError for the program's failure, and InfrastructureError where nothing can be run."""
         if not self._program.strip():
             raise AgentError("The agent has no program: give its parameter “program” a Python program.")
@@ -43,6 +44,7 @@ class CommandAgent:
         started, tokens = self._setup.timing.now(), Tokens()
         records: list[ToolRecord] = []
         news: dict[str, Any] = {}
+        told = {"message": text_of(message), "event": message.to_json() if isinstance(message, Event) else None}
         note = f"The limit of {MAX_STEPS} steps in a turn was reached."
         text = ""
         for _ in range(MAX_STEPS):
@@ -50,7 +52,7 @@ class CommandAgent:
             if left <= 0:
                 note = f"The limit of {self._setup.limits.turn_seconds:g} seconds for a turn was reached."
                 break
-            answer = self._step({"turn": self._turn, "message": message, **news}, left)
+            answer = self._step({"turn": self._turn, **told, **news}, left)
             if "reply" in answer:
                 text, note = str(answer["reply"]), ""
                 break

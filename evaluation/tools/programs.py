@@ -37,7 +37,7 @@ def run_program(shell: Shell, source: str, line: Mapping[str, Any], seconds: flo
     if left <= 0:
         raise ProgramError(f"It has used up its {SESSION_SECONDS:g} seconds of the session.")
     limits = replace(shell.limits, seconds=left)
-    given = json.dumps(line, ensure_ascii=False).encode() + b"\n"
+    given = json.dumps(line, ensure_ascii=False, default=str).encode() + b"\n"
     try:
         outcome = run_shell(
             COMMAND,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from evaluation.llm import Completion
 from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Tokens
 from evaluation.sandbox import SandboxUnavailableError, why_unavailable
 from evaluation.tools import programs
+from studio.domain.opening_message import Event, Incoming
 
 PAGE = Path(__file__).parents[3] / "docs/agents-as-programs.md"
 EXAMPLE = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
@@ -34,7 +37,7 @@ class Model:
         return Completion(f"Answer {len(self.asked)}.", (), "stop", Tokens(3, 2), Decimal(0), "", False)
 
 
-def reply(folder: Path, program: str, message: str = "Hello", *, model: Any = None, **setup: Any) -> AgentReply:
+def reply(folder: Path, program: str, message: Incoming = "Hello", *, model: Any = None, **setup: Any) -> AgentReply:
     given = AgentSetup(model or Model(), folder, params={"program": program}, **setup)
     return make_agent(given, "command").reply(message)
 
@@ -55,6 +58,15 @@ def test_example_works_and_remembers(tmp_path: Path):
     assert first.tokens == Tokens(3, 2)
     assert second.state["turn"] == 2
     assert len(EXAMPLE.strip().splitlines()) <= 32
+
+
+def test_event_that_opens_a_session_is_told_as_such(tmp_path: Path):
+    told = "import json, sys; line = json.loads(input()); print(json.dumps({'reply': json.dumps(line['event'])}))"
+
+    opened = reply(tmp_path, told, Event("webhook", {"on": date(2026, 4, 13)}, "Look."))
+
+    assert json.loads(opened.text) == {"kind": "webhook", "payload": {"on": "2026-04-13"}, "note": "Look."}
+    assert reply(tmp_path, told).text == "null"
 
 
 @pytest.mark.parametrize(

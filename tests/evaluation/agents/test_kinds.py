@@ -17,6 +17,7 @@ from evaluation.pilots.agents import agent_of
 from evaluation.pilots.plans import PilotError
 from evaluation.releases.evidence import real_sessions
 from evaluation.results.session_rows import agent_names
+from evaluation.sandbox import why_unavailable
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, rubric, task
 from tests.evaluation.factories import person
@@ -94,6 +95,27 @@ def test_an_endpoint_is_sent_only_what_is_new_and_which_conversation_it_belongs_
     ]  # fmt: skip
     assert len({body["user"] for body in bodies}) == 1
     assert bodies[0]["tools"]
+
+
+def test_a_program_in_the_sandbox_is_piloted_with_its_tools(stub: StubModel):
+    if words := why_unavailable():
+        pytest.skip(words)
+    program = """
+import json
+line = json.loads(input())
+if "results" in line:
+    print(json.dumps({"reply": line["results"][0]["result"]}))
+else:
+    open("note.md", "w").write("The fee is 30.")
+    print(json.dumps({"calls": [{"name": "exec", "arguments": {"command": "cat note.md"}}]}))
+"""
+    run(stub, "command", params={"program": program})
+
+    session = Session.objects.get()
+    call = session.turns.order_by("number").first().tool_calls.get()
+    assert (session.state, stub.asked["agent"]) == ("finished", 0)
+    assert (call.name, call.result, call.changes) == ("exec", "The fee is 30.", [])
+    assert list(session.turns.order_by("number").first().snapshot.manifest) == ["note.md"]
 
 
 def test_the_oracle_alone_is_told_the_reference_workflow(stub: StubModel):
