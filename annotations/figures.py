@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from django.db.models import Count, Q
@@ -11,7 +12,7 @@ from annotations.breakdowns import break_down
 from annotations.controls import control_rates
 from annotations.history import history_of
 from annotations.intervals import Rate
-from annotations.models import AuditCampaign, Judgment
+from annotations.models import Adjudication, AuditCampaign, Judgment
 from annotations.packets import STATUSES
 from annotations.results import DisagreementRow, JudgeErrors, SourceRow, summarize
 from annotations.scores import Interval, MetricScores, corrected_scores
@@ -71,6 +72,7 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
             for row in break_down([campaign])
         },
         "controls": _controls(campaign),
+        "causes": _causes(campaign),
         "history": _history(campaign),
         "agreement": {
             "packets": summary.pairs_from,
@@ -92,6 +94,21 @@ def _controls(campaign: AuditCampaign) -> Json | None:
         "planted": campaign.controls["planted"],
         "gold_right": _rate(rates.gold),
         "planted_missed": _rate(rates.missed),
+    }
+
+
+def _causes(campaign: AuditCampaign) -> Json:
+    """How often each was named; by adjudicators, of their newest decisions."""
+    rows = Adjudication.objects.filter(packet__campaign=campaign).order_by("packet_id", "-created_at", "-pk")
+    auditors = (
+        Judgment.objects.filter(packet__campaign=campaign)
+        .order_by("packet_id", "auditor_id", "-number")
+        .distinct("packet_id", "auditor_id")
+    )
+    adjudicated = rows.distinct("packet_id").values_list("cause", flat=True)
+    return {
+        "adjudicators": Counter(filter(None, adjudicated)),
+        "auditors": Counter(filter(None, auditors.values_list("cause", flat=True))),
     }
 
 

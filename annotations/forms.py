@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from django import forms
+from django.http import QueryDict
 
 from annotations.judgments import MAX_COMMENT_LENGTH
 from annotations.models import Cause
@@ -129,7 +130,7 @@ class SessionAdjudicationForm(QuestionsForm, AdjudicationForm):
     def rows(self) -> Iterator[dict[str, Any]]:
         for row in super().rows():
             counts = Counter(self.given[row["question"].key])
-            about = self.is_bound and row["question"].key in self.data.getlist("about")
+            about = self.is_bound and row["question"].key in cast(QueryDict, self.data).getlist("about")
             yield row | {"given": [f"{count} {answer}" for answer, count in sorted(counts.items())], "about": about}
 
     def choices_of(self, question: Question) -> tuple[str, ...]:

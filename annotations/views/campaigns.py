@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -46,7 +47,7 @@ def campaigns(request: SignedInRequest) -> HttpResponse:
 def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_campaign(request.user, pk)
     share = shares_of([row], request.user)[row.pk]
-    context = {
+    context: dict[str, Any] = {
         "campaign": row,
         "share": share,
         "percent": 100 * share.resolved // share.packets if share.packets else 0,

@@ -45,7 +45,7 @@ class Planter:
             _Item(Owner(task, persona), criterion)
             for task, persona, criterion in rows.exclude(criterion="")
             .order_by("pk")
-            .values_list("task", "task__episode__persona", "criterion")
+            .values_list("task_id", "task__episode__persona_id", "criterion")
         ]
         self._owners = owners
         self._redact = make_redactor(names)

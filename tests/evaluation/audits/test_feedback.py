@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotations.adjudication import AdjudicationError, adjudicate
+from annotations.figures import campaign_figures
 from annotations.judgments import JudgmentError
 from annotations.models import Adjudication, AuditCampaign, Judgment
 from evaluation.audits.campaigns import open_audit
@@ -85,6 +86,7 @@ def test_task_goes_back_to_its_author_if_the_adjudicator_wishes():
 
     assert dispute.task.state == TaskState.CHANGES_REQUESTED
     assert "tool fields and files that judges are shown" in Comment.objects.get().text
+    assert campaign_figures(dispute.campaign)["causes"]["adjudicators"] == {"evidence_not_visible": 1}
 
 
 @pytest.mark.parametrize(
