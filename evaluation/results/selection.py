@@ -95,9 +95,10 @@ def pilots_of_view(view: ResultsView, pilots: Sequence[Pilot]) -> list[Pilot]:
 
 def find_view(benchmark: Benchmark, number: int) -> ResultsView:
     """Raises ResultsError."""
-    row = benchmark.results_views.filter(number=number).first()
+    views = ResultsView.objects.filter(benchmark=benchmark)
+    row = views.filter(number=number).first()
     if row is None:
-        known = ", ".join(f"{row.number} ({row.name})" for row in benchmark.results_views.all()) or "none yet"
+        known = ", ".join(f"{row.number} ({row.name})" for row in views) or "none yet"
         raise ResultsError(f"There is no saved view {number}. Saved views: {known}.")
     return row
 
@@ -118,9 +119,10 @@ def save_view(
     name = " ".join(name.split())[:100]
     if not name:
         raise ResultsError("Give the view a name.")
-    if benchmark.results_views.filter(name=name).exists():
+    views = ResultsView.objects.filter(benchmark=benchmark)
+    if views.filter(name=name).exists():
         raise ResultsError(f"There is a view “{name}” already. Choose another name, or remove that one first.")
-    last = benchmark.results_views.aggregate(last=Max("number"))["last"] or 0
+    last = views.aggregate(last=Max("number"))["last"] or 0
     return ResultsView.objects.create(
         benchmark=benchmark,
         number=last + 1,
@@ -156,7 +158,8 @@ def set_tags(pilot: Pilot, text: str) -> list[str]:
 def frozen_views(benchmark: Benchmark) -> list[dict[str, Any]]:
     """Those that releases take with them, with their numbers as they are now."""
     pilots = list(Pilot.objects.filter(benchmark=benchmark).select_related("agent", "user_model", "judge"))
-    return [_frozen(view, pilots) for view in benchmark.results_views.filter(in_releases=True)]
+    views = ResultsView.objects.filter(benchmark=benchmark, in_releases=True).select_related("benchmark")
+    return [_frozen(view, pilots) for view in views]
 
 
 def _frozen(view: ResultsView, pilots: Sequence[Pilot]) -> dict[str, Any]:

@@ -32,10 +32,10 @@ def differences(results: Results, first: str, second: str) -> list[str]:
         ours, theirs = ([row["judging"] for row in side] for side in sides)
         if _values(ours, key) != _values(theirs, key):
             found.append(words)
-    ours, theirs = (_revisions(side) for side in sides)
-    if edited := sum(ours[task] != theirs[task] for task in ours.keys() & theirs.keys()):
+    before, after = (_revisions(side) for side in sides)
+    if edited := sum(before[task] != after[task] for task in before.keys() & after.keys()):
         found.append(f"wording of {edited} task{'s' if edited > 1 else ''}")
-    if alone := len(ours.keys() ^ theirs.keys()):
+    if alone := len(before.keys() ^ after.keys()):
         found.append(f"{alone} task{'s' if alone > 1 else ''} that only one side has")
     return found
 

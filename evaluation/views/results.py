@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 
 from evaluation.audits.blindness import open_pilots
 from evaluation.forms.results import CompareForm, ResultsForm
+from evaluation.models import ResultsView
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.results.document import figure_document, results_document
@@ -140,7 +141,7 @@ def _form(request: SignedInRequest, slug: str) -> tuple[Benchmark, ResultsForm]:
 
 def _saved(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:
     return {
-        "views": list(benchmark.results_views.select_related("created_by", "benchmark")),
+        "views": list(ResultsView.objects.filter(benchmark=benchmark).select_related("created_by", "benchmark")),
         "may_start": may(request.user, benchmark, "pilot"),
         "may_release": may(request.user, benchmark, "release"),
     }
