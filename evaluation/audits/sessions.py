@@ -150,8 +150,12 @@ def judged_questions(task: TaskSpec, state: str, judged: JudgedSession, rules: R
 
 
 def _graded_items(task: TaskSpec, state: str, judged: JudgedSession, rules: Rules) -> list[tuple[GradedItem, bool]]:
-    items = [(item, values[ScoringMode.STRICT].value) for item, values in session_items(task, state, judged, rules)]
-    return [(item, met) for item, met in items if met is not None]
+    """As strict judging has it, or where there is none, as in imported outputs, as it was judged."""
+    rows = list(session_items(task, state, judged, rules))
+    strict = any(item.grader == "rubric" and values[ScoringMode.STRICT].value is not None for item, values in rows)
+    mode = ScoringMode.STRICT if strict else ScoringMode.COMPAT
+    found = [(item, values[mode].value) for item, values in rows]
+    return [(item, met) for item, met in found if met is not None]
 
 
 def _statuses(task: TaskSpec, judged: JudgedSession) -> Iterator[JudgedQuestion]:
