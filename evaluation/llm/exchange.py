@@ -43,7 +43,7 @@ def encode(
     if "messages" in request:
         document |= _encode_messages(request["messages"], likeness)
     body = _without_messages(request)
-    if likeness is None or _text(body) != _text(_without_messages(likeness.request)):
+    if likeness is None or not _same_body(body, _without_messages(likeness.request)):
         document["body"] = body
     if response is not None:
         document["answer"] = response
@@ -167,6 +167,19 @@ def _longest(limit: int, agrees: Callable[[int], bool]) -> int:
 def _without_messages(request: Json) -> dict[str, Any]:
     """With a placeholder, because the order of keys counts."""
     return {key: None if key == "messages" else value for key, value in request.items()}
+
+
+def _same_body(body: Json, before: Json) -> bool:
+    """To the byte. The tools of one agent are the very same objects from call to call and need no comparison."""
+    return list(body) == list(before) and all(_same(value, before[key]) for key, value in body.items())
+
+
+def _same(value: Any, other: Any) -> bool:
+    if value is other:
+        return True
+    if isinstance(value, list) and isinstance(other, list) and len(value) == len(other):
+        return all(one is two or _text(one) == _text(two) for one, two in zip(value, other, strict=True))
+    return _text(value) == _text(other)
 
 
 def _compress(plain: bytes, context: bytes) -> bytes:
