@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -55,12 +56,20 @@ class Tool:
 
     @property
     def schema(self) -> dict[str, Any]:
-        parameters = _untitled(self.arguments.model_json_schema())
-        parameters.pop("description", None)
-        return {
-            "type": "function",
-            "function": {"name": self.name, "description": self.description, "parameters": parameters},
+        function = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": _parameters_of(self.arguments),
         }
+        return {"type": "function", "function": function}
+
+
+@lru_cache(1024)
+def _parameters_of(arguments: type[Arguments]) -> dict[str, Any]:
+    """Not to be changed: every session has it."""
+    parameters: dict[str, Any] = _untitled(arguments.model_json_schema())
+    parameters.pop("description", None)
+    return parameters
 
 
 def _untitled(schema: Any) -> Any:
