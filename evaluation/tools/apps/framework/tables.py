@@ -138,6 +138,8 @@ class Table(Generic[Record]):
         self._rows, self.last, self._written = other._rows, other.last, other._written
 
     def _numbered(self, rows: list[Any]) -> list[Any]:
+        if all(isinstance(row, dict) and self.key in row for row in rows):
+            return rows
         used = {row[self.key] for row in rows if isinstance(row, dict) and isinstance(row.get(self.key), int)}
         free = max(used, default=0)
         out = []
