@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from itertools import count
 from typing import Any, Protocol, TypeVar
 
 from django.db import IntegrityError, OperationalError, connection, models
@@ -37,8 +38,8 @@ T = TypeVar("T")
 class Counting(Protocol):
     """Counts answered calls, in the statement that stores them."""
 
-    def statement(self, purpose: str, tokens: int, cost: Decimal) -> Statement:
-        """With ``RETURNING``."""
+    def statement(self, purpose: str, tokens: int, cost: Decimal, *, again: bool) -> Statement:
+        """With ``RETURNING``. ``again``: what was stored already may have been counted with it."""
         ...
 
     def counted(self, row: tuple[Any, ...] | None, tokens: int, cost: Decimal) -> None:
@@ -158,9 +159,15 @@ class CallRecord:
         )
         tokens = call.prompt_tokens + call.completion_tokens
         counting = self._counting if call.answered else None
-        also = counting.statement(purpose, tokens, Decimal(call.cost)) if counting else None
+        tries = count()
+
+        def write() -> tuple[int | None, tuple[Any, ...] | None]:
+            again = next(tries) > 0  # a database that was killed may have committed what it never confirmed
+            also = counting.statement(purpose, tokens, Decimal(call.cost), again=again) if counting else None
+            return insert_or_ignore(call, also)
+
         try:
-            pk, counted = through_restarts(lambda: insert_or_ignore(call, also))
+            pk, counted = through_restarts(write)
         except IntegrityError as error:
             raise RecordOwnerDeletedError from error
         if counting:

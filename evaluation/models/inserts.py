@@ -18,7 +18,7 @@ Statement = tuple[str, list[Any]]
 
 def insert_or_ignore(row: models.Model, also: Statement | None = None) -> tuple[int | None, tuple[Any, ...] | None]:
     """The key of the new row, None if a unique constraint has one like it; and the row that ``also``, a statement with
-    ``RETURNING``, gave in the same transaction."""
+    ``RETURNING`` that may refer to the insert as ``new``, gave in the same transaction."""
     fields = _fields(type(row))
     values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
     marks = ", ".join(["%s"] * len(fields))

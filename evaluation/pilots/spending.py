@@ -29,8 +29,9 @@ set calls = calls + 1,
     cost = cost + %s,
     tokens = tokens || jsonb_build_object(%s::text, coalesce((tokens ->> %s)::bigint, 0) + %s)
 where id = %s
-returning claimed_by, calls, cost, tokens
 """
+_ONCE = "and exists (select from new) "
+_RETURNING = "returning claimed_by, calls, cost, tokens"
 
 
 class SessionSpending:
@@ -55,10 +56,10 @@ class SessionSpending:
         shared_spending.check(self._pilot.pk, self._pilot.benchmark_id, self._spent)
         give_back_connection()
 
-    def statement(self, purpose: str, tokens: int, cost: Decimal) -> Statement:
+    def statement(self, purpose: str, tokens: int, cost: Decimal, *, again: bool) -> Statement:
         """Counts an answered call, even one whose session was cancelled meanwhile: it was paid for."""
         part = PART_BY_PURPOSE[purpose]
-        return _SPEND, [cost, part, part, tokens, self._session.pk]
+        return _SPEND + (_ONCE if again else "") + _RETURNING, [cost, part, part, tokens, self._session.pk]
 
     def counted(self, row: tuple[Any, ...] | None, tokens: int, cost: Decimal) -> None:
         shared_spending.add(self._pilot.pk, Spent(tokens, 1, cost))

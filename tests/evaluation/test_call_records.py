@@ -6,9 +6,11 @@ import json
 
 import pytest
 
+from evaluation import call_records
 from evaluation.call_records import session_record
 from evaluation.grading.judgings import open_judging
 from evaluation.models import ModelCall, ModelEndpoint, Session, Turn
+from evaluation.pilots.spending import SessionSpending
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.factories import pilot_row
 from tests.evaluation.pilots.builders import work_through
@@ -75,3 +77,18 @@ def test_two_workers_that_ask_the_same_store_it_once_and_both_go_on():
     assert [call.response for call in stored] == [{"a": 1}, {"b": 0}, {"b": 1}, {"b": 2}]
     assert [call.request["messages"][0]["content"] for call in stored[1:]] == ["Other 0?", "Other 1?", "Other 2?"]
     assert second.answer("same") == {"a": 1}
+
+
+def test_a_call_that_was_stored_but_never_confirmed_is_counted_once(monkeypatch: pytest.MonkeyPatch):
+    session = Session.objects.select_related("run__pilot").get(run__pilot=pilot_row())
+    monkeypatch.setattr(call_records, "through_restarts", lambda write: (write(), write())[1])
+
+    record = session_record(session, counting=SessionSpending(session))
+    request = {"messages": [{"role": "user", "content": "What is the fee?"}]}
+    model = ModelEndpoint.objects.get(name="scripted-user")
+    record.store(
+        request, {"a": 1}, purpose="agent", turn=1, endpoint=model, request_hash="h", prompt_tokens=5, cost="0.1"
+    )
+
+    session.refresh_from_db()
+    assert (ModelCall.objects.count(), session.calls, session.tokens) == (1, 1, {"agent": 5})

@@ -113,9 +113,21 @@ def run_pilot(
     raise AssertionError(f"The pilot did not end: {result['state']}.")
 
 
+def servers_of(data: Path) -> dict[int, str]:
+    """Those that name the folder themselves; the broker has no environment."""
+    commands = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            commands[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except (OSError, ValueError):
+            continue
+    return {pid: command for pid, command in commands.items() if str(data) in command}
+
+
 def kill_one(data: Path, chance: random.Random) -> str:
     victim = chance.choice(VICTIMS)
-    found = sorted(pid for pid, command in processes_of(data).items() if victim in command)
+    commands = processes_of(data) | servers_of(data)
+    found = sorted(pid for pid, command in commands.items() if victim in command)
     if not found:
         return ""
     os.kill(chance.choice(found), signal.SIGKILL)
