@@ -128,7 +128,8 @@ def _read(app: str, content: bytes) -> AppState:
         raise AppDataError(f"{app}: this is not JSON ({error}).") from None
     if not isinstance(data, dict):
         raise AppDataError(f"{app}: this must be a JSON object with a list of records for each table.")
-    return APPS[app].new_state(data)
+    state: AppState = APPS[app].new_state(data)
+    return state
 
 
 @contextmanager
