@@ -21,8 +21,14 @@ MAX_ROWS = 200
 
 
 def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
-    general = [replace(card, lacking=GENERAL[card.name].lacking()) for card in _general_cards()]
-    return general, [_card(tool) for tool in bound_tools(names)]
+    return [_as_here(card) for card in _general_cards()], [_card(tool) for tool in bound_tools(names)]
+
+
+def _as_here(card: ToolCard) -> ToolCard:
+    """With what is true of it on this machine."""
+    tool = GENERAL[card.name]
+    caveat = tool.caveat()
+    return replace(card, lacking=tool.lacking(), plain=f"{card.plain}. {caveat}" if caveat else card.plain)
 
 
 @cache

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from evaluation.sandbox import why_unavailable
-from evaluation.sandbox.packages import built_packages
+from evaluation.sandbox.packages import built_packages, why_no_packages
 from evaluation.tools import files, notebooks, reading, schedule, talking
 from evaluation.tools.apps.world import DEFAULT_NOW
 from evaluation.tools.delegating import Spawn, SpawnSubagent, spawn_subagent
@@ -51,6 +51,8 @@ class GeneralTool:
     """Why no agent gets it on this machine; empty if it does."""
     more: Callable[[], str] = str
     """What else is true of it on this machine, for the model."""
+    caveat: Callable[[], str] = str
+    """What it lacks on this machine, for experts."""
 
 
 def general_tools(surroundings: Surroundings, names: Iterable[str] = ()) -> list[Tool]:
@@ -204,6 +206,7 @@ GENERAL: dict[str, GeneralTool] = {
             _exec,
             why_unavailable,
             _packages_said,
+            why_no_packages,
         ),
         GeneralTool(
             "ask_user",

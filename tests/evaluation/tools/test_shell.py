@@ -232,7 +232,10 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(
 ):
     monkeypatch.setenv("STUDIO_DATA_DIR", str(tmp_path))
 
+    [exec_card] = [card for card in catalog.tool_cards([])[0] if card.name == "exec"]
+
     assert packages.why_no_packages().endswith("are not installed for agents: run make agent-packages.")
+    assert packages.why_no_packages() in exec_card.plain
 
 
 @pytest.mark.slow
