@@ -83,7 +83,9 @@ def check_fields(names: Iterable[str], app: str, table: str) -> None:
         return
     for name in names:
         if name not in kind.fields:
-            raise ValuesError(f"A {kind.noun} in {card.title} has no “{name}”. It has {', '.join(kind.fields)}.")
+            raise ValuesError(
+                f"A {kind.noun} in {card.title} has no “{name}”. It has {', '.join(kind.columns or kind.fields)}."
+            )
 
 
 def _read_value(text: str) -> Any:

@@ -218,7 +218,7 @@ def test_a_rule_on_an_app_record_is_written_without_code_and_shown_as_written(de
 
     wrong = {f"checklist.{item}.rule_arguments": ["tite = Weekly plan"]}
     answer = desk.client.post(desk.url, shown | wrong)
-    assert "A task in Todoist has no “tite”. It has task_id, " in answer.content.decode()
+    assert "A task in Todoist has no “tite”. It has title, " in answer.content.decode()
 
 
 def test_long_checklist_renders_only_rule_fields_in_use(desk, monkeypatch):

@@ -126,6 +126,11 @@ def test_what_a_rule_cannot_decide_is_not_called_a_rule(criterion: str) -> None:
         ("The fee is 15 euros.", ExactCheck(kind="reply_contains", text="14 euros"), True),
         ("The fee is 14 euros.", ExactCheck(kind="reply_contains", text="14 euros"), False),
         ("The heading is “Ice”.", ExactCheck(kind="reply_contains", text="Cold chain"), True),
+        (
+            "“Ice” does not occur.",
+            ExactCheck(kind="record_exists", app="todoist", table="tasks", text="Ice", path="a.md"),
+            False,
+        ),
         ("The heading is right.", ExactCheck(kind="reply_contains", text="Cold chain"), False),
         ("The word “soon” does not occur.", ExactCheck(kind="reply_contains", text="soon"), True),
         ("The word “soon” does not occur.", ExactCheck(kind="reply_lacks", text="soon"), False),
