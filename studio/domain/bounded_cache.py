@@ -58,15 +58,21 @@ class BoundedCache(Generic[Key, Value]):
 
     def put(self, key: Key, value: Value) -> None:
         """A value larger than the whole cache is not stored."""
-        parts = key if isinstance(key, tuple) else (key,)
-        long_texts = [part for part in parts if _is_long(part)]
-        text_bytes = sum(map(sys.getsizeof, long_texts))
-        size = ENTRY_BYTES + sum(map(deep_size, parts)) - text_bytes + self._size_of(value)
+        size, text_bytes = ENTRY_BYTES + self._size_of(value), 0
+        long_texts = []
+        for part in key if isinstance(key, tuple) else (key,):
+            if _is_long(part):
+                long_texts.append(part)
+                text_bytes += sys.getsizeof(part)
+            else:
+                size += deep_size(part)
         with self._lock:
-            self._drop(key)
+            if key in self._entries:
+                self._drop(key)
             if size + text_bytes > self.max_bytes:
                 return
-            key = self._share(key, long_texts)
+            if long_texts:
+                key = self._share(key, long_texts)
             self._entries[key] = [value, size, False]
             self._bytes += size
             while self._bytes > self.max_bytes:
@@ -99,7 +105,7 @@ class BoundedCache(Generic[Key, Value]):
                 shared = self._texts[text] = [text, 0]
                 self._bytes += sys.getsizeof(text)
             shared[1] += 1
-        if not long_texts or not isinstance(key, tuple):
+        if not isinstance(key, tuple):
             return key
         return cast("Key", tuple(self._texts[part][0] if _is_long(part) else part for part in key))
 
@@ -125,7 +131,7 @@ def deep_size(value: Any) -> int:
     if type(value) in _PLAIN:
         return sys.getsizeof(value)
     size = sys.getsizeof(value) + _HEADER_BYTES
-    if isinstance(value, tuple | list | set | frozenset):
+    if isinstance(value, (tuple, list, set, frozenset)):
         return size + _sampled(value)
     if isinstance(value, Mapping):
         return size + _sampled([*value.keys(), *value.values()])
@@ -136,10 +142,17 @@ def deep_size(value: Any) -> int:
 
 def _sampled(parts: tuple[Any, ...] | list[Any] | set[Any] | frozenset[Any]) -> int:
     if len(parts) <= _SAMPLE:
-        return sum(map(deep_size, parts))
-    sequence = parts if isinstance(parts, tuple | list) else tuple(parts)
+        return _sum_of_sizes(parts)
+    sequence = parts if isinstance(parts, (tuple, list)) else tuple(parts)
     sample = sequence[:: len(sequence) // _SAMPLE]
-    return sum(map(deep_size, sample)) * len(sequence) // len(sample)
+    return _sum_of_sizes(sample) * len(sequence) // len(sample)
+
+
+def _sum_of_sizes(parts: Iterable[Any]) -> int:
+    size, size_of = 0, sys.getsizeof
+    for part in parts:
+        size += size_of(part) if type(part) in _PLAIN else deep_size(part)
+    return size
 
 
 CACHES: dict[str, BoundedCache[Any, Any]] = {}
@@ -161,7 +174,8 @@ def cached(
         def read(*arguments: Any) -> Value:
             if (entry := entries.get(arguments)) is not None:
                 entry[2] = True
-                return cast("Value", entry[0])
+                known: Value = entry[0]
+                return known
             check_time()
             value = compute(*arguments)
             cache.put(arguments, value)

@@ -13,6 +13,7 @@ from studio.domain.text.words import Word, content_words, words
 
 FactKind = Literal["day", "time", "weekday", "day of the month", "person", "number"]
 
+_DIGIT = re.compile(r"\d")
 TIME = re.compile(
     r"(?<![\d:.])(?:[01]?\d|2[0-3])[:.][0-5]\d(?:\s?[ap]\.?m\b)?(?![\d:.]\d)|(?<!\d)\d{1,2}\s?[ap]\.?m\b", re.I
 )
@@ -61,14 +62,15 @@ def sentences_with_facts(text: str) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
 
 
 def _find_candidates(text: str) -> Iterator[Fact]:
-    for day in find_days(text):
+    has_digits = _DIGIT.search(text) is not None  # most sentences have none, and search is quicker than three patterns
+    for day in find_days(text) if has_digits else ():
         yield Fact("day", f"{day.month}-{day.day}", day.span.start, day.span.end)
-    for match in TIME.finditer(text):
+    for match in TIME.finditer(text) if has_digits else ():
         if CLOCK.search(match[0]):
             yield Fact("time", _clock(match[0]), match.start(), match.end())
     for match in WEEKDAY.finditer(text):
         yield Fact("weekday", match[0].rstrip("s"), match.start(), match.end())
-    for match in ORDINAL.finditer(text):
+    for match in ORDINAL.finditer(text) if has_digits else ():
         yield Fact("day of the month", match["day"], match.start("day"), match.end())
     for match in PERSON.finditer(text):
         yield Fact("person", f"{match['title']} {_without_possessive(match['names'])}", match.start(), match.end())

@@ -24,6 +24,8 @@ _PATTERNS = (
     re.compile(r"(?<!\d)(?P<weekday>(?!))?(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)"),
 )
 
+_DIGIT = re.compile(r"\d")
+
 
 @dataclass(frozen=True, slots=True)
 class Day:
@@ -45,7 +47,9 @@ class Day:
 
 @cached(1_000_000)
 def find_days(text: str) -> tuple[Day, ...]:
-    days = []
+    days: list[Day] = []
+    if not _DIGIT.search(text):
+        return ()
     for pattern in _PATTERNS:
         for match in pattern.finditer(text[:40_000]):
             parts = match.groupdict()

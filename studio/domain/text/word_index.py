@@ -73,7 +73,7 @@ class WordIndex:
         return matches | dict.fromkeys(self._keys.get(key, ()), 1.0)
 
     def has(self, key: str) -> float:
-        return max(self.of(key).values(), default=0.0)
+        return 1.0 if key in self._keys else max(self.of(key).values(), default=0.0)
 
 
 @cached(12_000_000, size_of=lambda index: index.max_bytes)

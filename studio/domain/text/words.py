@@ -36,6 +36,7 @@ _SPELT = re.compile(
     re.IGNORECASE,
 )
 _TOKEN = re.compile(
+    r"(?![\s,;()\"])(?:"  # nothing below begins with these
     r"[A-Za-z]++(?![\w.@/+%:'’-])"  # most words: quickly, and nothing below could begin there
     r"|(?<![\w.+%-])[\w.+%-]++@[\w-]+(?:\.[\w-]+)+"
     r"|https?://[^\s\"'<>]+"
@@ -44,7 +45,7 @@ _TOKEN = re.compile(
     r"|[€£$¥%]"
     r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
     r"|(?:[eE]\.g|[iI]\.e|[pPaA]\.m)\."
-    r"|[^\W\d_]+(?:['’][^\W\d_]+)*"
+    r"|[^\W\d_]+(?:['’][^\W\d_]+)*)"
 )
 
 
@@ -74,11 +75,11 @@ def words(text: str) -> tuple[Word, ...]:
         if start < last_end:
             continue
         token = match[0]
-        read = _read(token, token[0].isupper() and _opens_sentence(text, start))
-        if read[1] == "number" and token.isalpha() and (spelt := _SPELT.match(text, start)):
+        key, kind, weight = _read(token, token[0].isupper() and _opens_sentence(text, start))
+        if kind == "number" and token.isalpha() and (spelt := _SPELT.match(text, start)):
             token, end = spelt[0], spelt.end()
-            read = _read(token, True)
-        result.append(Word(token, start, end, *read))
+            key, kind, weight = _read(token, True)
+        result.append(Word(token, start, end, key, kind, weight))
         last_end = end
     return tuple(_with_phrases(result))
 
@@ -108,7 +109,7 @@ def content_words(text: str) -> tuple[Word, ...]:
     return tuple(word for word in words(text) if word.weight > 0)
 
 
-@cached(4_000_000)
+@cached(4_000_000, size_of=lambda read: 200 + len(read[0]))
 def _read(token: str, opens: bool) -> tuple[str, WordKind, float]:
     """Key, kind and weight of a token. A capital does not make a name if the token ``opens`` a sentence."""
     lower = token.casefold().replace("’", "'")
@@ -117,8 +118,10 @@ def _read(token: str, opens: bool) -> tuple[str, WordKind, float]:
         return key, "number", 0.6 if key in ("#0", "#1", "#2") else 1.2
     if lower in _NUMBER_WORDS:
         return f"#{_NUMBER_WORDS[lower]}", "number", 0.6 if _NUMBER_WORDS[lower] <= 2 else 1.2
-    if (parts := [part for part in re.split(r"[\s-]+", lower) if part != "and"]) and all(
-        p in _NUMBER_WORDS for p in parts
+    if (
+        not token.isalpha()
+        and (parts := [part for part in re.split(r"[\s-]+", lower) if part != "and"])
+        and all(part in _NUMBER_WORDS for part in parts)
     ):
         return f"#{_spelt(parts)}", "number", 1.2
     if lower in ("e.g.", "i.e.", "a.m.", "p.m."):

@@ -81,7 +81,13 @@ def _is_spanish(text: str) -> bool:
     return dni.is_valid(plain) or nie.is_valid(plain)
 
 
+_ANY_KIND = re.compile(r"\d(?:[\d -]{4}[\dA-Za-z]|[\dA-Z -]{5})")
+"""Is in every number that one of KINDS finds."""
+
+
 def identities(text: str) -> Iterator[tuple[str, str]]:
+    if not _ANY_KIND.search(text):
+        return
     for kind in KINDS:
         for match in kind.pattern.finditer(text):
             number = match["id"] if "id" in kind.pattern.groupindex else match[0]

@@ -23,7 +23,13 @@ MIN_ENTROPY = 3.6
 """Bits per character above which a string counts as random; names are below."""
 
 
+_ANY_KEY = re.compile(r"[\w+/=-]{13}|-----BEGIN ")
+"""Is in everything that KEYS and TOKEN find."""
+
+
 def keys(text: str) -> Iterator[str]:
+    if not _ANY_KEY.search(text):
+        return
     if match := KEYS.search(text):
         yield match[0]
     for match in TOKEN.finditer(text):

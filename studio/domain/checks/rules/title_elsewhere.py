@@ -1,5 +1,6 @@
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext, Flaw, rule
@@ -102,13 +103,21 @@ def _theme_share(title: str, texts: tuple[str, ...]) -> float:
     return matched / total / len(bags) if total and bags else 1.0
 
 
+class Bag(NamedTuple):
+    keys: frozenset[str]
+    starts: frozenset[str]
+
+
 @cached(2_000_000)
-def _keys(text: str) -> frozenset[str]:
-    return frozenset(word.key for word in content_words(text))
+def _keys(text: str) -> Bag:
+    keys = frozenset(word.key for word in content_words(text))
+    return Bag(keys, frozenset(key[:4] for key in keys))
 
 
-def _contains(bag: frozenset[str], key: str) -> bool:
-    return key in bag or any(other[:4] == key[:4] and similarity(key, other) >= 0.9 for other in bag)
+def _contains(bag: Bag, key: str) -> bool:
+    return key in bag.keys or (
+        key[:4] in bag.starts and any(other[:4] == key[:4] and similarity(key, other) >= 0.9 for other in bag.keys)
+    )
 
 
 def _fits(title: tuple[Word, ...], text: str) -> bool:
