@@ -46,7 +46,7 @@ from evaluation.models import ModelCall, Pilot, Session
 pilot = Pilot.objects.get(pk={pilot})
 sessions = Session.objects.filter(run__pilot=pilot).order_by("run__persona_revision", "run__number", "position")
 rows = [
-    [row.state, row.reason, row.turn_count, row.calls, row.covered, row.comp_compat, row.comp_strict,
+    [row.state, row.reason, row.turn_count, row.covered, row.comp_compat, row.comp_strict,
      list(row.turns.values_list("user_message", "reply", "next_message")),
      list(row.turns.values_list("number", "tool_calls__name", "tool_calls__result")),
      list(row.intents.values_list("index", "status", "turn")),
@@ -56,6 +56,7 @@ rows = [
 calls = ModelCall.objects.filter(session__run__pilot=pilot)
 print("RESULT", json.dumps(dict(
     state=pilot.state, rows=rows, calls=calls.count(), answered=calls.filter(answered=True).count(),
+    paid=sum(row.calls for row in sessions),
     requests=calls.filter(answered=True).values("session", "request_hash").distinct().count(),
 )))
 """
@@ -147,6 +148,8 @@ def test_twenty_kills_change_nothing_of_a_pilot_and_calls_are_sent_twice_only_if
     assert len(killed) == KILLS
     assert undisturbed["state"] == disturbed["state"] == "finished"
     assert sent_alone == undisturbed["calls"] == PERSONAS * RUNS * 16
-    assert disturbed["rows"] == undisturbed["rows"]
+    for one, other in zip(disturbed["rows"], undisturbed["rows"], strict=True):
+        assert [(a, b) for a, b in zip(one, other, strict=True) if a != b] == []
     assert disturbed["requests"] == disturbed["answered"] == undisturbed["answered"]
     assert 0 <= twice <= AT_ONCE * KILLS
+    assert disturbed["calls"] <= disturbed["paid"] <= sent  # an answer that came twice was paid twice
