@@ -87,3 +87,8 @@ class CompareForm(forms.Form):
         if data and data.get("first") and data.get("first") == data.get("second"):
             raise forms.ValidationError("Choose two different agents or pilots.")
         return data
+
+    @property
+    def address(self) -> str:
+        """The choice as a query string."""
+        return urlencode({name: self.cleaned_data[name] for name in ("first", "second")})

@@ -16,6 +16,7 @@ from evaluation.forms.results import CompareForm, ResultsForm
 from evaluation.models import ResultsView
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import Results, compute_results
+from evaluation.results.compared import comparison_document, comparison_tables
 from evaluation.results.document import figure_document, results_document
 from evaluation.results.figures.catalogue import build_figure
 from evaluation.results.figures.figure import Figure
@@ -81,7 +82,11 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     choice = CompareForm(request.GET, sides=list(chosen.sides))
     comparison = ""
     if choice.is_valid():
-        comparison = comparison_html(chosen, choice.cleaned_data["first"], choice.cleaned_data["second"], form.mode)
+        sides = choice.cleaned_data["first"], choice.cleaned_data["second"]
+        if form.style:
+            document = comparison_document(chosen, *sides, form.mode)
+            return _file(document, comparison_tables(document), form.style, f"{benchmark.slug}-comparison-{form.mode}")
+        comparison = comparison_html(chosen, *sides, form.mode)
     return render(
         request,
         "evaluation/results/compare.html",
@@ -92,6 +97,7 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
             "mode": form.mode,
             "here": "Compare",
             "comparison": comparison,
+            "downloads": DOWNLOADS,
         },
     )
 

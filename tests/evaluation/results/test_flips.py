@@ -62,3 +62,22 @@ def test_difference_between_pilots_is_named(benchmark: Benchmark):
     results = results_of(benchmark)
     assert differences(results, "Pilot 2 · scripted-lazy", "Pilot 3 · scripted-lazy") == ["wording of 1 task"]
     assert "model of the agent" in differences(results, FIRST, "Pilot 2 · scripted-lazy")
+
+
+def test_comparison_is_downloaded_with_the_pages_numbers(again: Benchmark, client: Client):
+    client.force_login(member(again, "viewer"))
+    url = f"/benchmarks/{again.slug}/results/compare/"
+    chosen = {"first": FIRST, "second": AGAIN}
+    page = client.get(url, chosen).content.decode()
+    document = client.get(url, {**chosen, "format": "json"}).json()
+    comp = next(row for row in document["metrics"] if row["metric"] == "comp")
+    assert [(row["task"], row["difference"] > 0) for row in comp["tasks"]] == [("b", True), ("c", True)]
+    assert [(row["task"], row["rose"][-1]["name"]) for row in document["flipped"]] == [
+        ("b", "Criterion 2"),
+        ("c", "Criterion 2"),
+    ]
+    for style, sign in (("csv", "What flipped"), ("markdown", "| Persona | Task |"), ("latex", r"\begin{tabular}")):
+        assert f"format={style}" in page
+        text = client.get(url, {**chosen, "format": style}).content.decode()
+        assert sign in text
+        assert f"{100 * comp['tasks'][0]['second']:.1f}" in text
