@@ -27,7 +27,7 @@ class Corpus(Protocol):
 
 
 class WebSearch(Arguments):
-    query: Annotated[str, Field(min_length=1, max_length=1_000, description="Words to look for")]
+    query: Annotated[str, Field(min_length=1, max_length=1_000, description="The search query")]
     count: Annotated[int, Field(ge=1, le=20, description="How many results")] = 5
     offset: Annotated[int, Field(ge=0, le=1_000, description="How many to leave out, to see those after them")] = 0
 

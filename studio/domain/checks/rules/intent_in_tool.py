@@ -15,9 +15,12 @@ ANYWHERE = 0.6
 
 @rule("intent-in-tool", "warning")
 def intent_in_tool(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Agents see a tool's description from the first turn, so what it says is not hidden (paper, Table 10)."""
+    """Agents see a tool's description from the first turn, so what it says is not hidden (paper, Table 10).
+
+    General tools are the same in every benchmark and tell nothing of a task.
+    """
     bound = task.tools or context.episode.persona.tools
-    shown = {name: text for name, text in context.tools.items() if name in bound or "__" not in name}
+    shown = {name: text for name, text in context.tools.items() if name in bound and "__" in name}
     everything = "\n".join(shown.values())
     for position, intent in enumerate(task.intents, 1):
         if len(content_words(intent.content)) < MIN_WORDS or word_overlap(intent.content, everything) < ANYWHERE:
