@@ -88,9 +88,14 @@ class Cell:
 def breakdown(
     scored: Iterable[ScoredSession], label: str, mode: ScoringMode, *, intervals: bool = True
 ) -> dict[str, dict[str, Cell]]:
-    """By value of the label, then agent. Tasks without the label stand under the empty value."""
+    """By value of the label, then agent. Tasks without the label stand under the empty value, tasks with several
+    values under each."""
     table: dict[str, dict[str, Cell]] = {}
-    for value, of_value in sorted(_by(scored, lambda item: item.row.labels.get(label, "")).items()):
+    by_value: dict[str, list[ScoredSession]] = defaultdict(list)
+    for item in scored:
+        for value in item.row.values_of(label):
+            by_value[value].append(item)
+    for value, of_value in sorted(by_value.items()):
         table[value] = {
             agent: Cell(
                 {metric: _plain_estimate(own, metric, mode, intervals) for metric in METRICS},

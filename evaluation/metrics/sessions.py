@@ -27,13 +27,17 @@ class SessionRow:
     """Pilot, and number of the run in it."""
     result: TaskResult
     labels: Mapping[str, str] = field(default_factory=dict)
-    """What tasks are grouped by: ``category``, ``trigger``, ``difficulty``, …; a missing one is empty."""
+    """What tasks are grouped by: ``category``, ``trigger``, ``difficulty``, …; a missing one is empty, several
+    values stand on a line each."""
     statuses: Mapping[str, int] = field(default_factory=dict)
     """Intents by terminal status."""
     turns: int = 0
     tokens: int = 0
     cost: float = 0.0
     """In US dollars."""
+
+    def values_of(self, label: str) -> list[str]:
+        return self.labels.get(label, "").split("\n")
 
 
 @dataclass(frozen=True)

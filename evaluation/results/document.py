@@ -168,6 +168,7 @@ def _sessions(results: Results) -> list[dict[str, Any]]:
             "tokens": row.tokens,
             "cost": row.cost,
             **row.labels,
+            **{label: [value for value in row.values_of(label) if value] for label in ("tools", "tag")},
         }
         for row in results.rows
     ]

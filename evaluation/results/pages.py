@@ -21,6 +21,8 @@ from evaluation.results.benchmark_results import UNGROUPED, Results, category_na
 from evaluation.results.figures.sessions import failure_matches
 from evaluation.results.session_rows import LABELS
 
+MAX_VALUES = 12
+"""Of a label: where there are more, those of a single task are left to the downloads."""
 SHOWN = 500
 """Sessions on one page."""
 
@@ -126,6 +128,8 @@ def breakdown_tables(results: Results, mode: ScoringMode, names: Mapping[str, st
     tables = []
     for label, heading in LABELS.items():
         table = results.breakdown(label, mode, intervals=False)
+        if len(table) > MAX_VALUES:
+            table = {value: cells for value, cells in table.items() if any(cell.tasks > 1 for cell in cells.values())}
         if len(table) < 2:
             continue
         agents = sorted({agent for cells in table.values() for agent in cells})
@@ -216,7 +220,7 @@ def session_list(results: Results, query: Mapping[str, Any], mode: ScoringMode) 
     """Filtered by ``agent``, ``persona``, ``task``, any label and ``pattern``, as links in tables name them."""
     filters = {name: str(query[name]) for name in ("agent", "persona", "task", *LABELS) if name in query}
     scored = {(item.row.run, item.row.key): item for item in results.scored}
-    rows = [row for row in results.rows if all(_value(row, name) == value for name, value in filters.items())]
+    rows = [row for row in results.rows if all(value in _values(row, name) for name, value in filters.items())]
     pattern = PATTERNS.get(str(query.get("pattern", "")))
     evidence: dict[int, Sequence[Evidence]] = {}
     if pattern:
@@ -251,12 +255,12 @@ def _sum(scored: Sequence[ScoredSession], metric: Metric, mode: ScoringMode) -> 
     return sum(value * weight for value, weight in known) / total, f"({terms}) / {total}"
 
 
-def _value(row: SessionRow, name: str) -> str:
+def _values(row: SessionRow, name: str) -> Sequence[str]:
     if name == "agent":
-        return row.agent
+        return (row.agent,)
     if name == "task":
-        return row.result.task_id
-    return row.persona if name == "persona" else row.labels.get(name, "")
+        return (row.result.task_id,)
+    return (row.persona,) if name == "persona" else row.values_of(name)
 
 
 def _listed(

@@ -20,12 +20,15 @@ from evaluation.results.scores import refresh_scores
 from studio.domain.task import TaskSpec
 from studio.models import Revision
 
+LONGEST_TAG = 60
 LABELS = {
     "category": "Category",
     "task_type": "Task type",
     "trigger": "Trigger",
     "difficulty": "Difficulty",
     "scope": "Scope of intents",
+    "tools": "Apps used",
+    "tag": "Tag",
 }
 """What results can be broken down by, with its heading."""
 
@@ -166,6 +169,8 @@ def facts_of_task(task: TaskSpec) -> TaskFacts:
             "trigger": task.trigger.kind,
             "difficulty": difficulty if isinstance(difficulty, str) else "",
             "scope": "mixed" if len(scopes) > 1 else next(iter(scopes), ""),
+            "tools": "\n".join(sorted(_apps(task))),
+            "tag": "\n".join(sorted(_tags(task))),
         },
         tuple(
             IntentFacts(intent.uid, intent.content, intent.scope, intent.initial_status == "provided")
@@ -173,6 +178,26 @@ def facts_of_task(task: TaskSpec) -> TaskFacts:
         ),
         tuple((item.uid, item.weight) for item in task.scored_items),
     )
+
+
+def _apps(task: TaskSpec) -> set[str]:
+    """That the task names tools of: as needed, or as evidence for judges."""
+    names = (*task.tools, *(entry.tool for entry in task.tool_evidence))
+    return {name.removeprefix("mcp_appworld_").partition("__")[0] for name in names if "__" in name}
+
+
+def _tags(task: TaskSpec) -> set[str]:
+    """Short texts in its metadata, also in lists: ``tags`` as they are, others behind their key."""
+    tags = set()
+    for key, value in task.metadata.items():
+        if key != "difficulty":
+            texts = value if isinstance(value, list) else [value]
+            tags |= {
+                text if key == "tags" else f"{key}: {text}"
+                for text in texts
+                if isinstance(text, str) and 0 < len(text) <= LONGEST_TAG and "\n" not in text
+            }
+    return tags
 
 
 def _statuses(pilots: Sequence[Pilot]) -> dict[int, dict[str, int]]:

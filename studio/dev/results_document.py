@@ -121,6 +121,9 @@ class ResultSession(Closed):
     trigger: str
     difficulty: str
     scope: str
+    tools: list[str]
+    """Apps whose tools the task names."""
+    tag: list[str]
 
 
 class ResultsOrigin(Closed):

@@ -112,6 +112,15 @@ def test_breakdown_counts_every_task_alike_and_tells_few():
     assert (cell.tasks, cell.is_few, cell.scores["proc"].mean) == (2, True, pytest.approx((1 + 2 / 4) / 2))
 
 
+def test_breakdown_counts_a_task_under_each_value_of_its_label():
+    rows = [row("a", covered=2, labels={"tools": "gmail\nphone"}), row("b", covered=0, labels={"tools": "phone"})]
+
+    table = breakdown(score_sessions(rows), "tools", STRICT)
+
+    assert {value: cells["quick"].tasks for value, cells in table.items()} == {"gmail": 1, "phone": 2}
+    assert table["phone"]["quick"].scores["proc"].mean == pytest.approx(1 / 2)
+
+
 def test_statuses_are_counted_per_agent():
     rows = [
         row("a", statuses={"completed": 1, "provided": 1}),

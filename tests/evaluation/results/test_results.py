@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from evaluation.models import Pilot, Verdict
 from evaluation.results.choice import correct_verdict
 from evaluation.results.scores import read_scores
+from evaluation.results.session_rows import facts_of_task
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, endpoint, rubric, task
 from tests.evaluation.factories import person
@@ -155,3 +156,15 @@ def test_one_name_for_two_models_is_told_apart(benchmark: Benchmark):
     agents = {row["agent"] for row in document(benchmark)["leaderboard"]}
 
     assert agents == {f"scripted-helpful ({model})" for model in (endpoint("scripted-helpful").model, "another")}
+
+
+def test_tasks_are_told_apart_by_the_apps_they_name_and_by_their_tags():
+    named = task(
+        "a",
+        tools=("gmail__send_email", "mcp_appworld_phone__send_text_message", "read_file"),
+        metadata={"difficulty": "hard", "tags": ["urgent", "mail"], "threads": ["billing"], "notes": "x" * 100},
+    )
+    labels = facts_of_task(named).labels
+    assert labels["tools"].split("\n") == ["gmail", "phone"]
+    assert labels["tag"].split("\n") == ["mail", "threads: billing", "urgent"]
+    assert facts_of_task(task("b")).labels["tag"] == ""
