@@ -17,9 +17,13 @@ from studio.domain.text.words import content_words
 TOOL_CALL = re.compile(
     r"\b(?:calls?|called|invokes?|invoked|uses|used)\s+(?:the\s+)?(?:tool\s+)?[“\"‘'`]?(?P<tool>[A-Za-z]\w*_\w+)",
 )
+PASSIVE_CALL = re.compile(
+    r"^\s*(?:The tool )?[“\"‘'`]?(?P<tool>[A-Za-z]\w*_\w+)[”\"’'`]?\s+(?:is|was|has been)\s+(?:called|invoked|used)\b"
+)
 """A tool by its name; “logs into”, “the order was placed” tell in prose what happened."""
 ALTERNATIVES = re.compile(
-    r"\beither\b|\bor\b(?! (?:more|fewer|less|later|earlier|equivalent)\b)|\bone of\b", re.IGNORECASE
+    r"\beither\b|\bor\b(?! (?:more|fewer|less|later|earlier|equivalent)\b)|\bone of\b|[”\"’']\s*/\s*[“\"‘']",
+    re.IGNORECASE,
 )
 PARTS = re.compile(
     r",?\s(?:and|but|while|whereas|as well as|along with|together with|plus|both|also|including)\s|[;:]|,\s",
@@ -43,6 +47,15 @@ IS_VALUE = re.compile(
 SHOULD_BE = re.compile(r"\b(?:should|must|ought to|shall) be\b", re.IGNORECASE)
 SOMEWHERE = re.compile(r"^\s*(?:In|On|At|For|After|Before|When|Within|If|Once|During|Under|Next to)\b", re.IGNORECASE)
 """A place or time, which an exact check does not look at."""
+QUALIFIED = re.compile(
+    r"x[”\"’'`]?\s+(?:\w+ly\b"
+    r"|.*\b(?:unless|except|if|when|whenever|until|once|twice|times|at least|at most|only|provided|before|after)\b"
+    r"|.*\b(?:in|on|at|near|under|within)\s+(?:[\w’']+\s+){0,3}?(?:first|second|third|last|opening|closing|final|top|bottom"
+    r"|beginning|start|end|title|head(?:ing|line|er)|footer|introduction|conclusion|line|row|column|cell|paragraph"
+    r"|section|sentence|page|slide|body|margin)\b)",
+    re.IGNORECASE,
+)
+"""A quoted text of which more is asked than to be there: where, how, how often, on what condition."""
 _LEAD_IN = re.compile(r"^\s*(?:In|On|At|For|After|Before|When|Within|If|Once|During|Under)\b[^,;:]{3,80},")
 _PLACES = frozenset("workspace folder directory file output".split())
 _MAX_SUBJECT_WORDS = 2
@@ -53,7 +66,7 @@ def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] =
     """``tools`` are those the task can call. None if a judge is needed, the file, text or tool is ambiguous, or the
     rule would decide only a part of the criterion."""
     criterion = item.criterion
-    if call := TOOL_CALL.search(criterion):
+    if call := find_call(criterion):
         return _call_check(criterion, call, tools)
     exact = exactness(criterion)
     if exact is None or not exact.sure or len(exact.texts) != 1 or obstacle(criterion):
@@ -63,6 +76,10 @@ def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] =
     if exact.kind in ("contains", "equals", "lacks") and not EVERY.match(criterion):
         return _text_check(exact, criterion, task)
     return None
+
+
+def find_call(criterion: str) -> re.Match[str] | None:
+    return TOOL_CALL.search(criterion) or PASSIVE_CALL.search(criterion)
 
 
 @cached(500_000)
@@ -77,7 +94,7 @@ def obstacle(criterion: str) -> str:
         return "Let a grader script accept each alternative: a rule looks for one text."
     if exact and exact.kind in ("contains", "equals"):
         textual = STATES_TEXT.search(bare) or (IS_VALUE.search(bare) and not SHOULD_BE.search(bare))
-        if not textual or COMPARES.search(bare) or SOMEWHERE.match(bare):
+        if not textual or COMPARES.search(bare) or SOMEWHERE.match(bare) or QUALIFIED.search(bare):
             return "If one text decides it, say which text is where; then make it a rule."
     if exact and exact.kind == "tool":
         return "If a tool call decides it, name the tool: “calls …”."

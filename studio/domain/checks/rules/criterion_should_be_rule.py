@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from studio.domain.checks.rule import CheckContext, Flaw, rule
-from studio.domain.checks.rule_proposals import TOOL_CALL, counts_as_several, obstacle, proposed_check, referenced_file
+from studio.domain.checks.rule_proposals import counts_as_several, find_call, obstacle, proposed_check, referenced_file
 from studio.domain.task import TaskSpec
 from studio.domain.text.exactness import describe_check, exactness
 
@@ -16,7 +16,7 @@ def criterion_should_be_rule(task: TaskSpec, context: CheckContext) -> Iterator[
         exact = exactness(item.criterion)
         proposal = proposed_check(item, task, task.tools or context.episode.persona.tools)
         if proposal and proposal.kind == "tool_called":
-            call = TOOL_CALL.search(item.criterion)
+            call = find_call(item.criterion)
             yield Flaw(
                 "checklist",
                 "An exact check could decide this; a judge is asked instead.",

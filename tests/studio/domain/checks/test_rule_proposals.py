@@ -58,6 +58,8 @@ def finding(criterion: str, *, files: tuple[str, ...] = (), tools: tuple[str, ..
         ),
         ("The agent calls gmail__send_email.", (), ExactCheck(kind="tool_called", tool="gmail__send_email")),
         ("The agent calls write_file.", (), ExactCheck(kind="tool_called", tool="write_file")),
+        ("The tool write_file was called.", (), ExactCheck(kind="tool_called", tool="write_file")),
+        ("“Cold chain” appears in plan.md.", (), ExactCheck(kind="file_contains", path="plan.md", text="Cold chain")),
         (
             "The agent calls write_file to save plan.md.",
             (),
@@ -94,6 +96,11 @@ def test_unambiguous_criterion_gets_an_exact_check(criterion: str, files: tuple[
         ("The song was removed.", ()),
         ("No e-mail was sent.", ()),
         ("Each of the letters contains “Cold chain”.", ("plan.md",)),
+        ("The file contains “Cold chain” in its first line.", ("plan.md",)),
+        ("The plan contains “Cold chain” at least twice.", ("plan.md",)),
+        ("The plan contains “Ice” unless it is winter.", ("plan.md",)),
+        ("The plan contains “Ice” when it is cold.", ("plan.md",)),
+        ("The reply says “yes” politely.", ()),
     ],
 )
 def test_ambiguous_criterion_gets_no_exact_check(criterion: str, files: tuple[str, ...]) -> None:
@@ -108,7 +115,13 @@ def test_prose_that_mentions_no_tool_gets_no_finding() -> None:
 
 
 @pytest.mark.parametrize(
-    "criterion", ["plan.md exists and is new.", "Has either “a” or “b”.", "Songs should be “new”."]
+    "criterion",
+    [
+        "plan.md exists and is new.",
+        "Has either “a” or “b”.",
+        "The heading is “Ice” / “Salt”.",
+        "Songs should be “new”.",
+    ],
 )
 def test_what_a_rule_cannot_decide_is_not_called_a_rule(criterion: str) -> None:
     task = TaskSpec(task_id="t", checklist=(ChecklistItem(uid="c", criterion=criterion),))
