@@ -57,7 +57,12 @@ def _room_of(request: HttpRequest) -> str:
     if match.namespace == "annotations":
         return "audits"
     if match.namespace == "evaluation":
-        for prefix, room in (("release", "releases"), ("endpoint", "settings"), ("benchmark_endpoint", "benchmarks")):
+        for prefix, room in (
+            ("release", "releases"),
+            ("endpoint", "settings"),
+            ("benchmark_endpoint", "benchmarks"),
+            ("result", "benchmarks"),
+        ):
             if name.startswith(prefix):
                 return room
         return "pilots"

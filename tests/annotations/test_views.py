@@ -248,7 +248,8 @@ def test_results_page_shows_table_6_agreement_and_which_way_the_judge_errs():
 
     text = " ".join(page(signed_in(make_person(campaign.benchmark, "viewer")), campaign.get_absolute_url()).split())
 
-    assert '<th scope="row">People</th> <td>50.0 % (9.5–90.5 %, n = 2)</td> <td>– (n = 0)</td>' in text
+    row = '<td data-label="Checklist">50.0 % (9.5–90.5 %, n = 2)</td> <td data-label="Hidden intents">– (n = 0)</td>'
+    assert f'<th scope="row">People</th> {row}' in text
     assert "Which way the judge errs" in text
     assert "Gwet&#x27;s AC1" in text or "Gwet's AC1" in text
 
