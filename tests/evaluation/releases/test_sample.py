@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
 from io import StringIO
 
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.test import Client
 
 from annotations.adjudication import undecided_packets
 from annotations.models import AuditCampaign
@@ -51,6 +53,14 @@ def test_a_new_sample_has_something_to_do_for_everyone() -> None:
     )
     assert f"{totals} · {len(second.exceptions)} exceptions accepted" in in_template("releases/list.html")
     assert Event.objects.filter(benchmark=benchmark, verb="approved").count() == len(states) + 1
+
+    client = Client()
+    client.force_login(User.objects.get(username="owner"))
+    checks = {
+        re.findall(r"<dt>checks</dt>\s*<dd>\s*(\d+)", client.get(row.get_absolute_url()).content.decode())[0]
+        for row in (benchmark, second)
+    }
+    assert len(checks) == 1, "the benchmark and its release count checks differently"
 
     call_command("load_sample", stdout=StringIO())
     assert benchmark.releases.count() == 2
