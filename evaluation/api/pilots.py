@@ -112,7 +112,7 @@ class NewPilotSerializer(serializers.Serializer[Any]):
         child=serializers.DictField(child=serializers.FloatField(min_value=0)),
         required=False,
         default=dict,
-        help_text='{"pilot": {"tokens": …, "calls": …, "cost": …}, "session": {…}}; 0 is no limit.',
+        help_text='{"pilot": {"tokens": …, "calls": …, "cost": …}, "session": {…}}; 0 means no limit.',
     )
 
 

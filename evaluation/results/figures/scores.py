@@ -37,7 +37,7 @@ def turns_and_proc(results: Results, mode: ScoringMode) -> Figure:
         "turns_and_proc",
         "Turns against Proc",
         f"{note} {told}",
-        [AGENT, Column("turns", "Turns a session", "number"), PROC, SESSIONS],
+        [AGENT, Column("turns", "Turns per session", "number"), PROC, SESSIONS],
         rows,
         Chart("scatter", x=("turns",), y="proc", trend=True),
         facts=correlation,
