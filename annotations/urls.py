@@ -11,6 +11,7 @@ urlpatterns = [
     path("<int:pk>/", campaigns.campaign, name="campaign"),
     path("<int:pk>/plan/", campaigns.plan, name="plan"),
     path("<int:pk>/export.csv", campaigns.export, {"style": "csv"}, name="export_csv"),
+    path("<int:pk>/export.parquet", campaigns.export, {"style": "parquet"}, name="export_parquet"),
     path("<int:pk>/export.json", campaigns.export, {"style": "json"}, name="export_json"),
     path("<int:pk>/close/", campaigns.close, name="close"),
     path("<int:pk>/report/", campaigns.report, name="report"),

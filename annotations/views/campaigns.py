@@ -16,7 +16,7 @@ from annotations import reports
 from annotations.access import find_campaign
 from annotations.campaigns import CampaignError, close_campaign, reopen_campaign
 from annotations.documents import report_context
-from annotations.exports import export_csv, export_document, plan_document
+from annotations.exports import export_csv, export_document, export_parquet, plan_document
 from annotations.history import history_of
 from annotations.models import AuditCampaign
 from annotations.visibility import benchmarks_to_audit, sees_results, shares_of, visible_campaigns
@@ -99,13 +99,21 @@ def export(request: SignedInRequest, pk: int, style: str) -> HttpResponse:
         return redirect(row)
     if style == "csv":
         return _download(export_csv(row), f"audit-{pk}.csv")
+    if style == "parquet":
+        return _download(export_parquet(row), f"audit-{pk}.parquet")
     return _download(json.dumps(export_document(row), indent=2, ensure_ascii=False), f"audit-{pk}.json")
 
 
-def _download(text: str, name: str) -> HttpResponse:
-    kind = "text/csv" if name.endswith(".csv") else "application/json"
+TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+}
+
+
+def _download(content: str | bytes, name: str) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=headers)
+    return HttpResponse(content, content_type=TYPES[name.rpartition(".")[2]], headers=headers)
 
 
 @login_required

@@ -57,6 +57,7 @@ OTHER_APPS = (  # actions, parts and files
     "evaluation:benchmark_endpoint_try evaluation:benchmark_endpoint_remove "
     "annotations:close annotations:results annotations:undo annotations:autosave annotations:adjudicate_next "
     "annotations:reopen annotations:plan annotations:export_csv annotations:export_json"
+    " annotations:export_parquet"
 )
 DUPLICATES = {  # the same page as another in the tour
     "evaluation:benchmark_pilots", "evaluation:benchmark_endpoint", "annotations:packet",

@@ -255,6 +255,7 @@ RULES = {
     "annotations:plan": "GET plan_audit",
     "annotations:export_csv": "GET view",
     "annotations:export_json": "GET view",
+    "annotations:export_parquet": "GET view",
     "annotations:close": "POST plan_audit",
     "annotations:results": "POST audit",
     "annotations:judge": "GET audit",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from io import StringIO
+from io import BytesIO, StringIO
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
+from pyarrow import parquet
 
 from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
 from annotations.campaigns import CampaignError
@@ -237,6 +238,10 @@ def test_everything_is_exported_to_those_who_see_the_results_and_the_plan_tells_
         (key, judge, "no" if key == "item-1" else judge) for key, judge in RIGHT.items()
     ]
     assert (len(whole["answers"]), whole["report"]) == (4, json.loads(json.dumps(campaign_figures(campaign))))
+    table = parquet.read_table(BytesIO(owner.get(f"{url}export.parquet").content))
+    assert [(row["question"], row["answer"]) for row in table.to_pylist()] == [
+        (row["question"], row["answer"]) for row in whole["answers"]
+    ]
     assert client_of(ben).get(f"{url}export.csv").status_code == 302
     assert client_of(ben).get(f"{url}plan/").status_code == 403
 
