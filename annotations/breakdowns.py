@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from annotations.agreement import gwet_ac1, krippendorff_alpha
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.models import AuditCampaign
-from annotations.results import AXES, CHECKLIST, INTENTS, DisagreementRow, ResolvedDecision, count_disagreements
+from annotations.results import (
+    AXES,
+    CHECKLIST,
+    INTENTS,
+    DisagreementRow,
+    JudgeErrors,
+    ResolvedDecision,
+    count_disagreements,
+    count_errors,
+    even_kappa,
+)
 
 DIMENSIONS = {
     "persona": "Persona",
@@ -31,6 +41,10 @@ class BreakdownRow:
     alpha: float | None
     """Krippendorff's α between auditors."""
     ac1: float | None
+    kappa: float | None
+    """Fleiss' κ between auditors."""
+    errors: JudgeErrors
+    """Of all, by majority."""
 
 
 @dataclass(frozen=True)
@@ -81,4 +95,6 @@ def _row(value: str, questions: Collection[AuditedQuestion]) -> BreakdownRow:
         count_disagreements("All", decided),
         alpha=krippendorff_alpha(units),
         ac1=gwet_ac1(units) if units else None,
+        kappa=even_kappa([list(row.answers) for row in questions if row.enough]),
+        errors=count_errors("All", decided, {decision.kind for decision in decided}),
     )

@@ -66,6 +66,8 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
                     "all": _disagreement(each.total),
                     "krippendorff_alpha": each.alpha,
                     "gwet_ac1": each.ac1,
+                    "fleiss_kappa": each.kappa,
+                    "errors": _errors(each.errors),
                 }
                 for each in row.rows
             ]

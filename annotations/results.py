@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from annotations.agreement import (
     Confusion,
+    Unit,
     cohen_kappa,
     count_confusion,
     disagreement,
@@ -149,15 +150,15 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
         between_auditors=disagreement(units),
         alpha=krippendorff_alpha(units),
         pairs_from=len(units),
-        kappa=fleiss_kappa(full) if len({len(unit) for unit in full}) == 1 else None,
+        kappa=even_kappa(full),
         ac1=gwet_ac1([list(row.answers) for row in questions if row.answers], DECISIVE if kinds - {"status"} else ()),
         sources=(
             _compare_source(PEOPLE, [row for row in questions if row.enough]),
             *(_compare_model(auditor, questions) for auditor in model_auditors(campaigns)),
         ),
         errors=(
-            *(_count_errors(label, resolved, AXES[label]) for label in (CHECKLIST, INTENTS)),
-            _count_errors("All", resolved, {decision.kind for decision in resolved}),
+            *(count_errors(label, resolved, AXES[label]) for label in (CHECKLIST, INTENTS)),
+            count_errors("All", resolved, {decision.kind for decision in resolved}),
         ),
         statuses=_cross_statuses(resolved) if "status" in kinds else (),
         unit=campaigns[0].unit if campaigns else AuditCampaign.Unit.DECISION,
@@ -184,7 +185,7 @@ def _compare_model(auditor: ModelAuditor, questions: Iterable[AuditedQuestion]) 
     return replace(_compare_source(auditor.name, given), model=auditor)
 
 
-def _count_errors(label: str, resolved: Iterable[ResolvedDecision], kinds: Collection[str]) -> JudgeErrors:
+def count_errors(label: str, resolved: Iterable[ResolvedDecision], kinds: Collection[str]) -> JudgeErrors:
     decisions = [decision for decision in resolved if decision.kind in kinds]
     confusion = count_confusion((credited(row.judge), credited(row.people)) for row in decisions)
     return JudgeErrors(
@@ -194,6 +195,11 @@ def _count_errors(label: str, resolved: Iterable[ResolvedDecision], kinds: Colle
         false_no=wilson(confusion.too_strict, confusion.people_yes),
         kappa=cohen_kappa([row.judge for row in decisions], [row.people for row in decisions]),
     )
+
+
+def even_kappa(units: Sequence[Unit]) -> float | None:
+    """Fleiss' κ, which knows only units that equally many people judged."""
+    return fleiss_kappa(units) if len({len(unit) for unit in units}) == 1 else None
 
 
 def _cross_statuses(resolved: Iterable[ResolvedDecision]) -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -146,6 +146,9 @@ def test_disagreement_is_broken_down_by_what_packets_have_in_common():
     assert set(found) == {"persona", "grader", "model", "judge", "prompts"}
     ben = found["persona"]["ben"]
     assert (ben.checklist.rate.count, ben.checklist.rate.n, ben.intents.rate.n, ben.total.rate.n) == (1, 2, 2, 4)
+    confusion = ben.errors.confusion
+    assert (confusion.too_lenient, confusion.people_no, confusion.too_strict, ben.errors.false_yes.n) == (1, 1, 0, 1)
+    assert campaign_figures(campaign)["breakdowns"]["persona"][1]["errors"]["confusion"]["judge_yes_people_no"] == 1
     assert {value: row.total.rate.n for value, row in found["grader"].items()} == {"rubric": 3, "intents": 3}
     assert found["prompts"]["checklist 2"].total.rate.n == 3
     assert campaign_figures(campaign)["breakdowns"]["model"][0]["value"] == "slow"
