@@ -10,12 +10,10 @@ from annotations.agreement import gwet_ac1, krippendorff_alpha
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.models import AuditCampaign
 from annotations.results import (
-    AXES,
-    CHECKLIST,
-    INTENTS,
     DisagreementRow,
     JudgeErrors,
-    ResolvedDecision,
+    by_majority,
+    count_axes,
     count_disagreements,
     count_errors,
     even_kappa,
@@ -78,20 +76,11 @@ def _value(row: AuditedQuestion, dimension: str) -> str:
 
 
 def _row(value: str, questions: Collection[AuditedQuestion]) -> BreakdownRow:
-    decided = [
-        ResolvedDecision(row.kind, row.majority, row.judge, row.weight, row.cluster)
-        for row in questions
-        if row.majority is not None
-    ]
-    checklist, intents = (
-        count_disagreements(label, [row for row in decided if row.kind in AXES[label]])
-        for label in (CHECKLIST, INTENTS)
-    )
+    decided = by_majority(questions)
     units = [list(row.answers) for row in questions if len(row.answers) > 1]
     return BreakdownRow(
         value,
-        checklist,
-        intents,
+        *count_axes(decided),
         count_disagreements("All", decided),
         alpha=krippendorff_alpha(units),
         ac1=gwet_ac1(units) if units else None,

@@ -166,16 +166,26 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
 
 
 def _compare_source(source: str, questions: Sequence[AuditedQuestion]) -> SourceRow:
-    decisions = [
+    decisions = by_majority(questions)
+    return SourceRow(source, *count_axes(decisions), open=len(questions) - len(decisions))
+
+
+def by_majority(questions: Iterable[AuditedQuestion]) -> list[ResolvedDecision]:
+    """As Table 6 has them: nothing adjudicated."""
+    return [
         ResolvedDecision(row.kind, row.majority, row.judge, row.weight, row.cluster)
         for row in questions
         if row.majority is not None
     ]
+
+
+def count_axes(decisions: Collection[ResolvedDecision]) -> tuple[DisagreementRow, DisagreementRow]:
+    """Of the checklist, and of intents."""
     checklist, intents = (
         count_disagreements(label, [decision for decision in decisions if decision.kind in AXES[label]])
         for label in (CHECKLIST, INTENTS)
     )
-    return SourceRow(source, checklist, intents, open=len(questions) - len(decisions))
+    return checklist, intents
 
 
 def _compare_model(auditor: ModelAuditor, questions: Iterable[AuditedQuestion]) -> SourceRow:

@@ -1,10 +1,10 @@
 """Models, pilots, assistance and releases as they stood before the first release."""
 
-from typing import Any
 
 import django.core.validators
 import django.db.models.deletion
 import studio.models.fields
+from evaluation.migrations._scripted import create_scripted_endpoints
 from django.conf import settings
 from django.db import migrations, models
 from studio.models.frozen import freeze
@@ -19,18 +19,6 @@ DECIDED = """
 CREATE TRIGGER "evaluation_suggestion_decided" BEFORE UPDATE ON "evaluation_suggestion" FOR EACH ROW
 WHEN (OLD.state IN ('taken', 'dismissed')) EXECUTE FUNCTION refuse_update();
 """
-
-SCRIPTED = ("helpful", "passive", "asks", "silent", "user", "judge", "helper")
-"""Scripted models are in every studio, so that the sample can be tried before a real model is connected."""
-
-
-def create_scripted_endpoints(apps: Any, schema_editor: Any) -> None:
-    endpoints = apps.get_model("evaluation", "ModelEndpoint").objects.using(schema_editor.connection.alias)
-    for name in SCRIPTED:
-        endpoints.get_or_create(
-            name=f"scripted-{name}",
-            defaults={"base_url": "scripted:", "model": f"scripted-{name}", "scripted": True, "timeout_seconds": 60},
-        )
 
 
 class Migration(migrations.Migration):

@@ -1,29 +1,17 @@
 """Pilots, judgings, assistance and releases after 0028, and the scripted models that are in every studio."""
 
 from pathlib import Path
-from typing import Any
 
 import django.core.validators
 import django.db.models.deletion
 import evaluation.protocol.modes
 import studio.models.fields
+from evaluation.migrations._scripted import create_scripted_endpoints
 from django.conf import settings
 from django.db import migrations, models
 from studio.migrations._together import CreateModels
 
 INVARIANTS = Path(__file__).with_name("invariants.sql").read_text(encoding="utf-8")
-
-SCRIPTED = ("helpful", "passive", "asks", "silent", "user", "judge", "helper")
-"""Scripted models are in every studio, so that the sample can be tried before a real model is connected."""
-
-
-def create_scripted_endpoints(apps: Any, schema_editor: Any) -> None:
-    endpoints = apps.get_model("evaluation", "ModelEndpoint").objects.using(schema_editor.connection.alias)
-    for name in SCRIPTED:
-        endpoints.get_or_create(
-            name=f"scripted-{name}",
-            defaults={"base_url": "scripted:", "model": f"scripted-{name}", "scripted": True, "timeout_seconds": 60},
-        )
 
 
 class Migration(migrations.Migration):
