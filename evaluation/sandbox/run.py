@@ -25,7 +25,7 @@ TICK = 0.05
 # Runs first, inside. Limits the processes of this sandbox alone (outside, the same limit would count
 # everything else the user runs), volunteers as the first to go when the machine is out of memory, hands out a view of
 # the writable folder, so that its files can be counted from outside, and closes what was inherited.
-LAUNCHER = """
+CONFINE = """
 import os, resource, sys, _socket
 resource.setrlimit(resource.RLIMIT_NPROC, (%d, %d))
 try:
@@ -33,10 +33,14 @@ try:
         file.write("1000")
 except OSError:
     pass
+"""
+HAND_OVER = """
 folder = os.open(%r, os.O_RDONLY | os.O_DIRECTORY)
 rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, folder.to_bytes(4, sys.byteorder))
 _socket.socket(fileno=%d).sendmsg([b"."], [rights])
 os.closerange(3, 1 << 20)
+"""
+LAUNCHER = f"""{CONFINE}{HAND_OVER}
 path = sys.argv[0] = sys.argv[1]
 del sys.argv[1]
 with open(path, "rb") as file:

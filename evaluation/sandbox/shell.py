@@ -15,7 +15,7 @@ from evaluation.sandbox.chain import Layout, build_chain
 from evaluation.sandbox.interpreter import find_interpreter
 from evaluation.sandbox.limits import MIB, SandboxLimits, SandboxResult
 from evaluation.sandbox.packages import built_packages
-from evaluation.sandbox.run import hidden_folders, run_chain
+from evaluation.sandbox.run import CONFINE, HAND_OVER, hidden_folders, run_chain
 
 HOME = "/home"
 WORKSPACE = f"{HOME}/workspace"
@@ -35,14 +35,7 @@ MAX_COMMAND = 100_000
 """Bytes; Linux takes 128 KiB as one argument."""
 
 # Runs first, inside: see evaluation.sandbox.run. Then unpacks the workspace and becomes the shell.
-LAUNCHER = """
-import os, resource, sys, _socket
-resource.setrlimit(resource.RLIMIT_NPROC, (%d, %d))
-try:
-    with open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")
-except OSError:
-    pass
+LAUNCHER = f"""{CONFINE}
 for name in ("workspace", "user", "tmp"):
     os.mkdir("/home/" + name)
 with open(%d, "rb") as archive:
@@ -63,10 +56,7 @@ if os.path.isdir(fonts):
     os.makedirs("/home/user/.cache/matplotlib")
     for name in os.listdir(fonts):
         os.symlink(fonts + "/" + name, "/home/user/.cache/matplotlib/" + name)
-folder = os.open("/home", os.O_RDONLY | os.O_DIRECTORY)
-rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, folder.to_bytes(4, sys.byteorder))
-_socket.socket(fileno=%d).sendmsg([b"."], [rights])
-os.closerange(3, 1 << 20)
+{HAND_OVER}
 os.chdir("/home/workspace")
 shell = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 os.execv(shell, [shell, "-c", sys.argv[1]])
@@ -108,7 +98,7 @@ def run_shell(
             )
             try:
                 archive = chain.open_data("workspace", b"".join(_pack(entries)))
-                launcher = LAUNCHER % (limits.processes, limits.processes, archive, inside.fileno())
+                launcher = LAUNCHER % (limits.processes, limits.processes, archive, HOME, inside.fileno())
                 chain.args += ["-I", "-S", "-B", "-X", "utf8", "-c", launcher, command]
             except BaseException:
                 chain.close()
