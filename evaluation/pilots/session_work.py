@@ -121,7 +121,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
         manifest = load_workspace(session, task, persona)
         rebuild_workspace(manifest, folder)
         agent = SnapshottingAgent(session, record, folder, manifest, progress.turns)
-        agent.apps = load_apps(apps_before(session, persona), persona, task)
+        agent.apps = load_apps(apps_before(session, persona), persona, task.task_id)
         agent.world = open_world(agent.apps)
         agent.inner = build_agent(session, task, persona, folder, agent.world, record, lambda: agent.number)
         judge = ModelIntentJudge(open_judging(session, ""), record, lambda: agent.number)

@@ -153,7 +153,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
     started = time.monotonic()
     with temporary_folder() as folder:
         rebuild_workspace(rehearsal.manifest, folder)
-        apps = load_apps(rehearsal.apps, persona, task)
+        apps = load_apps(rehearsal.apps, persona, task.task_id)
         world = open_world(apps)
         agent = make_agent(
             AgentSetup(

@@ -11,7 +11,6 @@ from evaluation.protocol.participants import InfrastructureError
 from evaluation.workspaces.snapshots import MissingContentError, snapshot_after
 from studio.domain.app_data import CLOCK, ClockError, path_of, read_clock
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import TaskSpec
 from studio.models import Blob
 
 AppHashes = Mapping[str, str]
@@ -52,8 +51,9 @@ def apps_before(session: Session, persona: PersonaSpec) -> dict[str, str]:
     return seeds | (found.apps if found else {})
 
 
-def load_apps(hashes: AppHashes, persona: PersonaSpec, task: TaskSpec) -> AppStates:
-    """Raises MissingContentError and ClockUnreadableError."""
+def load_apps(hashes: AppHashes, persona: PersonaSpec, task_id: str) -> AppStates:
+    """With the clock where it stands for the task, or for the episode. Raises MissingContentError and
+    ClockUnreadableError."""
     clock = persona.app_data.get(CLOCK)
     wanted = [*hashes.values(), *([clock.sha256] if clock else [])]
     stored = Blob.objects.read(wanted) if wanted else {}
@@ -61,7 +61,7 @@ def load_apps(hashes: AppHashes, persona: PersonaSpec, task: TaskSpec) -> AppSta
         if sha not in stored:
             raise MissingContentError(f"The data of the app {app} is not stored.")
     try:
-        now = read_clock(stored.get(clock.sha256, b""), task.task_id) if clock else None
+        now = read_clock(stored.get(clock.sha256, b""), task_id) if clock else None
     except ClockError as error:
         raise ClockUnreadableError(f"The persona's {path_of(CLOCK)} cannot be read. {error}") from None
     return AppStates(dict(hashes), {app: stored[sha] for app, sha in hashes.items()}, now)

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import OperationalError
 
 from studio.local import services
-from studio.models import Benchmark, Membership, Role, User
+from studio.models import Benchmark, Membership, Persona, Role, User
 
 EXIT_PROBLEMS = 1
 EXIT_USAGE = 2
@@ -91,6 +91,14 @@ class ReportCommand(BaseCommand):
                 f"There is no benchmark “{slug}”.", f"Available: {available}.", as_json=as_json, document=document
             )
         return benchmark
+
+    def find_persona(self, benchmark: Benchmark, user_id: str, *, as_json: bool, document: dict[str, Any]) -> Persona:
+        row = benchmark.personas.filter(user_id=user_id).first()
+        if row is None:
+            known = ", ".join(benchmark.personas.values_list("user_id", flat=True)) or "none yet"
+            message = f"{benchmark} has no persona “{user_id}”."
+            self.usage_error(message, f"Available: {known}.", as_json=as_json, document=document)
+        return row
 
 
 def _is_undecoded(value: str) -> bool:

@@ -28,11 +28,7 @@ class Command(ReportCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         as_json = options["json"]
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
-        row = benchmark.personas.filter(user_id=options["persona"]).first()
-        if row is None:
-            known = ", ".join(benchmark.personas.values_list("user_id", flat=True)) or "none yet"
-            message = f"{benchmark} has no persona “{options['persona']}”."
-            self.usage_error(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
+        row = self.find_persona(benchmark, options["persona"], as_json=as_json, document=EMPTY)
         persona = load_episodes([row], with_tasks=False)[row.pk].persona
         always, named = tool_cards(persona.tools)
         names = {card.name for card in always}

@@ -1,0 +1,67 @@
+"""`manage.py mcp_apps`: the simulated apps of a persona as an MCP server, for agents outside of the studio."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from evaluation.pilots.apps_outside import PATH, AppsUnreadableError, http_app, serve_stdio, server_of
+from studio.drafts.load import load_episodes
+from studio.management.base import ReportCommand
+
+TOKEN = "STUDIO_MCP_TOKEN"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Command(ReportCommand):
+    help = (
+        "Serve the simulated apps of a persona over the Model Context Protocol, until the client leaves or Ctrl-C. "
+        "Every connection begins with the persona's data. Exit status 0, 1 if that data cannot be read, or 2 for a "
+        "usage error."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, metavar="SLUG", help="the benchmark's short name")
+        parser.add_argument("--persona", required=True, metavar="P", help="by its user id")
+        parser.add_argument("--task", default="", metavar="T", help="whose time the clock shows, if not the episode's")
+        parser.add_argument(
+            "--http",
+            metavar="[HOST:]PORT",
+            help=f"streamable HTTP at {PATH} instead of standard input and output; another host than this machine "
+            f"needs a token in {TOKEN}",
+        )
+        parser.add_argument(
+            "--short-names",
+            action="store_true",
+            help="gmail__send_email without mcp_appworld_, for clients that put the server's name before it",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        given: dict[str, Any] = {"as_json": False, "document": {}}
+        benchmark = self.find_benchmark(options["benchmark"], **given)
+        row = self.find_persona(benchmark, options["persona"], **given)
+        persona = load_episodes([row], with_tasks=False)[row.pk].persona
+        try:
+            server = server_of(persona, options["task"], short_names=options["short_names"])
+        except AppsUnreadableError as error:
+            self.stderr.write(self.style.ERROR(str(error)))
+            sys.exit(1)
+        if options["http"] is None:
+            asyncio.run(serve_stdio(server))
+            return
+        host, _, port = options["http"].rpartition(":")
+        host, token = host.strip("[]") or "127.0.0.1", os.environ.get(TOKEN, "")
+        if not (port.isascii() and port.isdecimal() and int(port) < 65536):
+            self.usage_error("This is no port.", "Write 8100 or 127.0.0.1:8100.", **given)
+        if host not in LOOPBACK and not token:
+            self.usage_error(
+                f"Anyone who reaches {host} could read the persona's data.", f"Set a token in {TOKEN}.", **given
+            )
+        import uvicorn
+
+        self.stderr.write(f"The apps answer at http://{host}:{port}{PATH}")
+        uvicorn.run(http_app(server, host, token), host=host, port=int(port), log_level="warning")

@@ -1,0 +1,45 @@
+"""The simulated apps of a persona as a server, for agents outside of the studio."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evaluation.agents import World
+from evaluation.agents.outside import (
+    PATH,
+    AppDataError,
+    app_tool_names,
+    build_server,
+    http_app,
+    serve_stdio,
+    without_prefix,
+)
+from evaluation.pilots.participants import open_world
+from evaluation.protocol.participants import InfrastructureError
+from evaluation.workspaces.app_states import initial_apps, load_apps
+from evaluation.workspaces.snapshots import MissingContentError
+from studio.domain.persona import PersonaSpec
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+
+__all__ = ["PATH", "AppsUnreadableError", "http_app", "serve_stdio", "server_of"]
+
+
+class AppsUnreadableError(Exception):
+    """What the persona's apps hold cannot be read; the message says why."""
+
+
+def server_of(persona: PersonaSpec, task_id: str = "", *, short_names: bool = False) -> Server[dict[str, Any]]:
+    """Raises AppsUnreadableError."""
+    try:
+        apps = load_apps(initial_apps(persona), persona, task_id)
+        list(open_world(apps).problems())
+    except (AppDataError, MissingContentError, InfrastructureError) as error:
+        raise AppsUnreadableError(str(error)) from None
+    names = app_tool_names(persona.tools)
+
+    def open_anew() -> World:
+        return open_world(apps)
+
+    return build_server(without_prefix(names) if short_names else names, open_anew)
