@@ -21,7 +21,7 @@ from studio.views import (
     styleguide,
 )
 from studio.views.accounts import settings, sign_in, tokens
-from studio.views.personas import app_data, profile, scripts, skills
+from studio.views.personas import app_data, profile, scripts, skills, web_pages
 from studio.views.review import comments, workflow
 from studio.views.tasks import (
     autosave,
@@ -82,6 +82,7 @@ persona_patterns: Patterns = [
     path("order/", episodes.arrange, name="board_move"),
     path("apps/", app_data.apps, name="apps"),
     path("apps/<str:app>/", app_data.app, name="app"),
+    path("web/", web_pages.web_page, name="web_page"),
     path("scripts/new/", scripts.create, name="script_new"),
     path("scripts/<int:pk>/", scripts.script, name="script"),
     path("scripts/<int:pk>/keep/", scripts.autosave, name="script_autosave"),

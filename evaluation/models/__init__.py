@@ -16,6 +16,7 @@ from evaluation.models.results import ComputedPart, ResultsView
 from evaluation.models.scripts import ScriptExample
 from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCall, Turn
 from evaluation.models.verdicts import Verdict, VerdictCorrection
+from evaluation.models.web_pages import StoredWebPage
 
 __all__ = [
     "Agent",
@@ -46,6 +47,7 @@ __all__ = [
     "Session",
     "SessionIntent",
     "Snapshot",
+    "StoredWebPage",
     "ToolCall",
     "Turn",
     "TurnNote",

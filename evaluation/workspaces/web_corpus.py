@@ -1,4 +1,7 @@
-"""A persona's web pages, searched by PostgreSQL."""
+"""A persona's web pages, searched by PostgreSQL.
+
+Pages are stored by the content of their files, so that the same files always give the same answers.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from django.db import connection
+from django.db.models import Q, QuerySet
 
+from evaluation.models import StoredWebPage
+from evaluation.workspaces.web_snippets import snippet_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.web_pages import MAX_PAGES, WebPage, WebPageError, read_web_page, same_address
 from studio.models import Blob
@@ -16,62 +22,83 @@ from studio.models import Blob
 SEARCH = """
 WITH asked AS (
     SELECT replace(plainto_tsquery('english', %(query)s)::text, '&', '|')::tsquery AS words
-), pages AS (
-    SELECT number, title, body, setweight(to_tsvector('english', title), 'A') || to_tsvector('english', body) AS vector
-    FROM unnest(%(numbers)s::int[], %(titles)s::text[], %(bodies)s::text[]) AS given (number, title, body)
 ), found AS (
-    SELECT number, body, ts_rank_cd(vector, words, 1) + ts_rank(vector, words) AS rank, words
-    FROM pages, asked
-    WHERE vector @@ words
-    ORDER BY rank DESC, number
+    SELECT blob_id, ts_rank_cd(vector, words, 1) + ts_rank(vector, words) AS rank
+    FROM evaluation_storedwebpage, asked
+    WHERE vector @@ words AND blob_id = ANY(%(files)s) AND address <> ''
+        AND (cardinality(tasks) = 0 OR %(task)s = ANY(tasks))
+    ORDER BY rank DESC, array_position(%(files)s, blob_id)
     LIMIT %(limit)s OFFSET %(offset)s
 )
-SELECT number, ts_headline('english', body, words, 'MaxFragments=2, MinWords=8, MaxWords=24, StartSel="", StopSel=""')
-FROM found ORDER BY rank DESC, number
+SELECT address, title, date, text, tasks, tsvector_to_array(to_tsvector('english', %(query)s))
+FROM found JOIN evaluation_storedwebpage USING (blob_id)
+ORDER BY rank DESC, array_position(%(files)s, blob_id)
 """
 
 
 class StoredCorpus:
-    """Read when it is first used."""
+    """Pages are stored when they are first used, whoever uses them."""
 
     def __init__(self, persona: PersonaSpec, task_id: str) -> None:
-        self._files = persona.web_pages[:MAX_PAGES]
+        self._persona = persona
         self._task_id = task_id
 
     def count(self) -> int:
-        return len(self._pages)
+        return self._pages().count()
 
     def page(self, address: str) -> WebPage | None:
-        wanted = same_address(address)
-        return next((page for page in self._pages if same_address(page.address) == wanted), None)
+        rows = {row.blob_id: row for row in self._pages().filter(place=same_address(address)).defer("vector")}
+        row = next((rows[sha] for sha in self._files if sha in rows), None)
+        return row and WebPage(row.address, row.title, row.date, row.text, tuple(row.tasks))
 
     def search(self, query: str, limit: int, offset: int) -> Sequence[tuple[WebPage, str]]:
-        if not self._pages:
-            return []
         given: dict[str, Any] = {
             "query": query,
-            "numbers": list(range(len(self._pages))),
-            "titles": [page.title for page in self._pages],
-            "bodies": [page.text for page in self._pages],
+            "files": self._files,
+            "task": self._task_id,
             "limit": limit,
             "offset": offset,
         }
         with connection.cursor() as cursor:
             cursor.execute(SEARCH, given)
-            return [(self._pages[number], " ".join(snippet.split())) for number, snippet in cursor.fetchall()]
+            return [
+                (WebPage(address, title, date, text, tuple(tasks)), snippet_of(text, stems))
+                for address, title, date, text, tasks, stems in cursor.fetchall()
+            ]
+
+    def _pages(self) -> QuerySet[StoredWebPage]:
+        of_task = Q(tasks=[]) | Q(tasks__contains=[self._task_id])
+        return StoredWebPage.objects.filter(of_task, pk__in=self._files).exclude(address="")
 
     @cached_property
-    def _pages(self) -> list[WebPage]:
-        contents = Blob.objects.read([file.sha256 for file in self._files])
-        pages = []
-        for file in self._files:
-            try:
-                page = read_web_page(contents.get(file.sha256, b""))
-            except WebPageError:
-                continue  # the persona's page says so
-            if "\0" not in page.text + page.title and (not page.tasks or self._task_id in page.tasks):
-                pages.append(page)
-        return pages
+    def _files(self) -> list[str]:
+        files = [file.sha256 for file in self._persona.web_pages[:MAX_PAGES]]
+        store_pages(files)
+        return files
+
+
+def store_pages(files: Sequence[str]) -> None:
+    """Those whose files, by hash, no one used before."""
+    known = set(StoredWebPage.objects.filter(pk__in=files).values_list("pk", flat=True))
+    contents = Blob.objects.read([sha for sha in files if sha not in known]) if known < set(files) else {}
+    rows = [_row(sha, contents[sha]) for sha in sorted(contents)]
+    StoredWebPage.objects.bulk_create(rows, ignore_conflicts=True, batch_size=50)
+
+
+def _row(sha: str, content: bytes) -> StoredWebPage:
+    try:
+        page = read_web_page(content)
+    except WebPageError:
+        return StoredWebPage(blob_id=sha)  # the persona's page says so
+    return StoredWebPage(
+        blob_id=sha,
+        address=page.address,
+        place=same_address(page.address),
+        title=page.title,
+        date=page.date,
+        text=page.text,
+        tasks=list(page.tasks),
+    )
 
 
 def open_corpus(persona: PersonaSpec, task_id: str) -> StoredCorpus | None:

@@ -93,6 +93,7 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("skill-new", f"{persona}skills/", "author"),
         Shot("apps", f"{persona}apps/"),
         Shot("app", f"{persona}apps/gmail/", "author"),
+        Shot("web_page", f"{persona}web/", "author"),
         Shot("persona-history", f"{persona}history/"),
         Shot("persona-version", f"{persona}versions/1/"),
         Shot("task-new", f"{persona}new/"),

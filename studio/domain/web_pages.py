@@ -6,7 +6,10 @@ A page begins with a block of facts; its text follows. So pilots repeat, and not
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import count
 
 import yaml
 
@@ -60,23 +63,65 @@ def read_web_page(content: bytes) -> WebPage:
         raise WebPageError("Begin with a line of three dashes, the address, and another such line.")
     try:
         facts = yaml.safe_load(match[1])
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):  # a date that is none is a ValueError
         raise WebPageError("What stands between the dashes is not YAML.") from None
     if not isinstance(facts, dict) or not str(facts.get("address") or "").strip():
         raise WebPageError("Between the dashes, write address: and the page's address.")
     if unknown := [str(name) for name in facts if name not in _KNOWN]:
         raise WebPageError(f"Between the dashes, {unknown[0]} means nothing; there are {', '.join(_KNOWN)}.")
-    address = str(facts["address"]).strip()
-    if not re.match(r"https?://[^\s/]+", address):
-        raise WebPageError("The address must begin with https:// or http://.")
     tasks = facts.get("tasks") or []
     if not isinstance(tasks, list):
         raise WebPageError("Write tasks as a list, such as [task_1, task_2], or leave it out.")
-    text = whole[match.end() :].strip()
-    if len(text) > MAX_CHARACTERS:
-        raise WebPageError(f"This has {len(text):,} characters; a page has at most {MAX_CHARACTERS:,}.")
-    title = str(facts.get("title") or "").strip() or address
-    return WebPage(address, title, str(facts.get("date") or "").strip(), text, tuple(map(str, tasks)))
+    address = str(facts["address"]).strip()
+    page = WebPage(
+        address,
+        str(facts.get("title") or "").strip() or address,
+        str(facts.get("date") or "").strip(),
+        whole[match.end() :].strip(),
+        tuple(map(str, tasks)),
+    )
+    for _, problem in page_problems(page):
+        raise WebPageError(problem)
+    return page
+
+
+def write_web_page(page: WebPage) -> bytes:
+    """What ``read_web_page`` reads as the same page."""
+    facts: dict[str, object] = {"address": page.address, "title": page.title}
+    if page.date:
+        facts["date"] = page.date
+    if page.tasks:
+        facts["tasks"] = list(page.tasks)
+    head = yaml.safe_dump(facts, allow_unicode=True, sort_keys=False, width=10_000)
+    return f"---\n{head}---\n{page.text.strip()}\n".encode()
+
+
+def page_problems(page: WebPage) -> Iterator[tuple[str, str]]:
+    """Field, and what is wrong with it."""
+    for field, part in (("address", page.address), ("title", page.title), ("date", page.date), ("text", page.text)):
+        if "\0" in part or not _is_text(part):
+            yield field, "This holds a character that no text has."
+    if not re.match(r"https?://[^\s/]+", page.address):
+        yield "address", "The address must begin with https:// or http://."
+    elif re.search(r"\s", page.address):
+        yield "address", "An address has no spaces."
+    if len(page.text) > MAX_CHARACTERS:
+        yield "text", f"This has {len(page.text):,} characters; a page has at most {MAX_CHARACTERS:,}."
+
+
+def file_name_for(page: WebPage, taken: Collection[str]) -> str:
+    """A new name that tells people what the file holds."""
+    host, _, rest = same_address(page.address).partition("/")
+    words = page.title if page.title != page.address else f"{host} {rest}"
+    plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
+    stem = re.sub(r"[^a-z0-9]+", "-", plain)[:60].strip("-") or "page"
+    names = (f"{stem}{f'-{number}' if number > 1 else ''}.md" for number in count(1))
+    return next(name for name in names if name not in taken)
+
+
+def _is_text(part: str) -> bool:
+    """YAML can spell halves of characters."""
+    return not any(0xD800 <= ord(character) <= 0xDFFF for character in part)
 
 
 def same_address(address: str) -> str:

@@ -105,6 +105,7 @@ RULES = {
     "studio:skill_delete": "POST edit",
     "studio:apps": "GET view",
     "studio:app": "GET view, POST edit",
+    "studio:web_page": "GET edit, POST edit",
     "studio:persona_history": "GET view",
     "studio:persona_version": "GET view",
     "studio:board_move": "POST edit",

@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from django.db import connection
+from pytest_django import DjangoAssertNumQueries
 
+from evaluation.models import StoredWebPage
 from evaluation.tools import Surroundings, Toolbox, Workspace, toolbox_for
 from evaluation.workspaces.web_corpus import open_corpus
 from studio.domain.base import FileRef
@@ -73,6 +76,33 @@ def test_page_is_read_in_parts(toolbox: Toolbox):
     assert first.endswith("more characters; go on with offset 15000]")
     assert second.endswith("Opening hours follow.")
     assert "there is no character" in fetch(toolbox, "town.org/fees", offset=99_999)
+
+
+def test_pages_are_stored_once_and_every_task_finds_its_own(
+    persona: PersonaSpec, tmp_path: Path, django_assert_num_queries: DjangoAssertNumQueries
+):
+    def toolbox_of(task_id: str) -> Toolbox:
+        return toolbox_for(Surroundings(Workspace(tmp_path), corpus=open_corpus(persona, task_id)), [])
+
+    search(toolbox_of("this"), "permit")
+    other = toolbox_of("other")
+    with django_assert_num_queries(2):
+        found = search(other, "permits of another task")
+    with django_assert_num_queries(1):
+        assert "Permits of another task." in fetch(other, "https://later.org")
+
+    assert "https://later.org" in found
+    assert StoredWebPage.objects.count() == len(persona.web_pages)
+
+
+def test_index_answers_what_many_pages_hold(persona: PersonaSpec):
+    open_corpus(persona, "this").search("permit", 1, 0)  # type: ignore[union-attr]
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
+        cursor.execute("EXPLAIN SELECT 1 FROM evaluation_storedwebpage WHERE vector @@ to_tsquery('english', 'permit')")
+        plan = "".join(row[0] for row in cursor.fetchall())
+
+    assert "web_page_words" in plan
 
 
 def test_persona_without_pages_has_no_web(persona: PersonaSpec, tmp_path: Path):

@@ -23,6 +23,8 @@ def test_facts_but_the_address_may_be_left_out():
         (b"Just text.", "Begin with a line of three dashes, the address, and another such line."),
         (b"---\ntitle: x\n---\n", "Between the dashes, write address: and the page's address."),
         (b"---\naddress: ftp://a.org\n---\n", "The address must begin with https:// or http://."),
+        (b"---\naddress: http://a.org\ndate: 2026-13-45\n---\n", "What stands between the dashes is not YAML."),
+        (b'---\naddress: http://a.org\ntitle: "\\ud800"\n---\n', "This holds a character that no text has."),
         (b"---\naddress: [\n---\n", "What stands between the dashes is not YAML."),
         (b"---\naddress: http://a.org\nurl: x\n---\n", "Between the dashes, url means nothing; there are address, "),
         (b"---\naddress: http://a.org\ntasks: t1\n---\n", "Write tasks as a list"),
