@@ -9,8 +9,9 @@ from evaluation.agents.base import AgentSetup
 from evaluation.agents.kinds import AgentKind
 from evaluation.llm import BudgetExceededError
 from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Tokens, ToolRecord
-from evaluation.tools import Outbox, Shell, Surroundings, Workspace, toolbox_for
+from evaluation.tools import Outbox, Shell, Surroundings, Workspace, World, general_names, toolbox_for
 from evaluation.tools.programs import NoSandboxError, ProgramError, run_program
+from evaluation.tools.ringing import ring
 from studio.domain.opening_message import Event, Incoming, text_of
 
 MAX_STEPS = 200
@@ -24,7 +25,7 @@ class CommandAgent:
     def __init__(self, setup: AgentSetup) -> None:
         self._setup = setup
         self._program = setup.params.get("program", "")
-        workspace = Workspace(setup.workspace)
+        self._workspace = workspace = Workspace(setup.workspace)
         self._outbox = Outbox()
         self._shell = Shell(workspace, used=float(setup.state.get("shell_seconds", 0)))
         self._tools = toolbox_for(
@@ -44,7 +45,11 @@ class CommandAgent:
         started, tokens = self._setup.timing.now(), Tokens()
         records: list[ToolRecord] = []
         news: dict[str, Any] = {}
-        told = {"message": text_of(message), "event": message.to_json() if isinstance(message, Event) else None}
+        told = {
+            "message": text_of(message),
+            "event": message.to_json() if isinstance(message, Event) else None,
+            "scheduled": self._scheduled(),
+        }
         note = f"The limit of {MAX_STEPS} steps in a turn was reached."
         text = ""
         for _ in range(MAX_STEPS):
@@ -74,6 +79,13 @@ class CommandAgent:
             else:
                 raise AgentError("The program's line has none of reply, calls and ask.")
         return AgentReply(self._outbox.deliver(text), tuple(records), tokens, self._state(), note)
+
+    def _scheduled(self) -> list[dict[str, str]]:
+        """What is due of what it scheduled in earlier sessions."""
+        if self._turn > 1 or "cron" not in general_names(self._setup.tools):
+            return []
+        event = ring(self._workspace, (self._setup.world or World()).now)
+        return list(event.payload["due"]) if event else []
 
     def _step(self, line: dict[str, Any], seconds: float) -> dict[str, Any]:
         given = {**line, "state": self._memory, "tools": self._tools.schemas}

@@ -21,9 +21,10 @@ from evaluation.llm import (
     RequestRejectedError,
 )
 from evaluation.protocol.participants import AgentError, AgentReply, Aside, Tokens, ToolRecord
-from evaluation.tools import Outbox, Shell, Surroundings, ToolError, Workspace, general_names, toolbox_for
+from evaluation.tools import Outbox, Shell, Surroundings, ToolError, Workspace, World, general_names, toolbox_for
+from evaluation.tools.ringing import ring
 from evaluation.tools.workspace import WorkspaceError
-from studio.domain.opening_message import Incoming
+from studio.domain.opening_message import Event, Incoming
 
 CONSOLIDATED = "consolidated"
 MAX_REPLY = 100_000
@@ -73,6 +74,7 @@ class ReactAgent:
         )
         self._consolidates = setup.params.get("memory") == CONSOLIDATED
         self._context = ContextBudget(int(setup.params.get("context_tokens") or 0), setup.state.get("context", {}))
+        self._is_new = not setup.state.get("messages")
         self._messages: list[dict[str, Any]] = [dict(message) for message in setup.state.get("messages", ())]
         self._tokens = Tokens(*setup.state.get("tokens", (0, 0)))
         self._cost = Decimal(str(setup.state.get("cost", "0")))
@@ -81,8 +83,12 @@ class ReactAgent:
         """Take one turn. Raises InfrastructureError, and AgentError if the conversation is too long for the model."""
         if not self._messages and (briefing := self._briefing()):
             self._messages.append({"role": "system", "content": briefing})
-        self._messages.append(as_chat(message))
         turn = _Turn(started=self._timing.now())
+        if self._is_new and (event := self._ring()):
+            self._messages.append(as_chat(event))
+            turn.aside.append(Aside("What it had scheduled came due", event.text))
+        self._is_new = False
+        self._messages.append(as_chat(message))
         try:
             self._act(turn)
         except BudgetExceededError as error:
@@ -103,6 +109,12 @@ class ReactAgent:
             return consolidate(self._client.complete, self._workspace, self._messages)
         except (WorkspaceError, ContextTooLongError) as error:
             return (Aside("The memory was not brought up to date", str(error)),)
+
+    def _ring(self) -> Event | None:
+        """What it scheduled in earlier sessions and is due by the clock of this one."""
+        if "cron" not in general_names(self._setup.tools):
+            return None
+        return ring(self._workspace, (self._setup.world or World()).now)
 
     def _briefing(self) -> str:
         """The system message; empty for none."""

@@ -235,8 +235,8 @@ GENERAL: dict[str, GeneralTool] = {
         GeneralTool(
             "cron",
             "Schedule Task",
-            "Note reminders and recurring tasks, and list or remove them (nothing rings: they are only kept)",
-            "Add, list or remove reminders and recurring tasks.",
+            "Set reminders and recurring tasks; what is due by the episode’s clock reaches it when the next session begins",
+            "Add, list or remove reminders and recurring tasks. You are told of those that are due when a session begins.",
             schedule.Cron,
             _schedule,
         ),

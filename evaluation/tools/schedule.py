@@ -1,4 +1,5 @@
-"""``cron``: reminders and recurring tasks, kept in the workspace so that they last from session to session."""
+"""``cron``: reminders and recurring tasks, stored in the workspace so that they last from session to session;
+``ringing`` says when they are due."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from evaluation.tools.workspace import Workspace, WorkspaceError
 
 SCHEDULE = "schedule.json"
 MAX_JOBS = 200
-_FIELDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
+FIELDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
+PIECE = re.compile(r"(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:/([1-9]\d?))?")
+MOMENT = "%Y-%m-%dT%H:%M"
 
 
 class Cron(Arguments):
@@ -28,7 +31,7 @@ class Cron(Arguments):
 
 
 def schedule(workspace: Workspace, now: datetime, arguments: Cron) -> ToolOutcome:
-    jobs = _read(workspace)
+    jobs = read_jobs(workspace)
     if arguments.action == "list":
         return ToolOutcome("\n".join(map(_line, jobs)) or "Nothing is scheduled.")
     if arguments.action == "remove":
@@ -60,24 +63,24 @@ def _job(arguments: Cron, now: datetime, number: int) -> dict[str, Any]:
     if "at" in given:
         when = _moment(str(given["at"]))
         if when <= now:
-            raise ToolError(f"{given['at']} is past: it is {now:%Y-%m-%dT%H:%M}.")
-        given = {"at": f"{when:%Y-%m-%dT%H:%M}"}
+            raise ToolError(f"{given['at']} is past: it is {now:{MOMENT}}.")
+        given = {"at": f"{when:{MOMENT}}"}
     if "cron_expr" in given and not is_calendar(str(given["cron_expr"])):
         raise ToolError(
             "cron_expr has five parts: minute, hour, day, month, weekday. 0 9 * * 1-5 is 9:00 from Monday to Friday."
         )
-    return {"id": f"job-{number}", "message": arguments.message.strip(), **given}
+    return {"id": f"job-{number}", "message": arguments.message.strip(), **given, "since": f"{now:{MOMENT}}"}
 
 
 def is_calendar(expression: str) -> bool:
     parts = expression.split()
-    return len(parts) == len(_FIELDS) and all(
-        _fits(piece, *bounds) for part, bounds in zip(parts, _FIELDS, strict=True) for piece in part.split(",")
+    return len(parts) == len(FIELDS) and all(
+        _fits(piece, *bounds) for part, bounds in zip(parts, FIELDS, strict=True) for piece in part.split(",")
     )
 
 
 def _fits(piece: str, low: int, high: int) -> bool:
-    match = re.fullmatch(r"(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:/([1-9]\d?))?", piece)
+    match = PIECE.fullmatch(piece)
     if match is None:
         return False
     first, last = match[1], match[2]
@@ -99,7 +102,8 @@ def _line(job: Mapping[str, Any]) -> str:
     return f"{job['id']} ({when}): {job['message']}"
 
 
-def _read(workspace: Workspace) -> list[dict[str, Any]]:
+def read_jobs(workspace: Workspace) -> list[dict[str, Any]]:
+    """Raises ToolError."""
     try:
         jobs = json.loads(workspace.read(SCHEDULE))["jobs"]
         readable = [job for job in jobs if re.fullmatch(r"job-\d{1,9}", job["id"]) and _line(job)]
@@ -110,7 +114,11 @@ def _read(workspace: Workspace) -> list[dict[str, Any]]:
     return readable
 
 
+def write_jobs(workspace: Workspace, jobs: list[dict[str, Any]]) -> None:
+    """Raises WorkspaceError."""
+    workspace.write(SCHEDULE, (json.dumps({"jobs": jobs}, ensure_ascii=False, indent=1) + "\n").encode())
+
+
 def _write(workspace: Workspace, jobs: list[dict[str, Any]], said: str) -> ToolOutcome:
-    text = json.dumps({"jobs": jobs}, ensure_ascii=False, indent=1) + "\n"
-    workspace.write(SCHEDULE, text.encode())
+    write_jobs(workspace, jobs)
     return ToolOutcome(said, (f"{SCHEDULE}: changed",))

@@ -85,6 +85,20 @@ def test_agent_calls_tools_until_it_answers(agent: MakeAgent, scenario: SetRules
     assert (tmp_path / "plan.md").read_text() == "Go."
 
 
+def test_what_was_scheduled_and_is_due_comes_before_the_first_message(agent: MakeAgent, tmp_path: Path):
+    due = {"id": "job-1", "message": "Call Ada", "at": "2026-04-12T10:00"}
+    (tmp_path / "schedule.json").write_text(json.dumps({"jobs": [due]}))
+
+    first = agent().reply("Good morning.")
+    second = agent(state=first.state).reply("And now?")
+
+    [event, request] = [each["content"] for each in first.state["messages"] if each["role"] != "assistant"][-2:]
+    assert event.startswith("[Environment signal: schedule]") and "Call Ada" in event
+    assert request == "Good morning."
+    assert [aside.title for aside in first.aside] == ["What it had scheduled came due"]
+    assert second.aside == ()
+
+
 def test_each_tool_result_follows_its_call(client_for: ClientFactory, agent: MakeAgent, scenario: SetRules):
     scenario({"when": {"step": 1}, "tool_calls": [call("list_dir"), call("fly")]}, {"reply": "Done."})
     notebook = Notebook()
