@@ -235,8 +235,8 @@ GENERAL: dict[str, GeneralTool] = {
         GeneralTool(
             "cron",
             "Schedule Task",
-            "Set reminders and recurring tasks; what is due by the episode’s clock reaches it when the next session begins",
-            "Add, list or remove reminders and recurring tasks. You are told of those that are due when a session begins.",
+            "Set reminders and recurring tasks; those due by the episode’s clock open its next session",
+            "Add, list or remove reminders and recurring tasks; you are told of those due when a session begins.",
             schedule.Cron,
             _schedule,
         ),
