@@ -19,7 +19,7 @@ def user_preview(request: SignedInRequest, slug: str, user_id: str) -> HttpRespo
     persona = access.find_persona(request.user, slug, user_id)
     rows = list(persona.episode.tasks.filter(position__isnull=False).select_related("group").order_by("position"))
     selected = request.GET.get("task", "")
-    specs = load_tasks(rows)
+    specs = load_tasks(row.pk for row in rows)
     chosen = next((row for row in rows if str(row.pk) == selected), None)
     chosen = chosen or next((row for row in rows if specs[row.pk].intents), rows[0] if rows else None)
     for row in rows:

@@ -152,7 +152,7 @@ class Comments(TaskView):
             quoted=quoted,
             suggestion=data["suggestion"],
         )
-        return Response(_response_data(_threads(task), comment.pk), status=status.HTTP_201_CREATED)
+        return Response(_response_data(task, comment.pk), status=status.HTTP_201_CREATED)
 
 
 class CommentDetail(TaskView):
@@ -168,7 +168,7 @@ class CommentDetail(TaskView):
             comments.edit_comment(row, by=user, text=serializer.validated_data["text"])
         if "resolved" in serializer.validated_data:
             comments.resolve(row, by=user, resolved=serializer.validated_data["resolved"])
-        return Response(_response_data(_threads(task), row.reply_to_id or row.pk))
+        return Response(_response_data(task, row.reply_to_id or row.pk))
 
     @extend_schema(responses={204: None, 409: OpenApiTypes.OBJECT})
     def delete(self, request: ApiRequest, slug: str, user_id: str, pk: int, comment: int) -> Response:
@@ -189,7 +189,7 @@ class Replies(TaskView):
         serializer.is_valid(raise_exception=True)
         user: Any = request.user
         comments.reply(root, by=user, text=serializer.validated_data["text"])
-        return Response(_response_data(_threads(task), root.reply_to_id or root.pk), status=status.HTTP_201_CREATED)
+        return Response(_response_data(task, root.reply_to_id or root.pk), status=status.HTTP_201_CREATED)
 
 
 class ApplySuggestions(TaskView):
@@ -205,14 +205,15 @@ class ApplySuggestions(TaskView):
         return Response({"version": version, "unresolved": [row.pk for row in done.unresolved]})
 
 
-def _threads(task: Task) -> dict[int, Thread]:
-    task.refresh_from_db()
+def _threads(task: Task, root: int | None = None) -> dict[int, Thread]:
+    """By root. ``root``: only this one."""
     texts = quotable_texts(load_task(task).to_json())
-    return {thread.root.pk: thread for thread in threads_of(task, texts)}
+    return {thread.root.pk: thread for thread in threads_of(task, texts, root=root)}
 
 
-def _response_data(threads: dict[int, Thread], key: int) -> Any:
-    return CommentSerializer(threads[key].root, context={"threads": threads}).data
+def _response_data(task: Task, root: int) -> Any:
+    threads = _threads(task, root)
+    return CommentSerializer(threads[root].root, context={"threads": threads}).data
 
 
 urlpatterns = [

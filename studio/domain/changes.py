@@ -48,10 +48,18 @@ FIELD_LABELS = {
 
 def changed_fields(old: Spec, new: Spec) -> list[str]:
     """Names of the fields that differ, in the spec's order. ``source`` fields count only if nothing else differs."""
+    return content_fields(differing_fields(old, new))
+
+
+def content_fields(fields: Sequence[str]) -> list[str]:
+    """Without ``source`` fields, unless there are no others."""
+    return [name for name in fields if not name.endswith("source")] or list(fields)
+
+
+def differing_fields(old: Spec, new: Spec) -> list[str]:
+    """Names of the fields that differ, in the spec's order."""
     before, after = old.to_json(), new.to_json()
-    fields = [name for name in before if _differs(before[name], after[name])]
-    content_fields = [name for name in fields if not name.endswith("source")]
-    return content_fields or fields
+    return [name for name in before if _differs(before[name], after[name])]
 
 
 def describe_changes(fields: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from hashlib import sha1
 
 from studio.domain.bounded_cache import cached
 
@@ -19,4 +20,8 @@ def uid_of(text: str) -> str:
 
 
 def default_uid(persona: str, task: str, kind: str, position: int) -> str:
-    return str(uuid.uuid5(_NAMESPACE, "\x1f".join((persona, task, kind, str(position)))))
+    """A UUID of version 5, made without ``uuid.UUID``, which takes four times as long: exports make one per row."""
+    name = "\x1f".join((persona, task, kind, str(position)))
+    digest = sha1(_NAMESPACE.bytes + name.encode(), usedforsecurity=False).hexdigest()
+    variant = "89ab"[int(digest[16], 16) & 3]
+    return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"

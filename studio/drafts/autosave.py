@@ -44,7 +44,7 @@ def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> No
         raise DraftError("", "This contains the character U+0000. Remove it.")
     now = timezone.now()
     form_data = {name: list(values) for name, values in text.items()}
-    before = key.rows().filter(user=user).first()
+    before = key.rows().filter(user=user).order_by().first()
     step = 0 if before and before.form_data == form_data else 1
     columns = {
         "seen_at": now,
@@ -53,11 +53,11 @@ def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> No
         "form_data": form_data,
         "saved_form_data": None,
     }
+    changes = {**columns, "number": F("number") + step}
+    if before and Autosave.objects.filter(pk=before.pk).update(**changes):
+        return
     Autosave.objects.update_or_create(
-        **key.columns,
-        user=user,
-        defaults={**columns, "number": F("number") + step},
-        create_defaults={**columns, "number": 1},
+        **key.columns, user=user, defaults=changes, create_defaults={**columns, "number": 1}
     )
 
 

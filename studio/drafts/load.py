@@ -1,35 +1,93 @@
-"""Specs loaded from rows, in a constant number of queries."""
+"""Specs loaded from rows: one statement for personas, one for their tasks.
+
+PostgreSQL puts each persona's and each task's rows together as JSON, which costs a fifth of a query per table.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-from typing import Any, cast
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from studio.domain import persona as persona_spec
-from studio.domain import task as task_spec
-from studio.domain.base import Content, FileRef
+from django.db import connection
+
 from studio.domain.episode import EpisodeSpec, GroupSpec
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import GraderKind, InitialStatus, Scope, TaskSpec, TriggerKind
-from studio.models import (
-    Asset,
-    ChecklistItem,
-    Dependency,
-    DependencyGroup,
-    Episode,
-    ExpectedArtifact,
-    GraderScript,
-    HiddenIntent,
-    Persona,
-    PersonaFile,
-    Skill,
-    SkillFile,
-    Task,
-    ToolBinding,
-)
+from studio.domain.task import TaskSpec
+from studio.models import Persona, Task
 
-_Grouped = dict[Any, list[Any]]
+_FILE = "json_build_object('path', f.path, 'sha256', f.blob_id, 'size', b.size)"
+
+_TASK = """
+json_build_object(
+  'task_id', t.task_id, 'user_id', t.user_id, 'environment_id', t.environment_id, 'title', t.title,
+  'description', t.description, 'task_type', t.task_type, 'category', t.category,
+  'trigger', json_build_object('kind', t.trigger_kind, 'payload', t.trigger_payload),
+  'initial_request', t.initial_request,
+  'intents', ARRAY(
+    SELECT json_build_object(
+      'uid', i.uid, 'content', i.content, 'scope', i.scope, 'initial_status', i.initial_status,
+      'recoverable_from', i.recoverable_from, 'source', i.source)
+    FROM studio_hiddenintent i WHERE i.task_id = t.id ORDER BY i.position),
+  'checklist', ARRAY(
+    SELECT json_build_object(
+      'uid', c.uid, 'criterion', c.criterion, 'weight', c.weight, 'grader', c.grader, 'rule', c.rule,
+      'evidence', c.evidence, 'source', c.source, 'follows_from', ARRAY(
+        SELECT i.uid FROM studio_checklistitem_follows_from l JOIN studio_hiddenintent i ON i.id = l.hiddenintent_id
+        WHERE l.checklistitem_id = c.id ORDER BY i.position))
+    FROM studio_checklistitem c WHERE c.task_id = t.id ORDER BY c.position),
+  'files_read', t.files_read, 'tool_evidence', t.tool_evidence, 'grader_script', t.grader_path,
+  'depends_on', ARRAY(
+    SELECT json_build_object('task_id', r.task_id, 'carries_over', d.carries_over)
+    FROM studio_dependency d JOIN studio_task r ON r.id = d.requires_id WHERE d.task_id = t.id ORDER BY d.position),
+  'group', coalesce((SELECT g.name FROM studio_dependencygroup g WHERE g.id = t.group_id), ''),
+  'assets', ARRAY(
+    SELECT json_build_object('path', f.path, 'sha256', f.blob_id, 'size', b.size, 'description', f.description)
+    FROM studio_asset f JOIN studio_blob b ON b.sha256 = f.blob_id WHERE f.task_id = t.id ORDER BY f.path COLLATE "C"),
+  'tools', t.tools, 'skills', t.skills, 'reference_workflow', t.reference_workflow,
+  'expected_artifacts', ARRAY(
+    SELECT json_build_object('path', f.path, 'note', f.note, 'reference',
+      CASE WHEN f.blob_id IS NOT NULL THEN json_build_object('sha256', f.blob_id, 'size', coalesce(b.size, 0)) END)
+    FROM studio_expectedartifact f LEFT JOIN studio_blob b ON b.sha256 = f.blob_id
+    WHERE f.task_id = t.id ORDER BY f.position),
+  'metadata', t.metadata, 'source', t.source)::text
+"""
+
+TASKS = f"SELECT t.id, {_TASK} FROM studio_task t WHERE t.id = ANY(%s)"  # noqa: S608
+
+TASKS_OF_PERSONAS = f"""
+SELECT e.persona_id, t.position, {_TASK} FROM studio_task t JOIN studio_episode e ON e.id = t.episode_id
+WHERE e.persona_id = ANY(%s) ORDER BY t.episode_id, t.position
+"""  # noqa: S608
+
+PERSONAS = f"""
+SELECT p.id, json_build_object(
+  'persona', json_build_object(
+    'tools', ARRAY(SELECT f.name FROM studio_toolbinding f WHERE f.persona_id = p.id ORDER BY f.position),
+    'skills', ARRAY(
+      SELECT json_build_object('name', s.name, 'files', ARRAY(
+        SELECT {_FILE} FROM studio_skillfile f JOIN studio_blob b ON b.sha256 = f.blob_id
+        WHERE f.skill_id = s.id ORDER BY f.path COLLATE "C"))
+      FROM studio_skill s WHERE s.persona_id = p.id ORDER BY s.name COLLATE "C"),
+    'scripts', ARRAY(
+      SELECT {_FILE} FROM studio_graderscript f JOIN studio_blob b ON b.sha256 = f.blob_id
+      WHERE f.persona_id = p.id ORDER BY f.path COLLATE "C"),
+    'files', ARRAY(
+      SELECT {_FILE} FROM studio_personafile f JOIN studio_blob b ON b.sha256 = f.blob_id
+      WHERE f.persona_id = p.id ORDER BY f.path COLLATE "C")),
+  'episode', (
+    SELECT json_build_object(
+      'episode_id', e.episode_id, 'docker_image_id', e.docker_image_id, 'source', e.source, 'groups', ARRAY(
+        SELECT json_build_object('name', g.name, 'carries_over', g.carries_over) FROM studio_dependencygroup g
+        WHERE g.episode_id = e.id AND g.carries_over <> '' ORDER BY g.position))
+    FROM studio_episode e WHERE e.persona_id = p.id))::text
+FROM studio_persona p WHERE p.id = ANY(%s)
+"""  # noqa: S608
+
+PERSONA_COLUMNS = (
+    *("user_id", "name", "role_text", "occupation", "routines", "working_style", "attributes", "preferences"),
+    *("long_term_goals", "profile_source", "tools_source"),
+)
 
 
 def load_episode(persona: Persona, *, with_tasks: bool = True) -> EpisodeSpec:
@@ -37,198 +95,49 @@ def load_episode(persona: Persona, *, with_tasks: bool = True) -> EpisodeSpec:
 
 
 def load_task(task: Task) -> TaskSpec:
-    return load_tasks(Task.objects.filter(pk=task.pk).select_related("group"))[task.pk]
+    return load_tasks([task.pk])[task.pk]
 
 
 def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> dict[int, EpisodeSpec]:
+    """By persona key. The personas' own columns are those of the rows given, everything else is read."""
     personas = list(personas)
-    specs = _load_personas(personas)
-    tasks_of = Task.objects.filter(episode__persona__in=personas) if with_tasks else Task.objects.none()
-    rows = list(tasks_of.select_related("group").order_by("episode", "position", "task_id"))
-    tasks = load_tasks(rows) if rows else {}
-    by_episode = _group((row.episode_id, row) for row in rows)
-    episodes = {row.persona_id: row for row in Episode.objects.filter(persona__in=personas)}
-    carryovers = _group(
-        (row[0], GroupSpec(name=row[1], carries_over=row[2]))
-        for row in DependencyGroup.objects.filter(episode__persona__in=personas)
-        .exclude(carries_over="")
-        .order_by("position")
-        .values_list("episode_id", "name", "carries_over")
-    )
+    keys = [persona.pk for persona in personas]
+    parts = {key: json.loads(text) for key, text in _read(PERSONAS, keys)}
+    placed: dict[int, list[TaskSpec]] = {key: [] for key in keys}
+    unplaced: dict[int, list[TaskSpec]] = {key: [] for key in keys}
+    for key, position, text in _read(TASKS_OF_PERSONAS, keys) if with_tasks else ():
+        (unplaced if position is None else placed)[key].append(_task(text))
     loaded = {}
     for persona in personas:
-        episode = episodes.get(persona.pk)
-        own = by_episode[episode.pk] if episode else []
+        part = parts[persona.pk]
+        episode = part["episode"] or {"episode_id": "", "groups": ()}
+        columns = {name: getattr(persona, name) for name in PERSONA_COLUMNS}
         loaded[persona.pk] = EpisodeSpec(
-            episode_id=episode.episode_id if episode else "",
-            docker_image_id=episode.docker_image_id if episode else "",
-            source=episode.source if episode else {},
-            persona=specs[persona.pk],
-            groups=tuple(carryovers[episode.pk]) if episode else (),
-            tasks=tuple(tasks[row.pk] for row in own if row.position is not None),
-            unplaced=tuple(tasks[row.pk] for row in sorted(own, key=lambda row: row.task_id) if row.position is None),
+            episode_id=episode["episode_id"],
+            docker_image_id=episode.get("docker_image_id", ""),
+            source=episode.get("source", {}),
+            persona=PersonaSpec(**columns, **part["persona"]),
+            groups=tuple(GroupSpec(**group) for group in episode["groups"]),
+            tasks=tuple(placed[persona.pk]),
+            unplaced=tuple(sorted(unplaced[persona.pk], key=lambda task: task.task_id)),
         )
     return loaded
 
 
-def load_tasks(rows: Iterable[Task]) -> dict[int, TaskSpec]:
-    """By task key. ``rows`` come with their ``group``."""
-    rows = list(rows)
-    keys = [row.pk for row in rows]
-    intents = _group((r.task_id, r) for r in HiddenIntent.objects.filter(task__in=keys).order_by("position"))
-    items = _group((r.task_id, r) for r in ChecklistItem.objects.filter(task__in=keys).order_by("position"))
-    follows = _group(
-        ChecklistItem.follows_from.through.objects.filter(checklistitem__task__in=keys)
-        .order_by("hiddenintent__position")
-        .values_list("checklistitem_id", "hiddenintent__uid")
-    )
-    dependencies = _group(
-        (row[0], task_spec.Dependency(task_id=row[1], carries_over=row[2]))
-        for row in Dependency.objects.filter(task__in=keys)
-        .order_by("position")
-        .values_list("task_id", "requires__task_id", "carries_over")
-    )
-    assets = _group(
-        (row[0], FileRef(path=row[1], sha256=row[2], size=row[3], description=row[4]))
-        for row in Asset.objects.filter(task__in=keys).values_list(
-            "task_id", "path", "blob_id", "blob__size", "description"
-        )
-    )
-    artifacts = _group(
-        (row[0], _artifact(*row[1:]))
-        for row in ExpectedArtifact.objects.filter(task__in=keys)
-        .order_by("position")
-        .values_list("task_id", "path", "note", "blob_id", "blob__size")
-    )
-    return {
-        row.pk: _task(
-            row,
-            intents[row.pk],
-            items[row.pk],
-            follows,
-            dependencies[row.pk],
-            assets[row.pk],
-            artifacts[row.pk],
-        )
-        for row in rows
-    }
+def load_tasks(keys: Iterable[int]) -> dict[int, TaskSpec]:
+    """By task key, in the order given."""
+    keys = list(keys)
+    specs = {key: _task(text) for key, text in _read(TASKS, keys)}
+    return {key: specs[key] for key in keys}
 
 
-def _task(
-    row: Task,
-    intents: list[HiddenIntent],
-    items: list[ChecklistItem],
-    follows: _Grouped,
-    dependencies: list[task_spec.Dependency],
-    assets: list[FileRef],
-    artifacts: list[task_spec.ExpectedArtifact],
-) -> TaskSpec:
-    return TaskSpec(
-        task_id=row.task_id,
-        user_id=row.user_id,
-        environment_id=row.environment_id,
-        title=row.title,
-        description=row.description,
-        task_type=row.task_type,
-        category=row.category,
-        trigger=task_spec.Trigger(kind=cast(TriggerKind, row.trigger_kind), payload=row.trigger_payload),
-        initial_request=row.initial_request,
-        intents=tuple(
-            task_spec.HiddenIntent(
-                uid=str(intent.uid),
-                content=intent.content,
-                scope=cast(Scope, intent.scope),
-                initial_status=cast(InitialStatus, intent.initial_status),
-                recoverable_from=tuple(intent.recoverable_from),
-                source=intent.source,
-            )
-            for intent in intents
-        ),
-        checklist=tuple(
-            task_spec.ChecklistItem(
-                uid=str(item.uid),
-                criterion=item.criterion,
-                weight=item.weight,
-                grader=cast(GraderKind, item.grader),
-                rule=item.rule,
-                evidence=tuple(item.evidence),
-                follows_from=tuple(str(uid) for uid in follows[item.pk]),
-                source=item.source,
-            )
-            for item in items
-        ),
-        files_read=tuple(row.files_read),
-        tool_evidence=tuple(row.tool_evidence),
-        grader_script=row.grader_path,
-        depends_on=tuple(dependencies),
-        group=row.group.name if row.group else "",
-        assets=_by_path(assets),
-        tools=tuple(row.tools),
-        skills=tuple(row.skills),
-        reference_workflow=row.reference_workflow,
-        expected_artifacts=tuple(artifacts),
-        metadata=row.metadata,
-        source=row.source,
-    )
+def _task(text: str) -> TaskSpec:
+    return TaskSpec.model_validate(json.loads(text))
 
 
-def _artifact(path: str, note: str, sha256: str | None, size: int | None) -> task_spec.ExpectedArtifact:
-    reference = Content(sha256=sha256, size=size or 0) if sha256 else None
-    return task_spec.ExpectedArtifact(path=path, note=note, reference=reference)
-
-
-def _load_personas(personas: list[Persona]) -> dict[int, PersonaSpec]:
-    tools = _group(
-        ToolBinding.objects.filter(persona__in=personas).order_by("position").values_list("persona_id", "name")
-    )
-    files = _group(
-        (row[0], FileRef(path=row[1], sha256=row[2], size=row[3]))
-        for row in SkillFile.objects.filter(skill__persona__in=personas).values_list(
-            "skill_id", "path", "blob_id", "blob__size"
-        )
-    )
-    skills = _group(
-        (row[1], persona_spec.Skill(name=row[2], files=_by_path(files[row[0]])))
-        for row in Skill.objects.filter(persona__in=personas).values_list("pk", "persona_id", "name")
-    )
-    scripts, others = (
-        _group(
-            (row[0], FileRef(path=row[1], sha256=row[2], size=row[3]))
-            for row in model.objects.filter(persona__in=personas).values_list(
-                "persona_id", "path", "blob_id", "blob__size"
-            )
-        )
-        for model in (GraderScript, PersonaFile)
-    )
-    return {
-        row.pk: PersonaSpec(
-            user_id=row.user_id,
-            name=row.name,
-            role_text=row.role_text,
-            occupation=row.occupation,
-            routines=row.routines,
-            working_style=row.working_style,
-            attributes=row.attributes,
-            preferences=row.preferences,
-            long_term_goals=tuple(row.long_term_goals),
-            tools=tuple(tools[row.pk]),
-            skills=tuple(sorted(skills[row.pk], key=lambda skill: skill.name)),
-            scripts=_by_path(scripts[row.pk]),
-            files=_by_path(others[row.pk]),
-            profile_source=row.profile_source,
-            tools_source=row.tools_source,
-        )
-        for row in personas
-    }
-
-
-def _by_path(files: list[FileRef]) -> tuple[FileRef, ...]:
-    """In code point order, regardless of the database's collation."""
-    return tuple(sorted(files, key=lambda file: file.path))
-
-
-def _group(pairs: Iterable[tuple[Any, Any]]) -> _Grouped:
-    grouped: _Grouped = defaultdict(list)
-    for key, value in pairs:
-        grouped[key].append(value)
-    return grouped
+def _read(statement: str, keys: Sequence[int]) -> list[tuple[Any, ...]]:
+    if not keys:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [list(keys)])
+        return list(cursor.fetchall())

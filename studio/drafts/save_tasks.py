@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from studio.domain.changes import changed_fields, save_summary
+from studio.domain.changes import content_fields, differing_fields, save_summary
 from studio.domain.task import TaskSpec
 from studio.domain.uids import uid_of
 from studio.drafts.load import load_tasks
@@ -48,19 +48,23 @@ def save_tasks(
     touched = touched or {}
     for _, spec in pairs:
         validate_storable(spec)
-    stored = load_tasks([row for row, _ in pairs if row.pk])
+    stored = load_tasks(row.pk for row, _ in pairs if row.pk)
     changed: list[tuple[Task, TaskSpec]] = []
+    differing: list[frozenset[str]] = []
+    """Fields whose rows differ, of each in ``changed``."""
     changes: dict[int, tuple[str, ...]] = {}
     """Fields by index in ``pairs``."""
     for index, (row, given) in enumerate(pairs):
         spec = canonical(given)
         before = stored.get(row.pk) or TaskSpec(task_id=spec.task_id)
-        fields = changed_fields(before, spec) or ([touched[row.pk]] if row.pk in touched else [])
+        differ = differing_fields(before, spec)
+        fields = content_fields(differ) or ([touched[row.pk]] if row.pk in touched else [])
         if fields or row.version == 0:
             changes[index] = tuple(fields)
             changed.append((row, _renamed(before, spec)))
+            differing.append(frozenset(differ))
     ended = {row.pk: row.version for row, _ in changed if row.state in ENDED_BY_EDITS}
-    _write(changed)
+    _write(changed, differing)
     notify_of_edits(ended, by=by)
     revisions = _create_revisions(changed, by=by, note=note)
     if origin_authors:
@@ -77,10 +81,11 @@ def save_tasks(
     ]
 
 
-def _write(changed: Sequence[tuple[Task, TaskSpec]]) -> None:
+def _write(changed: Sequence[tuple[Task, TaskSpec]], differing: Sequence[frozenset[str]]) -> None:
     if not changed:
         return
-    write_groups(changed)
+    regrouped = [pair for pair, fields in zip(changed, differing, strict=True) if "group" in fields]
+    write_groups(regrouped)
     new: list[Task] = []
     for row, spec in changed:
         set_task_fields(row, spec)
@@ -90,10 +95,19 @@ def _write(changed: Sequence[tuple[Task, TaskSpec]]) -> None:
             row.state = TaskState.DRAFT
         if row.pk is None:
             new.append(row)
-    Task.objects.bulk_update([row for row, _ in changed if row.pk], TASK_FIELDS, batch_size=BATCH)
+    _update([row for row, _ in changed if row.pk])
     Task.objects.bulk_create(new, batch_size=BATCH)
-    write_task_rows(changed)
-    delete_empty_groups({row.episode_id for row, _ in changed})
+    write_task_rows(changed, differing)
+    delete_empty_groups({row.episode_id for row, _ in regrouped})
+
+
+def _update(rows: Sequence[Task]) -> None:
+    if len(rows) == 1:  # a third of what one row costs in bulk_update
+        [row] = rows
+        values = {name: getattr(row, Task._meta.get_field(name).attname) for name in TASK_FIELDS}
+        Task.objects.filter(pk=row.pk).update(**values)
+    else:
+        Task.objects.bulk_update(rows, TASK_FIELDS, batch_size=BATCH)
 
 
 def canonical(spec: TaskSpec) -> TaskSpec:
@@ -163,12 +177,7 @@ def _record_events(
     verb: str,
     note: str,
 ) -> None:
-    personas: dict[int, tuple[int, int]] = {
-        key: (persona, benchmark)
-        for key, persona, benchmark in Episode.objects.filter(pk__in={row.episode_id for row, _ in pairs}).values_list(
-            "pk", "persona_id", "persona__benchmark_id"
-        )
-    }
+    personas = _owners([row for row, _ in pairs])
     events: list[Any] = []
     for (row, _), fields in zip(pairs, changes, strict=True):
         persona, benchmark = personas[row.episode_id]
@@ -184,3 +193,17 @@ def _record_events(
             )
         )
     Event.objects.bulk_create(events, batch_size=BATCH * 2)
+
+
+def _owners(rows: Sequence[Task]) -> dict[int, tuple[int, int]]:
+    """Persona and benchmark by episode key; read for rows that came without."""
+    loaded = {row.episode_id: row.episode for row in rows if Task.episode.is_cached(row)}
+    owners = {
+        key: (episode.persona_id, episode.persona.benchmark_id)
+        for key, episode in loaded.items()
+        if Episode.persona.is_cached(episode)
+    }
+    if missing := {row.episode_id for row in rows} - owners.keys():
+        unknown = Episode.objects.filter(pk__in=missing).values_list("pk", "persona_id", "persona__benchmark_id")
+        owners |= {key: (persona, benchmark) for key, persona, benchmark in unknown}
+    return owners

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from studio.domain.task import TaskSpec
 from studio.drafts.sync import sync
@@ -84,7 +84,23 @@ def set_task_fields(row: Task, spec: TaskSpec) -> None:
     row.source = spec.source
 
 
-def write_task_rows(pairs: Pairs) -> None:
+def write_task_rows(pairs: Pairs, differing: Sequence[Collection[str]]) -> None:
+    """``differing``: for each pair, the fields that differ from what is stored; only their rows are read and written.
+    Dependencies are always validated, since it may be the other task that has moved."""
+
+    def concerned(*fields: str) -> Pairs:
+        return [pair for pair, names in zip(pairs, differing, strict=True) if any(field in names for field in fields)]
+
+    _write_items(concerned("intents", "checklist"))
+    dependent = [pair for pair in pairs if pair[1].depends_on]
+    _write_dependencies([*dependent, *(pair for pair in concerned("depends_on") if not pair[1].depends_on)])
+    _write_assets(concerned("assets"))
+    _write_artifacts(concerned("expected_artifacts"))
+
+
+def _write_items(pairs: Pairs) -> None:
+    if not pairs:
+        return
     keys = [row.pk for row, _ in pairs]
     intents = sync(
         HiddenIntent.objects.filter(task__in=keys),
@@ -126,9 +142,13 @@ def write_task_rows(pairs: Pairs) -> None:
         fields=ITEM_FIELDS,
     )
     _write_follows(pairs, intents, items)
-    _write_dependencies(pairs)
+
+
+def _write_assets(pairs: Pairs) -> None:
+    if not pairs:
+        return
     sync(
-        Asset.objects.filter(task__in=keys),
+        Asset.objects.filter(task__in=[row.pk for row, _ in pairs]),
         [
             Asset(
                 task=row,
@@ -142,8 +162,13 @@ def write_task_rows(pairs: Pairs) -> None:
         key=lambda asset: (asset.task_id, asset.path),
         fields=["blob_id", "description"],
     )
+
+
+def _write_artifacts(pairs: Pairs) -> None:
+    if not pairs:
+        return
     sync(
-        ExpectedArtifact.objects.filter(task__in=keys),
+        ExpectedArtifact.objects.filter(task__in=[row.pk for row, _ in pairs]),
         [
             ExpectedArtifact(
                 task=row,
@@ -186,6 +211,8 @@ def _write_follows(
 
 
 def _write_dependencies(pairs: Pairs) -> None:
+    if not pairs:
+        return
     episodes = {row.episode_id for row, _ in pairs}
     positions = {
         (episode, task_id): (pk, position)

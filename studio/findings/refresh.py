@@ -136,6 +136,9 @@ def load_reports(episodes: Iterable[EpisodeSpec]) -> dict[str, GraderReport]:
 
 def run_graders(personas: Iterable[Persona], *, wait: bool = False) -> None:
     """Run grader scripts that have no report yet: in a worker, or immediately with ``wait``."""
+    personas = list(personas)
+    if not personas:
+        return
     scripts = GraderScript.objects.filter(persona__in=[persona.pk for persona in personas])
     done = ScriptReport.objects.filter(analysis=ANALYSIS).values("sha256")
     request_reports(dict.fromkeys(scripts.exclude(blob__in=done).values_list("blob", flat=True)), wait=wait)
@@ -203,7 +206,7 @@ def refresh_findings(personas: Iterable[Persona], *, ask: bool = True) -> None:
         update_fields=["key"],
         batch_size=1_000,
     )
-    run_graders([persona.row for persona in loaded])
+    run_graders([persona.row for persona in loaded if persona.episode.persona.scripts])
     if ask:
         request_opinions(unanswered)
 

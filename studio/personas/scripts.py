@@ -51,7 +51,7 @@ def create_script(persona_id: int, name: str, source: str, *, by: User, task_id:
         task = Task.objects.select_for_update(no_key=True, of=("self",)).select_related("group").get(
             pk=task_id, episode__persona=row
         )  # fmt: skip
-        spec = load_tasks([task])[task.pk]
+        spec = load_tasks([task.pk])[task.pk]
         spec = spec.model_copy(update={"grader_script": f"data/{row.user_id}/{path}"})
         save_tasks([(task, spec)], by=by, note=f"Graded by the new script {name}.")
     refresh_findings([row])
@@ -155,7 +155,7 @@ def _write(
             pk__in=[task.pk for task in using]
         )
     )  # fmt: skip
-    specs = load_tasks(locked)
+    specs = load_tasks(task.pk for task in locked)
     save_tasks(
         [(task, specs[task.pk]) for task in locked],
         by=by,

@@ -122,7 +122,7 @@ def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], action: str, v
 
 def _rewrite(tasks: list[Task], action: str, value: str, *, by: User) -> None:
     if tasks:
-        specs = load_tasks(tasks)
+        specs = load_tasks(task.pk for task in tasks)
         wanted = value if action == "category" else tuple(filter(None, value.split("\n")))
         pairs = [(task, specs[task.pk].model_copy(update={action: wanted})) for task in tasks]
         save_locked(pairs, by=by, note="Changed in bulk.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from django.db.models import Q
+
 from studio.domain.anchors import ROW_TEXTS, Anchor, FieldKey, Quote, locate, quotable_texts
 from studio.domain.changes import FIELD_LABELS
 from studio.domain.diff import Piece, word_pieces
@@ -65,12 +67,14 @@ class Thread:
         return self.open and self.root.suggestion is not None and self.root.applied_in_id is None
 
 
-def threads_of(task: Task, texts: Mapping[FieldKey, str]) -> list[Thread]:
+def threads_of(task: Task, texts: Mapping[FieldKey, str], *, root: int | None = None) -> list[Thread]:
     """Threads in the order of the page, resolved ones last. Three queries. ``texts``: of the task as shown, which may
-    include unsaved changes."""
+    include unsaved changes. ``root``: only this one's."""
     rows = task.comments.select_related("author", "resolved_by", "revision", "applied_in", "applied_by").defer(
         "revision__spec", "applied_in__spec"
     )
+    if root is not None:
+        rows = rows.filter(Q(pk=root) | Q(reply_to=root))
     threads: dict[int, Thread] = {}
     for row in rows.order_by("created_at", "pk"):
         row.task = task
@@ -82,13 +86,13 @@ def threads_of(task: Task, texts: Mapping[FieldKey, str]) -> list[Thread]:
     originals = original_texts(thread.root for thread in visible if thread.open)
     numbers = _row_numbers(texts)
     for thread in visible:
-        root = thread.root
-        location = thread.location = anchor_of(root, texts, originals) if thread.open else _original_location(root)
+        row = thread.root
+        location = thread.location = anchor_of(row, texts, originals) if thread.open else _original_location(row)
         thread.number = numbers.get((location.field, location.row))
         if location.span:
             thread.current_quote = texts[location.field, location.row][location.span.start : location.span.end]
-        if root.suggestion is not None:
-            thread.change = word_pieces(root.quote, root.suggestion)
+        if row.suggestion is not None:
+            thread.change = word_pieces(row.quote, row.suggestion)
     return sorted(visible, key=_order)
 
 

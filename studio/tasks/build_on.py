@@ -38,7 +38,7 @@ def build_on(task_id: int, earlier_id: int, *, by: User) -> Moved:
     task, earlier = rows[task_id], rows.get(earlier_id)
     if earlier is None or not _runs_before(earlier, task):
         raise BuildOnError("Choose a task that comes before this one in the episode.")
-    specs = load_tasks([task, earlier])
+    specs = load_tasks([task.pk, earlier.pk])
     here, there = specs[task.pk], specs[earlier.pk]
     if here.grader_script and there.grader_script and here.grader_script != there.grader_script:
         raise BuildOnError(f"Both this task and “{earlier}” have a grader script. Remove one of them first.")

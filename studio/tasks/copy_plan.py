@@ -57,7 +57,7 @@ def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, k
     if len(tasks) > MAX_COPIES:
         raise CopyError(f"At most {MAX_COPIES} tasks can be copied at a time; you selected {len(tasks)}.")
     tasks = sorted(tasks, key=lambda task: (task.episode_id, task.position is None, task.position or 0, task.pk))
-    specs = load_tasks(tasks)
+    specs = load_tasks(task.pk for task in tasks)
     sources = {task.episode.persona for task in tasks}
     episodes = load_episodes({*sources, target})
     target_episode = episodes[target.pk]

@@ -118,8 +118,8 @@ def _rename(
     validate_unused_id(spec.task_id, row.episode.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
     old = load_episodes([persona])[persona.pk]
     [saved] = save_tasks([(row, spec)], by=by, note=note, verb=verb, origin_authors=[origin_authors])
-    dependents = list(Task.objects.filter(dependencies__requires=row).select_related("group"))
-    specs = load_tasks(dependents)
+    dependents = list(Task.objects.filter(dependencies__requires=row))
+    specs = load_tasks(row.pk for row in dependents)
     save_tasks(
         [(dependent, specs[dependent.pk]) for dependent in dependents],
         by=by,

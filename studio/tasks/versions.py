@@ -16,6 +16,7 @@ class TaskVersions:
     task: Task
     _read: dict[int, TaskSpec] = field(default_factory=dict)
     """By number: a page is read against its base version and rebased on the newest, often the same."""
+    _locked: bool = False
 
     @property
     def newest(self) -> int:
@@ -25,6 +26,7 @@ class TaskVersions:
         rows = Task.objects.select_related("group", "episode__persona__benchmark")
         self.task.refresh_from_db(from_queryset=rows.select_for_update(no_key=True, of=("self",)))
         self._read.clear()
+        self._locked = True
 
     def at(self, number: int) -> TaskSpec:
         if number not in self._read:
@@ -36,20 +38,18 @@ class TaskVersions:
 
     def _at(self, number: int) -> TaskSpec:
         if number == self.task.version:
-            return load_task(self.task)
+            return load_task(self.task) if self._locked else _cached_spec(self.task)
         revision = Revision.objects.filter(task=self.task, number=number).first()
         return TaskSpec.model_validate(revision.spec) if revision else load_task(self.task)
 
 
 def spec_at(task: Task, version: int) -> TaskSpec:
-    """The task at a version, or as it is now if that number does not exist."""
+    """The task at a version, or as it is now if that number does not exist. The newest is reloaded only after
+    changes."""
     return TaskVersions(task).at(version)
 
 
-def cached_spec_at(task: Task, version: int) -> TaskSpec:
-    """Like ``spec_at``; the newest version is reloaded only after changes."""
-    if version != task.version:
-        return spec_at(task, version)
+def _cached_spec(task: Task) -> TaskSpec:
     group = task.group.name if task.group else None
     return cached_tasks(((task.pk, task.version, task.updated_at, task.task_id, task.position, group),))[task.pk]
 
@@ -57,4 +57,4 @@ def cached_spec_at(task: Task, version: int) -> TaskSpec:
 @cached(16_000_000)
 def cached_tasks(key: tuple[tuple[Any, ...], ...]) -> dict[int, TaskSpec]:
     """By task key. The cache key lists each task's key, version, ``updated_at``, id, position and group."""
-    return load_tasks(Task.objects.filter(pk__in=[row[0] for row in key]).select_related("group"))
+    return load_tasks(row[0] for row in key)

@@ -10,6 +10,7 @@ import resource
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 from tests.bench.population import SLUG
 
@@ -66,8 +67,14 @@ def _posted(client: Any, name: str) -> float:
     data = form.data()
 
     def post(client: Any, _: Any, number: int) -> None:
-        answer = client.post(f"{task.get_absolute_url()}{name}/", data | {"title": [f"Typed {number}"]})
+        """As the page's script sends it."""
+        data["title"] = [f"Typed {number}"]
+        body = urlencode(data, doseq=True)
+        answer = client.post(f"{task.get_absolute_url()}{name}/", body, "application/x-www-form-urlencoded")
         assert answer.status_code == 200, answer.content[:300]
+        if name == "keep":
+            assert "stale" not in answer.json()
+            data["base_draft"] = [str(answer.json()["draft"])]
 
     return _rounds(client, post)
 

@@ -21,6 +21,7 @@ from studio.domain.time_budget import TimeBudgetError, check_time, time_budget
 for module in pkgutil.iter_modules(rules.__path__):
     importlib.import_module(f"{rules.__name__}.{module.name}")
 
+ACROSS_TASKS = tuple(rule for rule in RULES.values() if rule.across_tasks)
 STOPPED = "checks-stopped"
 """The rule of findings about tasks that took too long."""
 _SEVERITIES = ("error", "warning", "hint")
@@ -63,13 +64,9 @@ def find_problems(
 
 def _check(task: TaskSpec, context: CheckContext, seconds: float, *, only_across: bool) -> list[Finding]:
     findings = []
-    alone = replace(
-        context, episode=context.episode.model_copy(update={"tasks": (task,), "unplaced": ()}), _computed={}
-    )
+    alone = context if only_across else _with_only(task, context)
     try:
-        for rule in RULES.values():
-            if only_across and not rule.across_tasks:
-                continue
+        for rule in ACROSS_TASKS if only_across else RULES.values():
             check_time()
             for flaw in rule.check(task, context if rule.across_tasks else alone):
                 findings.append(_finding(rule, flaw, task, context))
@@ -77,6 +74,11 @@ def _check(task: TaskSpec, context: CheckContext, seconds: float, *, only_across
     except TimeBudgetError:
         findings.append(_stopped(task, context, seconds))
     return findings
+
+
+def _with_only(task: TaskSpec, context: CheckContext) -> CheckContext:
+    episode = context.episode.model_copy(update={"tasks": (task,), "unplaced": ()})
+    return replace(context, episode=episode, _computed={})
 
 
 def _stopped(task: TaskSpec, context: CheckContext, seconds: float) -> Finding:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext
 from studio.domain.checks.sources import established_text, file_mentions, profile_text, visible_text
 from studio.domain.task import TaskSpec
@@ -119,6 +120,13 @@ MESSAGE = re.compile(
     re.IGNORECASE,
 )
 _WRITING = re.compile(r"\b(?:write|draft|send|compose|prepare|make|create|put together)\b", re.IGNORECASE)
+
+
+@cached(1_000_000)
+def mentioned_kinds(kinds: tuple[ResourceKind, ...], request: str) -> tuple[tuple[ResourceKind, str], ...]:
+    """With the passage that mentions each."""
+    matches = ((kind, kind.phrase.search(request[:LONGEST])) for kind in kinds)
+    return tuple((kind, match[0]) for kind, match in matches if match)
 
 
 def available_tools(task: TaskSpec, context: CheckContext) -> tuple[str, ...]:

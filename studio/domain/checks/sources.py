@@ -64,6 +64,12 @@ def established_text(task: TaskSpec) -> str:
     )
 
 
+def established_texts(context: CheckContext) -> dict[str, str]:
+    """By task id, for ``CheckContext.once``."""
+    tasks = (*context.episode.tasks, *context.episode.unplaced)
+    return {task.task_id: established_text(task) for task in tasks}
+
+
 def visible_text(task: TaskSpec, context: CheckContext) -> str:
     return "\n".join((opening_text(task), *(context.texts.get(file.sha256, "") for file in task.assets)))
 

@@ -86,4 +86,6 @@ def remove_key(mapping: Encoded, key: str) -> Encoded:
 
 
 def get_key(mapping: Encoded, key: str) -> Encoded | None:
+    if isinstance(mapping, dict) and TAG not in mapping:
+        return mapping.get(key)
     return next((value for name, value in pairs_of(mapping) or [] if name == key), None)

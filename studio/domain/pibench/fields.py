@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 
 from studio.domain.pibench.encoding import Encoded, decode
 from studio.domain.pibench.nodes import Node
@@ -64,7 +64,7 @@ def as_mapping(node: Node | None, report: Report, name: str) -> Node:
     return node
 
 
-def sequence_at(parent: Node, key: str, report: Report, *, name: str = "") -> list[Node]:
+def sequence_at(parent: Node, key: str, report: Report, *, name: str = "") -> Sequence[Node]:
     """Empty if absent or an error."""
     node = parent.get(key)
     if node is None or node.is_null:
@@ -99,9 +99,8 @@ def free_mapping(parent: Node, key: str, report: Report) -> Encoded:
     return node.value
 
 
-def warn_unknown(node: Node, known: Iterable[str], report: Report, *, where: str = "") -> None:
-    known = set(known)
-    for key in node.key_nodes():
+def warn_unknown(node: Node, known: Collection[str], report: Report, *, where: str = "") -> None:
+    for key, _ in node.pairs:
         if not isinstance(key.value, str) or key.value not in known:
             location = f" in {where}" if where else ""
             key.warn(

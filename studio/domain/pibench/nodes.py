@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from studio.domain.pibench.encoding import TAG, Encoded, encode_mapping, pairs_of
@@ -20,9 +21,9 @@ class Node:
     line: int | None = None
     """1-based; None: not read from text."""
     column: int | None = None
-    items: list[Node] = field(default_factory=list)
+    items: Sequence[Node] = ()
     """Of a sequence."""
-    pairs: list[tuple[Node, Node]] = field(default_factory=list)
+    pairs: Sequence[tuple[Node, Node]] = ()
     """Of a mapping."""
     nodes: int = 1
     """Number of nodes in it, each alias counted in full."""
@@ -30,7 +31,10 @@ class Node:
     """Characters of its scalars, counted likewise."""
 
     def get(self, key: str) -> Node | None:
-        return next((value for name, value in self.pairs if name.value == key), None)
+        for name, value in self.pairs:
+            if name.value == key:
+                return value
+        return None
 
     def key_nodes(self) -> list[Node]:
         return [name for name, _ in self.pairs]
@@ -47,6 +51,8 @@ class Node:
 
 
 def node_of(value: Encoded) -> Node:
+    if isinstance(value, str):
+        return Node("scalar", value)
     if isinstance(value, list):
         return Node("sequence", value, items=[node_of(item) for item in value])
     if isinstance(value, dict) and TAG not in value:

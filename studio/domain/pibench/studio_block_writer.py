@@ -70,7 +70,10 @@ def set_block(raw: Encoded, facts: Mapping[str, Any], known: Sequence[str]) -> E
     block = get_key(raw, KEY)
     block = block if pairs_of(block) is not None else {}
     for key in known:
-        block = set_key(block, key, facts[key]) if key in facts else remove_key(block, key)
+        if key in facts:
+            block = set_key(block, key, facts[key])
+        elif any(name == key for name, _ in pairs_of(block) or []):
+            block = remove_key(block, key)
     return set_key(raw, KEY, block) if block else remove_key(raw, KEY)
 
 

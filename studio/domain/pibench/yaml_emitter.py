@@ -7,6 +7,7 @@ left to PyYAML (``yaml_writer``).
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import yaml
 
@@ -51,7 +52,7 @@ def _collection(value: Encoded, indent: int, first: str, lines: list[str]) -> No
     for key, item in value.items():
         if not isinstance(key, str) or not key or len(key) > _KEY_LENGTH or "\n" in key:
             raise NotOrdinaryError
-        _entry(f"{start}{_text(key, 0)}:", item, indent, "", lines)
+        _entry(f"{start}{_key(key)}:", item, indent, "", lines)
         start = spaces
 
 
@@ -66,9 +67,9 @@ def _entry(head: str, value: Encoded, indent: int, first: str, lines: list[str])
 
 
 def _scalar(value: Encoded, indent: int) -> str:
+    if isinstance(value, str):
+        return _text(value, indent)
     match value:
-        case str():
-            return _text(value, indent)
         case None:
             return "null"
         case bool():
@@ -90,6 +91,11 @@ def _text(value: str, indent: int) -> str:
     if value and value[0] in _MAY_BE_A_NUMBER and " " not in value:
         raise NotOrdinaryError
     return value if _is_plain(value) else "'" + value.replace("'", "''") + "'"
+
+
+@lru_cache(1_000)
+def _key(key: str) -> str:
+    return _text(key, 0)
 
 
 def _is_plain(value: str) -> bool:

@@ -18,7 +18,7 @@ from studio.forms.task_reader import read_task_form
 from studio.forms.tasks import posted_task_form, task_form
 from studio.forms.uploads import store_uploads
 from studio.models import Blob, Task
-from studio.tasks.versions import cached_spec_at
+from studio.tasks.versions import spec_at
 from studio.views.editing import ReadForm, draft_response
 from studio.views.tasks.autosave import TaskPage, autosave_posted
 from studio.views.tasks.editor_context import context, file_tokens
@@ -37,7 +37,7 @@ def task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResp
 def initial_context(request: SignedInRequest, row: Task) -> dict[str, Any]:
     page = TaskPage(request, row)
     number = page.draft_number()  # before the text is read: then no newer text is taken for known
-    base, restored = cached_spec_at(row, row.version), page.restored() | {"on_draft": number}
+    base, restored = spec_at(row, row.version), page.restored() | {"on_draft": number}
     spec = restored.pop("spec", base)
     form = restored.pop("values", None) or task_form(spec, file_tokens(row))
     return context(request, row, base, form) | restored

@@ -27,7 +27,7 @@ from studio.forms.task_reader import read_task_form
 from studio.forms.tasks import TaskForm, posted_task_form, without_empty_rows
 from studio.models import Task
 from studio.tasks import checks
-from studio.tasks.versions import cached_spec_at, spec_at
+from studio.tasks.versions import spec_at
 from studio.views.tasks import editor_context
 
 ROW_INPUTS = {"intents": "content", "checklist": "criterion", "assets": "path", "expected_artifacts": "path"}
@@ -49,7 +49,7 @@ def check(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
 
 def read_editor(request: SignedInRequest, task: Task) -> tuple[TaskForm, TaskSpec, Mapping[str, str]]:
     """The form as sent, without empty rows; the task in it, row by row; and its edited texts by SHA-256."""
-    base = cached_spec_at(task, number_of(request.POST.get("base_version")))
+    base = spec_at(task, number_of(request.POST.get("base_version")))
     form = posted_task_form(Posted(request.POST), base, editor_context.file_tokens(task))
     spec, _ = read_task_form(form, base)
     edited = [row for row in form.files if row["text"] is not None]

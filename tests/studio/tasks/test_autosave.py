@@ -461,11 +461,11 @@ def test_guidelines_and_evidence_map_are_shown_beside_the_task(desk):
     assert re.search(r"Test no intent[^<]*<a[^>]*>item\s+1</a>", page)
 
 
-def test_autosave_loads_the_task_once(desk):
+def test_autosave_loads_the_task_at_most_once(desk):
     ana, _ = desk
     ana.write(title="Rye").autosave()
     with CaptureQueriesContext(connection) as asked:
         ana.write(title="Rye bread").autosave()
 
-    intents = [one for one in asked.captured_queries if one["sql"].startswith('SELECT "studio_hiddenintent"')]
-    assert len(intents) == 1
+    loads = [one for one in asked.captured_queries if "studio_hiddenintent" in one["sql"]]
+    assert len(loads) <= 1

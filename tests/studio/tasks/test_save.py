@@ -204,13 +204,13 @@ def test_number_of_queries_to_load_an_episode_is_constant(
     persona: Persona, author: User, django_assert_num_queries: pytest.FixtureRequest
 ) -> None:
     create_task(persona, TaskSpec(task_id="t1", intents=(intent("a"),)), by=author)
-    with django_assert_num_queries(14):  # type: ignore[operator]
+    with django_assert_num_queries(2):  # type: ignore[operator]
         load_episode(persona)
     create_task(persona, full_task(), by=author)
     for number in range(3, 10):
         create_task(persona, TaskSpec(task_id=f"t{number}", intents=(intent("a"), intent("b"))), by=author)
 
-    with django_assert_num_queries(14):  # type: ignore[operator]
+    with django_assert_num_queries(2):  # type: ignore[operator]
         load_episode(persona)
 
 
@@ -254,3 +254,16 @@ def test_ids_are_unique_ignoring_case(persona: Persona, author: User) -> None:
         save_task(row.pk, TaskSpec(task_id="T1"), by=author)
     with pytest.raises(DraftError):
         create_persona(persona.benchmark, PersonaSpec(user_id="nurse"), by=author)
+
+
+def test_a_changed_title_touches_no_other_rows(persona: Persona, author: User) -> None:
+    row = create_task(persona, full_task(), by=author)
+    spec = load_task(row).model_copy(update={"title": "Only this"})
+    with CaptureQueriesContext(connection) as queries:
+        save_task(row.pk, spec, by=author)
+
+    written = [query["sql"] for query in queries if query["sql"].startswith(("INSERT", "UPDATE", "DELETE"))]
+    parts = ("hiddenintent", "checklistitem", "asset", "expectedartifact", "studio_dependency")
+    assert not [sql for sql in written if any(part in sql for part in parts)]
+    assert len([query for query in queries if "studio_hiddenintent" in query["sql"]]) <= 2
+    assert load_task(row) == spec

@@ -9,6 +9,9 @@ from studio.domain.task import ChecklistItem, TaskSpec
 @rule("criterion-file-unmade", "warning", across_tasks=True)
 def criterion_file_unmade(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An item about a file that nobody is told to make, and that is not there, fails by chance."""
+    files = [(position, paths) for position, item in enumerate(task.checklist, 1) if (paths := _files_of(item))]
+    if not files:
+        return
     tasks = (*context.earlier(task), task)
     persona = context.episode.persona
     known = {
@@ -18,8 +21,8 @@ def criterion_file_unmade(task: TaskSpec, context: CheckContext) -> Iterator[Fla
     }
     known |= {file.path.rpartition("/")[2].casefold() for skill in persona.skills for file in skill.files}
     texts = "\n".join(_wishes(other) for other in tasks).casefold()
-    for position, item in enumerate(task.checklist, 1):
-        for path in _files_of(item):
+    for position, paths in files:
+        for path in paths:
             name = path.rpartition("/")[2]
             if name.casefold() in known or name.casefold() in texts or is_created_in(task, name):
                 continue
@@ -28,7 +31,7 @@ def criterion_file_unmade(task: TaskSpec, context: CheckContext) -> Iterator[Fla
                 f"The item is about {quote(path)}, which nothing asks the assistant to make.",
                 "Name the file in the request, an intent or the expected files.",
                 position,
-                passage=path if path in item.criterion else "",
+                passage=path if path in task.checklist[position - 1].criterion else "",
             )
             break
 

@@ -6,7 +6,7 @@ from studio.domain.checks.facts import facts
 from studio.domain.checks.limits import limits
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
-from studio.domain.checks.sources import established_text, file_mentions, opening_text, profile_text
+from studio.domain.checks.sources import established_texts, file_mentions, opening_text, profile_text
 from studio.domain.task import TaskSpec
 
 HARD = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d{5,}\b|(?<![\d-])\d{3,}[- ]\d{3,}[- ]?\d*\b")
@@ -26,11 +26,7 @@ ELSEWHERE = re.compile(r"\b(?:internet|web|online|search|look up|research|curren
 def criterion_unsupported(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A number, limit, sum or address that a criterion demands must be known from request, intents, files or earlier
     sessions. Silent if the agent may learn it from tools, the web or a file that cannot be read here."""
-    wanted = [
-        (n, value)
-        for n, item in enumerate(task.checklist, 1)
-        for value in dict.fromkeys(_demanded_values(item.criterion))
-    ]
+    wanted = [(n, value) for n, item in enumerate(task.checklist, 1) for value in _demanded_values(item.criterion)]
     if not wanted:
         return
     earlier = context.earlier(task)
@@ -44,13 +40,15 @@ def criterion_unsupported(task: TaskSpec, context: CheckContext) -> Iterator[Fla
         return
     sources = [opening_text(task), profile_text(context.episode.persona)]
     sources += [intent.content for intent in task.intents]
-    sources += [established_text(other) for other in earlier]
+    established = context.once(established_texts)
+    sources += [established[other.task_id] for other in earlier]
     sources += [context.texts[file.sha256] for file in files]
     paths = [*(file.path for file in files), *(match[0] for match in file_mentions(task.initial_request))]
     may_be_computed = any(path.casefold().endswith(TABLES) for path in paths)
+    readable = [_normalized(source) for source in sources]
     for position, value in wanted:
         plain = _normalized(value)
-        if any(plain in _normalized(source) for source in sources) or (
+        if any(plain in source for source in readable) or (
             may_be_computed and (AMOUNT.search(value) or (value.isdigit() and len(value) < REFERENCE_DIGITS))
         ):
             continue
@@ -71,11 +69,13 @@ def _numbers(text: str) -> frozenset[str]:
     return frozenset(fact.value for fact in facts(text[:40_000]) if fact.kind == "number")
 
 
-def _demanded_values(criterion: str) -> Iterator[str]:
+@cached(1_000_000)
+def _demanded_values(criterion: str) -> tuple[str, ...]:
     criterion = criterion[:2_000]
-    yield from (match[0] for match in HARD.finditer(criterion))
-    yield from (limit.span.text for limit in limits(criterion) if any(map(str.isdigit, limit.span.text)))
-    yield from (match[0] for pattern in (BETWEEN, AMOUNT) for match in pattern.finditer(criterion))
+    values = [match[0] for match in HARD.finditer(criterion)]
+    values += [limit.span.text for limit in limits(criterion) if any(map(str.isdigit, limit.span.text))]
+    values += [match[0] for pattern in (BETWEEN, AMOUNT) for match in pattern.finditer(criterion)]
+    return tuple(dict.fromkeys(values))
 
 
 @cached(4_000_000)

@@ -7,6 +7,8 @@ from studio.domain.task import TaskSpec
 @rule("files-read-unknown", "warning", across_tasks=True)
 def files_read_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file shown to judges comes from somewhere: it is an asset, or something asks for it."""
+    if not task.files_read:
+        return
     tasks = (*context.earlier(task), task)
     assets = {file.path for other in tasks for file in other.assets}
     mentions = "\n".join(

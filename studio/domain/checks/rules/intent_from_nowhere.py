@@ -1,6 +1,7 @@
 import re
 from collections.abc import Iterator
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import established_text, profile_text, visible_text
 from studio.domain.task import TaskSpec
@@ -21,8 +22,8 @@ MIN_SHARE = 0.4
 def intent_from_nowhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What an intent refers back to (“as agreed”) is in an earlier session, the profile or a file (paper, Table 10)."""
     for position, intent in enumerate(task.intents, 1):
-        match = BACK_REFERENCE.search(intent.content[:2_000])
-        if match is None or any(source.kind != "question" for source in intent.recoverable_from):
+        passage = _back_reference(intent.content)
+        if not passage or any(source.kind != "question" for source in intent.recoverable_from):
             continue
         wanted = BACK_REFERENCE.sub(" ", intent.content[:2_000])
         sources = [
@@ -33,8 +34,14 @@ def intent_from_nowhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]
         if all(word_overlap(wanted, text) < MIN_SHARE for text in sources):
             yield Flaw(
                 "intents",
-                f"“{match[0]}”: no earlier task, file or profile says so.",
+                f"“{passage}”: no earlier task, file or profile says so.",
                 "State it in one of them, or remove this text.",
                 position,
-                passage=match[0],
+                passage=passage,
             )
+
+
+@cached(1_000_000)
+def _back_reference(intent: str) -> str:
+    match = BACK_REFERENCE.search(intent[:2_000])
+    return match[0] if match else ""

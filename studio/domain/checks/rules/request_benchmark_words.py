@@ -1,6 +1,7 @@
 import re
 from collections.abc import Iterator
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
@@ -20,13 +21,19 @@ VOCABULARY = re.compile(
 def request_benchmark_words(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A person who asks for help knows nothing of tests; benchmark vocabulary and ids give the game away (paper, Table
     9)."""
-    if match := VOCABULARY.search(task.initial_request):
-        yield _flaw(match[0], "Nobody talks to an assistant like this at work")
+    if passage := _vocabulary(task.initial_request):
+        yield _flaw(passage, "Nobody talks to an assistant like this at work")
     ids = {task.task_id, task.environment_id, *(other.task_id for other in context.earlier(task))}
     for name in sorted(ids, key=len, reverse=True):
         if len(name) > 5 and "_" in name and name in task.initial_request:
             yield _flaw(name, "The request contains an internal id")
             break
+
+
+@cached(1_000_000)
+def _vocabulary(request: str) -> str:
+    match = VOCABULARY.search(request)
+    return match[0] if match else ""
 
 
 def _flaw(passage: str, why: str) -> Flaw:

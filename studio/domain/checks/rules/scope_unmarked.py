@@ -41,12 +41,13 @@ def intents_needed_later(task: TaskSpec, episode: EpisodeSpec) -> list[int]:
     after = [
         other for other in episode.tasks if any(dependency.task_id == task.task_id for dependency in other.depends_on)
     ]
+    if not after:
+        return []
     wanted = [intent.content for other in after for intent in other.intents]
     return [
         position
         for position, intent in enumerate(task.intents, 1)
-        if after
-        and intent.scope == "session_local"
+        if intent.scope == "session_local"
         and len(content_words(intent.content)) >= MIN_WORDS
         and (LASTS.search(intent.content) or any(word_overlap(intent.content, other) >= MIN_SHARE for other in wanted))
     ]

@@ -46,9 +46,10 @@ def title_elsewhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 def _fits_own_task(task: TaskSpec) -> bool:
     """Also compares with file names split into words."""
     pieces = (*(intent.content for intent in task.intents), task.initial_request[:10_000])
-    if any(word_overlap(task.title, piece) > 0.35 for piece in pieces if piece in established_text(task)[:20_000]):
+    established = established_text(task)
+    if any(word_overlap(task.title, piece) > 0.35 for piece in pieces if piece in established[:20_000]):
         return True
-    rest = f"{established_text(task).removeprefix(task.title)[:20_000]}\n{task.description}"
+    rest = f"{established.removeprefix(task.title)[:20_000]}\n{task.description}"
     return word_overlap(task.title, rest) > 0.35 or word_overlap(task.title, re.sub(r"[_./-]", " ", rest)) > 0.35
 
 

@@ -8,7 +8,7 @@ from studio.domain.bounded_cache import cached
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import (
-    established_text,
+    established_texts,
     file_mentions,
     is_created_in,
     prerequisite_ids,
@@ -140,13 +140,11 @@ def _is_one_thing(fact: str) -> bool:
 
 
 def _lower_texts(context: CheckContext) -> dict[str, str]:
-    tasks = (*context.episode.tasks, *context.episode.unplaced)
-    return {task.task_id: established_text(task).casefold() for task in tasks}
+    return {name: text.casefold() for name, text in context.once(established_texts).items()}
 
 
 def _keys_by_task(context: CheckContext) -> dict[str, frozenset[str]]:
-    tasks = (*context.episode.tasks, *context.episode.unplaced)
-    return {task.task_id: _keys(established_text(task)) for task in tasks}
+    return {name: _keys(text) for name, text in context.once(established_texts).items()}
 
 
 @cached(4_000_000)
@@ -189,12 +187,13 @@ def _back_reference_clues(task: TaskSpec, context: CheckContext, earlier: Sequen
 
 def _intent_clues(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
     known = [each for name in prerequisite_ids(task, context) if (each := context.task(name))]
+    contents = context.once(_intents_by_task)
+    similarities = [
+        (other, _similarities(contents[task.task_id], contents[other.task_id])) for other in earlier if other.is_setup
+    ]
     for position, intent in enumerate(task.intents, 1):
-        for other in earlier:
-            if not other.is_setup:
-                continue
-            similarity = max((_similarity(intent.content, each.content) for each in other.intents), default=0.0)
-            if similarity > 0.8 and not any(
+        for other, of_intents in similarities:
+            if of_intents[position - 1] > 0.8 and not any(
                 _similarity(intent.content, each.content) > 0.6 for dependency in known for each in dependency.intents
             ):
                 yield _clue(
@@ -205,6 +204,17 @@ def _intent_clues(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskS
                     "This need comes from an earlier task",
                 )
                 break
+
+
+def _intents_by_task(context: CheckContext) -> dict[str, tuple[str, ...]]:
+    tasks = (*context.episode.tasks, *context.episode.unplaced)
+    return {task.task_id: tuple(intent.content for intent in task.intents) for task in tasks}
+
+
+@cached(2_000_000)
+def _similarities(demands: tuple[str, ...], texts: tuple[str, ...]) -> tuple[float, ...]:
+    """For each demand, that of the most similar text."""
+    return tuple(max((_similarity(demand, text) for text in texts), default=0.0) for demand in demands)
 
 
 def _similarity(demand: str, text: str) -> float:
