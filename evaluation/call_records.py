@@ -67,12 +67,15 @@ def through_restarts(write: Callable[[], T]) -> T:
 class Chain:
     """The exchanges of one owner, each built on the one before, as far as more will be built on them."""
 
-    def __init__(self, rows: models.QuerySet[RecordedCall]) -> None:
-        exchanges, self.context = decode_chain(rows)
+    def __init__(self, rows: models.QuerySet[RecordedCall] | None) -> None:
+        """``rows``: None if there are none."""
+        exchanges, self.context = ({}, b"") if rows is None else decode_chain(rows)
         self.last = next(reversed(exchanges), None)
         """Key of the last call."""
         self.responses = {key: exchange.response for key, exchange in exchanges.items()}
         self._latest: dict[tuple[str, int], Exchange] = {}
+        if rows is None:
+            return
         for pk, purpose, turn in rows.order_by("pk").values_list("pk", "purpose", "turn"):
             if pk in exchanges:
                 self._latest[_kind(purpose, turn)] = self._latest[_kind(purpose)] = exchanges[pk]
@@ -104,10 +107,13 @@ class CallRecord:
         before_sending: Callable[[], None] = lambda: None,
         counting: Counting | None = None,
         group: str = "",
+        *,
+        fresh: bool = False,
     ) -> None:
+        """``fresh``: no calls were made for the owner yet."""
         self._kind = kind
         self._owner = {kind.owner: owner}
-        self._loaded: Chain | None = None
+        self._loaded: Chain | None = Chain(None) if fresh else None
         self.on_scripted_answer = on_scripted_answer
         self.replayed = 0
         """Requests answered without asking."""
@@ -115,8 +121,10 @@ class CallRecord:
         self.before_sending = before_sending
         """Raises if nothing may be sent any more."""
         self._counting = counting
-        self.answered: dict[str, int] = dict(self._rows(answered=True).values_list("request_hash", "pk"))
+        self.answered: dict[str, int] = {}
         """Keys of answered calls by request hash."""
+        if not fresh:
+            self.answered |= self._rows(answered=True).values_list("request_hash", "pk")
 
     def client(
         self,
@@ -293,6 +301,7 @@ def session_record(
         before_sending,
         counting,
         group=_group_of(pilot),
+        fresh=session.fresh,
     )
 
 

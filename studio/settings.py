@@ -106,8 +106,11 @@ DATABASES = {
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
 # Of one process, shared by its threads; without it each thread has its own.
 if connections := int(os.environ.get("STUDIO_DATABASE_CONNECTIONS") or 0):
+    DATABASES["default"]["ENGINE"] = "studio.web.pooling"
     DATABASES["default"]["CONN_MAX_AGE"] = 0
-    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = False  # the pool looks without asking
+    DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 1  # of evaluation.models.statements alone
+    DATABASES["default"]["OPTIONS"]["pool"] = {
         "min_size": 1,
         "max_size": connections,
         "timeout": 60,

@@ -14,11 +14,15 @@ from evaluation.models.endpoints import freeze_endpoint, thaw_endpoint
 from evaluation.models.inserts import insert_or_ignore
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
+from evaluation.models.statements import PreparedQuery, binding_cursor
 from evaluation.protocol.prompt_files import NAMES, PromptName, load_prompt
 from evaluation.protocol.scoring import ScoringMode
 from studio.models import User
 
 Rules = Mapping[ScoringMode, CreditRule]
+_FIRST_ROUND = PreparedQuery(lambda pilot: JudgingRound.objects.filter(pilot=pilot, number=1).order_by())
+_CLOSE = """
+UPDATE evaluation_judging SET state = 'finished', finished_at = %s WHERE id = %s AND finished_at IS NULL"""
 
 
 def prompt_names(scoring: str) -> tuple[PromptName, ...]:
@@ -40,7 +44,7 @@ def open_first_round(pilot: Pilot, by: User | None) -> JudgingRound:
 def open_judging(session: Session, scoring: str) -> Judging:
     """The session's own, in the pilot's first round."""
     pilot = session.run.pilot
-    first = JudgingRound.objects.get(pilot=pilot, number=1)
+    first = _first_round(pilot)
     role: Role = "judge" if scoring else "user_model"
     row = Judging(
         session=session,
@@ -58,10 +62,17 @@ def open_judging(session: Session, scoring: str) -> Judging:
     return row
 
 
+def _first_round(pilot: Pilot) -> JudgingRound:
+    """Read once for each object of the pilot, because rounds do not change."""
+    found: JudgingRound | None = pilot.__dict__.get("_first_round")
+    if found is None:
+        found = pilot.__dict__["_first_round"] = _FIRST_ROUND.objects(pilot.pk)[0]
+    return found
+
+
 def close_judging(judging: Judging) -> None:
-    Judging.objects.filter(pk=judging.pk, finished_at=None).update(
-        state=Judging.State.FINISHED, finished_at=timezone.now()
-    )
+    with binding_cursor() as cursor:
+        cursor.execute(_CLOSE, [timezone.now(), judging.pk])
 
 
 def open_rehearsal_judging(rehearsal: Rehearsal, endpoint: ModelEndpoint) -> Judging:

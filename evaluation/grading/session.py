@@ -20,6 +20,7 @@ from evaluation.grading.items import GradedItem, completeness, items_of
 from evaluation.grading.rule import FINAL_ONLY, RuleError, RuleEvidence, check_rule
 from evaluation.grading.script import run_grader
 from evaluation.models import Judging, Verdict
+from evaluation.models.statements import PreparedQuery
 from evaluation.protocol.history import tools_history
 from evaluation.protocol.participants import Decision, InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
@@ -27,6 +28,10 @@ from evaluation.protocol.trace import read_texts, render_trace, select_files
 from evaluation.sandbox import SandboxUnavailableError
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, TaskSpec
+
+_DECIDED = PreparedQuery(
+    lambda judging: Verdict.objects.filter(judging=judging).order_by("turn").values_list("index", "turn", "met")
+)
 
 
 class ChecklistJudge(Protocol):
@@ -43,7 +48,7 @@ class _Verdicts:
     def __init__(self, judging: Judging, hold: Callable[[], object]) -> None:
         self._hold = hold
         self._met: dict[int, dict[int, bool | None]] = defaultdict(dict)
-        for index, turn, met in judging.verdicts.values_list("index", "turn", "met"):
+        for index, turn, met in _DECIDED.rows(judging.pk):
             self._met[index][turn] = met
 
     def __getitem__(self, index: int) -> dict[int, bool | None]:
@@ -89,7 +94,7 @@ def grade_session(
 
 def compute_grade(judging: Judging, items: Sequence[GradedItem]) -> SessionGrade:
     by_item: dict[int, list[tuple[int, bool | None]]] = defaultdict(list)
-    for index, turn, met in judging.verdicts.order_by("turn").values_list("index", "turn", "met"):
+    for index, turn, met in _DECIDED.rows(judging.pk) if items else ():
         by_item[index].append((turn, met))
     rule = DEFAULT_RULES[ScoringMode(judging.scoring)]
     graded = tuple((item, rule.credit([by_item[item.index]])) for item in items)

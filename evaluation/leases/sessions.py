@@ -29,6 +29,7 @@ from django.utils import timezone
 
 from evaluation.leases.connections import give_back_connection
 from evaluation.models import Pilot, Session
+from evaluation.models.statements import PreparedQuery, binding_cursor
 
 logger = logging.getLogger(__name__)
 _NOW, _PK = datetime(1, 1, 1, tzinfo=UTC), -1
@@ -38,6 +39,17 @@ update evaluation_session
 set state = 'running', claimed_by = %s, lease_until = %s, attempts = attempts + 1, retry_at = null, reason = '',
     started_at = coalesce(started_at, %s)
 where id = %s and (lease_until is null or lease_until < %s) and id in """
+
+_LEASED = PreparedQuery(
+    lambda pk: (
+        Session.objects.select_related(
+            "revision", "run__persona_revision", "run__pilot__agent", "run__pilot__user_model", "run__pilot__judge"
+        )
+        .defer("revision__spec", "run__persona_revision__spec", "run__pilot__scores")
+        .filter(pk=pk)
+        .order_by()
+    )
+)
 
 
 class LeaseLostError(Exception):
@@ -76,7 +88,7 @@ def _leasable_keys(of: str, key: int, limit: int | None = None) -> list[int]:
     """Asked for each session that ends, so the statement is made once."""
     statement, parameters = _keys_statement(of, limit, settings.SESSION_ATTEMPTS)
     given: dict[Any, Any] = {_NOW: timezone.now(), _PK: key}
-    with connection.cursor() as cursor:
+    with binding_cursor() as cursor:
         cursor.execute(statement, [given.get(p, p) for p in parameters])
         return [pk for (pk,) in cursor.fetchall()]
 
@@ -87,19 +99,14 @@ def acquire(session_id: int) -> Session | None:
     now = timezone.now()
     statement, parameters = _lease_statement(settings.SESSION_ATTEMPTS)
     given: dict[Any, Any] = {_NOW: now, _PK: session_id}
-    with connection.cursor() as cursor:
+    with binding_cursor() as cursor:
         cursor.execute(
             statement, [token, now + lease_duration(), now, session_id, now, *[given.get(p, p) for p in parameters]]
         )
         if not cursor.rowcount:
             return None
-    session = (
-        Session.objects.select_related(
-            "revision", "run__persona_revision", "run__pilot__agent", "run__pilot__user_model", "run__pilot__judge"
-        )
-        .defer("revision__spec", "run__persona_revision__spec", "run__pilot__scores")
-        .get(pk=session_id)
-    )
+    session: Session = _LEASED.objects(session_id)[0]
+    session.fresh = session.started_at == now
     if session.claimed_by != token:
         return None
     pilot = session.run.pilot

@@ -93,18 +93,35 @@ class GuardedBackend(httpcore2.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        addresses = _resolved(host)
-        if not addresses:
-            raise httpcore2.ConnectError(f"{host} has no address.")
-        allowed = [address for address in addresses if _is_allowed(host, address)]
-        if not allowed:
-            raise InternalAddressError(f"{host} is inside an internal network.")
-        for address in allowed[:-1]:
+        *others, last = _allowed(host)
+        for address in others:
             try:
-                return super().connect_tcp(str(address), port, timeout, local_address, socket_options)
+                return super().connect_tcp(address, port, timeout, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 continue
-        return super().connect_tcp(str(allowed[-1]), port, timeout, local_address, socket_options)
+        return super().connect_tcp(last, port, timeout, local_address, socket_options)
+
+
+def connect_allowed(host: str, port: int, seconds: float | None) -> socket.socket:
+    """Likewise, without httpcore2. Raises httpcore2.ConnectError and OSError."""
+    *others, last = _allowed(host)
+    for address in others:
+        try:
+            return socket.create_connection((address, port), seconds)
+        except OSError:
+            continue
+    return socket.create_connection((last, port), seconds)
+
+
+def _allowed(host: str) -> list[str]:
+    """At least one. Raises httpcore2.ConnectError."""
+    addresses = _resolved(host)
+    if not addresses:
+        raise httpcore2.ConnectError(f"{host} has no address.")
+    allowed = [str(address) for address in addresses if _is_allowed(host, address)]
+    if not allowed:
+        raise InternalAddressError(f"{host} is inside an internal network.")
+    return allowed
 
 
 def _resolved(host: str) -> list[Address]:

@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any
+from urllib.request import getproxies
 
 import httpx2
 import openai
 
-from evaluation.llm.addresses import GuardedBackend, InternalAddressError
+from evaluation.llm.addresses import GuardedBackend, InternalAddressError, connect_allowed
 from evaluation.llm.admission import HeldError, queue_of
 from evaluation.llm.endpoint import SCRIPTED, Endpoint
 from evaluation.llm.errors import (
@@ -34,6 +35,7 @@ from evaluation.llm.errors import (
 )
 from evaluation.llm.retry import retry_after
 from evaluation.llm.streaming import assemble
+from evaluation.llm.wire import WireClient, connect_anywhere
 
 logging.getLogger("httpx2").setLevel(logging.WARNING)  # one line per call would drown the worker's own log
 
@@ -124,14 +126,10 @@ def _client(address: str, key: str, *, guarded: bool) -> openai.OpenAI:
     with _lock:
         client = _clients.get(identity)
         if client is None:
-            http_client = openai.DefaultHttpxClient(
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30),
-                follow_redirects=False,  # the address was allowed, not where it sends us
-                trust_env=not address.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")),
-            )
-            if guarded:  # the default transport only: a proxy of the environment resolves names itself
-                transport: Any = http_client._transport
-                transport._pool._network_backend = GuardedBackend()
+            local = address.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]"))
+            proxied = not local and bool(getproxies())
+            connect = connect_allowed if guarded else connect_anywhere
+            http_client = _through_proxy(guarded=guarded) if proxied else WireClient(connect)
             client = _clients[identity] = openai.OpenAI(
                 base_url=address,
                 api_key=key or "none",
@@ -141,6 +139,18 @@ def _client(address: str, key: str, *, guarded: bool) -> openai.OpenAI:
                 http_client=http_client,
             )
         return client
+
+
+def _through_proxy(*, guarded: bool) -> httpx2.Client:
+    """For an environment that names a proxy."""
+    http_client = openai.DefaultHttpxClient(
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30),
+        follow_redirects=False,  # the address was allowed, not where it sends us
+    )
+    if guarded:  # the default transport only: a proxy resolves names itself
+        transport: Any = http_client._transport
+        transport._pool._network_backend = GuardedBackend()
+    return http_client
 
 
 def _timed_out(endpoint: Endpoint) -> EndpointTimeoutError:

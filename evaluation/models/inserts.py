@@ -13,6 +13,8 @@ from typing import Any
 
 from django.db import connection, models
 
+from evaluation.models.statements import binding_cursor
+
 Statement = tuple[str, list[Any]]
 
 
@@ -25,7 +27,7 @@ def insert_or_ignore(row: models.Model, also: Statement | None = None) -> tuple[
     insert = (
         f'INSERT INTO "{row._meta.db_table}" ({_names(fields)}) VALUES ({marks}) ON CONFLICT DO NOTHING RETURNING "id"'  # noqa: S608  # names are the model's
     )
-    with connection.cursor() as cursor:
+    with binding_cursor() as cursor:
         if also is None:
             cursor.execute(insert, values)
             found = cursor.fetchone()

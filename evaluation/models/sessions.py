@@ -75,6 +75,9 @@ class Session(models.Model):
     closing = OrderedJSONField(default=list)
     """What its agent did beside the conversation after the last turn; as ``Turn.aside``."""
 
+    fresh = False
+    """Whether nobody worked on it before the holder of this object, who leased it: it has neither turns nor calls."""
+
     objects = Sessions.as_manager()
 
     class Meta:

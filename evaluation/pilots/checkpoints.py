@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from evaluation.agents import World
 from evaluation.call_records import CallRecord
@@ -17,6 +17,8 @@ from evaluation.grading.judges import ModelIntentJudge
 from evaluation.leases.sessions import LeaseLostError, lock_leased_row
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn
 from evaluation.models.inserts import insert_rows
+from evaluation.models.statements import PreparedQuery, binding_cursor
+from evaluation.pilots.frozen import task_of
 from evaluation.protocol.participants import Agent, AgentReply, Aside, ClosingAgent, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
 from evaluation.workspaces.app_states import AppStates
@@ -26,11 +28,26 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 
+_LAST_TURNS = PreparedQuery(
+    lambda run, position: (
+        Turn.objects.filter(session__run=run, session__position__lte=position)
+        .select_related("snapshot", "session__left")
+        .order_by("-session__position", "-number")[:1]
+    )
+)
+_BETWEEN = PreparedQuery(
+    lambda run, after, before: (
+        Session.objects.filter(run=run, position__gt=after, position__lt=before)
+        .order_by("position")
+        .values_list("revision", "position")
+    )
+)
+
 
 def load_progress(session: Session, task: TaskSpec) -> Progress:
     contents = [intent.content for intent in task.intents]
     provided = [intent.initial_status == "provided" for intent in task.intents]
-    last = session.turns.order_by("-number").first()
+    last = None if session.fresh else session.turns.order_by("-number").first()
     if last is None:
         return initial_progress(opening_of(task), contents, provided)
     resolved = {row.index: row for row in session.intents.all()}
@@ -50,25 +67,16 @@ def load_workspace(session: Session, task: TaskSpec, persona: PersonaSpec) -> Ma
     """The files to resume from: those after the session's last turn, or before its first turn the run's files with this
     task's staged over them.
     """
-    last = (
-        Turn.objects.filter(session__run=session.run_id, session__position__lte=session.position)
-        .select_related("snapshot", "session__left")
-        .order_by("-session__position", "-number")
-        .first()
-    )
+    last = next(iter(_LAST_TURNS.objects(session.run_id, session.position)), None)
     if last is not None and last.session_id == session.pk:
         stored: Manifest = last.snapshot.manifest
         return stored
     before = left_by(last) if last else session.run.start
     manifest: Manifest = before.manifest if before else {}
-    without_turns = Session.objects.filter(
-        run=session.run_id,
-        position__gt=last.session.position if last else 0,
-        position__lt=session.position,
-    ).select_related("revision")
+    after = last.session.position if last else 0
     # these failed in their first turn, but their files were staged
-    for earlier in without_turns.order_by("position"):
-        manifest = stage_files(manifest, persona, TaskSpec.model_validate(earlier.revision.spec))
+    for revision, _ in _BETWEEN.rows(session.run_id, after, session.position):
+        manifest = stage_files(manifest, persona, task_of(revision))
     return stage_files(manifest, persona, task)
 
 
@@ -207,7 +215,7 @@ def store_turn(
         parts["verdicts"] = insert_rows(verdicts, "held", {})
     if resolved:
         parts["intents"] = insert_rows(resolved, "held", of_session)
-    with connection.cursor() as cursor:
+    with binding_cursor() as cursor:
         statement = ", ".join(f"{name} AS ({part})" for name, (part, _) in parts.items())
         cursor.execute(
             f"WITH {statement} SELECT id FROM held",  # noqa: S608  # names are the models'

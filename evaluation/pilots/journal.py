@@ -49,6 +49,8 @@ class SessionJournal:
     @cached_property
     def _earlier(self) -> dict[str, MadeCall]:
         """What an earlier worker made of the turn that is taken up again."""
+        if self._session.fresh:
+            return {}
         return {row.key: row for row in MadeCall.objects.filter(session=self._session)}
 
     def _store(self, turn: int, key: str, name: str, **fields: Any) -> None:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from evaluation.leases.queue import enqueue
 from evaluation.leases.sessions import State, expire_dead, is_any_leasable, leasable
 from evaluation.models import Pilot, Session
+from evaluation.models.statements import PreparedQuery
 from evaluation.results.ahead import compute_ahead
 from evaluation.results.scores import store_scores
 from studio.models.transactions import atomic_with_retry
@@ -21,6 +22,10 @@ __all__ = ["COMPUTE_RESULTS", "compute_ahead", "finish_pilot", "sweep", "tell_st
 
 COMPUTE_RESULTS = "evaluation.tasks.compute_results"
 OUTCOMES = {Pilot.State.FINISHED: "has finished", Pilot.State.STOPPED: "was stopped by infrastructure failures"}
+
+_RUNNING = PreparedQuery(
+    lambda pilot: Session.objects.filter(run__pilot=pilot, state=State.RUNNING).order_by().values_list("pk")[:1]
+)
 
 
 def finish_pilot(pilot_id: int) -> None:
@@ -82,8 +87,7 @@ def sweep() -> int:
 
 def _goes_on(pilot_id: int) -> bool:
     """Cheap, because it is asked after each session; the last one of a pilot looks at all of them."""
-    running = Session.objects.filter(run__pilot=pilot_id, state=State.RUNNING)
-    return running.exists() or is_any_leasable(pilot_id)
+    return _RUNNING.exists(pilot_id) or is_any_leasable(pilot_id)
 
 
 def _state_of(sessions: Sequence[Session]) -> str:

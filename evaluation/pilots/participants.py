@@ -30,7 +30,7 @@ def build_agent(
     """The agent, resumed after the last stored turn. Of the task it learns only the tool names; an informed one, the
     reference workflow as well."""
     agent = session.run.pilot.agent_kind
-    state = session.turns.order_by("-number").values_list("agent_state", flat=True).first()
+    state = None if session.fresh else session.turns.order_by("-number").values_list("agent_state", flat=True).first()
     setup = AgentSetup(
         client=record.client(session.run.pilot.endpoint("agent"), "agent", turn),
         workspace=folder,

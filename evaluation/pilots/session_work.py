@@ -27,6 +27,7 @@ from evaluation.leases.sessions import (
     renewing,
 )
 from evaluation.models import Pilot, Session
+from evaluation.models.statements import PreparedQuery
 from evaluation.pilots.budgets import BudgetSpentError
 from evaluation.pilots.checkpoints import (
     SnapshottingAgent,
@@ -57,6 +58,11 @@ logger = logging.getLogger(__name__)
 HandOn = Callable[[int], None]
 LONGEST_PAUSE = 600.0
 """Seconds between two attempts."""
+
+_LATER = PreparedQuery(
+    lambda run, position: Session.objects.filter(run=run, position__gt=position).order_by().values_list("pk")[:1]
+)
+_UNENDED = PreparedQuery(lambda run: Session.objects.filter(run=run, ended_at=None).order_by().values_list("pk")[:1])
 
 
 def work_on(session_id: int, hand_on: HandOn = lambda run_id: None) -> bool:
@@ -139,7 +145,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
             max_turns=int(session.run.pilot.limits.get("turns") or 30),
             speak=speaker(session, persona, judge.judging, record, lambda: agent.number),
         )
-        followed = end.ending != "failed" and session.run.sessions.filter(position__gt=session.position).exists()
+        followed = end.ending != "failed" and _LATER.exists(session.run_id, session.position)
         closing = agent.close() if followed else {}
     covered = sum(item.status in COVERED for item in end.intents)
     now = timezone.now()
@@ -173,7 +179,7 @@ def _grade(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallR
 
     strict = grade(ScoringMode.STRICT)
     changes |= {"comp_strict": strict.comp, "ungraded": strict.ungraded, "graded_strict_at": timezone.now()}
-    if not Session.objects.filter(run=session.run_id, ended_at=None).exists():
+    if not _UNENDED.exists(session.run_id):
         compat = grade(ScoringMode.COMPAT)
         changes |= {"comp_compat": compat.comp, "graded_compat_at": timezone.now()}
     return changes

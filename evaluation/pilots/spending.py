@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection
-
 from evaluation.leases.connections import give_back_connection
 from evaluation.leases.sessions import LeaseLostError
 from evaluation.models import Session
 from evaluation.models.inserts import Statement
+from evaluation.models.statements import binding_cursor
 from evaluation.pilots.budgets import SharedSpending, Spent
 from evaluation.pilots.usage import PART_BY_PURPOSE
 
@@ -27,7 +26,7 @@ _SPEND = """
 update evaluation_session
 set calls = calls + 1,
     cost = cost + %s,
-    tokens = tokens || jsonb_build_object(%s::text, coalesce((tokens ->> %s)::bigint, 0) + %s)
+    tokens = tokens || jsonb_build_object(%s::text, coalesce((tokens ->> %s::text)::bigint, 0) + %s)
 where id = %s
 """
 _ONCE = "and exists (select from new) "
@@ -48,7 +47,7 @@ class SessionSpending:
         BudgetSpentError.
         """
         if time.monotonic() - self._held_at >= TRUST_SECONDS:
-            with connection.cursor() as cursor:
+            with binding_cursor() as cursor:
                 cursor.execute(_HELD, [self._session.pk, self._session.claimed_by])
                 if not cursor.fetchone():
                     raise LeaseLostError

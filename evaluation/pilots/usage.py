@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
-from django.db.models import F, Q, Sum
+from django.db.models import F, Q, QuerySet, Sum
 
 from evaluation.models import ModelCall, Session, Verdict
+from evaluation.models.statements import NUMBERS, PreparedQuery
 from evaluation.protocol.scoring import ScoringMode
 
 PART_BY_PURPOSE = {
@@ -18,6 +20,26 @@ PART_BY_PURPOSE = {
     "checklist_strict": "judge",
     "checklist_compat": "judge",
 }
+
+_USED = Sum(F("prompt_tokens") + F("completion_tokens"))
+
+
+def _calls_by_purpose(session: int) -> QuerySet[Any]:
+    own = Q(judging=None) | Q(judging__round__number=1)
+    calls = ModelCall.objects.filter(own, session=session).order_by()
+    return calls.values("purpose").annotate(used=_USED, paid=Sum("cost")).values_list("purpose", "used", "paid")
+
+
+def _calls_of_mode(session: int, mode: str) -> QuerySet[Any]:
+    verdicts = Verdict.objects.filter(
+        judging__session=session, judging__round__number=1, judging__scoring=mode, model_call__isnull=False
+    )
+    calls = ModelCall.objects.filter(pk__in=verdicts.values("model_call")).order_by()
+    return calls.values("session").annotate(used=_USED).values_list("used")
+
+
+_BY_PURPOSE = PreparedQuery(_calls_by_purpose)
+_BY_MODE = PreparedQuery(_calls_of_mode, NUMBERS[0], "mode")
 
 
 @dataclass(frozen=True)
@@ -31,16 +53,10 @@ class SessionUsage:
 def usage_of(session: Session) -> SessionUsage:
     tokens = dict.fromkeys(("agent", "user", "judge", "judge_compat", "judge_strict"), 0)
     cost = Decimal(0)
-    used = Sum(F("prompt_tokens") + F("completion_tokens"))
-    own = Q(judging=None) | Q(judging__round__number=1)
-    rows = session.model_calls.filter(own).order_by().values("purpose").annotate(used=used, paid=Sum("cost"))
-    for row in rows:
-        tokens[PART_BY_PURPOSE[row["purpose"]]] += row["used"]
-        cost += row["paid"]
-    for mode in ScoringMode:
-        verdicts = Verdict.objects.filter(
-            judging__session=session, judging__round__number=1, judging__scoring=mode, model_call__isnull=False
-        )
-        calls = ModelCall.objects.filter(pk__in=verdicts.values("model_call"))
-        tokens[f"judge_{mode}"] = calls.aggregate(used=used)["used"] or 0
+    for purpose, used, paid in _BY_PURPOSE.rows(session.pk):
+        tokens[PART_BY_PURPOSE[purpose]] += used
+        cost += paid
+    if tokens["judge"]:
+        for mode in ScoringMode:
+            tokens[f"judge_{mode}"] = sum(used for (used,) in _BY_MODE.rows(session.pk, mode))
     return SessionUsage(tokens, cost)

@@ -1,0 +1,64 @@
+"""Prepared queries give what Django's own give, and pooled connections that ended are noticed."""
+
+from __future__ import annotations
+
+import socket
+from types import SimpleNamespace
+
+import pytest
+from django.db.models import Sum
+
+from evaluation.models import Session
+from evaluation.models.statements import PreparedQuery, binding_cursor
+from studio.web.pooling.base import _is_over
+from tests.evaluation.builders import benchmark_of, pilot_of, task
+
+
+@pytest.mark.django_db
+def test_a_prepared_query_gives_objects_with_their_relations_in_no_further_query(django_assert_num_queries):
+    pilot = pilot_of(benchmark_of(task("one")))
+    session = Session.objects.select_related("run__pilot__agent").get(run__pilot=pilot)
+    query = PreparedQuery(lambda pk: Session.objects.select_related("run__pilot__agent").filter(pk=pk).order_by())
+    for _ in range(2):
+        with django_assert_num_queries(1):
+            [found] = query.objects(session.pk)
+            agent = found.run.pilot.agent
+        assert found == session and agent == pilot.agent
+        assert (found.tokens, found.closing, found.cost) == (session.tokens, session.closing, session.cost)
+    assert query.objects(session.pk + 1) == []
+
+
+@pytest.mark.django_db
+def test_a_prepared_query_gives_rows_with_values_as_django_reads_them():
+    pilot = pilot_of(benchmark_of(task("one")))
+    sums = PreparedQuery(
+        lambda pilot, state: (
+            Session.objects.filter(run__pilot=pilot, state=state)
+            .order_by()
+            .values("run__pilot")
+            .annotate(paid=Sum("cost"))
+            .values_list("run__pilot", "paid")
+        ),
+        2_000_000_001,
+        "a state",
+    )
+    assert sums.rows(pilot.pk, "waiting") == [(pilot.pk, 0)]
+    assert not sums.exists(pilot.pk, "finished")
+
+
+@pytest.mark.django_db
+def test_values_travel_beside_the_statement():
+    with binding_cursor() as cursor:
+        cursor.execute("select %s::text, %s::int", ["it's; --", 7])
+        assert cursor.fetchone() == ("it's; --", 7)
+
+
+def test_a_pooled_connection_whose_server_went_away_is_noticed():
+    ours, theirs = socket.socketpair()
+    try:
+        pooled = SimpleNamespace(fileno=ours.fileno)
+        assert not _is_over(pooled)
+        theirs.close()
+        assert _is_over(pooled)
+    finally:
+        ours.close()
