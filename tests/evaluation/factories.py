@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from django.utils import timezone
 
 from evaluation.grading.judgings import open_judging
-from evaluation.models import Pilot, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
+from evaluation.models import Judging, Pilot, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from studio.models import Benchmark, Blob, Membership, User
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task
 
@@ -67,6 +67,13 @@ def verdict(session: Session, kind: str = "checklist", **fields: object) -> Verd
     """Of the session's own judging, in the mode ``scoring``; of the ``judging`` if one is given."""
     scoring = fields.pop("scoring", "strict" if kind == "checklist" else "")
     judging = fields.pop("judging", None) or open_judging(session, str(scoring))
+    row = a_verdict(judging, kind, **fields)  # type: ignore[arg-type]  # fields are of mixed types
+    row.save(force_insert=True)
+    return row
+
+
+def a_verdict(judging: Judging, kind: str = "checklist", **fields: object) -> Verdict:
+    """Not saved."""
     values: dict[str, object] = {
         "turn": 1,
         "index": 1,
@@ -76,8 +83,15 @@ def verdict(session: Session, kind: str = "checklist", **fields: object) -> Verd
         "met": True,
         "supported": True,
     }
-    return Verdict.objects.create(judging=judging, kind=kind, **(values | fields))
+    return Verdict(judging=judging, kind=kind, **(values | fields))
 
 
 def resolve_intent(session: Session, index: int, status: str, turn: int) -> SessionIntent:
-    return SessionIntent.objects.create(session=session, index=index, uid=uuid.uuid4(), status=status, turn=turn)
+    row = an_intent(session, index, status, turn)
+    row.save(force_insert=True)
+    return row
+
+
+def an_intent(session: Session, index: int, status: str, turn: int) -> SessionIntent:
+    """Not saved."""
+    return SessionIntent(session=session, index=index, uid=uuid.uuid4(), status=status, turn=turn)

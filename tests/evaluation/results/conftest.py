@@ -2,13 +2,21 @@ from __future__ import annotations
 
 import pytest
 
+from evaluation.results import benchmark_results
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.evaluation.results.builders import tried
+from tests.shared_rows import fresh
 
 
 @pytest.fixture
-def benchmark() -> Benchmark:
+def benchmark(shared_benchmark: Benchmark) -> Benchmark:
+    benchmark_results._computed.clear()  # what a test added is rolled back, which no key says
+    return fresh(shared_benchmark)
+
+
+@pytest.fixture(scope="module")
+def shared_benchmark(module_db: None) -> Benchmark:
     """b builds on a, which has nothing to score; c stands alone."""
     made = benchmark_of(
         task("a"),
