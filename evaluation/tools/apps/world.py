@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +13,7 @@ from pydantic_core import from_json
 from evaluation.tools.apps.catalog import APPS, api_of
 from evaluation.tools.apps.framework.app import Api, described_changes, error_response
 from evaluation.tools.apps.framework.errors import AppDataError, AppError, NotFoundError
+from evaluation.tools.apps.framework.index import no_collection
 from evaluation.tools.apps.framework.loaded import LOADED
 from evaluation.tools.apps.framework.paging import Page
 from evaluation.tools.apps.framework.state import AppState, Change
@@ -115,7 +114,7 @@ def load_state(app: str, content: bytes) -> AppState:
     """Raises AppDataError. What this process read or wrote lately is not read again."""
     state = LOADED.find(app, content)
     if state is None:
-        with _no_collection():
+        with no_collection():
             state = _read(app, content)
         LOADED.add(app, content, state)
     return state
@@ -130,18 +129,6 @@ def _read(app: str, content: bytes) -> AppState:
         raise AppDataError(f"{app}: this must be a JSON object with a list of records for each table.")
     state: AppState = APPS[app].new_state(data)
     return state
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Python would look for garbage among thousands of new records again and again, which doubles the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def read_state(app: str, content: bytes) -> AppState:

@@ -57,9 +57,10 @@ def search_products(
     page_limit: PageLimit = 5,
 ) -> Page:
     """Search products by name, type, brand, price and rating."""
-    fitting = [
+    texts = lambda each: (each.name, each.product_type, each.brand, each.description)  # noqa: E731
+    found = [
         product
-        for product in call.state.products
+        for product in rank(query, call.state.products, texts)
         if product_type in (None, product.product_type)
         and product.price >= min_price
         and (max_price is None or product.price <= max_price)
@@ -67,7 +68,6 @@ def search_products(
         and seller_id in (None, product.seller_id)
         and (product.stock > 0 or not only_in_stock)
     ]
-    found = rank(query, fitting, lambda each: (each.name, each.product_type, each.brand, each.description))
     if sort_by in SORTS:
         field, descending = SORTS[sort_by]
         found.sort(key=lambda product: getattr(product, field), reverse=descending)
@@ -116,7 +116,7 @@ def show_product_reviews(
 ) -> Page:
     """List or search the reviews of a product."""
     call.state.products.get(product_id)
-    of_it = [each for each in call.state.reviews if each.product_id == product_id and rating in (None, each.rating)]
+    of_it = [each for each in call.state.reviews.having("product_id", product_id) if rating in (None, each.rating)]
     found = rank(query, of_it, lambda review: (review.title, review.text))
     return paginate(found, page_index, page_limit, as_dict)
 
@@ -147,7 +147,7 @@ def show_product_questions(
 ) -> Page:
     """List or search the questions about a product."""
     call.state.products.get(product_id)
-    of_it = [each for each in call.state.questions if each.product_id == product_id]
+    of_it = call.state.questions.having("product_id", product_id)
     found = rank(query, of_it, lambda question: (question.question,))
     return paginate(found, page_index, page_limit, as_dict)
 

@@ -45,10 +45,13 @@ def show_directory(
 ) -> Page:
     """List what is in a directory; directories end with a slash."""
     path = _directory(call, directory_path).directory_path
-    inside = [
-        *(f"{each.directory_path}/" for each in call.state.directories if _is_in(each.directory_path, path, recursive)),
-        *(each.file_path for each in call.state.files if _is_in(each.file_path, path, recursive)),
-    ]
+    if recursive:
+        directories = [each for each in call.state.directories if _is_in(each.directory_path, path, True)]
+        files = [each for each in call.state.files if _is_in(each.file_path, path, True)]
+    else:
+        directories = call.state.directories.having(_place_of_directory, path)
+        files = call.state.files.having(_place_of_file, path)
+    inside = [*(f"{each.directory_path}/" for each in directories), *(each.file_path for each in files)]
     return paginate(sorted(name for name in inside if matches(query, name)), page_index, page_limit)
 
 
@@ -213,6 +216,14 @@ def _require_not_home(call: FileCall, path: str) -> None:
 def _require_outside(source: str, destination: str) -> None:
     if destination.startswith(f"{source}/"):
         raise InvalidError("A directory cannot be put into itself.")
+
+
+def _place_of_directory(directory: Directory) -> str:
+    return directory.directory_path.rpartition("/")[0]
+
+
+def _place_of_file(file: File) -> str:
+    return file.file_path.rpartition("/")[0]
 
 
 def _is_in(path: str, directory: str, recursive: bool) -> bool:

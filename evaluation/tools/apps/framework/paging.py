@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -20,8 +21,8 @@ class Page:
 
 
 def paginate(items: Iterable[Any], index: int, limit: int, show: Callable[[Any], Any] | None = None) -> Page:
-    """``show`` makes of an item what the page holds."""
-    listed: Sequence[Any] = items if isinstance(items, Sequence) else list(items)
+    """``show`` makes of an item what the page holds. Of an iterator no more is read than the page needs."""
     end = (index + 1) * limit
+    listed: Sequence[Any] = items if isinstance(items, Sequence) else list(islice(items, end + 1))
     page = listed[index * limit : end]
     return Page(tuple(map(show, page) if show else page), index + 1 if end < len(listed) else None)

@@ -134,6 +134,7 @@ class AppState:
         complete(self)
         for table in self._touched:
             table.forget()
+            table.settle()
         self._touched.clear()
         self._json = None
 

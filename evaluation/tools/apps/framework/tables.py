@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from operator import is_
+from heapq import merge
+from itertools import chain
+from operator import attrgetter, is_
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from evaluation.tools.apps.framework.errors import AppDataError, NotFoundError
+from evaluation.tools.apps.framework.index import Key, TableIndex, holds
 
-Key = int | str
 Record = TypeVar("Record")
+MOST_CHANGES = 500
+"""Records that may have changed since an index was made."""
 
 
 _adapters: dict[type[Any], TypeAdapter[Any]] = {}
@@ -46,6 +50,10 @@ class Table(Generic[Record]):
         self._adapter: TypeAdapter[tuple[Record, ...]] = _adapter(record_type)
         self._written: tuple[dict[Key, Record], bytes] | None = None
         """Rows, and what was written of them."""
+        self._index: TableIndex[Record] = TableIndex(self._rows)
+        self._since: dict[Key, bool] = {}
+        """Keys that changed since the index was made; whether they were added, in the order that the table has."""
+        self._saved_since: dict[Key, bool] = {}
         self.last = 0
         """The highest number ever given: numbers of deleted records are not used again."""
 
@@ -78,6 +86,8 @@ class Table(Generic[Record]):
         key: Key = getattr(record, self.key)
         self._save()
         self._touched.add(key)
+        if key not in self._rows or key not in self._since:
+            self._since[key] = key not in self._rows
         self._rows[key] = record
         if isinstance(key, int) and key > self.last:
             self.last = key
@@ -88,13 +98,16 @@ class Table(Generic[Record]):
         self.get(key)
         self._save()
         self._touched.add(key)
+        self._since.pop(key, None)
+        if key in self._index.rows:
+            self._since[key] = False
         del self._rows[key]
 
     def _save(self) -> None:
         """A mapping of rows that others may have is never changed: only the copy of a transaction is."""
         if self._saved is None:
-            self._saved, self._saved_last = self._rows, self.last
-            self._rows = dict(self._rows)
+            self._saved, self._saved_last, self._saved_since = self._rows, self.last, self._since
+            self._rows, self._since = dict(self._rows), dict(self._since)
             self._touch()
 
     def commit(self) -> list[tuple[Key, Record | None, Record | None]]:
@@ -114,7 +127,7 @@ class Table(Generic[Record]):
 
     def roll_back(self) -> None:
         if self._saved is not None:
-            self._rows, self.last = self._saved, self._saved_last
+            self._rows, self.last, self._since = self._saved, self._saved_last, self._saved_since
         self.forget()
 
     def load(self, rows: list[Any], last: int, where: str) -> None:
@@ -132,10 +145,75 @@ class Table(Generic[Record]):
                 raise AppDataError(f"{where}, {self.name}: two records have the {self.key} {key!r}.")
             self._rows[key] = record
         self.last = max([last, *(key for key in self._rows if isinstance(key, int))])
+        self.settle()
+
+    def settle(self) -> None:
+        """What the table holds now is what copies share an index of."""
+        self._index, self._since = TableIndex(self._rows), {}
 
     def share(self, other: Table[Record]) -> None:
         """Take over the content of ``other``, which costs nothing."""
         self._rows, self.last, self._written = other._rows, other.last, other._written
+        self._index, self._since = other._index, other._since
+
+    def matching(
+        self, wanted: Sequence[str], texts: Callable[[Record], tuple[str, ...]], beside: Table[Any] | None = None
+    ) -> list[tuple[Record, str]]:
+        """The records in which every word begins a word, in the table's order, each with its first text in lower
+        case. ``texts`` may look at nothing but the record and the table ``beside``."""
+        index = self._indexed()
+        words = index.words(texts, None if beside is None else beside._rows)
+        return [
+            (record, words.first[position] if position >= 0 else texts(record)[0].lower())
+            for record, position in self._current(
+                index, words.find(wanted), lambda record: holds(wanted, texts(record))
+            )
+        ]
+
+    def having(self, field: str | Callable[[Record], Any], value: Any) -> list[Record]:
+        """The records whose field, or what is made of the record alone, is ``value``, in the table's order."""
+        index = self._indexed()
+        read: Callable[[Record], Any] = attrgetter(field) if isinstance(field, str) else field
+        found = self._current(index, index.having(field, value), lambda record: read(record) == value)
+        return [record for record, _ in found]
+
+    def latest_first(self, key: Callable[[Record], Any]) -> Iterator[Record]:
+        """All records, those with the greatest ``key`` first; it may look at nothing but the record."""
+        index = self._indexed()
+        known: Iterator[Record] = iter(index.latest_first(key))
+        if not self._since:
+            return known
+        changed = sorted((self._rows[each] for each in self._since if each in self._rows), key=key, reverse=True)
+        same = (record for record in known if getattr(record, self.key) not in self._since)
+        return merge(same, changed, key=key, reverse=True)
+
+    def _indexed(self) -> TableIndex[Record]:
+        if len(self._since) > MOST_CHANGES and self._saved is None:  # changes of a call may yet be undone
+            self.settle()
+        return self._index
+
+    def _current(
+        self, index: TableIndex[Record], positions: list[int], fits: Callable[[Record], bool]
+    ) -> Iterator[tuple[Record, int]]:
+        """Those at the index's ``positions`` that are still so, and those changed since that fit, each with its
+        position; -1 for a changed one."""
+        if not self._since:
+            return ((index.records[position], position) for position in positions)
+        changed, added = {}, []
+        for key, is_added in self._since.items():
+            record = self._rows.get(key)
+            if is_added and record is not None and fits(record):
+                added.append((record, -1))
+            elif not is_added:
+                changed[index.position(key)] = record
+        replaced = {position for position, record in changed.items() if record is not None and fits(record)}
+        here = sorted({*(each for each in positions if each not in changed), *replaced}) if replaced else positions
+        same = (
+            (index.records[each], each) if each not in changed else (changed[each], -1)
+            for each in here
+            if each not in changed or each in replaced
+        )
+        return chain(same, added)
 
     def _numbered(self, rows: list[Any]) -> list[Any]:
         if all(isinstance(row, dict) and self.key in row for row in rows):

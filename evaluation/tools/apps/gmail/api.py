@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -27,7 +27,7 @@ from evaluation.tools.apps.gmail.common import (
     thread_shown,
     visible_email,
 )
-from evaluation.tools.apps.gmail.state import Email, MailboxThread
+from evaluation.tools.apps.gmail.state import Email, MailboxThread, mailbox_key, sent
 
 __all__ = ["app", "label_api", "writing_api"]
 
@@ -144,27 +144,27 @@ def _threads(
 ) -> Page:
     """``counts``: an email that puts its thread in the list."""
     matching = _threads_with(call, query)
-    boxes = {
-        box.email_thread_id: box
-        for box in call.state.mailboxes
-        if box.owner == call.user and (matching is None or box.email_thread_id in matching) and fits(box)
-    }
-    emails: dict[int | None, list[Email]] = {}
-    for email in call.state.emails:
-        if email.email_thread_id in boxes:
-            emails.setdefault(email.email_thread_id, []).append(email)
-    latest = sorted(
-        (
-            (max((email.sent_at, email.email_id) for email in inside), thread_id)
-            for thread_id, inside in emails.items()
-            if thread_id is not None and any(map(counts, inside))
-        ),
-        reverse=True,
-    )
-    found = [thread_id for _, thread_id in latest]
-    page = paginate(found, page_index, page_limit)
-    shown = (thread_shown(call, boxes[thread_id], emails[thread_id]) for thread_id in page.items)
-    return Page(tuple(shown), page.next_index)
+    emails = call.state.emails
+    if matching is None:
+        latest: Iterable[Email] = emails.latest_first(sent)
+    else:
+        of_threads = (email for thread_id in matching for email in emails.having("email_thread_id", thread_id))
+        latest = sorted(of_threads, key=sent, reverse=True)
+
+    def found() -> Iterator[tuple[MailboxThread, list[Email]]]:
+        """The threads by their latest email."""
+        seen: set[int | None] = set()
+        for email in latest:
+            if email.email_thread_id in seen or email.email_thread_id is None:
+                continue
+            seen.add(email.email_thread_id)
+            box = call.state.mailboxes.find(mailbox_key(email.email_thread_id, call.user))
+            if box is not None and fits(box):
+                inside = emails.having("email_thread_id", email.email_thread_id)
+                if any(map(counts, inside)):
+                    yield box, inside
+
+    return paginate(found(), page_index, page_limit, lambda thread: thread_shown(call, *thread))
 
 
 def _threads_with(call: GmailCall, query: str) -> set[int | None] | None:

@@ -79,8 +79,7 @@ class GmailState(AppState):
 
     def emails_of(self, email_thread_id: int) -> list[Email]:
         """Oldest first."""
-        found = (email for email in self.emails if email.email_thread_id == email_thread_id)
-        return sorted(found, key=lambda email: (email.sent_at, email.email_id))
+        return sorted(self.emails.having("email_thread_id", email_thread_id), key=sent)
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
@@ -92,6 +91,10 @@ class GmailState(AppState):
             for person in {email.sender, *email.recipients}:
                 if person in self.accounts and mailbox_key(email.email_thread_id or 0, person) not in self.mailboxes:
                     yield f"emails {email.email_id}: {person} does not have its thread."
+
+
+def sent(email: Email) -> tuple[str, int]:
+    return email.sent_at, email.email_id
 
 
 def mailbox_key(email_thread_id: int, owner: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -29,13 +30,17 @@ def search_text_messages(
     page_limit: PageLimit = 5,
 ) -> Page:
     """Search the text messages you sent and received, newest first."""
-    found = _newest_first(search(query, _messages(call, phone_number), lambda message: (message.message,)))
+    if query.strip():
+        found = sorted(search(query, call.state.messages, lambda message: (message.message,)), key=_sent, reverse=True)
+        messages = _own(call, found, phone_number)
+    else:
+        messages = _own(call, call.state.messages.latest_first(_sent), phone_number)
     if only_latest_per_contact:
         latest: dict[str, TextMessage] = {}
-        for message in found:
+        for message in messages:
             latest.setdefault(_partner(call, message), message)
-        found = list(latest.values())
-    return paginate(found, page_index, page_limit, lambda message: _shown(call, message))
+        messages = iter(latest.values())
+    return paginate(messages, page_index, page_limit, _shower(call))
 
 
 @app.api()
@@ -44,7 +49,7 @@ def show_text_message(call: PhoneCall, text_message_id: int) -> dict[str, Any]:
     message = call.state.messages.find(text_message_id)
     if message is None or call.user not in (message.sender, message.receiver):
         raise NotFoundError(f"You have no text message with text_message_id {text_message_id}.")
-    return _shown(call, message)
+    return _shower(call)(message)
 
 
 @app.api()
@@ -57,12 +62,12 @@ def show_text_message_window(
     page_limit: PageLimit = 10,
 ) -> Page:
     """Show your conversation with one phone number, newest message first."""
-    window = [
+    window = (
         message
-        for message in _messages(call, phone_number)
+        for message in _own(call, call.state.messages.latest_first(_sent), phone_number)
         if (min_datetime or "") <= message.sent_at and (max_datetime is None or message.sent_at <= max_datetime)
-    ]
-    return paginate(_newest_first(window), page_index, page_limit, lambda message: _shown(call, message))
+    )
+    return paginate(window, page_index, page_limit, _shower(call))
 
 
 @app.api()
@@ -85,30 +90,30 @@ def delete_text_message(call: PhoneCall, text_message_id: int) -> dict[str, Any]
     return {"message": "The text message was deleted."}
 
 
-def _messages(call: PhoneCall, phone_number: str | None) -> list[TextMessage]:
-    return [
+def _own(call: PhoneCall, messages: Iterable[TextMessage], phone_number: str | None) -> Iterator[TextMessage]:
+    return (
         message
-        for message in call.state.messages
+        for message in messages
         if call.user in (message.sender, message.receiver) and phone_number in (None, _partner(call, message))
-    ]
+    )
 
 
-def _newest_first(messages: list[TextMessage]) -> list[TextMessage]:
-    return sorted(messages, key=lambda message: (message.sent_at, message.text_message_id), reverse=True)
+def _sent(message: TextMessage) -> tuple[str, int]:
+    return message.sent_at, message.text_message_id
 
 
 def _partner(call: PhoneCall, message: TextMessage) -> str:
     return message.receiver if message.sender == call.user else message.sender
 
 
-def _shown(call: PhoneCall, message: TextMessage) -> dict[str, Any]:
+def _shower(call: PhoneCall) -> Callable[[TextMessage], dict[str, Any]]:
     names = {contact.phone_number: name_of(contact) for contact in call.state.contacts if contact.owner == call.user}
     names[call.user] = call.account.name
 
     def person(number: str) -> dict[str, str]:
         return {"name": names.get(number, ""), "phone_number": number}
 
-    return {
+    return lambda message: {
         "text_message_id": message.text_message_id,
         "sender": person(message.sender),
         "receiver": person(message.receiver),

@@ -38,13 +38,12 @@ def search_notes(
     page_limit: PageLimit = 5,
 ) -> Page:
     """Search your notes. The list leaves out their content; show_note has it."""
-    notes = [
+    found = [
         note
-        for note in call.state.notes
-        if note.owner == call.user and set(tags or ()) <= set(note.tags) and pinned in (None, note.pinned)
+        for note in rank(query, call.state.notes, lambda note: (note.title, note.content))
+        if note.owner == call.user and pinned in (None, note.pinned) and (not tags or set(tags) <= set(note.tags))
     ]
-    found = rank(query, notes, lambda note: (note.title, note.content))
-    found.sort(key=lambda note: not note.pinned)
+    found = [*(note for note in found if note.pinned), *(note for note in found if not note.pinned)]
     return paginate(found, page_index, page_limit, _summary)
 
 

@@ -160,10 +160,12 @@ def show_group_expenses(
 ) -> Page:
     """List or search the expenses of a group, latest first."""
     _group(call, group_id)
-    of_group = (each for each in call.state.expenses if each.group_id == group_id)
-    found = search(query, of_group, lambda expense: (expense.description,))
-    found.sort(key=lambda expense: (expense.created_at, expense.expense_id), reverse=True)
-    return paginate(found, page_index, page_limit, as_dict)
+    if query.strip():
+        found = search(query, call.state.expenses, lambda expense: (expense.description,))
+        latest = iter(sorted(found, key=_added, reverse=True))
+    else:
+        latest = call.state.expenses.latest_first(_added)
+    return paginate((each for each in latest if each.group_id == group_id), page_index, page_limit, as_dict)
 
 
 @app.api()
@@ -194,6 +196,10 @@ def show_person_balance(call: SplitwiseCall, email: Email) -> dict[str, Any]:
             owed += by.get(email, 0) if expense.paid_by == call.user else 0
             owed -= by.get(call.user, 0) if expense.paid_by == email else 0
     return {"email": email, "balance": owed / 100}
+
+
+def _added(expense: Expense) -> tuple[str, int]:
+    return expense.created_at, expense.expense_id
 
 
 def _own_groups(call: SplitwiseCall) -> list[Group]:

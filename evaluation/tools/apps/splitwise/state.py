@@ -46,11 +46,10 @@ class SplitwiseState(AppState):
     def balances(self, group_id: int) -> dict[str, int]:
         """Cents by member: above nothing is owed to them, below they owe."""
         cents_by = dict.fromkeys(self.groups.get(group_id).members, 0)
-        for expense in self.expenses:
-            if expense.group_id == group_id:
-                cents_by[expense.paid_by] = cents_by.get(expense.paid_by, 0) + cents(expense.amount)
-                for share in expense.shares:
-                    cents_by[share.username] = cents_by.get(share.username, 0) - cents(share.amount)
+        for expense in self.expenses.having("group_id", group_id):
+            cents_by[expense.paid_by] = cents_by.get(expense.paid_by, 0) + cents(expense.amount)
+            for share in expense.shares:
+                cents_by[share.username] = cents_by.get(share.username, 0) - cents(share.amount)
         return cents_by
 
     def problems(self) -> Iterator[str]:

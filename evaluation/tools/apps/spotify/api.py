@@ -49,13 +49,13 @@ def search_songs(
 
     found = [
         song
-        for song in call.state.songs
+        for song in rank(query, call.state.songs, texts, call.state.artists)
         if (genre is None or song.genre.lower() == genre.lower())
         and (artist_id is None or artist_id in song.artist_ids)
         and album_id in (None, song.album_id)
         and song.rating >= min_rating
     ]
-    page = paginate(_sorted(rank(query, found, texts), sort_by), page_index, page_limit)
+    page = paginate(_sorted(found, sort_by), page_index, page_limit)
     return Page(tuple(song_shown(call, song) for song in page.items), page.next_index)
 
 
@@ -77,12 +77,12 @@ def search_albums(
 
     found = [
         album
-        for album in call.state.albums
+        for album in rank(query, call.state.albums, texts, call.state.artists)
         if (genre is None or album.genre.lower() == genre.lower())
         and (artist_id is None or artist_id in album.artist_ids)
         and album.rating >= min_rating
     ]
-    page = paginate(_sorted(rank(query, found, texts), sort_by), page_index, page_limit)
+    page = paginate(_sorted(found, sort_by), page_index, page_limit)
     return Page(tuple(album_shown(call, album) for album in page.items), page.next_index)
 
 

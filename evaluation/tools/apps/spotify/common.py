@@ -74,7 +74,7 @@ def songs_shown(call: SpotifyCall, song_ids: Iterable[int]) -> list[dict[str, An
 def album_shown(call: SpotifyCall, album: Album) -> dict[str, Any]:
     shown = as_dict(album)
     shown["artists"] = artists_shown(call, shown.pop("artist_ids"))
-    shown["song_ids"] = [song.song_id for song in call.state.songs if song.album_id == album.album_id]
+    shown["song_ids"] = [song.song_id for song in call.state.songs.having("album_id", album.album_id)]
     return shown
 
 

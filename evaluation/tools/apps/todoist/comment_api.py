@@ -30,7 +30,7 @@ Content = Annotated[str, Field(min_length=1, max_length=20_000)]
 def show_task_comments(call: TodoistCall, task_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List the comments on a task, oldest first."""
     visible_task(call, task_id)
-    return paginate([each for each in call.state.comments if each.task_id == task_id], page_index, page_limit, shown)
+    return paginate(call.state.comments.having("task_id", task_id), page_index, page_limit, shown)
 
 
 @app.api()

@@ -54,9 +54,9 @@ def visible_task(call: TodoistCall, task_id: int) -> Task:
 
 def remove_task(state: TodoistState, task_id: int) -> None:
     """With its sub-tasks and comments."""
-    for sub_task in [each for each in state.sub_tasks if each.task_id == task_id]:
+    for sub_task in state.sub_tasks.having("task_id", task_id):
         state.sub_tasks.remove(sub_task.sub_task_id)
-    for comment in [each for each in state.comments if each.task_id == task_id]:
+    for comment in state.comments.having("task_id", task_id):
         state.comments.remove(comment.task_comment_id)
     state.tasks.remove(task_id)
 

@@ -30,7 +30,7 @@ from evaluation.tools.apps.todoist.state import SubTask
 def show_sub_tasks(call: TodoistCall, task_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 10) -> Page:
     """List the sub-tasks of a task."""
     visible_task(call, task_id)
-    return paginate([each for each in call.state.sub_tasks if each.task_id == task_id], page_index, page_limit, shown)
+    return paginate(call.state.sub_tasks.having("task_id", task_id), page_index, page_limit, shown)
 
 
 @app.api()

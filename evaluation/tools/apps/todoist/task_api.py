@@ -54,7 +54,7 @@ def show_tasks(
     projects = {project.project_id for project in visible_projects(call)}
     found = [
         task
-        for task in call.state.tasks
+        for task in search(query, call.state.tasks, lambda task: (task.title, task.description))
         if task.project_id in projects
         and project_id in (None, task.project_id)
         and section_id in (None, task.section_id)
@@ -62,7 +62,6 @@ def show_tasks(
         and is_completed in (None, task.is_completed)
         and assignee_email in (None, task.assignee)
     ]
-    found = search(query, found, lambda task: (task.title, task.description))
     page = paginate(found, page_index, page_limit)
     return Page(tuple(_shown(call, task) for task in page.items), page.next_index)
 
@@ -71,8 +70,8 @@ def show_tasks(
 def show_task(call: TodoistCall, task_id: int) -> dict[str, Any]:
     """Show a task."""
     task = visible_task(call, task_id)
-    sub_tasks = sum(each.task_id == task_id for each in call.state.sub_tasks)
-    comments = sum(each.task_id == task_id for each in call.state.comments)
+    sub_tasks = len(call.state.sub_tasks.having("task_id", task_id))
+    comments = len(call.state.comments.having("task_id", task_id))
     return {**_shown(call, task), "sub_task_count": sub_tasks, "comment_count": comments}
 
 
