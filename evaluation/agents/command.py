@@ -10,6 +10,7 @@ from evaluation.agents.kinds import AgentKind
 from evaluation.llm import BudgetExceededError
 from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Tokens, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, Workspace, World, general_names, toolbox_for
+from evaluation.tools.journal import told_to
 from evaluation.tools.programs import NoSandboxError, ProgramError, run_program
 from evaluation.tools.ringing import ring
 from studio.domain.opening_message import Event, Incoming, text_of
@@ -27,7 +28,7 @@ class CommandAgent:
         self._program = setup.params.get("program", "")
         self._workspace = workspace = Workspace(setup.workspace)
         self._outbox = Outbox()
-        self._shell = Shell(workspace, used=float(setup.state.get("shell_seconds", 0)))
+        self._shell = Shell(workspace, used=float(setup.state.get("shell_seconds", 0)), tell=told_to(setup.journal))
         self._tools = toolbox_for(
             Surroundings(workspace, self._outbox, asks=False, shell=self._shell, corpus=setup.corpus),
             setup.tools,

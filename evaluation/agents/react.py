@@ -22,6 +22,7 @@ from evaluation.llm import (
 )
 from evaluation.protocol.participants import AgentError, AgentReply, Aside, Tokens, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, ToolError, Workspace, World, general_names, toolbox_for
+from evaluation.tools.journal import told_to
 from evaluation.tools.ringing import ring
 from evaluation.tools.workspace import WorkspaceError
 from studio.domain.opening_message import Event, Incoming
@@ -55,7 +56,9 @@ class ReactAgent:
         self._instructions = setup.params.get("instructions", "")
         self._workspace = Workspace(setup.workspace)
         self._outbox = Outbox()
-        self._shell = Shell(self._workspace, used=float(setup.state.get("shell_seconds", 0)))
+        self._shell = Shell(
+            self._workspace, used=float(setup.state.get("shell_seconds", 0)), tell=told_to(setup.journal)
+        )
         self._helpers: list[AgentReply] = []
         self._tools = toolbox_for(
             Surroundings(

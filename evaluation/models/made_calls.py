@@ -20,6 +20,8 @@ class MadeCall(models.Model):
     outside = models.BooleanField(default=False)
     record = OrderedJSONField(null=True)
     """What it gave; None while it is under way, or if the worker died meanwhile."""
+    output = models.TextField(blank=True)
+    """What it has said so far, while it is under way."""
     made_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

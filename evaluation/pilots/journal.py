@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,18 @@ from evaluation.protocol.participants import ToolRecord
 from studio.domain.storable import storable
 
 
+@dataclass
+class UnderWay:
+    """A call that is being made."""
+
+    turn: int
+    key: str
+    name: str
+    stored: bool
+    """Whether there is a row of it."""
+    told: bool = False
+
+
 class SessionJournal:
     """``turn`` says which turn it is now."""
 
@@ -24,6 +36,8 @@ class SessionJournal:
         self._turn = turn
         self._place = (0, 0)
         """Turn, and number of its last call."""
+        self._under_way: list[UnderWay] = []
+        """A helper's calls are made within the one that called the helper."""
 
     def perform(self, name: str, arguments: str, run: Callable[[str], ToolRecord], *, outside: bool) -> ToolRecord:
         """Raises LeaseLostError before an effect outside of the session."""
@@ -32,9 +46,15 @@ class SessionJournal:
         key = call_key(self._session.pk, *self._place, name, arguments)
         row = self._earlier.get(key)
         if not outside:
-            record = replace(run(key), key=key)
-            if row is None:
+            self._under_way.append(UnderWay(turn, key, name, stored=row is not None))
+            try:
+                record = replace(run(key), key=key)
+            finally:
+                call = self._under_way.pop()
+            if not call.stored:
                 self._store(turn, key, name, record=_to_json(record))
+            elif call.told or row is None or row.record is None:
+                self._update(key, record=_to_json(record), output="")
             return record
         if row is not None and row.record is not None:
             return _from_json(row.record)
@@ -43,8 +63,21 @@ class SessionJournal:
         if row is None:
             self._store(turn, key, name, outside=True)
         record = replace(run(key), key=key)
-        MadeCall.objects.filter(session=self._session, key=key).update(record=_to_json(record))
+        self._update(key, record=_to_json(record))
         return record
+
+    def tell(self, text: str) -> None:
+        if not self._under_way:
+            return
+        call, text = self._under_way[-1], storable(text)
+        if call.stored:
+            self._update(call.key, output=text)
+        else:
+            self._store(call.turn, call.key, call.name, output=text)
+        call.stored = call.told = True
+
+    def _update(self, key: str, **fields: Any) -> None:
+        MadeCall.objects.filter(session=self._session, key=key).update(**fields)
 
     @cached_property
     def _earlier(self) -> dict[str, MadeCall]:

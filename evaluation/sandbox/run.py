@@ -21,6 +21,10 @@ from evaluation.sandbox.limits import Reason, SandboxLimits, SandboxResult
 STUDIO = Path(__file__).resolve().parents[2]
 TICK = 0.05
 """Seconds between two checks of the memory in use."""
+TELL_SECONDS = 1.0
+"""Between two looks at what a program has printed so far."""
+Look = Callable[[bytes, bytes], None]
+"""Gets both outputs so far."""
 
 # Runs first, inside. Limits the processes of this sandbox alone (outside, the same limit would count
 # everything else the user runs), volunteers as the first to go when the machine is out of memory, hands out a view of
@@ -113,8 +117,10 @@ def run_chain(
     limits: SandboxLimits,
     handover: socket.socket,
     then: Callable[[int], None] | None = None,
+    look: Look | None = None,
 ) -> SandboxResult:
-    """``handover`` receives the writable folder from inside. ``then`` gets it when every process has ended.
+    """``handover`` receives the writable folder from inside. ``then`` gets it when every process has ended. ``look``
+    gets what it printed while it runs.
 
     Raises SandboxUnavailableError.
     """
@@ -143,7 +149,11 @@ def run_chain(
         with process:
             folders: list[int] = []
             opened.callback(_close_all, folders)
-            stdout, stderr, stopped = _watch(process, started + limits.seconds, limits, handover, folders)
+            try:
+                stdout, stderr, stopped = _watch(process, started + limits.seconds, limits, handover, folders, look)
+            except BaseException:
+                process.kill()
+                raise
         with os.fdopen(status_read, "rb", closefd=False) as file:
             status = file.read(65536)
         if then is not None and folders:
@@ -167,13 +177,15 @@ def _watch(
     limits: SandboxLimits,
     handover: socket.socket,
     folders: list[int],
+    look: Look | None,
 ) -> tuple[bytes, bytes, Reason | None]:
     """Collect both outputs until the program ends or is stopped; then also the reason for stopping it. The writable
     folder is added to ``folders``, which the caller closes."""
     assert process.stdout is not None and process.stderr is not None
     outputs: dict[IO[bytes], bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
     stopped: Reason | None = None
-    checked_at = time.monotonic()
+    checked_at = told_at = time.monotonic()
+    told = 0
     with selectors.DefaultSelector() as selector:
         for stream in outputs:
             os.set_blocking(stream.fileno(), False)
@@ -202,6 +214,11 @@ def _watch(
                 else:
                     break
             now = time.monotonic()
+            if look is not None and now - told_at > TELL_SECONDS:
+                told_at, printed = now, sum(map(len, outputs.values()))
+                if printed != told:
+                    told = printed
+                    look(bytes(outputs[process.stdout]), bytes(outputs[process.stderr]))
             if now > deadline:
                 stopped = stopped or "timeout"
             elif now - checked_at > TICK:

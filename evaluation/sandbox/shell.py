@@ -15,7 +15,7 @@ from evaluation.sandbox.chain import Layout, build_chain
 from evaluation.sandbox.interpreter import find_interpreter
 from evaluation.sandbox.limits import MIB, SandboxLimits, SandboxResult
 from evaluation.sandbox.packages import built_packages
-from evaluation.sandbox.run import CONFINE, HAND_OVER, hidden_folders, run_chain
+from evaluation.sandbox.run import CONFINE, HAND_OVER, Look, hidden_folders, run_chain
 
 HOME = "/home"
 WORKSPACE = f"{HOME}/workspace"
@@ -74,9 +74,11 @@ def run_shell(
     *,
     files: dict[str, bytes] | None = None,
     stdin: bytes = b"",
+    look: Look | None = None,
 ) -> SandboxResult:
     """Run ``command`` in a folder with ``entries``. ``then`` gets the folder as it was left, hostile
-    contents and all: it must follow no link. ``files`` appear below ``/run/program``, read-only.
+    contents and all: it must follow no link. ``files`` appear below ``/run/program``, read-only. ``look`` gets what it
+    printed while it runs.
 
     Raises SandboxUnavailableError.
     """
@@ -108,7 +110,7 @@ def run_shell(
         def end(folder: int) -> None:
             then(Path(f"/proc/self/fd/{folder}/workspace"))
 
-        return run_chain(chain, stdin, limits, outside, end)
+        return run_chain(chain, stdin, limits, outside, end, look)
 
 
 def _environment(with_packages: bool) -> tuple[tuple[str, str], ...]:

@@ -20,9 +20,20 @@ class Journal(Protocol):
         """
         ...
 
+    def tell(self, text: str) -> None:
+        """What the call under way has said so far, for people who look on."""
+        ...
+
+
+def told_to(journal: Journal | None) -> Callable[[str], None] | None:
+    return None if journal is None else journal.tell
+
 
 class NoJournal:
     """Where turns are never taken up again."""
+
+    def tell(self, text: str) -> None:
+        pass
 
     def perform(self, name: str, arguments: str, run: Run, *, outside: bool) -> ToolRecord:
         return run("")

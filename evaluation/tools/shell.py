@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
@@ -36,6 +36,8 @@ class Shell:
     used: float = 0.0
     """Seconds that its commands have taken."""
     limits: SandboxLimits = field(default=LIMITS)
+    tell: Callable[[str], None] | None = None
+    """Gets what a command has printed so far, as it goes on."""
 
     def execute(self, arguments: Exec) -> ToolOutcome:
         """Raises ToolError. What the sandbox cannot do is no fault of the agent's, but it can only be told."""
@@ -54,7 +56,9 @@ class Shell:
             problems.extend(failed)
 
         try:
-            outcome = run_shell(arguments.command, list(entries_of(self.workspace)), carry_over, limits)
+            outcome = run_shell(
+                arguments.command, list(entries_of(self.workspace)), carry_over, limits, look=self._look
+            )
         except SandboxUnavailableError as error:
             raise ToolError(f"No command can be run now. {error}") from None
         self.used += outcome.seconds
@@ -62,6 +66,10 @@ class Shell:
         if outcome.reason != "ok":
             raise ToolError(text, result=text, changes=tuple(changes))
         return ToolOutcome(text, tuple(changes))
+
+    def _look(self, stdout: bytes, stderr: bytes) -> None:
+        if self.tell is not None:
+            self.tell("\n".join(_printed(stdout, stderr)))
 
 
 def entries_of(workspace: Workspace) -> Iterator[Entry]:
@@ -125,18 +133,21 @@ def _removed(workspace: Workspace, path: str) -> bool:
 
 
 def _report(outcome: SandboxResult, limits: SandboxLimits) -> Iterator[str]:
-    output = outcome.stdout.decode("utf-8", "replace").rstrip("\n")
-    errors = outcome.stderr.decode("utf-8", "replace").rstrip("\n")
-    if output:
-        yield _middle_cut(output)
-    if errors:
-        yield f"[standard error]\n{_middle_cut(errors)}"
+    printed = list(_printed(outcome.stdout, outcome.stderr))
+    yield from printed
     if outcome.reason == "crash":
         yield f"[exit status {outcome.exit}]"
     elif outcome.reason != "ok":
         yield f"[{outcome.explain(limits)}]"
-    elif not output and not errors:
+    elif not printed:
         yield "[no output]"
+
+
+def _printed(stdout: bytes, stderr: bytes) -> Iterator[str]:
+    if output := stdout.decode("utf-8", "replace").rstrip("\n"):
+        yield _middle_cut(output)
+    if errors := stderr.decode("utf-8", "replace").rstrip("\n"):
+        yield f"[standard error]\n{_middle_cut(errors)}"
 
 
 def _middle_cut(text: str) -> str:

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from evaluation import visibility
 from evaluation.grading.judged import load_judged
 from evaluation.grading.judgings import rules_of, scoring_choice
-from evaluation.models import Session, ToolCall, Turn
+from evaluation.models import MadeCall, Session, ToolCall, Turn
 from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
 from evaluation.transcripts.money import NOTHING, TurnCost, costs_by_turn
 from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_outcomes, item_outcomes
@@ -94,6 +94,13 @@ class SessionTranscript:
     @property
     def covered(self) -> int:
         return sum(intent.status in ("completed", "inferred") for intent in self.intents)
+
+
+def calls_under_way(session: Session) -> list[MadeCall]:
+    """Of the turn that its agent works on now, in their order."""
+    if session.state != Session.State.RUNNING:
+        return []
+    return list(session.made_calls.filter(turn__gt=session.turn_count).order_by("pk"))
 
 
 def load_transcript(session: Session) -> SessionTranscript:

@@ -17,7 +17,7 @@ from evaluation.models import Session, Turn
 from evaluation.transcripts.beside import side_by_side
 from evaluation.transcripts.notes import NoteError, add_note, delete_note
 from evaluation.transcripts.passages import highlight
-from evaluation.transcripts.session import SessionTranscript, load_transcript
+from evaluation.transcripts.session import SessionTranscript, calls_under_way, load_transcript
 from evaluation.workspaces.files import compare_texts, file_rows, manifest_before, open_file, sizes_of
 from evaluation.workspaces.snapshots import Manifest
 from studio.access import SignedInRequest, may, require
@@ -36,6 +36,11 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
     """``?turn=`` selects the turn whose workspace is listed; the last one by default. ``?beside=`` shows another
     session of the same task next to it."""
     row = find_session(request.user, pk)
+    if request.htmx and request.htmx.target == "under-way":
+        seen = request.GET.get("seen", "")
+        new = row.turn_count - int(seen) if seen.isascii() and seen.isdecimal() and len(seen) < 6 else 0
+        context = {"session": row, "under_way": calls_under_way(row), "seen": seen, "new_turns": max(new, 0)}
+        return render(request, "evaluation/sessions/session.html#under_way", context)
     transcript = load_transcript(row)
     others = open_sessions(request.user).filter(revision__task=row.revision.task_id).exclude(pk=pk)
     if beside := request.GET.get("beside"):
@@ -58,6 +63,8 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
         "numbers": numbers,
         "previous": before,
         "next": after,
+        "under_way": calls_under_way(row),
+        "seen": row.turn_count,
         "can_note": may(request.user, row.run.pilot.benchmark, "comment"),
         "others": others.exclude(turn_count=0).order_by("-pk")[:OTHERS],
     }

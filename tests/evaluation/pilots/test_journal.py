@@ -6,14 +6,18 @@ import json
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from evaluation.models import MadeCall, Session, ToolCall
 from evaluation.pilots import session_work
-from evaluation.pilots.journal import call_key
+from evaluation.pilots.journal import SessionJournal, call_key
 from evaluation.pilots.session_work import work_on
+from evaluation.protocol.participants import ToolRecord
 from evaluation.tools import toolbox
 from evaluation.tools.tool import Arguments, Tool
 from tests.evaluation.builders import intents, rubric, task
+from tests.evaluation.factories import person
 from tests.evaluation.pilots.builders import start
 from tests.evaluation.stub_model import StubModel
 
@@ -71,6 +75,39 @@ def session(stub: StubModel) -> Session:
     )
     told = intents("x", provided=(1,))
     return Session.objects.get(run__pilot=start(stub, task("a", intents=told, checklist=(rubric("y"),))))
+
+
+def test_what_a_call_says_so_far_is_stored_until_it_ends(post: Post, session: Session):
+    journal = SessionJournal(session, lambda: 1)
+    seen: list[tuple[str, dict[str, Any] | None]] = []
+
+    def run(key: str) -> ToolRecord:
+        for text in ("one", "one\0two"):
+            journal.tell(text)
+            seen.extend(MadeCall.objects.filter(key=key).values_list("output", "record"))
+        return ToolRecord("exec", {}, "one two three", True, 0.1, ())
+
+    journal.tell("nobody asked")
+    journal.perform("exec", "{}", run, outside=False)
+
+    assert seen[0] == ("one", None)
+    assert seen[1][1] is None
+    [made] = MadeCall.objects.all()
+    assert (made.output, made.record["result"]) == ("", "one two three")
+
+
+def test_page_of_a_running_session_shows_what_its_command_has_printed(session: Session, client: Client):
+    Session.objects.filter(pk=session.pk).update(state=Session.State.RUNNING)
+    MadeCall.objects.create(session=session, turn=1, key="k", name="exec", output="step <7> of 9")
+    client.force_login(person(session.run.pilot.benchmark, "author"))
+    page = reverse("evaluation:session", args=[session.pk])
+
+    whole = client.get(page).content.decode()
+    part = client.get(f"{page}?seen=0", headers={"HX-Request": "true", "HX-Target": "under-way"}).content.decode()
+
+    assert "step &lt;7&gt; of 9" in whole
+    assert "step &lt;7&gt; of 9" in part
+    assert part.lstrip().startswith('<section class="stack tight" id="under-way"')
 
 
 def die(*args: object) -> None:

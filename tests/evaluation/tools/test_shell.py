@@ -179,6 +179,18 @@ def test_command_is_stopped_at_its_time_and_its_session_has_an_end(toolbox: Tool
     assert second.result == "Error: The commands of this session have taken 1800 seconds; there are no more."
 
 
+def test_output_is_told_while_a_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("evaluation.sandbox.run.TELL_SECONDS", 0.0)
+    told: list[str] = []
+    shell = Shell(Workspace(tmp_path), limits=SMALL, tell=told.append)
+
+    run(toolbox_for(Surroundings(shell.workspace, shell=shell), []), "echo one; echo two >&2; sleep 0.4; echo three")
+
+    assert told[-1] in ("one\n[standard error]\ntwo", "one\nthree\n[standard error]\ntwo")
+    assert any(text.startswith("one\n[") for text in told)
+    assert len(told) < 6
+
+
 def test_command_cannot_fill_the_workspace(toolbox: Toolbox, tmp_path: Path):
     (tmp_path / "a.txt").write_text("mine")
 
