@@ -6,14 +6,14 @@ import re
 import socket
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import httpcore2
 from django.conf import settings
 
-Address = IPv4Address | IPv6Address
-_NAT64 = IPv6Network("64:ff9b::/96")
+from studio.domain.addresses import Address, is_named, is_public
+
 _NOT_IN_URLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\\]")
 
 
@@ -79,7 +79,7 @@ def granted_keys() -> list[tuple[str, str]]:
 
 def is_internal(url: str) -> bool:
     """Whether any address of the host is not public."""
-    return any(not _is_public(address) for address in _resolved(urlsplit(url).hostname or ""))
+    return any(not is_public(address) for address in _resolved(urlsplit(url).hostname or ""))
 
 
 class GuardedBackend(httpcore2.SyncBackend):
@@ -133,32 +133,4 @@ def _resolved(host: str) -> list[Address]:
 
 
 def _is_allowed(host: str, address: Address) -> bool:
-    if _is_public(address):
-        return True
-    names, networks = _named()
-    inner = _inner(address)
-    return host.casefold() in names or any(inner in network or address in network for network in networks)
-
-
-def _is_public(address: Address) -> bool:
-    inner = _inner(address)
-    return inner.is_global and not inner.is_multicast
-
-
-def _inner(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address stands for, if it does."""
-    if isinstance(address, IPv4Address):
-        return address
-    if address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1] or address
-
-
-def _named() -> tuple[set[str], list[IPv4Network | IPv6Network]]:
-    names, networks = set(), []
-    for entry in settings.MODEL_NETWORKS:
-        try:
-            networks.append(ip_network(entry.strip(), strict=False))
-        except ValueError:
-            names.add(entry.strip().casefold())
-    return names, networks
+    return is_public(address) or is_named(host, address, settings.MODEL_NETWORKS)

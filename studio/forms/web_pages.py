@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 
 from studio.domain.web_pages import MAX_CHARACTERS, WebPage, WebPageError, read_web_page
+from studio.files.web_text import text_of_html
 from studio.forms.conditional import one_of_several
 
 MAX_UPLOAD = 5_000_000
@@ -16,8 +17,6 @@ MAX_UPLOAD = 5_000_000
 
 
 class WebPageForm(forms.Form):
-    """``clean`` checks only what a page's own rules cannot know."""
-
     address = forms.CharField(
         max_length=2_000,
         widget=forms.TextInput(attrs={"class": "mono", "spellcheck": "false", "autocapitalize": "off"}),
@@ -39,8 +38,8 @@ class WebPageForm(forms.Form):
         forms.FileField(
             required=False,
             label="Or a file",
-            help_text="Plain text or Markdown. It replaces the text above.",
-            widget=forms.ClearableFileInput(attrs={"accept": ".txt,.md,text/plain,text/markdown"}),
+            help_text="Plain text, Markdown, or a page saved in the browser (HTML). It replaces the text above.",
+            widget=forms.ClearableFileInput(attrs={"accept": ".txt,.md,.html,.htm"}),
         )
     )
     tasks = forms.MultipleChoiceField(
@@ -63,7 +62,7 @@ class WebPageForm(forms.Form):
 
     @property
     def facts(self) -> list[forms.BoundField]:
-        return [field for field in self if field.name != "tasks"]
+        return [field for field in self if field.name not in ("address", "tasks")]
 
     def clean_date(self) -> str:
         text: str = self.cleaned_data["date"].strip()
@@ -81,9 +80,9 @@ class WebPageForm(forms.Form):
                 self.add_error("upload", f"The file has {file.size / 1e6:.1f} MB; at most {MAX_UPLOAD / 1e6:g} MB.")
                 return values
             try:
-                values["text"] = _text_of(file.read())
+                values["text"] = _text_of(file.name or "", file.read())
             except UnicodeDecodeError:
-                self.add_error("upload", "This is not text: choose a .txt or .md file, or paste the text.")
+                self.add_error("upload", "This is not text: choose a .txt, .md or .html file, or paste the text.")
                 return values
         if not values.get("text", "").strip():
             self.add_error("text", "Paste what stands on the page, or choose a file.")
@@ -99,8 +98,10 @@ class WebPageForm(forms.Form):
         return WebPage(address, values["title"].strip() or address, values["date"], text, tuple(values["tasks"]))
 
 
-def _text_of(content: bytes) -> str:
+def _text_of(name: str, content: bytes) -> str:
     """Without the facts of a page that was stored before. Raises UnicodeDecodeError."""
+    if name.lower().endswith((".html", ".htm")):
+        return text_of_html(content.decode("utf-8-sig"))[1]
     try:
         return read_web_page(content).text
     except WebPageError:

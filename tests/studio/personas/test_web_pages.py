@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from studio.domain.web_pages import WebPage
 from studio.drafts.load import load_episodes
+from studio.files.web_recording import RecordingError
 from studio.models import Persona, Role
 from studio.personas.web_pages import find_web_page, save_web_page, web_pages_of
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
@@ -99,7 +100,10 @@ def test_file_gives_the_text_without_facts_of_an_earlier_page(desk: SimpleNamesp
         ({"date": "1 March"}, "Write the date as year, month and day: 2026-03-01."),
         ({"text": " \n"}, "Paste what stands on the page, or choose a file."),
         ({"text": "x" * 400_001}, "This has 400,001 characters; at most 400,000."),
-        ({"upload": SimpleUploadedFile("x.pdf", b"\xff\xfe\x00")}, "This is not text: choose a .txt or .md file"),
+        (
+            {"upload": SimpleUploadedFile("x.pdf", b"\xff\xfe\x00")},
+            "This is not text: choose a .txt, .md or .html file",
+        ),
         ({"tasks": ["unknown"]}, "Select a valid choice."),
     ],
 )
@@ -127,6 +131,50 @@ def test_page_is_deleted_and_the_history_keeps_it(desk: SimpleNamespace):
     note = desk.persona.revisions.latest("number").note
     assert note == "Web page fees-2026.md deleted."
     assert desk.client.get(url(desk, "fees-2026.md")).status_code == 404
+
+
+def test_page_of_the_web_fills_the_form_where_the_owner_allows_it(
+    desk: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+):
+    page = WebPage("https://town.org/new", "News", "2026-05-01", "As it is today.")
+    monkeypatch.setattr("studio.views.personas.web_pages.record_page", {"https://town.org": page}.__getitem__)
+    refused = send(desk, address="https://town.org", record="1")
+    desk.benchmark.records_web_pages = True
+    desk.benchmark.save()
+
+    shown = send(desk, address="https://town.org", record="1", tasks=["night"])
+
+    assert refused.status_code == 403
+    values = form_of(shown.content.decode(), "web-page").data()
+    assert [values[name] for name in ("address", "title", "date", "tasks")] == [
+        ["https://town.org/new"], ["News"], ["2026-05-01"], ["night"],
+    ]  # fmt: skip
+    assert "As it is today." in values["text"][0]
+    assert names(desk) == ["fees-2026.md"]
+
+
+def test_author_is_told_beside_the_address_why_nothing_was_read(desk: SimpleNamespace, monkeypatch: pytest.MonkeyPatch):
+    def refuse(address: str) -> WebPage:
+        raise RecordingError("The site answered with status 410.")
+
+    monkeypatch.setattr("studio.views.personas.web_pages.record_page", refuse)
+    desk.benchmark.records_web_pages = True
+    desk.benchmark.save()
+
+    response = send(desk, address="https://town.org", record="1", text="Typed.")
+
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert "The site answered with status 410." in page
+    assert "Typed." in page
+    assert "Paste what stands on the page, or choose" not in page.replace("Paste it, or choose", "")
+
+
+def test_page_saved_in_a_browser_is_uploaded_as_text(desk: SimpleNamespace):
+    send(desk, address="http://html.org", upload=SimpleUploadedFile("x.HTML", b"<h1>Fees</h1><script>1</script><p>4"))
+
+    found = find_web_page(desk.persona, "html-org.md")
+    assert found is not None and found.page is not None and found.page.text == "# Fees\n\n4"
 
 
 def test_viewer_reads_a_page_and_changes_none(desk: SimpleNamespace):
