@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
 from pydantic import Field, ValidationError, create_model
@@ -72,9 +73,13 @@ class Api(Generic[State]):
     name: str
     """``<app>__<api>``"""
     description: str
-    arguments: type[Arguments]
     function: Callable[..., Any]
     login: bool
+
+    @cached_property
+    def arguments(self) -> type[Arguments]:
+        """Made when first asked for: those of every API take a third of a second, which each process would spend."""
+        return _arguments(self.function, self.login)
 
     def run(self, state: State, now: datetime, arguments: Arguments) -> tuple[Any, list[Change]]:
         """The response and what it changed. Raises AppError; then nothing has changed."""
@@ -128,7 +133,7 @@ class App(Generic[State]):
         def declare(function: Function) -> Function:
             name = f"{self.name}__{function.__name__}"
             about = inspect.cleandoc(function.__doc__ or "")
-            self.apis[name] = Api(name, about, _arguments(function, login), function, login)
+            self.apis[name] = Api(name, about, function, login)
             return function
 
         return declare

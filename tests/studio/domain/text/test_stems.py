@@ -3,8 +3,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import snowballstemmer
+from snowballstemmer.english_stemmer import EnglishStemmer
 
-from studio.domain.text.stems import stem
+from studio.domain.text.stems import IRREGULAR, stem
 
 
 @pytest.mark.parametrize(
@@ -34,3 +36,11 @@ def test_stemming_is_thread_safe() -> None:
         assert all(
             each == expected for each in pool.map(lambda _: [stem.__wrapped__(word) for word in words], range(40))
         )
+
+
+def test_compiled_stemmer_and_the_one_in_python_agree():
+    in_python, compiled = EnglishStemmer(), snowballstemmer.stemmer("english")
+    words = {*" ".join(IRREGULAR.values()).split(), *IRREGULAR, "generously", "skies", "reporting’s", "naïvely", "ΑΣ"}
+
+    assert type(compiled) is not type(in_python)
+    assert {word: compiled.stemWord(word) for word in words} == {word: in_python.stemWord(word) for word in words}
