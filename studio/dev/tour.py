@@ -94,6 +94,8 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("apps", f"{persona}apps/"),
         Shot("app", f"{persona}apps/gmail/", "author"),
         Shot("web_page", f"{persona}web/", "author"),
+        Shot("app-table", f"{persona}apps/gmail/emails/", "author"),
+        Shot("app-import", f"{persona}apps/gmail/emails/import/", "author"),
         Shot("persona-history", f"{persona}history/"),
         Shot("persona-version", f"{persona}versions/1/"),
         Shot("task-new", f"{persona}new/"),

@@ -9,6 +9,9 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
 
 FOLDER = "apps"
 CLOCK = "clock"
@@ -57,26 +60,46 @@ class AppCard:
     kinds: tuple[RecordKind, ...] = ()
 
 
-AppReader = Callable[[bytes | None], AppCard]
-_readers: dict[str, AppReader] = {}
+@dataclass(frozen=True)
+class AppDeclaration:
+    """What the evaluation package knows of an app."""
+
+    read: Callable[[bytes | None], AppCard]
+    tables: tuple[DeclaredTable, ...]
+    """Those that people edit, the ones they see first."""
+    check: Callable[[Mapping[str, Any]], list[RecordFlaw]]
+    """Flaws of records in the app's data, all of them, by row and column."""
 
 
-def register_app_readers(readers: Mapping[str, AppReader]) -> None:
-    _readers.update(readers)
+_apps: dict[str, AppDeclaration] = {}
+
+
+def register_apps(apps: Mapping[str, AppDeclaration]) -> None:
+    _apps.update(apps)
 
 
 def app_names() -> tuple[str, ...]:
-    return (*_readers, CLOCK)
+    return (*_apps, CLOCK)
 
 
 def read_app(app: str, content: bytes | None) -> AppCard:
     """Raises KeyError for an app there is not."""
-    return _read_clock_card(content) if app == CLOCK else _readers[app](content)
+    return _read_clock_card(content) if app == CLOCK else _apps[app].read(content)
 
 
 def record_kinds() -> dict[str, AppCard]:
     """Every app but the clock; ``kinds`` are those of its records."""
-    return {name: read(None) for name, read in _readers.items()}
+    return {name: app.read(None) for name, app in _apps.items()}
+
+
+def declared_tables(app: str) -> tuple[DeclaredTable, ...]:
+    """None of an app there is not, and of the clock."""
+    return _apps[app].tables if app in _apps else ()
+
+
+def check_records(app: str, data: Mapping[str, Any]) -> list[RecordFlaw]:
+    """Raises KeyError for an app there is not."""
+    return _apps[app].check(data)
 
 
 def path_of(app: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from studio.domain.app_data import AppCard, app_names, path_of, read_app
+from studio.domain.app_data import AppCard, app_names, declared_tables, path_of, read_app
+from studio.domain.app_tables.declared import DeclaredTable
 from studio.domain.base import FileRef
 from studio.domain.statistics import tool_domain
 from studio.drafts.load import load_episodes
@@ -24,6 +25,8 @@ class PersonaApp:
     """Names that the persona binds."""
     text: str | None
     """Its data as JSON; None if there is none."""
+    tables: tuple[DeclaredTable, ...] = ()
+    """Those that can be edited."""
 
 
 def persona_apps(persona: Persona) -> list[PersonaApp]:
@@ -61,4 +64,5 @@ def save_app_data(persona: Persona, app: str, text: str, *, by: User, base_versi
 
 def _app(name: str, content: bytes | None, tools: Sequence[str]) -> PersonaApp:
     bound = tuple(tool for tool in tools if "__" in tool and tool_domain(tool) == name)
-    return PersonaApp(read_app(name, content), bound, None if content is None else content.decode("utf-8", "replace"))
+    text = None if content is None else content.decode("utf-8", "replace")
+    return PersonaApp(read_app(name, content), bound, text, declared_tables(name))

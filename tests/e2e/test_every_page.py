@@ -43,7 +43,8 @@ ACTIONS = (  # redirect to a page
     "suggestion_conflict guide_act guide_strip import_publication assign waive restore workflow_step discard build_on"
 )
 PARTS = (  # of pages
-    "preview file_add signal file_syntax check autosave profile_autosave skill_autosave script_autosave destinations"
+    "preview file_add signal file_syntax check autosave profile_autosave skill_autosave script_autosave destinations "
+    "app_export"
 )
 OTHER_APPS = (  # actions, parts and files
     "evaluation:benchmark_budget evaluation:pilot_budget evaluation:pilot_estimate evaluation:pilot_cancel "

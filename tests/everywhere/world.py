@@ -96,6 +96,8 @@ class World:
             "user_id": self.persona.user_id,
             "name": "rota",
             "app": "gmail",
+            "table": "emails",
+            "kind": "csv",
             "number": 1,
             "path": "notes.txt",
             "comment": self.comment.pk,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from heapq import merge
 from itertools import chain
 from operator import attrgetter, is_
@@ -40,7 +40,9 @@ class Table(Generic[Record]):
         """What one record is called in messages."""
         self.refers = refers
         """Field → the table whose keys it holds."""
-        self.fields = tuple(part.name for part in fields(record_type))  # type: ignore[arg-type]
+        self.record_type = record_type
+        parts = fields(record_type)  # type: ignore[arg-type]
+        self.fields = tuple(part.name for part in parts)
         self.key = self.fields[0]
         self._rows: dict[Key, Record] = {}
         self._saved: dict[Key, Record] | None = None
@@ -56,6 +58,15 @@ class Table(Generic[Record]):
         self._saved_since: dict[Key, bool] = {}
         self.last = 0
         """The highest number ever given: numbers of deleted records are not used again."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Fields without a default."""
+        return tuple(
+            part.name
+            for part in fields(self.record_type)  # type: ignore[arg-type]
+            if part.default is MISSING and part.default_factory is MISSING
+        )
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._rows.values())
@@ -150,6 +161,28 @@ class Table(Generic[Record]):
     def settle(self) -> None:
         """What the table holds now is what copies share an index of."""
         self._index, self._since = TableIndex(self._rows), {}
+
+    def flaws(self, rows: Any) -> Iterator[tuple[int, str, str]]:
+        """Why ``rows`` could not be loaded: row from 1, field, message."""
+        if not isinstance(rows, list):
+            yield 1, "", "This must be a list of records."
+            return
+        rows = self._numbered(rows)
+        try:
+            records = self._adapter.validate_python(rows)
+        except ValidationError as error:
+            for problem in error.errors():
+                place = problem["loc"]
+                column = ".".join(map(str, place[1:2]))
+                inside = ".".join(map(str, place[2:]))
+                yield int(place[0]) + 1, column, f"{inside}: {problem['msg']}." if inside else f"{problem['msg']}."
+            return
+        first: dict[Key, int] = {}
+        for row, record in enumerate(records, start=1):
+            key: Key = getattr(record, self.key)
+            if key in first:
+                yield row, self.key, f"Row {first[key]} has {key!r} too; each {self.noun} has its own."
+            first.setdefault(key, row)
 
     def share(self, other: Table[Record]) -> None:
         """Take over the content of ``other``, which costs nothing."""
@@ -248,9 +281,13 @@ class Table(Generic[Record]):
     def dangling(self, tables: Mapping[str, Table[Any]]) -> Iterator[str]:
         """Records that refer to others that are not there."""
         for record in self:
-            for field, target in self.refers.items():
-                value = getattr(record, field)
-                for key in value if isinstance(value, tuple) else (value,):
-                    if key not in (None, "") and key not in tables[target]:
-                        name = getattr(record, self.key)
-                        yield f"{self.name} {name!r}: there is no {tables[target].noun} {key!r} ({field})."
+            for field, message in self.dangling_of(record, tables):
+                yield f"{self.name} {getattr(record, self.key)!r}: {message} ({field})."
+
+    def dangling_of(self, record: Record, tables: Mapping[str, Table[Any]]) -> Iterator[tuple[str, str]]:
+        """Fields of a record that refer to nothing, with what is missing."""
+        for field, target in self.refers.items():
+            value = getattr(record, field)
+            for key in value if isinstance(value, tuple) else (value,):
+                if key not in (None, "") and key not in tables[target]:
+                    yield field, f"there is no {tables[target].noun} {key!r}"

@@ -1,0 +1,145 @@
+"""Tables of a persona's app data: read, edited and replaced, each as a version of the persona."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from studio.domain.app_data import check_records, declared_tables, read_app
+from studio.domain.app_tables.cells import Record, name_of, numbered, read_record
+from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
+from studio.drafts.load import load_episodes
+from studio.models import Blob, Persona, User
+from studio.personas.app_data import save_app_data
+
+MAX_CHOICES = 300
+"""Keys of another table that are offered."""
+
+
+class AppTableError(Exception):
+    """``flaws`` say what is wrong; nothing was saved."""
+
+    def __init__(self, flaws: Sequence[RecordFlaw]) -> None:
+        super().__init__("; ".join(map(str, flaws)))
+        self.flaws = tuple(flaws)
+
+
+@dataclass(frozen=True)
+class AppRecords:
+    """One table of an app, and the app's other data."""
+
+    app: str
+    title: str
+    table: DeclaredTable
+    tables: tuple[DeclaredTable, ...]
+    data: Mapping[str, Any]
+    records: tuple[Record, ...]
+    unreadable: str = ""
+    """Why the app's data cannot be shown as tables."""
+
+    @property
+    def digest(self) -> str:
+        """Says whether somebody else has changed the table since it was shown."""
+        return hashlib.sha256(json.dumps(self.records, sort_keys=True).encode()).hexdigest()[:16]
+
+    def flaws(self) -> list[RecordFlaw]:
+        """Of this table as it is stored."""
+        return [flaw for flaw in check_records(self.app, self.data) if flaw.table == self.table.name]
+
+    def choices(self) -> dict[str, list[tuple[str, str]]]:
+        """Keys that fields of the table can refer to, with names: by field."""
+        by_name = {table.name: table for table in self.tables}
+        return {
+            field.name: _choices(by_name[field.refers], self.data.get(field.refers, []))
+            for field in self.table.fields
+            if field.refers in by_name and field.shape in ("text", "number")
+        }
+
+
+def load_records(persona: Persona, app: str, table: str) -> AppRecords:
+    """Raises KeyError for a table there is not."""
+    tables = declared_tables(app)
+    declared = {each.name: each for each in tables}[table]
+    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
+    file = spec.app_data.get(app)
+    content = Blob.objects.read([file.sha256]).get(file.sha256, b"") if file else None
+    card = read_app(app, content)
+    data = json.loads(content) if content and not card.error else {}
+    records = numbered(declared, data.get(table, []))
+    return AppRecords(app, card.title, declared, tables, {**data, table: records}, tuple(records), card.error)
+
+
+def edit_records(
+    found: AppRecords, shown: Sequence[int], cells: Sequence[tuple[int | None, Mapping[str, str]]]
+) -> tuple[list[Record], list[tuple[int, RecordFlaw]]]:
+    """The table after an edit of its records at ``shown``: those not among ``cells`` go, those at None are new.
+
+    Flaws come with the position of their row among ``cells``.
+    """
+    flaws: list[tuple[int, RecordFlaw]] = []
+    changed: dict[int, Record] = {}
+    added: list[Record] = []
+    for place, (index, texts) in enumerate(cells):
+        stored = found.records[index] if index is not None and index < len(found.records) else None
+        if stored is None and not any(text.strip() for text in texts.values()):
+            continue
+        record, wrong = read_record(found.table, texts, (index if index is not None else place) + 1, stored)
+        flaws += [(place, flaw) for flaw in wrong]
+        if index is not None and stored is not None:
+            changed[index] = record
+        else:
+            added.append(record)
+    kept = [
+        changed.get(index, record)
+        for index, record in enumerate(found.records)
+        if index in changed or index not in set(shown)
+    ]
+    return numbered(found.table, [*kept, *added]), flaws
+
+
+def merge_records(found: AppRecords, records: Sequence[Record]) -> list[Record]:
+    """The table with ``records`` added; those with a key that is there take its record's place."""
+    key = found.table.key.name
+    new = {record[key]: record for record in records if key in record}
+    kept = [new.pop(record.get(key), record) for record in found.records]
+    return numbered(found.table, [*kept, *(record for record in records if key not in record or record[key] in new)])
+
+
+def check_table(found: AppRecords, records: Sequence[Record]) -> list[RecordFlaw]:
+    """Flaws of the table if it held these records; those of other tables that it would bring about are among them."""
+    data = _with_table(found, records)
+    before = {str(flaw) + flaw.table for flaw in check_records(found.app, found.data)}
+    return [
+        flaw
+        for flaw in check_records(found.app, data)
+        if flaw.table == found.table.name or str(flaw) + flaw.table not in before
+    ]
+
+
+def save_table(
+    persona: Persona, found: AppRecords, records: Sequence[Record], *, by: User, base_version: int
+) -> list[RecordFlaw]:
+    """Make the table hold these records; returns what is left to mend. Raises AppTableError for serious flaws,
+    DraftError and StaleDraftError."""
+    flaws = check_table(found, records)
+    if serious := [flaw for flaw in flaws if flaw.serious]:
+        raise AppTableError(serious)
+    data = _with_table(found, records)
+    text = json.dumps(data, ensure_ascii=False, indent=2) if data else ""
+    save_app_data(persona, found.app, text, by=by, base_version=base_version)
+    return flaws
+
+
+def _with_table(found: AppRecords, records: Sequence[Record]) -> dict[str, Any]:
+    data = {name: rows for name, rows in found.data.items() if name != found.table.name or records}
+    if records:
+        data[found.table.name] = list(records)
+    return data
+
+
+def _choices(table: DeclaredTable, records: Any) -> list[tuple[str, str]]:
+    rows = [row for row in numbered(table, records if isinstance(records, list) else []) if isinstance(row, dict)]
+    return [(str(row.get(table.key.name, "")), name_of(table, row)) for row in rows[:MAX_CHOICES]]

@@ -1,0 +1,211 @@
+"""Tables of a persona's app data: edited as a grid, imported with a preview, downloaded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods, require_safe
+
+from studio import access
+from studio.access import SignedInRequest
+from studio.domain.app_tables.cells import write_cell
+from studio.domain.app_tables.declared import RecordFlaw
+from studio.domain.app_tables.table_files import MAX_BYTES, TableFileError, read_table_file, write_csv, write_json
+from studio.drafts.validate import DraftError, StaleDraftError
+from studio.files.downloads import download
+from studio.forms.app_tables import blank_row, posted_cells, posted_rows, shown_indices, stored_rows
+from studio.forms.post_data import apply_row_operation
+from studio.models import Persona
+from studio.personas.app_tables import (
+    AppRecords,
+    AppTableError,
+    check_table,
+    edit_records,
+    load_records,
+    merge_records,
+    save_table,
+)
+from studio.views.pages import page_of
+
+PER_PAGE = 25
+SHOWN_FLAWS = 50
+PREVIEWED = 10
+MOVED_ON = "Somebody else has changed this table in the meantime. Copy what you typed, then open the page again."
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def table(request: SignedInRequest, slug: str, user_id: str, app: str, table: str) -> HttpResponse:
+    persona, found = _find(request, slug, user_id, app, table)
+    if request.method == "GET":
+        return _grid(request, persona, found)
+    access.require(request.user, persona.benchmark, "edit")
+    changed = apply_row_operation(request.POST)
+    if changed is not None:
+        return _grid(request, persona, found, typed=changed)
+    if request.POST.get("digest") != found.digest:
+        return _grid(request, persona, found, typed=request.POST, error=MOVED_ON)
+    cells = posted_cells(found.table, request.POST)
+    records, flaws = edit_records(found, shown_indices(request.POST), cells)
+    if flaws:
+        return _grid(request, persona, found, typed=request.POST, flaws=flaws)
+    try:
+        left = save_table(persona, found, records, by=request.user, base_version=persona.version)
+    except AppTableError as error:
+        return _grid(request, persona, found, typed=request.POST, error=_listed(error.flaws))
+    except (DraftError, StaleDraftError) as error:
+        return _grid(request, persona, found, typed=request.POST, error=str(error))
+    _say_saved(request, f"Saved the {found.table.name} of {found.title}.", left)
+    return redirect(request.get_full_path())
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def import_table(request: SignedInRequest, slug: str, user_id: str, app: str, table: str) -> HttpResponse:
+    """A file or pasted text is shown first; what was shown is then saved, or nothing."""
+    persona, found = _find(request, slug, user_id, app, table)
+    access.require(request.user, persona.benchmark, "edit")
+    context = _context(request, persona, found) | {"mode": "add", "max_bytes": MAX_BYTES}
+    if request.method == "GET":
+        return render(request, "studio/personas/app_import.html", context)
+    mode = "replace" if request.POST.get("mode") == "replace" else "add"
+    context["mode"] = mode
+    upload = request.FILES.get("file")
+    try:
+        if upload is not None and (upload.size or 0) > MAX_BYTES:
+            raise TableFileError(f"This file has {upload.size:,} bytes; a table has at most {MAX_BYTES:,}.")
+        content = upload.read() if upload is not None else request.POST.get("content", "").encode("utf-8", "replace")
+        read = read_table_file(found.table, content)
+    except TableFileError as error:
+        context |= {"error": str(error), "content": "" if upload else request.POST.get("content", "")}
+        return render(request, "studio/personas/app_import.html", context, status=422)
+    flaws = list(read.flaws)
+    records = merge_records(found, read.records) if mode == "add" and not flaws else list(read.records)
+    if not flaws:
+        flaws = check_table(found, records)
+    serious = [flaw for flaw in flaws if flaw.serious]
+    if "save" in request.POST and not serious:
+        if request.POST.get("digest") != found.digest:
+            context["error"] = MOVED_ON
+        else:
+            try:
+                left = save_table(persona, found, records, by=request.user, base_version=persona.version)
+            except AppTableError as error:
+                context["error"] = _listed(error.flaws)
+            except (DraftError, StaleDraftError) as error:
+                context["error"] = str(error)
+            else:
+                count = len(read.records)
+                what = f"Imported {count} record{'' if count == 1 else 's'} into the {table} of {found.title}."
+                _say_saved(request, what, left)
+                return redirect("studio:app_table", slug, user_id, app, table)
+    keys = {str(record.get(found.table.key.name)) for record in found.records}
+    replaced = sum(str(record.get(found.table.key.name)) in keys for record in read.records)
+    fields = [field for field in found.table.fields if field.name in read.columns]
+    first = read.records[:PREVIEWED]
+    context |= {
+        "read": read,
+        "preview": [[write_cell(field, record.get(field.name)) for field in fields] for record in first],
+        "columns": fields,
+        "flaws": flaws[:SHOWN_FLAWS],
+        "more_flaws": max(0, len(flaws) - SHOWN_FLAWS),
+        "serious": bool(serious),
+        "count": len(read.records),
+        "replaced": replaced,
+        "added": len(read.records) - replaced,
+        "before": len(found.records),
+        "content": json.dumps(list(read.records), ensure_ascii=False) if read.records else "[]",
+    }
+    status = 422 if serious or "error" in context else 200
+    return render(request, "studio/personas/app_import.html", context, status=status)
+
+
+@login_required
+@require_safe
+def export_table(request: SignedInRequest, slug: str, user_id: str, app: str, table: str, kind: str) -> HttpResponse:
+    _, found = _find(request, slug, user_id, app, table)
+    if kind not in ("csv", "json"):
+        raise Http404
+    text = write_csv(found.table, found.records) if kind == "csv" else write_json(found.records)
+    mark = "\ufeff" if kind == "csv" else ""  # spreadsheets take the text for UTF-8
+    return download(f"{app}-{table}.{kind}", (mark + text).encode())
+
+
+def _find(request: SignedInRequest, slug: str, user_id: str, app: str, table: str) -> tuple[Persona, AppRecords]:
+    persona = access.find_persona(request.user, slug, user_id)
+    try:
+        return persona, load_records(persona, app, table)
+    except KeyError:
+        raise Http404 from None
+
+
+def _context(request: SignedInRequest, persona: Persona, found: AppRecords) -> dict[str, Any]:
+    return {
+        "persona": persona,
+        "benchmark": persona.benchmark,
+        "found": found,
+        "table": found.table,
+        "can": access.actions_in(request.user, persona.benchmark),
+        "here": reverse("studio:app_table", args=_place(persona, found)),
+    }
+
+
+def _place(persona: Persona, found: AppRecords) -> list[str]:
+    return [persona.benchmark.slug, persona.user_id, found.app, found.table.name]
+
+
+def _grid(
+    request: SignedInRequest,
+    persona: Persona,
+    found: AppRecords,
+    *,
+    typed: QueryDict | None = None,
+    flaws: list[tuple[int, RecordFlaw]] | None = None,
+    error: str = "",
+) -> HttpResponse:
+    words = request.GET.get("q", "").casefold().split()
+    rows = [
+        (index, record)
+        for index, record in enumerate(found.records)
+        if all(word in json.dumps(record, ensure_ascii=False).casefold() for word in words)
+    ]
+    page = page_of(rows, PER_PAGE, request.GET.get("page"))
+    stored_flaws = found.flaws()
+    if typed is None:
+        grid = stored_rows(found.table, page.object_list, stored_flaws)
+        shown = ",".join(str(index) for index, _ in page.object_list)
+    else:
+        grid, shown = posted_rows(found.table, typed, flaws or ()), typed.get("shown", "")
+    context = _context(request, persona, found) | {
+        "rows": grid,
+        "blank": blank_row(found.table),
+        "page": page,
+        "shown": shown,
+        "digest": found.digest if typed is None else typed.get("digest", ""),
+        "q": request.GET.get("q", ""),
+        "query": urlencode({"q": request.GET["q"]}) if request.GET.get("q") else "",
+        "choices": found.choices(),
+        "dangling": stored_flaws[:20] if typed is None else [],
+        "wrong": len(flaws or ()),
+        "error": error,
+        "typed": typed is not None,
+    }
+    return render(request, "studio/personas/app_table.html", context, status=422 if error or flaws else 200)
+
+
+def _say_saved(request: SignedInRequest, what: str, left: list[RecordFlaw]) -> None:
+    messages.success(request, what)
+    if left:
+        messages.warning(request, f"To mend: {_listed(left)}")
+
+
+def _listed(flaws: list[RecordFlaw] | tuple[RecordFlaw, ...]) -> str:
+    shown = " · ".join(f"{flaw.table}: {flaw}" for flaw in flaws[:5])
+    return f"{shown} · and {len(flaws) - 5} more." if len(flaws) > 5 else shown

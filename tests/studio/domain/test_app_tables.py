@@ -1,0 +1,119 @@
+"""Tables of app data as cells and as files, also as files that mean harm."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from studio.domain.app_tables.cells import numbered, read_record, write_cell
+from studio.domain.app_tables.declared import AppField, DeclaredTable
+from studio.domain.app_tables.table_files import MAX_BYTES, TableFileError, read_table_file, write_csv
+
+NOTES = DeclaredTable(
+    "notes",
+    "note",
+    (
+        AppField("note_id", "number", required=True),
+        AppField("title", "text", required=True),
+        AppField("price", "amount"),
+        AppField("pinned", "flag"),
+        AppField("tags", "texts"),
+        AppField("links", "numbers"),
+        AppField("more", "json"),
+    ),
+    ("title",),
+)
+RECORDS = [
+    {"note_id": 1, "title": "=SUM(A1)", "price": -2.5, "pinned": True, "tags": ["a", "b, c"], "links": [3, 8]},
+    {"note_id": 2, "title": 'two\nlines; “quoted” "too"', "tags": ["[x"], "more": {"k": [1, None]}},
+    {"note_id": 3, "title": "'-already guarded"},
+]
+
+
+def test_csv_that_was_written_is_read_as_the_same_records():
+    read = read_table_file(NOTES, ("\ufeff" + write_csv(NOTES, RECORDS)).encode())
+
+    assert list(read.records) == RECORDS
+    assert read.flaws == ()
+
+
+def test_texts_that_a_spreadsheet_would_run_are_guarded_and_numbers_are_not():
+    line = write_csv(NOTES, RECORDS[:1]).splitlines()[1]
+
+    assert line.startswith("1,'=SUM(A1),-2.5,yes,")
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"note_id;title\n7;Rye, wheat\n", "CSV separated by semicolons"),
+        (b"Title\tNote ID\nRye, wheat\t7\n", "CSV separated by tabs"),
+        ("title|note_id\nRye, wheat|7".encode("utf-16"), "CSV separated by bars"),
+        (b'\xef\xbb\xbf"Note_ID","Title"\r\n7,"Rye, wheat"\r\n\r\n', "CSV separated by commas"),
+        (b'[{"note_id": 7, "title": "Rye, wheat"}]', "JSON"),
+        (b' {"notes": [{"note_id": 7, "title": "Rye, wheat"}]}', "JSON"),
+    ],
+)
+def test_files_of_any_make_are_read(content: bytes, kind: str):
+    read = read_table_file(NOTES, content)
+
+    assert (list(read.records), read.flaws, read.kind) == ([{"note_id": 7, "title": "Rye, wheat"}], (), kind)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "This is empty"),
+        (b"title\nNUL \0 here", "NUL bytes"),
+        (b"title\n\xff\xfe", "no text in UTF-8"),
+        (b"PK\x03\x04 a spreadsheet", "must name the columns: note_id, title"),
+        (b"title,colour\nRye,red", "“colour” is no column of this table"),
+        (b"title,Title\na,b", "“title” stands there twice"),
+        (b'title\n"never closed', "cannot be read as CSV"),
+        (b"title\n" + b"x" * 200_000, "cannot be read as CSV"),
+        (b"x" * (MAX_BYTES + 1), "at most 5,000,000"),
+        (b"[" * 100_000, "This is not JSON"),
+        (b'[{"price": NaN}]', "NaN is not a number there"),
+        (b'{"emails": []}', "with the list “notes”"),
+        (b"title\n" + b"a\n" * 10_001, "at most 10,000"),
+    ],
+)
+def test_unusable_files_are_refused_with_the_reason(content: bytes, message: str):
+    with pytest.raises(TableFileError, match=message):
+        read_table_file(NOTES, content)
+
+
+def test_flaws_name_row_and_column():
+    content = b"note_id,title,price,pinned,links\n1,,12 EUR,perhaps,a\n1.5,b\n4,c,1e400,,\n4,d,,,\n"
+
+    assert [str(flaw) for flaw in read_table_file(NOTES, content).flaws] == [
+        "Row 1, title: This is needed.",
+        "Row 1, price: Write a number, such as 12.50.",
+        "Row 1, pinned: Write yes or no.",
+        "Row 1, links: Write whole numbers with commas between them, such as 3, 8.",
+        "Row 2: This has 2 values; the first line names 5 columns.",
+        "Row 2, note_id: Write a whole number, such as 12.",
+        "Row 3, price: Write a number, such as 12.50.",
+        "Row 4, note_id: Row 3 has 4 too; each note has its own.",
+    ]
+    odd = json.dumps([1, {"title": "a", "colour": "red"}, {"note_id": [1]}]).encode()
+    assert [str(flaw) for flaw in read_table_file(NOTES, odd).flaws] == [
+        "Row 1: This must be an object with the record’s fields.",
+        "Row 2, colour: A note has no such field.",
+        "Row 2, note_id: This must be a text or a number.",
+    ]
+
+
+def test_cells_that_say_what_is_stored_leave_it_as_it_is():
+    stored = {"note_id": 1, "title": "a\r\nb", "price": "2", "tags": [], "unknown": 5}
+    cells = {field.name: write_cell(field, stored.get(field.name)).replace("\r\n", "\n") for field in NOTES.fields}
+
+    assert read_record(NOTES, cells, 1, stored) == (stored, [])
+    assert read_record(NOTES, cells | {"price": ""}, 1, stored)[0] == {
+        name: value for name, value in stored.items() if name != "price"
+    }
+
+
+def test_records_without_a_number_get_the_one_the_app_gives():
+    assert [record["note_id"] for record in numbered(NOTES, [{}, {"note_id": 4}, {}])] == [5, 4, 6]
