@@ -8,8 +8,7 @@ from typing import Any
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import parse_result
 from evaluation.protocol.scoring import ScoringMode
-
-APP_PREFIX = "mcp_appworld_"
+from studio.domain.tool_names import APP_PREFIX, bare_tool_name
 
 
 def select_calls(turns: Sequence[Sequence[ToolRecord]], mode: ScoringMode) -> tuple[ToolRecord, ...]:
@@ -53,4 +52,4 @@ def name_for_graders(name: str) -> str:
 
 def same_tool(name: str, called: str) -> bool:
     """Whether a task's tool ``name`` is the tool the agent ``called``; the prefix of simulated apps is optional."""
-    return name.strip().removeprefix(APP_PREFIX) == called.removeprefix(APP_PREFIX)
+    return bare_tool_name(name) == bare_tool_name(called)

@@ -13,12 +13,12 @@ from evaluation.grading.judgings import scoring_choices
 from evaluation.metrics.scores import TaskResult
 from evaluation.metrics.sessions import SessionRow
 from evaluation.models import Pilot, Session, SessionIntent, VerdictCorrection
-from evaluation.protocol.history import APP_PREFIX
 from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.pilot_report import load_pilot, outcome_of
 from evaluation.results.scores import refresh_scores
 from studio.domain.task import TaskSpec
+from studio.domain.tool_names import tool_domain
 from studio.models import Revision
 
 LONGEST_TAG = 60
@@ -184,7 +184,7 @@ def facts_of_task(task: TaskSpec) -> TaskFacts:
 def _apps(task: TaskSpec) -> set[str]:
     """That the task names tools of: as needed, or as evidence for judges."""
     names = (*task.tools, *(entry.tool for entry in task.tool_evidence))
-    return {name.removeprefix(APP_PREFIX).partition("__")[0] for name in names if "__" in name}
+    return {tool_domain(name) for name in names if "__" in name}
 
 
 def _tags(task: TaskSpec) -> set[str]:

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from evaluation.tools.tool import Arguments, Tool
+from studio.domain.tool_names import tool_domain
 
 NAME = "find_tools"
 MAX_FOUND = 5
@@ -31,7 +32,7 @@ class Finder:
         self._words = {tool.name: (_stems(tool.name), _stems(tool.description)) for tool in tools}
 
     def tool(self) -> Tool:
-        apps = ", ".join(dict.fromkeys(_app(name) for name in self._tools))
+        apps = ", ".join(dict.fromkeys(tool_domain(name) for name in self._tools))
         about = f"Find tools of apps by what they do, to call them then. There are {len(self._tools)}, of: {apps}."
         return Tool(NAME, about, FindTools, self.find)
 
@@ -46,10 +47,6 @@ class Finder:
 
     def reveal(self, names: Iterable[str]) -> None:
         self.found += [name for name in names if name in self._tools and name not in self.found]
-
-
-def _app(name: str) -> str:
-    return name.removeprefix("mcp_appworld_").partition("__")[0]
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from studio.domain.episode import EpisodeSpec
-from studio.domain.statistics import bare_tool_name
 from studio.domain.task import HiddenIntent, TaskSpec
+from studio.domain.tool_names import bare_tool_name
 
 OriginKind = Literal["profile", "session", "file", "tool", "memory", "question", "dependency"]
 

@@ -1,13 +1,9 @@
-"""Benchmark statistics as in the paper's appendix A, and display names of tools."""
+"""Benchmark statistics as in the paper's appendix A."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-
-WORKSPACE = "workspace"
-"""Domain of tools without an application prefix: files, commands, the web."""
-_PREFIX = "mcp_appworld_"
 
 
 @dataclass(frozen=True)
@@ -48,18 +44,3 @@ class Figures:
 def sum_figures(figures: Iterable[Figures]) -> Figures:
     rows = [tuple(vars(row).values()) for row in figures]
     return Figures(*map(sum, zip(*rows, strict=True))) if rows else Figures()
-
-
-def tool_domain(tool: str) -> str:
-    """The application a tool belongs to: ``gmail`` of ``gmail__show_draft``."""
-    app, separator, _ = tool.removeprefix(_PREFIX).partition("__")
-    return app if separator else WORKSPACE
-
-
-def bare_tool_name(tool: str) -> str:
-    return tool.strip().removeprefix(_PREFIX)
-
-
-def tool_label(tool: str) -> str:
-    label = tool.removeprefix(_PREFIX).rpartition("__")[2].replace("_", " ").strip()
-    return label[:1].upper() + label[1:]

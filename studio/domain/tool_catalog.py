@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from studio.domain import web_pages
 from studio.domain.persona import PersonaSpec
-from studio.domain.statistics import bare_tool_name, tool_label
+from studio.domain.tool_names import bare_tool_name, tool_label
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from studio.domain.app_data import AppCard, app_names, declared_tables, path_of, read_app
 from studio.domain.app_tables.declared import DeclaredTable
 from studio.domain.base import FileRef
-from studio.domain.statistics import tool_domain
+from studio.domain.tool_names import tool_domain
 from studio.drafts.load import load_episodes
 from studio.drafts.validate import DraftError
 from studio.models import Blob, Persona, User

@@ -8,8 +8,8 @@ from typing import Any
 
 from studio.access import AnyUser, benchmarks_for
 from studio.domain import skills, tool_catalog
-from studio.domain.statistics import tool_domain, tool_label
 from studio.domain.tool_catalog import ToolParameter
+from studio.domain.tool_names import tool_domain, tool_label
 from studio.models import Persona, SkillFile, ToolBinding
 
 

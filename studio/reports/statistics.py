@@ -12,8 +12,9 @@ from django.db import connection
 from django.db.models import Count, Func, IntegerField, QuerySet, Sum
 
 from studio.domain.skills import one_line_description
-from studio.domain.statistics import Figures, tool_domain
+from studio.domain.statistics import Figures
 from studio.domain.tool_catalog import tool_summaries
+from studio.domain.tool_names import APP_PREFIX, tool_domain
 from studio.models import (
     Benchmark,
     Blob,
@@ -114,9 +115,9 @@ def tools_of(benchmark: Benchmark) -> list[tuple[str, list[ToolRow]]]:
             LEFT JOIN (SELECT named.name, count(*) AS tasks FROM studio_tasksummary s
                          JOIN studio_persona p ON p.id = s.persona_id, unnest(s.tools) named(name)
                         WHERE p.benchmark_id = %s GROUP BY named.name) used
-              ON used.name = regexp_replace(bound.name, '^mcp_appworld_', '')
+              ON used.name = regexp_replace(bound.name, %s, '')
             ORDER BY bound.name""",
-            [benchmark.pk, benchmark.pk],
+            [benchmark.pk, benchmark.pk, f"^{APP_PREFIX}"],
         )
         rows = cursor.fetchall()
     summaries = tool_summaries([name for name, _, _ in rows])
@@ -134,9 +135,9 @@ def idle_tools(benchmark: Benchmark) -> dict[int, tuple[int, int]]:
             LEFT JOIN (SELECT DISTINCT s.persona_id, named.name FROM studio_tasksummary s
                          JOIN studio_persona p ON p.id = s.persona_id, unnest(s.tools) named(name)
                         WHERE p.benchmark_id = %s) used
-              ON used.persona_id = b.persona_id AND used.name = regexp_replace(b.name, '^mcp_appworld_', '')
+              ON used.persona_id = b.persona_id AND used.name = regexp_replace(b.name, %s, '')
             WHERE p.benchmark_id = %s GROUP BY b.persona_id""",
-            [benchmark.pk, benchmark.pk],
+            [benchmark.pk, f"^{APP_PREFIX}", benchmark.pk],
         )
         return {persona: (idle, number) for persona, idle, number in cursor.fetchall()}
 

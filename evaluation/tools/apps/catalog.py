@@ -13,15 +13,14 @@ from evaluation.tools.apps.simple_note.api import app as simple_note
 from evaluation.tools.apps.splitwise.api import app as splitwise
 from evaluation.tools.apps.spotify.api import app as spotify
 from evaluation.tools.apps.todoist.api import app as todoist
+from studio.domain.tool_names import bare_tool_name
 
-PREFIX = "mcp_appworld_"
-"""Published benchmarks write tool names with and without it."""
 APPS: dict[str, App[Any]] = {
     app.name: app for app in (amazon, file_system, gmail, phone, simple_note, splitwise, spotify, todoist)
 }
 
 
 def api_of(name: str) -> Api[Any] | None:
-    bare = name.removeprefix(PREFIX)
+    bare = bare_tool_name(name)
     app = APPS.get(bare.partition("__")[0])
     return app.apis.get(bare) if app else None

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from studio.domain.graders.subjects import Subjects
 from studio.domain.graders.values import Names, OneOf, Value, constant_names, flatten, texts_in, value_of
+from studio.domain.tool_names import APP_PREFIX
 
 MAX_STEPS = 100_000
 """Limit on visited nodes; hand-written scripts need a few thousand."""
-TOOL = re.compile(r"(?:mcp_appworld_)?[a-z][a-z0-9_]*?__[a-z][a-z0-9_]*")
+TOOL = re.compile(rf"(?:{APP_PREFIX})?[a-z][a-z0-9_]*?__[a-z][a-z0-9_]*")
 FRAME = {"tool_name", "call", "result", "name", "arguments"}
 _SEARCH_METHODS = {"startswith", "endswith", "find", "count", "index"}
 

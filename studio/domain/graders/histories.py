@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from studio.domain.graders.reader import ScriptReading
+from studio.domain.tool_names import APP_PREFIX, bare_tool_name
 
 HistoryKind = Literal["nothing", "everything", "matching", "tool", "word", "draft", "stranger", "other"]
 Call = dict[str, Any]
 
-PREFIX = "mcp_appworld_"
 WORKSPACE = ("write_file", "read_file", "edit_file")
 DEFAULT_ARGUMENTS = ("path", "content", "title", "name", "text")
 RECIPIENT = re.compile(
@@ -85,8 +85,8 @@ def generate_histories(reading: ScriptReading) -> tuple[History, ...]:
 
 def _tools(reading: ScriptReading) -> list[str]:
     named = [tool for tool in reading.tool_names if tool.strip()][:MAX_TOOLS] or list(WORKSPACE)
-    bare = [tool.removeprefix(PREFIX) for tool in named]
-    prefixed = [PREFIX + tool for tool in bare if "__" in tool]
+    bare = [bare_tool_name(tool) for tool in named]
+    prefixed = [APP_PREFIX + tool for tool in bare if "__" in tool]
     return list(dict.fromkeys((*named, *bare, *prefixed)))
 
 

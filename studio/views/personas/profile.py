@@ -20,8 +20,8 @@ from studio.domain.diff import compare, compare_orders
 from studio.domain.persistent_intents import persistent_intents, referenced_tools
 from studio.domain.persona import PersonaSpec, Skill
 from studio.domain.skills import one_line_description
-from studio.domain.statistics import bare_tool_name
 from studio.domain.tool_catalog import general_cards, tool_summaries
+from studio.domain.tool_names import bare_tool_name
 from studio.domain.web_pages import is_web_page
 from studio.drafts.editor import Outcome
 from studio.drafts.load import load_episode

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from evaluation.grading.rule import RuleEvidence, check_rule
-from evaluation.protocol.history import APP_PREFIX, tools_history
+from evaluation.protocol.history import tools_history
 from evaluation.protocol.participants import ToolRecord
 from evaluation.tools import Toolbox, Workspace, World, toolbox_for
 from evaluation.tools.apps.catalog import APPS
 from studio.domain.rule_scripts import rule_script
 from studio.domain.task import ExactCheck, TaskSpec
+from studio.domain.tool_names import APP_PREFIX
 from tests.evaluation.builders import rule, task
 
 ME = {"username": "ada@example.com", "password": "secret", "first_name": "Ada", "last_name": "L"}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from studio.domain.statistics import Figures, bare_tool_name, sum_figures, tool_domain, tool_label
+from studio.domain.statistics import Figures, sum_figures
+from studio.domain.tool_names import bare_tool_name, tool_domain, tool_label
 
 
 def test_figures_add_up_and_an_empty_mean_is_a_dash():

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 
 from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.task import TaskSpec
+from studio.domain.tool_names import bare_tool_name
 
 EMAIL = re.compile(r"(?<![\w.+%-])[\w.+%-]+@(?P<domain>[\w-]+(?:\.[\w-]+)+)")
 MAILBOXES = frozenset(
@@ -21,7 +22,7 @@ OFFICIAL = re.compile(
 def address_real(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An agent with real tools could write to this address: a mailbox at a public provider, or one of an authority.
     Silent where the persona's mail is simulated."""
-    if any(tool.removeprefix("mcp_appworld_").startswith("gmail__") for tool in context.episode.persona.tools):
+    if any(bare_tool_name(tool).startswith("gmail__") for tool in context.episode.persona.tools):
         return
     for field, item, text in authored_texts(task):
         for match in EMAIL.finditer(text[:40_000]):

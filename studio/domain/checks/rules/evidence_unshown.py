@@ -3,13 +3,14 @@ from collections.abc import Iterator
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import FILE_NAME
 from studio.domain.task import TaskSpec
+from studio.domain.tool_names import bare_tool_name
 
 
 @rule("evidence-unshown", "warning")
 def evidence_unshown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A judge decides by what is shown, so an item's evidence must be among what the task shows."""
     shown = set(task.files_read)
-    tools = {entry.tool.removeprefix("mcp_appworld_") for entry in task.tool_evidence}
+    tools = {bare_tool_name(entry.tool) for entry in task.tool_evidence}
     for position, item in enumerate(task.checklist, 1):
         if item.grader == "rule":
             continue
@@ -18,7 +19,7 @@ def evidence_unshown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 yield _flaw(
                     position, f"The judge should look at “{source}” but is not shown it.", "Add it to the files"
                 )
-            elif "__" in source and not any(source.removeprefix("mcp_appworld_").startswith(tool) for tool in tools):
+            elif "__" in source and not any(bare_tool_name(source).startswith(tool) for tool in tools):
                 yield _flaw(
                     position, f"The judge should look at “{source}” but is not shown it.", "Add it to the tools"
                 )

@@ -3,8 +3,7 @@ from collections.abc import Iterator
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.scripts import script_of
 from studio.domain.task import TaskSpec
-
-PREFIX = "mcp_appworld_"
+from studio.domain.tool_names import bare_tool_name
 
 
 @rule("grader-tool-unbound", "warning")
@@ -13,10 +12,10 @@ def grader_tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]
     script = script_of(task, context)
     if script is None:
         return
-    bound = {tool.removeprefix(PREFIX) for tool in (task.tools or context.episode.persona.tools)}
+    bound = {bare_tool_name(tool) for tool in (task.tools or context.episode.persona.tools)}
     reported: set[str] = set()
     for test in script.reading.tools:
-        names = dict.fromkeys(name.removeprefix(PREFIX) for name in test.any_of)
+        names = dict.fromkeys(bare_tool_name(name) for name in test.any_of)
         missing = [name for name in names if "__" in name and name not in bound]
         if len(missing) < len(names) or reported.issuperset(missing):
             continue

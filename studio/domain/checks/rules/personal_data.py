@@ -6,6 +6,7 @@ from studio.domain.checks.personal_data import identities, keys, phones
 from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.findings import Severity
 from studio.domain.task import TaskSpec
+from studio.domain.tool_names import bare_tool_name
 
 LONGEST = 40_000
 FIX = "Replace it with an obviously invented one, or remove it."
@@ -16,7 +17,7 @@ PHONE_FIX = "Use a number reserved for fiction, such as 555-0142 or 01632 960 12
 def personal_data(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Numbers that identify a person, an account or a key should be obviously invented. A phone number is a hint, and
     ignored if the persona's phone is simulated."""
-    simulated = any(tool.removeprefix("mcp_appworld_").startswith("phone__") for tool in context.episode.persona.tools)
+    simulated = any(bare_tool_name(tool).startswith("phone__") for tool in context.episode.persona.tools)
     payload = json.dumps(task.trigger.payload, ensure_ascii=False) if task.trigger.payload else ""
     for field, item, text in (*authored_texts(task), ("trigger", None, payload)):
         if first := _first(text[:LONGEST], simulated):

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import is_created_in
 from studio.domain.task import Recovery, TaskSpec
+from studio.domain.tool_names import bare_tool_name
 
 
 @rule("recovery-unknown", "error", across_tasks=True)
@@ -56,5 +57,5 @@ def _missing(source: Recovery, task: TaskSpec, context: CheckContext) -> tuple[s
 
 def _is_bound(name: str, tools: tuple[str, ...]) -> bool:
     """``name`` is a tool's, or an application's: what the names of its tools begin with."""
-    plain = name.removeprefix("mcp_appworld_").split(".")[0].strip()
-    return any(plain in (own, own.split("__")[0]) for own in (tool.removeprefix("mcp_appworld_") for tool in tools))
+    plain = bare_tool_name(name).split(".")[0].strip()
+    return any(plain in (own, own.split("__")[0]) for own in (bare_tool_name(tool) for tool in tools))

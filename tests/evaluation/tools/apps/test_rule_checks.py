@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from evaluation.protocol.history import APP_PREFIX, tools_history
+from evaluation.protocol.history import tools_history
 from evaluation.protocol.participants import ToolRecord
 from evaluation.tools import Toolbox, Workspace, World, toolbox_for
+from studio.domain.tool_names import APP_PREFIX
 from tests.evaluation.tools.apps.real_personas import app_data, checks_of
 from tests.evaluation.tools.apps.real_plays import play
 from tests.evaluation.tools.apps.rule_graders import grade
