@@ -81,6 +81,7 @@ persona_patterns: Patterns = [
     path("versions/<int:number>/", profile.version, name="persona_version"),
     path("order/", episodes.arrange, name="board_move"),
     path("apps/", app_data.apps, name="apps"),
+    path("apps/names.json", app_tables.names, name="app_names"),
     path("apps/<str:app>/", app_data.app, name="app"),
     path("web/", web_pages.web_page, name="web_page"),
     path("apps/<str:app>/<str:table>/", app_tables.table, name="app_table"),

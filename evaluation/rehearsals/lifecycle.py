@@ -20,6 +20,7 @@ from evaluation.protocol.trace import read_texts
 from evaluation.rehearsals.turns import (
     Choice,
     ManualIntentJudge,
+    call_of,
     decisions_from_json,
     manual_decisions,
     reply_document,
@@ -104,12 +105,14 @@ def start_rehearsal(
 def submit_reply(pk: int, text: str, *, turn: int | None = None) -> None:
     """Submit the assistant's reply, written for ``turn``, to the judge. Raises RehearsalError."""
     text = storable(text.replace("\r\n", "\n"))
-    with _locked(pk, Seat.AGENT, State.YOURS, State.STOPPED, turn=turn) as row:
+    with lock_rehearsal(pk, Seat.AGENT, State.YOURS, State.STOPPED, turn=turn) as row:
         if not text.strip():
             raise RehearsalError("text", "Write the assistant's reply.")
         if len(text) > MAX_REPLY:
             raise RehearsalError("text", f"This has {len(text):,} characters; a reply has at most {MAX_REPLY:,}.")
-        row.current_turn = {"reply": reply_document(AgentReply(text))}
+        calls = row.current_turn.get("calls", [])
+        reply = reply_document(AgentReply(text, tuple(map(call_of, calls))))
+        row.current_turn = {"reply": reply, "calls": calls}
         row.save(update_fields=["current_turn", "updated_at"])
         start_model_work(row)
 
@@ -123,7 +126,7 @@ def submit_decisions(
     asked for, or else the first open one. ``turn`` is the turn that the decisions are for. Raises RehearsalError.
     """
     message = _normalized(message)
-    with _locked(pk, Seat.USER, State.YOURS, turn=turn) as row:
+    with lock_rehearsal(pk, Seat.USER, State.YOURS, turn=turn) as row:
         _validate_message(message)
         task = TaskSpec.model_validate(row.revision.spec)
         reply = row.current_turn["reply"]
@@ -150,7 +153,7 @@ def submit_decisions(
 
 
 def propose_again(pk: int) -> None:
-    with _locked(pk, Seat.USER, State.YOURS) as row:
+    with lock_rehearsal(pk, Seat.USER, State.YOURS) as row:
         if row.judge_id is None:
             raise RehearsalError("", "This rehearsal has no judge. Mark the intents yourself.")
         start_model_work(row)
@@ -158,7 +161,7 @@ def propose_again(pk: int) -> None:
 
 def retry_agent(pk: int, message: str = "") -> None:
     message = _normalized(message)
-    with _locked(pk, Seat.USER, State.STOPPED) as row:
+    with lock_rehearsal(pk, Seat.USER, State.STOPPED) as row:
         _validate_message(message)
         if message and row.turns:  # the first message is the task's own
             row.message = message
@@ -168,7 +171,7 @@ def retry_agent(pk: int, message: str = "") -> None:
 
 def end_rehearsal(pk: int) -> None:
     """Open intents stay open."""
-    with _locked(pk, None, State.YOURS, State.STOPPED, State.WORKING) as row:
+    with lock_rehearsal(pk, None, State.YOURS, State.STOPPED, State.WORKING) as row:
         row.state, row.reason, row.claimed_by = State.FINISHED, "You ended it.", ""
         row.save(update_fields=["state", "reason", "claimed_by", "updated_at"])
 
@@ -192,7 +195,7 @@ def write_file(pk: int, path: str, content: bytes) -> str:
     if len(name) > 500:
         raise RehearsalError("path", "This name is too long: at most 500 characters.")
     validate_size(name, len(content), field="content")
-    with _locked(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
+    with lock_rehearsal(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
         if name not in row.manifest and len(row.manifest) >= MAX_FILES:
             raise RehearsalError("path", f"The workspace holds {MAX_FILES:,} files already.")
         if clash := next((other for other in row.manifest if _conflicts(name, other)), None):
@@ -206,7 +209,7 @@ def write_file(pk: int, path: str, content: bytes) -> str:
 
 
 def remove_file(pk: int, path: str) -> None:
-    with _locked(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
+    with lock_rehearsal(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
         if path not in row.manifest:
             raise RehearsalError("path", "The workspace no longer has this file.")
         row.manifest = {other: sha for other, sha in row.manifest.items() if other != path}
@@ -218,7 +221,7 @@ def _conflicts(name: str, other: str) -> bool:
 
 
 @contextmanager
-def _locked(pk: int, seat: str | None, *states: str, turn: int | None = None) -> Iterator[Rehearsal]:
+def lock_rehearsal(pk: int, seat: str | None, *states: str, turn: int | None = None) -> Iterator[Rehearsal]:
     """Lock the row, and check that the seat may act now. Raises RehearsalError."""
     with transaction.atomic():
         row = (

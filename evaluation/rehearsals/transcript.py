@@ -11,10 +11,13 @@ from django.utils.safestring import SafeString
 
 from evaluation.models import Rehearsal, ToolCall
 from evaluation.protocol.session import COVERED, IntentState
+from evaluation.rehearsals.calls import calls_made
+from evaluation.rehearsals.rules import RuleOutcome, rule_outcomes
 from evaluation.rehearsals.turns import IntentDecision, decisions_from_json, progress_of
 from evaluation.transcripts.passages import highlight_markdown
 from evaluation.transcripts.session import CallView, call_view
 from evaluation.workspaces.files import FileRow, changed_files, file_rows, sizes_of
+from studio.domain.app_changes import RecordChange, net_changes
 from studio.domain.task import HiddenIntent, TaskSpec
 
 
@@ -42,6 +45,7 @@ class RehearsalTurn:
     resolved: tuple[tuple[int, str, str], ...]
     """Index, status and text of each intent resolved in this turn."""
     decisions: tuple[DecisionView, ...] = ()
+    app_changes: tuple[RecordChange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,11 @@ class RehearsalTranscript:
     covered: int
     proc: float | None
     """For this task alone; a pilot also counts the tasks it depends on."""
+    made: tuple[CallView, ...] = ()
+    """Calls of the person in the assistant's seat, before the turn's reply."""
+    app_changes: tuple[RecordChange, ...] = ()
+    """By all calls so far."""
+    rules: tuple[RuleOutcome, ...] = ()
 
     @property
     def open(self) -> tuple[RehearsalIntent, ...]:
@@ -130,6 +139,9 @@ def load_transcript(row: Rehearsal) -> RehearsalTranscript:
         counts=tuple((status, count[status]) for status in ("completed", "inferred", "provided", "open")),
         covered=covered,
         proc=covered / len(intents) if intents else None,
+        made=tuple(call_view(ToolCall(**call), {}) for call in row.current_turn.get("calls", ())),
+        app_changes=tuple(net_changes(effect for call in calls_made(row) for effect in call.get("effects", ()))),
+        rules=rule_outcomes(row, task),
     )
 
 
@@ -160,4 +172,5 @@ def _turn(document: Mapping[str, Any], task: TaskSpec, before: Mapping[str, str]
             DecisionView(f"{number}-{index}", index, number, decision, f"{number}-{index}" in located)
             for index, decision in sorted(decided.items())
         ),
+        app_changes=tuple(net_changes(effect for call in reply["calls"] for effect in call.get("effects", ()))),
     )

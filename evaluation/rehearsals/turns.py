@@ -101,26 +101,37 @@ def reply_document(reply: AgentReply, milliseconds: int = 0) -> dict[str, Any]:
         "note": reply.note,
         "tokens": reply.tokens.total,
         "milliseconds": milliseconds,
-        "calls": [
-            {
-                "name": call.name,
-                "arguments": dict(call.arguments),
-                "result": call.result,
-                "ok": call.ok,
-                "milliseconds": int(call.seconds * 1000),
-            }
-            for call in reply.tool_calls
-        ],
+        "calls": [call_document(call) for call in reply.tool_calls],
     }
     return dict(storable(document))
 
 
-def reply_of(document: Mapping[str, Any]) -> AgentReply:
-    calls = tuple(
-        ToolRecord(call["name"], call["arguments"], call["result"], call["ok"], call["milliseconds"] / 1000)
-        for call in document["calls"]
+def call_document(call: ToolRecord) -> dict[str, Any]:
+    return {
+        "name": call.name,
+        "arguments": dict(call.arguments),
+        "result": call.result,
+        "ok": call.ok,
+        "milliseconds": int(call.seconds * 1000),
+        "changes": list(call.changes),
+        "effects": [dict(effect) for effect in call.effects],
+    }
+
+
+def call_of(document: Mapping[str, Any]) -> ToolRecord:
+    return ToolRecord(
+        document["name"],
+        document["arguments"],
+        document["result"],
+        document["ok"],
+        document["milliseconds"] / 1000,
+        tuple(document.get("changes", ())),
+        effects=tuple(document.get("effects", ())),
     )
-    return AgentReply(document["text"], calls, note=document["note"])
+
+
+def reply_of(document: Mapping[str, Any]) -> AgentReply:
+    return AgentReply(document["text"], tuple(map(call_of, document["calls"])), note=document["note"])
 
 
 def turn_document(

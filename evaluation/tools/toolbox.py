@@ -43,6 +43,10 @@ class Toolbox:
         return [*self._shown, *self._late]
 
     @property
+    def tools(self) -> Sequence[Tool]:
+        return tuple(self._tools.values())
+
+    @property
     def found(self) -> Sequence[str]:
         return self._finder.found if self._finder else ()
 

@@ -104,6 +104,8 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("task-review", tasks[1], "reviewer"),
         Shot("rehearse", f"{tasks[2]}rehearse/", "author"),
         Shot("rehearsal", paths.rehearsal, "author"),
+        Shot("rehearsal-tools", f"{paths.rehearsal}tools/?tool=write_file", "author"),
+        Shot("rehearsal-mail", f"{paths.rehearsal}mail/", "author"),
         Shot("activity", f"{tasks[2]}activity/"),
         Shot("versions", f"{tasks[0]}versions/"),
         Shot("version", f"{tasks[0]}versions/1/"),

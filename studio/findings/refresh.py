@@ -20,6 +20,8 @@ from studio.findings.grader_keys import request_reports
 from studio.findings.opinions import read_opinions, request_opinions
 from studio.models import Blob, CheckedTask, Finding, GraderScript, Persona, ScriptReport, Task
 
+MAX_APP_BYTES = 300_000
+"""Of the data of one app that the checks look into."""
 MAX_TEXT_BYTES = 60_000
 """The checks read at most 40,000 characters of a file, and skip longer ones."""
 MAX_SCRIPT_BYTES = 800_000
@@ -107,9 +109,12 @@ def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]
 
 
 def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
-    """Contents of the episodes' small text files, skills and grader scripts in use, by sha256. One query."""
+    """Contents of the episodes' small text files, skills, app data and grader scripts in use, by sha256. One query."""
     episodes = list(episodes)
     wanted = {file.sha256 for episode in episodes for file in _files(episode) if file.size <= MAX_TEXT_BYTES}
+    wanted |= {
+        file.sha256 for episode in episodes for file in episode.persona.app_data.values() if file.size <= MAX_APP_BYTES
+    }
     wanted |= {script.sha256 for script in _scripts_in_use(episodes) if script.size <= MAX_SCRIPT_BYTES}
     texts = _texts.get_many(wanted)
     if missing := [sha256 for sha256 in wanted if sha256 not in texts]:

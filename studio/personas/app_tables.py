@@ -27,6 +27,11 @@ class AppTableError(Exception):
         self.flaws = tuple(flaws)
 
 
+MAX_NAMES = 3_000
+"""Of records that are offered while somebody writes a task."""
+LONGEST_NAME = 100
+
+
 @dataclass(frozen=True)
 class AppRecords:
     """One table of an app, and the app's other data."""
@@ -70,6 +75,23 @@ def load_records(persona: Persona, app: str, table: str) -> AppRecords:
     data = json.loads(content) if content and not card.error else {}
     records = numbered(declared, data.get(table, []))
     return AppRecords(app, card.title, declared, tables, {**data, table: records}, tuple(records), card.error)
+
+
+def record_names(persona: Persona) -> list[tuple[str, str]]:
+    """Names of the records that the persona's apps hold, with what each is: (“Shopping”, “Simple Note note”)."""
+    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
+    stored = Blob.objects.read([file.sha256 for file in spec.app_data.values()])
+    found: dict[tuple[str, str], None] = {}
+    for app, file in spec.app_data.items():
+        content = stored.get(file.sha256, b"")
+        card = read_app(app, content)
+        data = {} if card.error or not declared_tables(app) else json.loads(content)
+        for table in declared_tables(app):
+            what = f"{card.title} {table.noun}"
+            for record in data.get(table.name, ()):
+                if name := _spoken_name(table, record):
+                    found[name, what] = None
+    return list(found)[:MAX_NAMES]
 
 
 def edit_records(
@@ -138,6 +160,19 @@ def _with_table(found: AppRecords, records: Sequence[Record]) -> dict[str, Any]:
     if records:
         data[found.table.name] = list(records)
     return data
+
+
+def _spoken_name(table: DeclaredTable, record: Mapping[str, Any]) -> str:
+    """The name people would write; empty for records that have none."""
+    if isinstance(first := record.get("first_name"), str) and first:
+        return f"{first} {record.get('last_name') or ''}".strip()
+    column = table.columns[0] if table.columns else ""
+    if column == table.key.name:  # an account by its username; the next column is its password
+        return ""
+    name = record.get(column)
+    referring = {field.name for field in table.fields if field.refers or field.shape != "text"}
+    usable = isinstance(name, str) and column not in referring and len(name) <= LONGEST_NAME and "\n" not in name
+    return str(name).strip() if usable else ""
 
 
 def _choices(table: DeclaredTable, records: Any) -> list[tuple[str, str]]:

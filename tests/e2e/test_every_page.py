@@ -44,7 +44,7 @@ ACTIONS = (  # redirect to a page
 )
 PARTS = (  # of pages
     "preview file_add signal file_syntax check autosave profile_autosave skill_autosave script_autosave destinations "
-    "app_export"
+    "app_export app_names"
 )
 OTHER_APPS = (  # actions, parts and files
     "evaluation:benchmark_budget evaluation:pilot_budget evaluation:pilot_estimate evaluation:pilot_cancel "

@@ -29,6 +29,9 @@ document.addEventListener("submit", (event) => {
   if (event.target.matches("[data-send]")) return; // kept until the turn is over: the server may ask to sign in first
   for (const field of event.target.querySelectorAll("textarea")) sessionStorage.removeItem(nameOf(field));
 });
+let stays = false; // on the way to the tools and back, the text is safe above
+for (const link of document.querySelectorAll("[data-stays]")) link.addEventListener("click", () => (stays = true));
+document.addEventListener("studio:leaving", (event) => stays && event.preventDefault());
 const cover = document.querySelector("[data-cover]");
 if (cover) {
   cover.checked = localStorage.getItem("rehearsal-cover") === "yes";

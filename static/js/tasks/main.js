@@ -11,6 +11,7 @@ import "./review.js";
 import "./uploads.js";
 import "./files.js";
 import "./references.js";
+import "./records.js";
 import "./signal.js";
 import "../shared/tool_picker.js";
 import "./assistance.js";

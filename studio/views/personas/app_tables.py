@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -30,6 +30,7 @@ from studio.personas.app_tables import (
     edit_records,
     load_records,
     merge_records,
+    record_names,
     save_table,
 )
 from studio.views.pages import page_of
@@ -136,6 +137,14 @@ def export_table(request: SignedInRequest, slug: str, user_id: str, app: str, ta
     text = write_csv(found.table, found.records) if kind == "csv" else write_json(found.records)
     mark = "\ufeff" if kind == "csv" else ""  # spreadsheets take the text for UTF-8
     return download(f"{app}-{table}.{kind}", (mark + text).encode())
+
+
+@login_required
+@require_safe
+def names(request: SignedInRequest, slug: str, user_id: str) -> JsonResponse:
+    """Records of the apps, for those who write about them."""
+    persona = access.find_persona(request.user, slug, user_id)
+    return JsonResponse({"records": record_names(persona)})
 
 
 def _find(request: SignedInRequest, slug: str, user_id: str, app: str, table: str) -> tuple[Persona, AppRecords]:

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from studio.models import Persona, Role
 from studio.personas.app_data import save_app_data
-from tests.factories import BenchmarkFactory, a_persona, member
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of
 from tests.studio.personas.test_app_data import NOTES, data_of
@@ -197,3 +197,25 @@ def test_tables_are_downloaded_as_csv_and_json(desk: SimpleNamespace):
 
 def test_unknown_table_is_not_found(desk: SimpleNamespace):
     assert desk.client.get(url(desk, table="tokens")).status_code == 404
+
+
+def test_records_are_offered_by_the_names_people_write_and_passwords_never(desk: SimpleNamespace):
+    contacts = [{"owner": "1", "first_name": "Denise", "last_name": "Maldonado", "phone_number": "415"}]
+    save_app_data(desk.persona, "phone", json.dumps({"contacts": contacts}), by=desk.author)
+
+    answer = desk.client.get(reverse("studio:app_names", args=[desk.benchmark.slug, "baker"]))
+
+    assert answer.json()["records"] == [
+        ["Denise Maldonado", "Phone contact"],
+        ["Flour <b>order</b>", "Simple Note note"],
+        ["Rye", "Simple Note note"],
+    ]
+
+
+def test_finding_about_a_record_goes_once_the_app_holds_it(desk: SimpleNamespace):
+    task = a_task(desk.persona, by=desk.author, initial_request="Read me the note “Oats”, please.")
+    assert task.findings.filter(rule="request-unknown-record").exists()
+
+    desk.client.post(url(desk), new_note(grid(desk), owner="ada@example.com", title="Oats"))
+
+    assert not task.findings.filter(rule="request-unknown-record").exists()

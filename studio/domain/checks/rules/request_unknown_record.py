@@ -1,6 +1,7 @@
 import re
 from collections.abc import Iterator
 
+from studio.domain.checks.app_records import app_text, named_records, people_to_reach
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.records import available_tools, findable_text, message_subjects, record_numbers
 from studio.domain.checks.rule import CheckContext, Flaw, rule
@@ -9,25 +10,37 @@ from studio.domain.task import TaskSpec
 
 @rule("request-unknown-record", "hint", across_tasks=True)
 def request_unknown_record(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """An order, ticket or message that the request wants looked up is in a file, a signal or an earlier session (paper,
-    Table 9). Silent if an application may hold it, or a file cannot be read here."""
-    if any("__" in tool for tool in available_tools(task, context)):
-        return
-    wanted = [*record_numbers(task.initial_request), *message_subjects(task.initial_request)]
+    """An order, ticket, message, playlist or contact that the request wants is in an app's data, a file, a signal or an
+    earlier session (paper, Table 9). Silent if an application has no data here, or a file cannot be read."""
+    tools = available_tools(task, context)
+    request = task.initial_request
+    wanted = [*record_numbers(request), *message_subjects(request)]
+    held = ""
+    if any("__" in tool for tool in tools):
+        of_apps = app_text(tools, context)
+        if of_apps is None:
+            return
+        held = of_apps
+        wanted += [*named_records(request), *people_to_reach(request)]
     findable = findable_text(task, context) if wanted else None
     if findable is None:
         return
-    normalized = _normalized(findable)
-    for span in wanted:
-        if _normalized(span.text) not in normalized:
+    normalized = _normalized(f"{findable}\n{held}")
+    for text in dict.fromkeys(span.text for span in wanted):
+        if _normalized(text) not in normalized:
             yield Flaw(
                 "initial_request",
-                f"The request mentions {quote(span.text)}, which is in nothing the agent can access.",
+                f"The request mentions {quote(text)}, which is in nothing the agent can access.",
                 (
+                    "Add it to the app’s data, a file or the signal, mention one that exists, or say "
+                    "what the agent needs to know about it."
+                )
+                if held
+                else (
                     "Add it to a file or the signal, mention one that exists, or say "
                     "what the agent needs to know about it."
                 ),
-                passage=span.text,
+                passage=text,
             )
 
 

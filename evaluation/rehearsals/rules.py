@@ -1,0 +1,44 @@
+"""The rules of a task decided on a rehearsal, as on an agent's session (strict scoring). Nothing is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluation.grading.rule import FINAL_ONLY, RuleError, RuleEvidence, check_rule
+from evaluation.models import Rehearsal
+from evaluation.protocol.participants import ToolRecord
+from evaluation.rehearsals.turns import call_of
+from evaluation.workspaces.snapshots import manifest_reader
+from studio.domain.task import TaskSpec
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    criterion: str
+    met: bool | None
+    """None: the rule is incomplete."""
+    reason: str
+
+
+def rule_outcomes(row: Rehearsal, task: TaskSpec) -> tuple[RuleOutcome, ...]:
+    """After the finished turns; none before the first. Grader scripts are not run."""
+    items = [(item.criterion, item.rule) for item in task.checklist if item.grader == "rule" and item.rule is not None]
+    rules = [rule for _, rule in items]
+    turns: list[RuleEvidence] = []
+    made: list[ToolRecord] = []
+    for turn in row.turns:
+        made += map(call_of, turn["reply"]["calls"])
+        read = manifest_reader(turn["manifest"])
+        turns.append(RuleEvidence(turn["reply"]["text"], tuple(made), read, tuple(made), rules))
+    if not turns:
+        return ()
+    outcomes = []
+    for criterion, rule in items:
+        try:
+            results = [check_rule(rule, seen) for seen in (turns[-1:] if rule.kind in FINAL_ONLY else turns)]
+        except RuleError as error:
+            outcomes.append(RuleOutcome(criterion, None, str(error)))
+            continue
+        result = next((result for result in results if result.met), results[-1])
+        outcomes.append(RuleOutcome(criterion, result.met, result.reason))
+    return tuple(outcomes)

@@ -1,0 +1,163 @@
+"""Tools of a person in the assistant's seat: each as a form, and mail as a mailbox."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from evaluation.models import Rehearsal
+from evaluation.rehearsals.calls import access_token, accounts_of, make_call, offered_tools
+from evaluation.rehearsals.lifecycle import RehearsalError
+from evaluation.rehearsals.mailbox import APP, THREADS_SHOWN, load_mailbox, mail_tools
+from evaluation.rehearsals.tool_forms import ToolField, fields_of, read_arguments
+from evaluation.rehearsals.transcript import load_transcript
+from evaluation.views.rehearsals import find_own_rehearsal
+from studio.access import SignedInRequest
+from studio.domain.app_data import record_kinds
+from studio.domain.tool_names import WORKSPACE, bare_tool_name, tool_domain, tool_label
+
+PREFIX = "arg."
+FieldRow = tuple[ToolField, str, str]
+"""A field, what stands in it and what is wrong with it."""
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def tools(request: SignedInRequest, pk: int) -> HttpResponse:
+    """POST makes the call that a form asks for."""
+    row = find_own_rehearsal(request, pk)
+    offered = _offered(row)
+    name = request.POST.get("tool", "") or request.GET.get("tool", "")
+    errors, answer = _call(request, row, offered, name) if request.method == "POST" else ({}, None)
+    if answer is not None:
+        return answer
+    tool = offered.get(name)
+    titles = {app: card.title for app, card in record_kinds().items()} | {WORKSPACE: "Files and the web"}
+    groups: dict[str, list[tuple[str, str, str]]] = {}
+    for each in offered.values():
+        domain = tool_domain(each.name)
+        groups.setdefault(titles.get(domain, domain), []).append((each.name, tool_label(each.name), each.description))
+    app = tool_domain(name)
+    context = _context(request, row, errors) | {
+        "groups": groups.items(),
+        "tool": tool,
+        "title": tool_label(name) if tool else "",
+        "app_title": titles.get(app, app),
+        "fields": _fields(row, name, fields_of(tool), request.POST, errors) if tool else (),
+        "accounts": accounts_of(row, app) if bare_tool_name(name) == f"{app}__login" else (),
+        "mail": bool(mail_tools(offered)),
+    }
+    return render(request, "evaluation/rehearsals/tools.html", context, status=422 if errors else 200)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def mail(request: SignedInRequest, pk: int) -> HttpResponse:
+    """POST makes the call that its form asks for, with the token of the last log-in."""
+    row = find_own_rehearsal(request, pk)
+    offered = _offered(row)
+    own = mail_tools(offered)
+    name = request.POST.get("tool", "")
+    errors, answer = _call(request, row, offered, name) if request.method == "POST" else ({}, None)
+    if answer is not None:
+        return answer
+    box = load_mailbox(row, own, request.GET.get("folder", ""))
+    written = _writing(request, box.thread)
+    form = own.get(bare_tool_name(name) if errors else written)
+    hidden = ("access_token", "email_id", "email_thread_id")
+    values = {**_answered(written, box.thread), **{key: request.POST[key] for key in request.POST}}
+    login = own.get(f"{APP}__login")
+    context = _context(request, row, errors) | {
+        "box": box,
+        "bound": bool(own),
+        "login": login.name if login else "",
+        "login_fields": _fields(row, login.name, fields_of(login), request.POST, errors) if login else (),
+        "form": form if box.token else None,
+        "form_title": tool_label(form.name) if form else "",
+        "fields": _fields(row, form.name, fields_of(form), values, errors) if form else (),
+        "hidden": hidden,
+        "open_thread": own[f"{APP}__show_thread"].name if f"{APP}__show_thread" in own else "",
+        "can_send": f"{APP}__send_email" in own,
+        "can_reply": f"{APP}__reply_to_email" in own,
+        "can_forward": f"{APP}__forward_email_thread" in own,
+        "threads_shown": THREADS_SHOWN,
+        "query": f"?folder={box.folder}",
+    }
+    return render(request, "evaluation/rehearsals/mail.html", context, status=422 if errors else 200)
+
+
+def _call(
+    request: SignedInRequest, row: Rehearsal, offered: Mapping[str, Any], name: str
+) -> tuple[dict[str, str], HttpResponse | None]:
+    """What is wrong with the form, or the page that shows the call's result."""
+    tool = offered.get(name)
+    if tool is None:
+        return {"tool": "The assistant does not have this tool."}, None
+    typed = {key.removeprefix(PREFIX): value for key, value in request.POST.items() if key.startswith(PREFIX)}
+    arguments, errors = read_arguments(tool, typed)
+    if errors:
+        return errors, None
+    try:
+        make_call(row.pk, name, arguments)
+    except RehearsalError as error:
+        row.refresh_from_db()
+        return {error.field or "tool": str(error)}, None
+    if request.resolver_match and request.resolver_match.url_name == "rehearsal_mail":
+        folder = request.GET.get("folder", "inbox")
+        return {}, redirect(f"{reverse('evaluation:rehearsal_mail', args=[row.pk])}?folder={folder[:20]}#thread")
+    return {}, redirect(f"{reverse('evaluation:rehearsal_tools', args=[row.pk])}?tool={name}#result")
+
+
+def _offered(row: Rehearsal) -> dict[str, Any]:
+    return offered_tools(row) if row.seat == Rehearsal.Seat.AGENT else {}
+
+
+def _context(request: SignedInRequest, row: Rehearsal, errors: Mapping[str, str]) -> dict[str, Any]:
+    task = row.revision.task
+    request.room = "benchmarks"
+    transcript = load_transcript(row)
+    return {
+        "rehearsal": row,
+        "task": task,
+        "persona": task.episode.persona,
+        "benchmark": task.episode.persona.benchmark,
+        "transcript": transcript,
+        "errors": errors,
+        "last": transcript.made[-1] if transcript.made else None,
+        "may_call": row.seat == Rehearsal.Seat.AGENT and row.state in (Rehearsal.State.YOURS, Rehearsal.State.STOPPED),
+    }
+
+
+def _fields(
+    row: Rehearsal, name: str, fields: list[ToolField], typed: Mapping[str, Any], errors: Mapping[str, str]
+) -> list[FieldRow]:
+    token = access_token(row, tool_domain(name))
+    return [
+        (
+            field,
+            str(typed.get(f"{PREFIX}{field.name}", token if field.name == "access_token" else "")),
+            errors.get(field.name, ""),
+        )
+        for field in fields
+    ]
+
+
+def _writing(request: SignedInRequest, thread: Mapping[str, Any] | None) -> str:
+    """The tool that the address asks for."""
+    for name, tool in (("compose", "send_email"), ("reply", "reply_to_email"), ("forward", "forward_email_thread")):
+        if name in request.GET and (thread or name == "compose"):
+            return f"{APP}__{tool}"
+    return ""
+
+
+def _answered(tool: str, thread: Mapping[str, Any] | None) -> dict[str, str]:
+    emails = thread.get("email_ids") if thread else None
+    if thread is None or not emails:
+        return {}
+    return {f"{PREFIX}email_id": str(emails[-1]), f"{PREFIX}email_thread_id": str(thread.get("email_thread_id", ""))}

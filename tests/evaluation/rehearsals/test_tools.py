@@ -1,0 +1,172 @@
+"""Tools in the assistant's seat: forms from what they declare, calls as an agent makes them, mail as a mailbox."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+
+from evaluation.models import ModelEndpoint, Rehearsal
+from evaluation.rehearsals import lifecycle
+from evaluation.rehearsals.calls import make_call, offered_tools
+from evaluation.rehearsals.lifecycle import RehearsalError, start_rehearsal
+from evaluation.rehearsals.tool_forms import fields_of, read_arguments
+from evaluation.rehearsals.transcript import load_transcript
+from evaluation.rehearsals.work import work_on
+from studio.domain.base import FileRef
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import ChecklistItem, ExactCheck
+from studio.models import Blob, Task
+from tests.evaluation.builders import benchmark_of, endpoint, intents, task
+from tests.evaluation.factories import person
+
+pytestmark = pytest.mark.django_db
+MAIL = {
+    "accounts": [{"username": "ada@example.com", "password": "mail-of-ada"}, {"username": "noor@example.com"}],
+    "emails": [
+        {
+            "sender": "noor@example.com",
+            "recipients": ["ada@example.com"],
+            "subject": "Agenda <b>Thursday</b>",
+            "body": "Two points, please.",
+            "sent_at": "2026-04-10T16:20:00",
+        }
+    ],
+}
+PRE = "mcp_appworld_"
+TOOLS = ("login", "show_inbox_threads", "show_thread", "reply_to_email", "send_email", "mark_thread_starred")
+RULES = (
+    ChecklistItem(
+        uid="1",
+        criterion="A reply was sent.",
+        grader="rule",
+        rule=ExactCheck(kind="tool_called", tool="gmail__reply_to_email", arguments={"email_id": 1}),
+    ),
+    ChecklistItem(
+        uid="2",
+        criterion="Nothing else was changed.",
+        grader="rule",
+        rule=ExactCheck(kind="nothing_else_changed"),
+    ),
+    ChecklistItem(
+        uid="3",
+        criterion="A mail was sent.",
+        grader="rule",
+        rule=ExactCheck(kind="tool_called", tool="gmail__send_email"),
+    ),
+)
+
+
+@pytest.fixture
+def row(client: Client) -> Rehearsal:
+    content = json.dumps(MAIL).encode()
+    [sha] = Blob.objects.store([content])
+    persona = PersonaSpec(
+        user_id="clerk",
+        tools=tuple(f"{PRE}gmail__{name}" for name in TOOLS),
+        files=(FileRef(path="apps/gmail.json", sha256=sha, size=len(content)),),
+    )
+    benchmark = benchmark_of(task("a", intents=intents("Name the fee."), checklist=RULES), persona=persona)
+    author = person(benchmark, "author")
+    client.force_login(author)
+    endpoint("scripted-user")
+    judge = ModelEndpoint.objects.get(name="scripted-user")
+    return start_rehearsal(
+        Task.objects.get(episode__persona__benchmark=benchmark), by=author, seat="agent", judge=judge
+    )
+
+
+def token_of(row: Rehearsal) -> str:
+    make_call(row.pk, f"{PRE}gmail__login", {"username": "ada@example.com", "password": "mail-of-ada"})
+    row.refresh_from_db()
+    return json.loads(row.current_turn["calls"][-1]["result"])["response"]["access_token"]
+
+
+def call(client: Client, row: Rehearsal, page: str, tool: str, **arguments: str):
+    form = {"tool": f"{PRE}gmail__{tool}"} | {f"arg.{name}": value for name, value in arguments.items()}
+    return client.post(f"/rehearsals/{row.pk}/{page}/", form, follow=True)
+
+
+def test_form_of_a_tool_marks_what_is_needed_and_says_what_is_wrong_beside_the_field(client: Client, row: Rehearsal):
+    page = client.get(f"/rehearsals/{row.pk}/tools/?tool={PRE}gmail__reply_to_email").content.decode()
+    assert 'name="arg.email_id"' in page and "Reply to an email, in its thread." in page
+    assert "To everybody in it, instead of its sender alone." in page
+
+    answer = call(client, row, "tools", "reply_to_email", email_id="first", body=" ", access_token="x")
+
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert 'id="arg-email_id-error" role="alert">Write a whole number.' in page
+    assert 'id="arg-body-error" role="alert">This is needed.' in page
+    assert 'value="first"' in page
+    row.refresh_from_db()
+    assert row.current_turn == {}
+
+
+def test_what_the_declaration_forbids_stands_beside_its_field(row: Rehearsal):
+    tool = offered_tools(row)[f"{PRE}gmail__send_email"]
+
+    assert [field.name for field in fields_of(tool) if field.required] == ["email_addresses", "access_token"]
+    values, errors = read_arguments(tool, {"email_addresses": "a@example.com, nobody", "access_token": "x"})
+    assert values["email_addresses"] == ["a@example.com", "nobody"]
+    assert list(errors) == ["email_addresses"]
+
+
+def test_mail_is_read_and_answered_in_a_mailbox_and_the_change_is_shown(client: Client, row: Rehearsal):
+    page = client.get(f"/rehearsals/{row.pk}/mail/").content.decode()
+    assert "Log in" in page and "<code>mail-of-ada</code>" in page
+
+    call(client, row, "mail", "login", username="ada@example.com", password="mail-of-ada")
+    row.refresh_from_db()
+    token = json.loads(row.current_turn["calls"][0]["result"])["response"]["access_token"]
+    page = call(client, row, "mail", "show_inbox_threads", access_token=token).content.decode()
+    assert "Agenda &lt;b&gt;Thursday&lt;/b&gt;" in page
+    page = call(client, row, "mail", "show_thread", access_token=token, email_thread_id="1").content.decode()
+    assert "Two points, please." in page
+    page = client.get(f"/rehearsals/{row.pk}/mail/?reply").content.decode()
+    assert '<input type="hidden" name="arg.email_id" value="1">' in page
+
+    page = call(client, row, "mail", "reply_to_email", access_token=token, email_id="1", body="One").content.decode()
+
+    assert "email “Re: Agenda &lt;b&gt;Thursday&lt;/b&gt;” added" in page
+    assert "4 calls in this turn" in page
+
+
+def test_calls_belong_to_the_turn_and_rules_see_them(row: Rehearsal, scripted):
+    token = token_of(row)
+    make_call(row.pk, f"{PRE}gmail__reply_to_email", {"email_id": 1, "body": "One", "access_token": token})
+    make_call(row.pk, f"{PRE}gmail__show_thread", {"email_thread_id": 9, "access_token": token})
+
+    lifecycle.submit_reply(row.pk, "I have answered. The fee is named.")
+    work_on(row.pk)
+
+    row.refresh_from_db()
+    assert [(call["name"].removeprefix(PRE), call["ok"]) for call in row.turns[0]["reply"]["calls"]] == [
+        ("gmail__login", True), ("gmail__reply_to_email", True), ("gmail__show_thread", False),
+    ]  # fmt: skip
+    assert row.current_turn == {}
+    transcript = load_transcript(row)
+    assert [(outcome.criterion, outcome.met) for outcome in transcript.rules] == [
+        ("A reply was sent.", True), ("Nothing else was changed.", True), ("A mail was sent.", False),
+    ]  # fmt: skip
+    assert next((change.noun, change.kind) for change in transcript.turns[0].app_changes) == ("email", "added")
+
+
+def test_a_refused_call_changes_nothing_and_is_stored_as_an_agent_would_read_it(row: Rehearsal):
+    before = dict(row.apps)
+    make_call(row.pk, f"{PRE}gmail__send_email", {"email_addresses": ["a@example.com"], "access_token": "stolen"})
+
+    row.refresh_from_db()
+    [stored] = row.current_turn["calls"]
+    assert (stored["ok"], json.loads(stored["result"])["response"]["status"]) == (False, 401)
+    assert row.apps == before
+
+
+def test_tools_are_not_used_out_of_turn(client: Client, row: Rehearsal):
+    lifecycle.end_rehearsal(row.pk)
+
+    with pytest.raises(RehearsalError, match="over"):
+        make_call(row.pk, f"{PRE}gmail__login", {"username": "a", "password": "b"})
+    assert call(client, row, "tools", "login", username="a", password="b").status_code == 422
+    assert call(client, row, "tools", "delete_draft").status_code == 422
