@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from evaluation.tools.apps import World, bound_tools
-from evaluation.tools.apps.catalog import APPS, PREFIX, api_of
+from evaluation.tools.apps.catalog import APPS, api_of
 from evaluation.tools.toolbox import Toolbox
+from studio.domain.tool_names import APP_PREFIX, bare_tool_name
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -37,7 +38,7 @@ def app_tool_names(bound: Iterable[str]) -> list[str]:
 
 
 def without_prefix(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(name.removeprefix(PREFIX) for name in names))
+    return list(dict.fromkeys(bare_tool_name(name) for name in names))
 
 
 class _Worlds:
@@ -58,7 +59,7 @@ class _Worlds:
 
     def name(self, given: str) -> str:
         """Published benchmarks write the names with and without the prefix; a client may call either."""
-        other = given.removeprefix(PREFIX) if given.startswith(PREFIX) else PREFIX + given
+        other = bare_tool_name(given) if given.startswith(APP_PREFIX) else APP_PREFIX + given
         return other if given not in self.listed and other in self.listed else given
 
 
