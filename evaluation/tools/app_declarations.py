@@ -23,7 +23,9 @@ SHAPES: dict[Any, Shape] = {str: "text", int: "number", float: "amount", bool: "
 
 
 def app_declarations() -> dict[str, AppDeclaration]:
-    return {name: AppDeclaration(partial(_app_card, name), _tables(name), partial(_flaws, name)) for name in APPS}
+    return {
+        name: AppDeclaration(partial(_app_card, name), partial(_tables, name), partial(_flaws, name)) for name in APPS
+    }
 
 
 def _app_card(name: str, content: bytes | None) -> AppCard:
@@ -63,6 +65,7 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
+@cache
 def _tables(name: str) -> tuple[DeclaredTable, ...]:
     state, views = APPS[name].state_type(), APPS[name].view.tables
     names = [*views, *(table for table in state.tables if table not in views and table not in HIDDEN)]

@@ -65,8 +65,8 @@ class AppDeclaration:
     """What the evaluation package knows of an app."""
 
     read: Callable[[bytes | None], AppCard]
-    tables: tuple[DeclaredTable, ...]
-    """Those that people edit, the ones they see first."""
+    tables: Callable[[], tuple[DeclaredTable, ...]]
+    """Those that people edit, the ones they see first; made when first asked for."""
     check: Callable[[Mapping[str, Any]], list[RecordFlaw]]
     """Flaws of records in the app's data, all of them, by row and column."""
 
@@ -94,7 +94,7 @@ def record_kinds() -> dict[str, AppCard]:
 
 def declared_tables(app: str) -> tuple[DeclaredTable, ...]:
     """None of an app there is not, and of the clock."""
-    return _apps[app].tables if app in _apps else ()
+    return _apps[app].tables() if app in _apps else ()
 
 
 def check_records(app: str, data: Mapping[str, Any]) -> list[RecordFlaw]:
