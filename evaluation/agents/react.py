@@ -22,6 +22,7 @@ from evaluation.llm import (
 )
 from evaluation.protocol.participants import AgentError, AgentReply, Aside, Tokens, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, ToolError, Workspace, World, general_names, toolbox_for
+from evaluation.tools.delegating import Helpers
 from evaluation.tools.journal import told_to
 from evaluation.tools.ringing import ring
 from evaluation.tools.workspace import WorkspaceError
@@ -60,12 +61,14 @@ class ReactAgent:
             self._workspace, used=float(setup.state.get("shell_seconds", 0)), tell=told_to(setup.journal)
         )
         self._helpers: list[AgentReply] = []
+        """What helpers did and no turn counts yet."""
+        self._delegated = Helpers(self._spawn)
         self._tools = toolbox_for(
             Surroundings(
                 self._workspace,
                 self._outbox,
                 asks=self.sends_all,
-                spawn=self._spawn if self.sends_all else None,
+                spawn=self._delegated.spawn if self.sends_all else None,
                 shell=self._shell,
                 corpus=setup.corpus,
             ),
@@ -91,9 +94,12 @@ class ReactAgent:
             self._messages.append(as_chat(event))
             turn.aside.append(Aside("What it had scheduled came due", event.text))
         self._is_new = False
+        self._delegated.begin()
         self._messages.append(as_chat(message))
         try:
             self._act(turn)
+            if not turn.note:
+                self._finish_helpers(turn)
         except BudgetExceededError as error:
             turn.note = str(error)
         if self._messages[-1]["role"] != "assistant":  # the next turn must follow an answer
@@ -131,6 +137,8 @@ class ReactAgent:
         while not (note := self._limit_reached(turn)):
             completion = self._ask(turn)
             if not completion.tool_calls:
+                if self._finish_helpers(turn):
+                    continue
                 turn.note = "" if completion.text.strip() else "The model said nothing."
                 return
             for call in completion.tool_calls:
@@ -193,12 +201,24 @@ class ReactAgent:
             return _tool_message(call, NOT_CALLED)
         record = self._tools.call(call.name, call.arguments)
         turn.records.append(record)
+        self._count_helpers(turn)
+        return _tool_message(call, record.result)
+
+    def _finish_helpers(self, turn: _Turn) -> bool:
+        """Let those in the background work whose answers nobody waited for. False if there are none."""
+        event = self._delegated.finish()
+        if event is None:
+            return False
+        self._count_helpers(turn)
+        self._messages.append(as_chat(event))
+        return True
+
+    def _count_helpers(self, turn: _Turn) -> None:
         for helped in self._helpers:
             turn.records += helped.tool_calls
             turn.tokens += helped.tokens
             self._tokens += helped.tokens
         self._helpers.clear()
-        return _tool_message(call, record.result)
 
     def _spawn(self, task: str) -> str:
         """A helper with the same files and apps works on ``task`` by itself."""

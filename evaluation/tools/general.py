@@ -228,7 +228,8 @@ GENERAL: dict[str, GeneralTool] = {
             "spawn",
             "Spawn Subagent",
             "Give a part of the work to a helper of its own",
-            "Give a task that stands by itself to a helper with your files and apps; its answer is the result.",
+            "Give a task that stands by itself to a helper with your files and apps; its answer is the result. "
+            "In the background, you go on and take the answer later.",
             SpawnSubagent,
             _spawn,
         ),

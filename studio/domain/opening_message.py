@@ -14,6 +14,7 @@ _SIGNALS = {
     "heartbeat": "This is a scheduled check-in; nobody has written to you.",
     "feed": "New entries appeared in a feed you watch.",
     "file_drop": "A file was placed in the workspace.",
+    "helpers": "Helpers that you had started have finished.",
     "schedule": "What you scheduled is due.",
 }
 EVENT_MARK = "[Environment signal: "

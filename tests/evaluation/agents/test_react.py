@@ -415,6 +415,23 @@ def test_helper_works_with_the_same_files_and_its_calls_count(agent: MakeAgent, 
     assert (tmp_path / "n").read_text() == "3"
 
 
+def test_helper_in_the_background_is_heard_before_the_turn_ends(agent: MakeAgent, scenario: SetRules):
+    scenario(
+        {"when": {"request": "Count", "step": 1}, "tool_calls": [call("write_file", path="n", content="3")]},
+        {"when": {"request": "Count"}, "reply": "There are 3."},
+        {"when": {"step": 1}, "tool_calls": [call("spawn", task="Count the files.", background=True)]},
+        {"when": {"step": 2}, "reply": "It is being counted."},
+        {"reply": "Three."},
+    )
+
+    reply = agent().reply("How many?")
+
+    assert reply.text == "Three."
+    assert [record.name for record in reply.tool_calls] == ["spawn", "write_file"]
+    [event] = [each["content"] for each in reply.state["messages"] if "helpers]" in str(each["content"])]
+    assert '"helper-1": "There are 3."' in event
+
+
 @pytest.mark.parametrize("takes_system_events", [True, False])
 def test_an_event_is_sent_by_the_system_or_marked_as_one_where_only_users_are_answered(
     agent: MakeAgent, stub: StubModel, takes_system_events: bool

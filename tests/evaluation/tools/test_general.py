@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from evaluation.tools import Outbox, Surroundings, Toolbox, Workspace, World, reachable_names, toolbox_for
+from evaluation.tools.delegating import Helpers
 from evaluation.tools.general import GENERAL
 from evaluation.tools.schedule import is_calendar
 from studio.domain.tool_catalog import tool_cards
@@ -52,7 +53,7 @@ def outbox() -> Outbox:
 
 @pytest.fixture
 def toolbox(tmp_path: Path, outbox: Outbox) -> Toolbox:
-    around = Surroundings(Workspace(tmp_path), outbox, spawn=lambda task: f"did {task}")
+    around = Surroundings(Workspace(tmp_path), outbox, spawn=Helpers(lambda task: f"did {task}").spawn)
     return toolbox_for(around, [], World(now=datetime(2026, 4, 13, 9, 0)))
 
 
@@ -193,6 +194,14 @@ def test_calendar_expressions_have_five_parts_in_range():
 
 def test_helper_gets_its_task(toolbox: Toolbox):
     assert use(toolbox, "spawn", task="count") == "did count"
+    assert use(toolbox, "spawn", task="add", background=True).startswith("Started helper-1.")
+    assert use(toolbox, "spawn", task="sort", background=True).startswith("Started helper-2.")
+    assert use(toolbox, "spawn", wait_for="helper-2") == "[helper-2]\ndid sort"
+    assert use(toolbox, "spawn", wait_for="all") == "[helper-1]\ndid add"
+    assert use(toolbox, "spawn", wait_for="all") == "No helper is in the background."
+    assert "There is no helper 'x' in the background." in use(toolbox, "spawn", wait_for="x")
+    assert "Say in task what the helper is to do." in use(toolbox, "spawn")
+    assert "not both" in use(toolbox, "spawn", task="a", wait_for="all")
 
 
 def test_tool_without_its_part_is_not_offered(tmp_path: Path):
