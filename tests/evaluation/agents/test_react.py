@@ -415,20 +415,26 @@ def test_helper_works_with_the_same_files_and_its_calls_count(agent: MakeAgent, 
     assert (tmp_path / "n").read_text() == "3"
 
 
-def test_helper_in_the_background_is_heard_before_the_turn_ends(agent: MakeAgent, scenario: SetRules):
-    scenario(
-        {"when": {"request": "Count", "step": 1}, "tool_calls": [call("write_file", path="n", content="3")]},
-        {"when": {"request": "Count"}, "reply": "There are 3."},
-        {"when": {"step": 1}, "tool_calls": [call("spawn", task="Count the files.", background=True)]},
-        {"when": {"step": 2}, "reply": "It is being counted."},
-        {"reply": "Three."},
-    )
+def test_helper_in_the_background_is_heard_before_the_turn_ends(agent: MakeAgent, stub: StubModel):
+    def answer(body: dict[str, Any]) -> Any:
+        said = [str(message["content"]) for message in body["messages"]]
+        if "Count the files." in said:
+            return "There are 3."
+        if any("There are 3." in text for text in said):
+            return "Three."
+        if body["messages"][-1]["role"] == "tool":
+            return "It is being counted."
+        function = {"name": "spawn", "arguments": json.dumps({"task": "Count the files.", "background": True})}
+        calls = [{"id": "1", "type": "function", "function": function}]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
 
-    reply = agent().reply("How many?")
+    stub.agent = answer
+    reply = agent(client=ModelClient(Endpoint("stub", stub.base_url, "stub"))).reply("How many?")
 
     assert reply.text == "Three."
-    assert [record.name for record in reply.tool_calls] == ["spawn", "write_file"]
-    [event] = [each["content"] for each in reply.state["messages"] if "helpers]" in str(each["content"])]
+    assert [record.name for record in reply.tool_calls] == ["spawn"]
+    [event] = [each["content"] for each in reply.state["messages"] if each["role"] == "system"][1:]
+    assert event.startswith("[Environment signal: helpers]")
     assert '"helper-1": "There are 3."' in event
 
 
