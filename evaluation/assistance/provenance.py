@@ -66,6 +66,8 @@ def _scripted_decisions(benchmark: Benchmark) -> QuerySet[ProposalDecision]:
 def scripted_texts(benchmark: Benchmark, tasks: Iterable[int]) -> Iterator[ScriptedText]:
     """In the current version of these tasks; a constant number of queries."""
     wanted = set(tasks)
+    if not wanted:
+        return
     accepted = [
         row
         for row in _scripted_decisions(benchmark)

@@ -6,10 +6,11 @@ and only read when they are shown; all others come from the rules that a release
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
+from django.db import connection
 from django.db.models import F, QuerySet
 
 from evaluation.assistance.provenance import tasks_with_scripted_texts
@@ -27,6 +28,7 @@ from evaluation.releases.readiness import (
     not_piloted,
 )
 from studio.models import Benchmark, Revision, Task, TaskState, TaskSummary
+from studio.reports.statistics import totals_of
 from studio.search.task_filters import read_tasks
 
 
@@ -55,46 +57,78 @@ def blocker_kinds(benchmark: Benchmark) -> list[BlockerKind]:
         .exclude(state=TaskState.RETIRED)
         .order_by("persona__position", "persona__user_id", "position", "name")
     )
-    apart = _tasks_apart(benchmark, tasks)
-    found = find_blockers(load_candidate(benchmark, apart), may_be_empty=tasks.exists())
+    total = totals_of("benchmark", [benchmark.pk])[benchmark.pk]
+    apart = _tasks_apart(benchmark, tasks, errors=total.findings["error"])
+    found = find_blockers(load_candidate(benchmark, apart), may_be_empty=bool(total.tasks))
     rest = [blocker for blocker in found if blocker.code not in (NOT_APPROVED, NOT_PILOTED)]
     kinds = [_listed(code, list(same)) for code, same in groupby(rest, key=lambda blocker: blocker.code)]
     older = {blocker.task_pk: blocker for blocker in found if blocker.code == NOT_PILOTED}
+    piloted = apart - older.keys()
     kinds += [
-        _counted(NOT_APPROVED, tasks.exclude(state__in=RELEASABLE), not_approved),
+        _counted(
+            NOT_APPROVED,
+            tasks.exclude(state__in=RELEASABLE),
+            total.tasks - sum(total.states[state] for state in RELEASABLE),
+            not_approved,
+        ),
         _counted(
             NOT_PILOTED,
-            tasks.exclude(pk__in=apart - older.keys()),
+            tasks.exclude(pk__in=piloted),
+            total.tasks - (tasks.filter(pk__in=piloted).order_by().count() if piloted else 0),
             lambda task: older.get(task.pk) or not_piloted(task),
         ),
     ]
     return sorted((kind for kind in kinds if kind.number), key=lambda kind: (kind.number, kind.code))
 
 
-def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[TaskSummary]) -> set[int]:
-    """Tasks about which more may be said than that they are not approved and not piloted."""
-    graded = Task.objects.filter(episode__persona__benchmark=benchmark).exclude(grader_path="")
-    piloted = list(real_sessions(benchmark).values_list("revision__sha256", flat=True).distinct())
-    newest = Revision.objects.filter(task__episode__persona__benchmark=benchmark, number=F("task__version"))
+def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[TaskSummary], *, errors: int) -> set[int]:
+    """Tasks about which more may be said than that they are not approved and not piloted. ``errors``: open ones in the
+    benchmark."""
+    with connection.cursor() as cursor:
+        cursor.execute(PRESENT, [benchmark.pk] * 4)
+        graded, piloted, elsewhere, scripted = cursor.fetchone()
     return {
-        *tasks.filter(errors__gt=0).order_by().values_list("pk", flat=True),
-        *graded.order_by().values_list("pk", flat=True),
-        *(newest.filter(sha256__in=piloted).order_by().values_list("task", flat=True) if piloted else ()),
-        *(approval.task for approval in unaccepted_approvals(benchmark)),
-        *tasks_with_scripted_texts(benchmark),
+        *(tasks.filter(errors__gt=0).order_by().values_list("pk", flat=True) if errors else ()),
+        *(tasks.exclude(task__grader_path="").order_by().values_list("pk", flat=True) if graded else ()),
+        *(_tasks_piloted(benchmark) if piloted else ()),
+        *(approval.task for approval in (unaccepted_approvals(benchmark) if elsewhere else ())),
+        *(tasks_with_scripted_texts(benchmark) if scripted else ()),
         *missing_tools(benchmark),
     }
+
+
+PRESENT = """SELECT
+    EXISTS (SELECT FROM studio_task t JOIN studio_episode e ON e.id = t.episode_id
+              JOIN studio_persona p ON p.id = e.persona_id WHERE p.benchmark_id = %s AND t.grader_path <> ''),
+    EXISTS (SELECT FROM evaluation_pilot WHERE benchmark_id = %s AND NOT scripted AND imported = ''),
+    EXISTS (SELECT FROM studio_review r JOIN studio_revision v ON v.id = r.revision_id
+              JOIN studio_tasksummary s ON s.task_id = v.task_id JOIN studio_persona p ON p.id = s.persona_id
+             WHERE r.decision = 'approved_elsewhere' AND p.benchmark_id = %s),
+    EXISTS (SELECT FROM evaluation_suggestiondecision d JOIN evaluation_suggestion g ON g.id = d.suggestion_id
+              JOIN studio_tasksummary s ON s.task_id = g.task_id JOIN studio_persona p ON p.id = s.persona_id
+             WHERE g.scripted AND d.taken AND p.benchmark_id = %s)"""
+"""What need be asked about at all: whether there are tasks with grader scripts, pilots that may count, approvals
+elsewhere, and accepted texts of scripted models."""
+
+
+def _tasks_piloted(benchmark: Benchmark) -> Iterable[int]:
+    """Tasks whose newest version a real agent ran."""
+    piloted = list(real_sessions(benchmark).values_list("revision__sha256", flat=True).distinct())
+    newest = Revision.objects.filter(task__episode__persona__benchmark=benchmark, number=F("task__version"))
+    return newest.filter(sha256__in=piloted).order_by().values_list("task", flat=True) if piloted else ()
 
 
 def _listed(code: str, blockers: list[Blocker]) -> BlockerKind:
     return BlockerKind(code, len(blockers), blockers[0].acceptable, blockers.__getitem__)
 
 
-def _counted(code: str, tasks: QuerySet[TaskSummary], blocker_of: Callable[[CandidateTask], Blocker]) -> BlockerKind:
+def _counted(
+    code: str, tasks: QuerySet[TaskSummary], number: int, blocker_of: Callable[[CandidateTask], Blocker]
+) -> BlockerKind:
     def read(part: slice) -> list[Blocker]:
         return [blocker_of(_candidate(task)) for task in read_tasks(tasks.values_list("pk", flat=True)[part])]
 
-    return BlockerKind(code, tasks.order_by().count(), True, read)
+    return BlockerKind(code, number, True, read)
 
 
 def _candidate(task: Task) -> CandidateTask:

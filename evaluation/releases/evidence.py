@@ -75,13 +75,8 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
     A pilot counts for a task if it ran the current revision and graded it with the current script.
     """
     sha256s = {content.sha256 for content in wanted}
-    sessions = [
-        (pilot, sha256, revision)
-        for pilot, sha256, revision in real_sessions(benchmark)
-        .values_list("run__pilot", "revision__sha256", "run__persona_revision")
-        .distinct()
-        if sha256 in sha256s
-    ]
+    played = real_sessions(benchmark).values_list("run__pilot", "revision__sha256", "run__persona_revision").distinct()
+    sessions = [row for row in played if row[1] in sha256s] if wanted else []
     scripts = hashes_at_revision({(revision, paths[sha256]) for _, sha256, revision in sessions if sha256 in paths})
     piloted = [
         (pilot, TaskContent(sha256, scripts[revision, paths[sha256]] if sha256 in paths else ""))
@@ -94,7 +89,7 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
         .select_related("agent", "user_model", "judge")
         .order_by("number")
     )
-    scored = list(refresh_scores(pilots))
+    scored = refresh_scores(pilots) if piloted else []
     return Evidence(
         piloted=frozenset(content for _, content in piloted),
         pilots=tuple(_pilot(pilot) for pilot in scored),

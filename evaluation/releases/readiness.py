@@ -84,7 +84,7 @@ def _unapproved(candidate: ReleaseCandidate) -> Iterable[Blocker]:
 
 def _approved_elsewhere(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     tasks = {task.pk: task for task in candidate.tasks}
-    for approval in unaccepted_approvals(candidate.benchmark):
+    for approval in unaccepted_approvals(candidate.benchmark) if tasks else ():
         task = tasks[approval.task]
         who = f", as {approval.confirmed_by} confirmed on {approval.date}" if approval.confirmed_by else ""
         message = f"{task} was approved elsewhere{who}; nobody has accepted that here."
@@ -129,13 +129,10 @@ def _lacking_tools(candidate: ReleaseCandidate) -> Iterable[Blocker]:
 
 
 def _ungraded(candidate: ReleaseCandidate) -> Iterable[Blocker]:
-    scripts = {
-        (script.persona_id, script.path): script
-        for script in GraderScript.objects.filter(persona__benchmark=candidate.benchmark)
-    }
-    for task in candidate.tasks:
-        if not task.grader_path:
-            continue
+    graded = [task for task in candidate.tasks if task.grader_path]
+    rows = GraderScript.objects.filter(persona__in={task.persona.pk for task in graded})
+    scripts = {(script.persona_id, script.path): script for script in rows}
+    for task in graded:
         persona = task.persona
         script = scripts.get((persona.pk, script_path(persona.user_id, task.grader_path)))
         if script is None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -109,33 +109,31 @@ def activity_feed(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetim
     rows = recent_events(benchmarks)
     if since is not None:
         rows = rows.filter(at__gt=since).exclude(actor=user)
-    narrow = rows.select_related(None).defer(None).only("benchmark", "persona", "task", "actor", "verb")
-    events = list(narrow.select_related("actor")[:MAX_EVENTS])
-    newest: dict[tuple[str, int], Event] = {}
+    narrow = rows.select_related(None).defer(None)
+    events = list(narrow.values_list("pk", "benchmark", "persona", "task", "actor", "verb", named=True)[:MAX_EVENTS])
+    by_subject: dict[tuple[str, int], list[Any]] = {}
     for event in events:
-        newest.setdefault(_subject(event), event)
-    shown = dict(list(newest.items())[:SHOWN])
-    whole = recent_events(benchmarks).in_bulk([event.pk for event in shown.values()])
-    items = grouped(whole.get(event.pk, event) for event in events if _subject(event) in shown)
-    return ActivityFeed(items, since, len(newest) > SHOWN or len(events) == MAX_EVENTS)
+        by_subject.setdefault(_subject(event.benchmark, event.persona, event.task), []).append(event)
+    shown = list(by_subject.values())[:SHOWN]
+    whole = recent_events(benchmarks).in_bulk([same[0].pk for same in shown])
+    actors = User.objects.in_bulk({event.actor for same in shown for event in same if event.actor})
+    items = []
+    for same in shown:
+        if newest := whole.get(same[0].pk):
+            items.append(_item(newest))
+            for event in same:
+                _add_act(items[-1], actors.get(event.actor), event.verb)
+    return ActivityFeed(items, since, len(by_subject) > SHOWN or len(events) == MAX_EVENTS)
 
 
-def _subject(event: Event) -> tuple[str, int]:
-    if event.task_id:
-        return ("task", event.task_id)
-    return ("persona", event.persona_id) if event.persona_id else ("benchmark", event.benchmark_id)
+def _subject(benchmark: int, persona: int | None, task: int | None) -> tuple[str, int]:
+    if task:
+        return ("task", task)
+    return ("persona", persona) if persona else ("benchmark", benchmark)
 
 
-def grouped(events: Iterable[Event]) -> list[ActivityItem]:
-    items: dict[tuple[str, int], ActivityItem] = {}
-    for event in events:
-        key = _subject(event)
-        item = items.get(key)
-        if item is None:
-            item = items[key] = _item(event)
-        name = str(event.actor) if event.actor else "the studio"
-        item.verbs.setdefault(name, Counter())[event.verb] += 1
-    return list(items.values())
+def _add_act(item: ActivityItem, actor: User | None, verb: str) -> None:
+    item.verbs.setdefault(str(actor) if actor else "the studio", Counter())[verb] += 1
 
 
 def describe_verbs(verbs: Counter[str]) -> str:

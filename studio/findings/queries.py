@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, Sum, TextField, When
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, TextField, When
 
 from studio.models import (
     Benchmark,
     ErrorWaiver,
     Finding,
+    PersonaSummary,
     Task,
-    TaskSummary,
     Waiver,
 )
 
@@ -62,8 +62,8 @@ def findings_of(benchmark: Benchmark, *, severity: str = "") -> QuerySet[Finding
 
 
 class OpenFindings:
-    """A benchmark's open findings in the order of ``findings_of``, for a paginator: counted from the tasks' summaries,
-    and only the personas that a slice falls on are read."""
+    """A benchmark's open findings in the order of ``findings_of``, for a paginator: counted from the summaries of
+    personas, and only those that a slice falls on are read."""
 
     def __init__(self, benchmark: Benchmark, severity: str = "") -> None:
         self.benchmark = benchmark
@@ -92,10 +92,9 @@ class OpenFindings:
     @cached_property
     def _by_persona(self) -> list[tuple[int, dict[str, int]]]:
         rows = (
-            TaskSummary.objects.filter(persona__benchmark=self.benchmark)
-            .values_list("persona")
-            .annotate(*(Sum(f"{severity}s") for severity in SEVERITIES))
+            PersonaSummary.objects.filter(persona__benchmark=self.benchmark)
             .order_by("persona__position", "persona__user_id")
+            .values_list("persona", *(f"{severity}s" for severity in SEVERITIES))
         )
         return [(persona, dict(zip(SEVERITIES, numbers, strict=True))) for persona, *numbers in rows]
 

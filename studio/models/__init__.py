@@ -11,7 +11,7 @@ from studio.models.notifications import Digest, Notification, NotificationChoice
 from studio.models.personas import GraderScript, Persona, PersonaFile, Skill, SkillFile, ToolBinding
 from studio.models.review import Assignment, Review
 from studio.models.scripts import ScriptReport
-from studio.models.summaries import TaskSummary
+from studio.models.summaries import PersonaSummary, TaskSummary
 from studio.models.tasks import ChecklistItem, Dependency, HiddenIntent, Task, TaskState
 from studio.models.templates import TaskTemplate, TemplateFile
 from studio.models.versions import Event, PersonaRevision, Revision
@@ -47,6 +47,7 @@ __all__ = [
     "Persona",
     "PersonaFile",
     "PersonaRevision",
+    "PersonaSummary",
     "Review",
     "Revision",
     "Role",

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Deferrable
 from django.urls import reverse
 
+from studio.domain.bounded_cache import cached
 from studio.models.fields import OrderedJSONField
 
 
@@ -38,7 +39,13 @@ class Persona(models.Model):
         return self.name or self.user_id
 
     def get_absolute_url(self) -> str:
-        return reverse("studio:persona", args=[self.benchmark.slug, self.user_id])
+        return persona_address(self.benchmark.slug, self.user_id)
+
+
+@cached(1_000_000)
+def persona_address(slug: str, user_id: str) -> str:
+    """Long pages have hundreds of them."""
+    return reverse("studio:persona", args=[slug, user_id])
 
 
 class ToolBinding(models.Model):

@@ -45,3 +45,36 @@ class TaskSummary(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["persona", "position", "name"], name="summary_in_order")]
+
+
+class PersonaSummary(models.Model):
+    """What a persona's tasks come to: counts and sums of their summaries. Kept like those (migration
+    ``persona_summaries``); a persona that never had a task has none."""
+
+    persona = models.OneToOneField(Persona, on_delete=models.CASCADE, primary_key=True, related_name="summary")
+    tasks = models.PositiveIntegerField(default=0)
+    sessions = models.PositiveIntegerField(default=0)
+    """Placed tasks."""
+    local = models.PositiveIntegerField(default=0)
+    persistent = models.PositiveIntegerField(default=0)
+    rubric = models.PositiveIntegerField(default=0)
+    rule = models.PositiveIntegerField(default=0)
+    files = models.PositiveIntegerField(default=0)
+    errors = models.PositiveIntegerField(default=0)
+    warnings = models.PositiveIntegerField(default=0)
+    hints = models.PositiveIntegerField(default=0)
+    dependencies = models.PositiveIntegerField(default=0)
+    draft = models.PositiveIntegerField(default=0)
+    """Tasks in this state, and in those that follow."""
+    in_review = models.PositiveIntegerField(default=0)
+    changes_requested = models.PositiveIntegerField(default=0)
+    approved = models.PositiveIntegerField(default=0)
+    released = models.PositiveIntegerField(default=0)
+    retired = models.PositiveIntegerField(default=0)
+    categories = models.JSONField(default=dict)
+    """The number of tasks by category (empty: none), and in the next two by what they name."""
+    tools = models.JSONField(default=dict)
+    skills = models.JSONField(default=dict)
+    episode = models.TextField(default="")
+    """The placed tasks that are not retired, in order: each its key, the keys of what it needs with commas, ``signal``
+    unless a message starts it, and the name of its group, separated by ``\\x1f``; tasks by ``\\x1e``."""

@@ -8,11 +8,11 @@ from django.db import models
 from django.db.models import Deferrable, Q
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
-from django.urls import reverse
 
 from studio.domain.task_size import TITLE_LENGTH
 from studio.models.episodes import DependencyGroup, Episode
 from studio.models.fields import OrderedJSONField
+from studio.models.personas import persona_address
 
 
 class TaskState(models.TextChoices):
@@ -89,7 +89,7 @@ class Task(models.Model):
 
     def get_absolute_url(self) -> str:
         persona = self.episode.persona
-        return reverse("studio:task", args=[persona.benchmark.slug, persona.user_id, self.pk])
+        return f"{persona_address(persona.benchmark.slug, persona.user_id)}tasks/{self.pk}/"
 
 
 class HiddenIntent(models.Model):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from django.db.models import Count, F, QuerySet
+from django.db.models import F, QuerySet
 
 from studio.domain.statistics import Figures
 from studio.models import (
@@ -16,7 +17,7 @@ from studio.models import (
     Task,
     TaskState,
 )
-from studio.reports.statistics import summed_tasks
+from studio.reports.statistics import totals_of
 
 
 @dataclass
@@ -43,27 +44,22 @@ class Counts:
 
 
 def persona_counts(personas: Iterable[Persona]) -> dict[int, Counts]:
-    counts = {persona.pk: Counts(personas=1) for persona in personas}
-    _add_tasks(counts, "persona")
+    counts = _counts("persona", [persona.pk for persona in personas])
     _add_scripts(counts, "")
     return counts
 
 
 def benchmark_counts(benchmarks: Iterable[Benchmark]) -> dict[int, Counts]:
-    counts = {benchmark.pk: Counts() for benchmark in benchmarks}
-    numbers = Persona.objects.filter(benchmark__in=counts).order_by().values_list("benchmark").annotate(Count("pk"))
-    for key, number in numbers:
-        counts[key].personas = number
-    _add_tasks(counts, "persona__benchmark")
+    counts = _counts("benchmark", [benchmark.pk for benchmark in benchmarks])
     _add_scripts(counts, "__benchmark")
     return counts
 
 
-def _add_tasks(counts: dict[int, Counts], owner: str) -> None:
-    for key, state, figures, findings in summed_tasks(owner, counts):
-        counts[key].figures += figures
-        counts[key].states[state] += figures.tasks
-        counts[key].findings += findings
+def _counts(owner: Literal["persona", "benchmark"], keys: Iterable[int]) -> dict[int, Counts]:
+    return {
+        key: Counts(total.personas, total.figures, 0, total.states, total.findings)
+        for key, total in totals_of(owner, keys).items()
+    }
 
 
 def _add_scripts(counts: dict[int, Counts], up: str) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.db import connection
 from django.urls import reverse
 from django.utils.http import urlencode
 
 from studio.domain.bounded_cache import cached
 from studio.domain.plan import Gap, PlacedTask, Plan, find_gaps, shape_of_tasks
-from studio.models import Benchmark, Persona
+from studio.models import Benchmark, Persona, PersonaSummary
 from studio.reports.statistics import categories_of, idle_tools
 
 
@@ -39,29 +39,27 @@ class PersonaGaps:
         return [_reported_gap(self.persona, gap, board) for gap in self.found]
 
 
-def gaps_by_persona(benchmark: Benchmark) -> list[PersonaGaps]:
+def personas_of(benchmark: Benchmark) -> list[Persona]:
+    """In order, with what their addresses take."""
     personas = list(benchmark.personas.order_by("position", "user_id").only("name", "user_id", "benchmark"))
-    with connection.cursor() as cursor:
-        cursor.execute(EPISODES, [benchmark.pk])
-        episodes = dict(cursor.fetchall())
+    for persona in personas:
+        persona.benchmark = benchmark
+    return personas
+
+
+def gaps_by_persona(benchmark: Benchmark, personas: Iterable[Persona] | None = None) -> list[PersonaGaps]:
+    """``personas``: those of ``personas_of``, if they were read."""
+    personas = personas_of(benchmark) if personas is None else personas
+    summaries = PersonaSummary.objects.filter(persona__benchmark=benchmark)
+    episodes = dict(summaries.values_list("persona", "episode"))
     plan = benchmark.plan
     found = ((persona, _gaps_of(episodes.get(persona.pk, ""), plan)) for persona in personas)
     return [PersonaGaps(persona, gaps) for persona, gaps in found if gaps]
 
 
-EPISODES = """
-    SELECT s.persona_id, string_agg(concat_ws(E'\\x1f', s.task_id, array_to_string(s.needs, ','),
-             CASE s.trigger_kind WHEN 'user_message' THEN '' ELSE 'signal' END,
-             translate(coalesce(g.name, ''), E'\\x1e\\x1f', '')), E'\\x1e' ORDER BY s.position)
-      FROM studio_tasksummary s JOIN studio_persona p ON p.id = s.persona_id
-      LEFT JOIN studio_dependencygroup g ON g.id = s."group"
-     WHERE p.benchmark_id = %s AND s.position IS NOT NULL AND s.state <> 'retired' GROUP BY s.persona_id"""
-"""The placed tasks of each persona as one text."""
-
-
 @cached(8_000_000)
 def _gaps_of(episode: str, plan: Plan) -> tuple[Gap, ...]:
-    """``episode``: a text of EPISODES. Tasks go by key instead of id, since links contain keys."""
+    """``episode``: as in a persona's summary. Tasks go by key instead of id, since links contain keys."""
     placed = []
     for entry in episode.split("\x1e") if episode else ():
         key, needs, signal, group = entry.split("\x1f")
@@ -111,7 +109,7 @@ def other_gaps(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Repor
                 ReportedGap(
                     f"{persona}: {idle} of {bound} tools {'is' if idle == 1 else 'are'} used by no task.",
                     "Unused tools add distractors for the agent; too many only cost tokens.",
-                    reverse("studio:profile", args=[benchmark.slug, persona.user_id]) + "#tools",
+                    f"{persona.get_absolute_url()}profile/#tools",
                     "Its tools",
                 )
             )

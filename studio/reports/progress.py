@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Case, Count, F, IntegerField, OuterRef, QuerySet, Subquery, Value, When, Window
+from django.db.models import Case, F, IntegerField, OuterRef, QuerySet, Subquery, Value, When, Window
 from django.db.models.functions import RowNumber
 from django.urls import reverse
 
 from studio.models import Benchmark, Event, Persona, Task, TaskState
 from studio.models.statuses import STATUSES
-from studio.reports.statistics import summed_tasks
+from studio.reports.statistics import totals_of
 
 PERSONAS = 20
 """Rows of one grid; further personas are on the benchmark's page."""
@@ -102,15 +102,12 @@ def by_latest_activity(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
 
 
 def progress_of(benchmarks: Sequence[Benchmark]) -> list[BenchmarkProgress]:
-    result = {benchmark.pk: BenchmarkProgress(benchmark) for benchmark in benchmarks}
-    for pk, personas in (
-        Persona.objects.filter(benchmark__in=result).order_by().values_list("benchmark").annotate(Count("pk"))
-    ):
-        result[pk].personas = personas
-    for pk, state, figures, findings in summed_tasks("persona__benchmark", result):
-        result[pk].states[state] = figures.tasks
-        result[pk].errors += findings["error"]
-    return list(result.values())
+    totals = totals_of("benchmark", [benchmark.pk for benchmark in benchmarks])
+    return [
+        BenchmarkProgress(benchmark, personas=total.personas, states=total.states, errors=total.findings["error"])
+        for benchmark in benchmarks
+        for total in [totals[benchmark.pk]]
+    ]
 
 
 def progress_grids(

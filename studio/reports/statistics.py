@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from django.db import connection
-from django.db.models import Count, Func, IntegerField, QuerySet, Sum
+from django.db.models import Count, QuerySet
 
 from studio.domain.skills import one_line_description
 from studio.domain.statistics import Figures
@@ -23,7 +23,7 @@ from studio.models import (
     Persona,
     Skill,
     SkillFile,
-    TaskSummary,
+    TaskState,
     ToolBinding,
 )
 
@@ -54,44 +54,65 @@ class CategoryRow:
     tasks: int
 
 
+@dataclass
+class Totals:
+    """What the tasks of a persona or benchmark come to."""
+
+    personas: int = 0
+    figures: Figures = field(default_factory=Figures)
+    """Without tools and skills, and the checks of grader scripts."""
+    states: Counter[str] = field(default_factory=Counter)
+    findings: Counter[str] = field(default_factory=Counter)
+    """Open ones, by severity."""
+
+    @property
+    def tasks(self) -> int:
+        """Those that are not retired."""
+        return self.figures.tasks - self.states[TaskState.RETIRED]
+
+
+SUMMED = ("tasks", "sessions", "local", "persistent", "rubric", "rule", "dependencies", "files")
+"""In the order of Figures."""
+SEVERITIES = ("error", "warning", "hint")
+COLUMNS = (*SUMMED, *(f"{severity}s" for severity in SEVERITIES), *TaskState.values)
+TOTALS = f"""
+    SELECT p.{{owner}}, count(*), {", ".join(f"coalesce(sum(s.{name}), 0)" for name in COLUMNS)}
+      FROM studio_persona p LEFT JOIN studio_personasummary s ON s.persona_id = p.id
+     WHERE p.{{owner}} = ANY(%s) GROUP BY 1"""  # noqa: S608 - constants
+
+
+def totals_of(owner: Literal["persona", "benchmark"], keys: Iterable[int]) -> dict[int, Totals]:
+    """By key of the persona or benchmark, in one query."""
+    wanted = list(keys)
+    with connection.cursor() as cursor:
+        cursor.execute(TOTALS.format(owner="id" if owner == "persona" else "benchmark_id"), [wanted])
+        rows = {key: (personas, numbers) for key, personas, *numbers in cursor.fetchall()}
+    return {key: _totals(*rows[key]) if key in rows else Totals() for key in wanted}
+
+
+def _totals(personas: int, numbers: Sequence[int]) -> Totals:
+    states = len(SUMMED) + len(SEVERITIES)
+    return Totals(
+        personas,
+        Figures(*numbers[: len(SUMMED)]),
+        +Counter(dict(zip(TaskState.values, numbers[states:], strict=True))),  # without zeros
+        +Counter(dict(zip(SEVERITIES, numbers[len(SUMMED) : states], strict=True))),
+    )
+
+
 def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
     keys = [persona.pk for persona in personas]
     whole: Any = personas.order_by().values("pk") if isinstance(personas, QuerySet) else keys
-    sums = {key: list(numbers) for key, *numbers in _summed(TaskSummary.objects.filter(persona__in=whole), "persona")}
+    sums = totals_of("persona", keys)
     checks = grader_checks(keys, whole)
-    bound: list[dict[int, int]] = [
+    tools, skills = (
         dict(model.objects.filter(persona__in=whole).order_by().values_list("persona").annotate(Count("pk")))
         for model in (ToolBinding, Skill)
-    ]
-    figures = {}
-    for key in keys:
-        tasks, sessions, local, persistent, rubric, rule, files, needed, *_ = sums.get(key) or [0] * 11
-        tools, skills = (numbers.get(key, 0) for numbers in bound)
-        rule += checks[key]
-        figures[key] = Figures(tasks, sessions, local, persistent, rubric, rule, needed, files, tools, skills)
-    return figures
-
-
-def summed_tasks(owner: str, keys: Iterable[int]) -> Iterator[tuple[int, str, Figures, Counter[str]]]:
-    """The tasks of each owner and state: key of the owner, state, figures, and open findings by severity. ``owner`` is
-    the path from a summary to it: ``persona`` or ``persona__benchmark``."""
-    rows = TaskSummary.objects.filter(**{f"{owner}__in": list(keys)})
-    for key, state, *numbers in _summed(rows, owner, "state"):
-        tasks, sessions, local, persistent, rubric, rule, files, dependencies, errors, warnings, hints = numbers
-        figures = Figures(tasks, sessions, local, persistent, rubric, rule, dependencies, files)
-        yield key, state, figures, Counter({"error": errors, "warning": warnings, "hint": hints})
-
-
-def _summed(rows: QuerySet[TaskSummary], *by: str) -> Iterable[tuple[Any, ...]]:
-    """For each group: what it is by, numbers of tasks and of sessions, and the sums of SUMMED."""
-    sums = {
-        f"sum_{name}": Sum(Func(name, function="cardinality", output_field=IntegerField()) if name == "needs" else name)
-        for name in SUMMED
+    )
+    return {
+        key: sums[key].figures + Figures(rule=checks[key], tools=tools.get(key, 0), skills=skills.get(key, 0))
+        for key in keys
     }
-    return rows.order_by().values_list(*by).annotate(Count("pk"), Count("position"), **sums)
-
-
-SUMMED = ("local", "persistent", "rubric", "rule", "files", "needs", "errors", "warnings", "hints")
 
 
 def grader_checks(personas: Collection[int], whole: Any = None) -> dict[int, int]:
@@ -112,8 +133,8 @@ def tools_of(benchmark: Benchmark) -> list[tuple[str, list[ToolRow]]]:
             """SELECT bound.name, bound.personas, coalesce(used.tasks, 0)
             FROM (SELECT b.name, count(*) AS personas FROM studio_toolbinding b
                   JOIN studio_persona p ON p.id = b.persona_id WHERE p.benchmark_id = %s GROUP BY b.name) bound
-            LEFT JOIN (SELECT named.name, count(*) AS tasks FROM studio_tasksummary s
-                         JOIN studio_persona p ON p.id = s.persona_id, unnest(s.tools) named(name)
+            LEFT JOIN (SELECT named.name, sum(named.n::int) AS tasks FROM studio_personasummary s
+                         JOIN studio_persona p ON p.id = s.persona_id, jsonb_each_text(s.tools) named(name, n)
                         WHERE p.benchmark_id = %s GROUP BY named.name) used
               ON used.name = regexp_replace(bound.name, %s, '')
             ORDER BY bound.name""",
@@ -130,16 +151,26 @@ def idle_tools(benchmark: Benchmark) -> dict[int, tuple[int, int]]:
     """By persona key: the number of unused tools, and of all its tools."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT b.persona_id, count(*) FILTER (WHERE used.name IS NULL), count(*) FROM studio_toolbinding b
-            JOIN studio_persona p ON p.id = b.persona_id
-            LEFT JOIN (SELECT DISTINCT s.persona_id, named.name FROM studio_tasksummary s
-                         JOIN studio_persona p ON p.id = s.persona_id, unnest(s.tools) named(name)
-                        WHERE p.benchmark_id = %s) used
-              ON used.persona_id = b.persona_id AND used.name = regexp_replace(b.name, %s, '')
+            """SELECT b.persona_id, count(*) FILTER (WHERE s.tools IS NULL OR NOT s.tools ? CASE
+                WHEN starts_with(b.name, %s) THEN substr(b.name, length(%s) + 1)
+                ELSE b.name END), count(*)
+            FROM studio_toolbinding b JOIN studio_persona p ON p.id = b.persona_id
+            LEFT JOIN studio_personasummary s ON s.persona_id = p.id
             WHERE p.benchmark_id = %s GROUP BY b.persona_id""",
-            [benchmark.pk, f"^{APP_PREFIX}", benchmark.pk],
+            [APP_PREFIX, APP_PREFIX, benchmark.pk],
         )
         return {persona: (idle, number) for persona, idle, number in cursor.fetchall()}
+
+
+def named_tools(benchmark: Benchmark) -> list[str]:
+    """Every tool that a task names, without its prefix."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT DISTINCT jsonb_object_keys(s.tools) FROM studio_personasummary s
+            JOIN studio_persona p ON p.id = s.persona_id WHERE p.benchmark_id = %s ORDER BY 1""",
+            [benchmark.pk],
+        )
+        return [name for (name,) in cursor.fetchall()]
 
 
 def skills_of(benchmark: Benchmark) -> list[SkillRow]:
@@ -148,8 +179,8 @@ def skills_of(benchmark: Benchmark) -> list[SkillRow]:
     counts = dict(skills.order_by().values_list("name").annotate(Count("pk")))
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT named.name, count(*) FROM studio_tasksummary s
-            JOIN studio_persona p ON p.id = s.persona_id, unnest(s.skills) named(name)
+            """SELECT named.name, sum(named.n::int) FROM studio_personasummary s
+            JOIN studio_persona p ON p.id = s.persona_id, jsonb_each_text(s.skills) named(name, n)
             WHERE p.benchmark_id = %s GROUP BY named.name""",
             [benchmark.pk],
         )
@@ -170,8 +201,14 @@ def skills_of(benchmark: Benchmark) -> list[SkillRow]:
 
 def categories_of(benchmark: Benchmark) -> tuple[list[CategoryRow], int]:
     """The paper's Table 5: tasks in each category, and the number of tasks in none."""
-    tasks = TaskSummary.objects.filter(persona__benchmark=benchmark).order_by()
-    counts: dict[str, int] = defaultdict(int, tasks.values_list("category").annotate(Count("pk")))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT named.name, sum(named.n::int) FROM studio_personasummary s
+            JOIN studio_persona p ON p.id = s.persona_id, jsonb_each_text(s.categories) named(name, n)
+            WHERE p.benchmark_id = %s GROUP BY named.name""",
+            [benchmark.pk],
+        )
+        counts: dict[str, int] = defaultdict(int, cursor.fetchall())
     known = Category.objects.filter(taxonomy=benchmark.taxonomy_id) if benchmark.taxonomy_id else []
     rows = [CategoryRow(row.code, row.name, row.description, counts.pop(row.code, 0)) for row in known]
     rows += [CategoryRow(code, "not in the taxonomy", "", n) for code, n in sorted(counts.items()) if code]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from django.db.models import (
@@ -79,26 +79,36 @@ def register(name: str, source: TodoSource, *, last: bool = False) -> None:
 
 
 def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, limit: int = SHOWN) -> list[TodoGroup]:
+    sent_back = _first(tasks_sent_back(user, benchmarks), limit)
+    reviews = _first(tasks_to_review(user, benchmarks), limit)
+    drafts = _first(drafts_to_write(user, benchmarks).exclude(state="changes_requested"), limit)
+    rows = _read([*sent_back, *reviews, *drafts])
     groups = [
-        _group("sent-back", "Changes requested", tasks_sent_back(user, benchmarks), limit),
-        _group("reviews", "To review", tasks_to_review(user, benchmarks), limit),
+        _group("sent-back", "Changes requested", sent_back, rows),
+        _group("reviews", "To review", reviews, rows),
         _publications(user, benchmarks, limit),
         *(group for source in _sources.values() for group in source(user, benchmarks, limit)),
-        _group("drafts", "Your drafts", drafts_to_write(user, benchmarks).exclude(state="changes_requested"), limit),
+        _group("drafts", "Your drafts", drafts, rows),
         *(group for source in _late_sources.values() for group in source(user, benchmarks, limit)),
     ]
     return [group for group in groups if group.count]
 
 
-def _group(key: str, title: str, tasks: QuerySet[TaskSummary], limit: int) -> TodoGroup:
+Keys = dict[int, tuple[bool, int]]
+"""Of tasks: whether they are assigned to the user, and the number of all tasks of the group."""
+
+
+def _first(tasks: QuerySet[TaskSummary], limit: int) -> Keys:
     """Keys first: the tasks' rows are wide."""
-    keys = {
-        pk: (assigned, total)
-        for pk, assigned, total in tasks.annotate(n_total=Window(Count("pk"))).values_list(
-            "pk", "is_assigned", "n_total"
-        )[:limit]
-    }
-    rows = Task.objects.select_related("episode__persona__benchmark").only(*ITEM_FIELDS).in_bulk(list(keys))
+    rows = tasks.annotate(n_total=Window(Count("pk"))).values_list("pk", "is_assigned", "n_total")[:limit]
+    return {pk: (assigned, total) for pk, assigned, total in rows}
+
+
+def _read(keys: Iterable[int]) -> dict[int, Task]:
+    return Task.objects.select_related("episode__persona__benchmark").only(*ITEM_FIELDS).in_bulk(list(keys))
+
+
+def _group(key: str, title: str, keys: Keys, rows: Mapping[int, Task]) -> TodoGroup:
     items = [_item(rows[pk], assigned=assigned) for pk, (assigned, _) in keys.items() if pk in rows]
     return TodoGroup(key, title, tuple(items), next(iter(keys.values()))[1] if keys else 0)
 

@@ -17,14 +17,19 @@ from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from studio import access
-from studio.models import Persona, Task, TaskState, User
-from studio.search.sources import DESTINATIONS_SQL, SOURCES, search_sql
+from studio.models import Benchmark, Persona, Task, TaskState, User
+from studio.search.sources import DESTINATIONS_SQL, SOURCES, count_sql, search_sql
 
 MAX_QUERY = 200
 """Characters; longer queries are cut."""
 MIN_TERM = 2
 """Characters of a term that is searched for within names."""
 PAGE = 30
+RANKED = 1000
+"""Matches of a kind among which the best come first. What more there are is only counted: a word with so many matches
+tells little about which is meant."""
+NOTHING = ["\ue002"]
+"""A pattern that no name matches."""
 OPEN, CLOSE = "\ue000", "\ue001"
 """Marks around matches until the text is escaped: private use characters, removed from the text itself."""
 
@@ -55,25 +60,20 @@ def search(
     user: access.AnyUser, text: str, *, benchmark: str = "", kind: str = "", state: str = "", page: int = 1
 ) -> Results:
     """Rows of the user's benchmarks that match ``text``: all terms in one row, quoted terms as a phrase, ``-term``
-    excluded; or names that contain all terms. Four queries."""
+    excluded; or names that contain all terms. Four queries, and two more where there is too much to rank."""
     query = clean_query(text)
     visible = access.benchmarks_for(user)
     names = {row.pk: row for row in (visible.filter(slug=benchmark) if benchmark else visible)}
     if not query or not names:
         return Results([], 0, {}, query)
-    rows = _run(
-        query,
-        list(names),
-        kind=kind if kind in {source.kind for source in SOURCES} else "",
-        state=state if state in TaskState.values else "",
-        page=page,
-        closed=_closed_to(user),
-    )
-    if not rows:
-        return Results([], 0, {}, query)
+    parameters = _parameters(query, list(names), kind=kind, state=state, page=page, closed=_closed_to(user))
+    rows = _rows(search_sql(), parameters)
+    counts = dict(rows[0]["counts"] or {}) if rows else {}
+    if many := [name for name, number in counts.items() if number == parameters["ranked"]]:
+        everywhere = not parameters["state"] and not Benchmark.objects.exclude(pk__in=names).exists()
+        counts |= {row["kind"]: row["n"] for row in _rows(count_sql(many, everywhere=everywhere), parameters)}
     tasks = Task.objects.select_related("episode__persona__benchmark").in_bulk(_keys(rows, "task_id"))
     personas = Persona.objects.select_related("benchmark").in_bulk(_keys(rows, "persona_id"))
-    counts = rows[0]["counts"] or {}
     hits = []
     by_kind = {source.kind: source for source in SOURCES}
     for row in rows:
@@ -107,27 +107,31 @@ def _closed_to(user: access.AnyUser) -> list[tuple[str, int]]:
     return [(source.kind, pk) for source in SOURCES if source.closed_to for pk in source.closed_to(user)]
 
 
-def _run(
+def _parameters(
     text: str, benchmarks: list[int], *, kind: str, state: str, page: int, closed: Sequence[tuple[str, int]]
-) -> list[dict[str, Any]]:
-    return _rows(
-        search_sql(),
-        {
-            "text": text,
-            "parts": (parts := term_patterns(text)),
-            "part": max(parts, key=len),
-            "benchmarks": benchmarks,
-            "closed_kinds": [kind for kind, _ in closed],
-            "closed_keys": [pk for _, pk in closed],
-            "kind": kind,
-            "state": state,
-            "limit": PAGE,
-            "offset": (max(1, page) - 1) * PAGE,
-            "marks": OPEN + CLOSE,
-            "options": f"StartSel={OPEN}, StopSel={CLOSE}, MaxWords=32, MinWords=14, MaxFragments=2, "
-            'FragmentDelimiter=" … "',
-        },
-    )
+) -> dict[str, Any]:
+    page = max(1, page)
+    ranked = RANKED
+    while ranked < page * PAGE:
+        ranked *= 2  # in steps, since the order of pages depends on it
+    parts = term_patterns(text)
+    return {
+        "text": text,
+        "parts": parts,
+        "part": max(parts, key=len),
+        "named": parts != NOTHING,
+        "benchmarks": benchmarks,
+        "closed_kinds": [kind for kind, _ in closed],
+        "closed_keys": [pk for _, pk in closed],
+        "kind": kind if kind in {source.kind for source in SOURCES} else "",
+        "state": state if state in TaskState.values else "",
+        "ranked": ranked,
+        "limit": PAGE,
+        "offset": (page - 1) * PAGE,
+        "marks": OPEN + CLOSE,
+        "options": f"StartSel={OPEN}, StopSel={CLOSE}, MaxWords=32, MinWords=14, MaxFragments=2, "
+        'FragmentDelimiter=" … "',
+    }
 
 
 @dataclass(frozen=True)
@@ -186,7 +190,7 @@ def term_patterns(text: str) -> list[str]:
     """ILIKE patterns of the terms; one that matches nothing if a term is too short or excluded."""
     terms = text.split()
     if not terms or '"' in text or any(len(term) < MIN_TERM or term.startswith("-") for term in terms):
-        return ["\ue002"]
+        return NOTHING
     return [f"%{_escape_pattern(term)}%" for term in terms]
 
 

@@ -30,6 +30,8 @@ class SearchSource:
     anchor: str = ""
     closed_to: Callable[[User], Collection[int]] | None = None
     """Keys of what this person must not find."""
+    count: str = ""
+    """The number of matches in all benchmarks, without the joins that tell whose they are."""
 
 
 QUERY = "websearch_to_tsquery('english', %(text)s)"
@@ -37,16 +39,19 @@ QUERY = "websearch_to_tsquery('english', %(text)s)"
 
 
 def matching(table: str, name: str) -> str:
-    """Keys of the rows that match by text or by name. One condition for each index: with OR, every row would be read.
-    ``name``: an expression of NAMED in ``migrations/_search.py``; ``part`` is one of ``parts``."""
+    """Keys of the rows that match by text or by name, best as an array, so that they are found before their rows are
+    read. One condition for each index: with OR, every row would be read.
+    ``named``: whether ``parts`` can match at all, or every name would be read in
+    vain. ``name``: an expression of NAMED in ``migrations/_search.py``; ``part`` is one of ``parts``."""
     return f"""SELECT id FROM {table} WHERE search @@ {QUERY}
-        UNION SELECT id FROM {table} WHERE {name} ILIKE %(part)s AND {name} ILIKE ALL(%(parts)s::text[])"""
+        UNION SELECT id FROM {table}
+        WHERE %(named)s AND {name} ILIKE %(part)s AND {name} ILIKE ALL(%(parts)s::text[])"""
 
 
 def _part_of_task(
     kind: str, label: str, table: str, text: str, *, item: str, at: str, name_column: str = "", anchor: str
 ) -> SearchSource:
-    match = f"r.id IN ({matching(table, name_column)})" if name_column else f"r.search @@ {QUERY}"
+    match = f"r.id = ANY(ARRAY({matching(table, name_column)}))" if name_column else f"r.search @@ {QUERY}"
     return SearchSource(
         kind,
         label,
@@ -56,6 +61,7 @@ def _part_of_task(
             WHERE p.benchmark_id = ANY(asked.benchmarks) AND {match}""",
         f"SELECT {text} FROM {table} r WHERE r.id = page.pk",
         anchor=anchor,
+        count=f"SELECT count(*) FROM {table} r WHERE {match}",
     )
 
 
@@ -82,7 +88,7 @@ SOURCES: list[SearchSource] = [
             0.6 + ts_rank(p.search, asked.query) + {NAMED.format(PERSONA_NAME)}, p.updated_at
             FROM asked CROSS JOIN studio_persona p
             WHERE p.benchmark_id = ANY(asked.benchmarks)
-            AND p.id IN ({matching("studio_persona", "(user_id || ' ' || name)")})""",
+            AND p.id = ANY(ARRAY({matching("studio_persona", "(user_id || ' ' || name)")}))""",
         """SELECT concat_ws(' – ', p.user_id, nullif(p.occupation, ''), nullif(p.role_text, ''), nullif(p.routines, ''),
            nullif(p.working_style, '')) FROM studio_persona p WHERE p.id = page.pk""",
     ),
@@ -92,9 +98,9 @@ SOURCES: list[SearchSource] = [
         f"""SELECT t.id, p.benchmark_id, p.id, t.id, t.state, NULL::int,
             0.3 + ts_rank(t.search, asked.query) + {NAMED.format(TASK_NAME)}, t.updated_at
             FROM asked CROSS JOIN studio_task t
-            JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
+            JOIN studio_tasksummary s ON s.task_id = t.id JOIN studio_persona p ON p.id = s.persona_id
             WHERE p.benchmark_id = ANY(asked.benchmarks)
-            AND t.id IN ({matching("studio_task", "(task_id || ' ' || title)")})""",
+            AND t.id = ANY(ARRAY({matching("studio_task", "(task_id || ' ' || title)")}))""",
         """SELECT concat_ws(' – ', t.task_id, nullif(t.initial_request, ''), nullif(t.description, ''),
            nullif(t.reference_workflow, '')) FROM studio_task t WHERE t.id = page.pk""",
     ),
@@ -126,19 +132,13 @@ def register(source: SearchSource) -> None:
 
 
 def search_sql() -> str:
-    """The page's rows, each with all counts; a single row without a key if the page is beyond the last."""
-    union = "\nUNION ALL\n".join(
-        f"SELECT '{source.kind}' AS kind, matches.* FROM ({source.select}) matches({COLUMNS})" for source in SOURCES
-    )
+    """The page's rows, each with all counts; a single row without a key if the page is beyond the last. Of each kind at
+    most ``ranked`` rows are read, ranked and counted."""
+    union = "\nUNION ALL\n".join(f"(SELECT * FROM ({_matches(source)}) one LIMIT %(ranked)s)" for source in SOURCES)
     texts = "\n".join(f"WHEN '{source.kind}' THEN ({source.text})" for source in SOURCES)
     return f"""
-        WITH asked AS MATERIALIZED (
-          SELECT websearch_to_tsquery('english', %(text)s) AS query, %(parts)s::text[] AS parts,
-                 %(benchmarks)s::bigint[] AS benchmarks
-        ), hits AS MATERIALIZED (
-          SELECT * FROM ({union}) every WHERE (%(state)s = '' OR state = %(state)s)
-          AND NOT EXISTS (SELECT FROM unnest(%(closed_kinds)s::text[], %(closed_keys)s::bigint[]) closed (kind, pk)
-                          WHERE closed.kind = every.kind AND closed.pk = every.pk)
+        WITH {ASKED}, hits AS MATERIALIZED (
+          {union}
         ), totals AS (
           SELECT json_object_agg(kind, n) AS counts FROM (SELECT kind, count(*) AS n FROM hits GROUP BY kind) c
         ), page AS (
@@ -151,6 +151,31 @@ def search_sql() -> str:
                ts_headline('english', with_text.text, (SELECT query FROM asked), %(options)s) AS snippet
         FROM totals LEFT JOIN with_text ON true ORDER BY rank DESC, at DESC, kind, pk
     """
+
+
+def count_sql(kinds: Collection[str], *, everywhere: bool) -> str:
+    """The number of all matches of these kinds. ``everywhere``: all benchmarks are the user's, so that nothing need be
+    looked up to tell whose a row is."""
+    return f"WITH {ASKED} " + " UNION ALL ".join(
+        f"SELECT '{source.kind}' AS kind, "
+        + (f"({source.count})" if everywhere and source.count else f"(SELECT count(*) FROM ({_matches(source)}) one)")
+        + " AS n"
+        for source in SOURCES
+        if source.kind in kinds
+    )
+
+
+ASKED = """asked AS MATERIALIZED (
+          SELECT websearch_to_tsquery('english', %(text)s) AS query, %(parts)s::text[] AS parts,
+                 %(benchmarks)s::bigint[] AS benchmarks
+        )"""
+
+
+def _matches(source: SearchSource) -> str:
+    return f"""SELECT '{source.kind}' AS kind, every.* FROM ({source.select}) every({COLUMNS})
+          WHERE (%(state)s = '' OR state = %(state)s)
+          AND NOT EXISTS (SELECT FROM unnest(%(closed_kinds)s::text[], %(closed_keys)s::bigint[]) closed (kind, pk)
+                          WHERE closed.kind = '{source.kind}' AND closed.pk = every.pk)"""
 
 
 DESTINATIONS_SQL = f"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from studio.access import AnyUser
 from studio.findings.queries import SEVERITIES
 from studio.models import Assignment, Benchmark, Task, TaskState, TaskSummary
 from studio.reports.counts import tasks_with_counts
-from studio.search.query import clean_query, term_patterns
+from studio.search.query import NOTHING, clean_query, term_patterns
 from studio.search.sources import matching
 
 FILTERS = ("q", "persona", "state", "category", "trigger", "findings", "writer", "reviewer")
@@ -91,8 +92,9 @@ def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser 
 
 def _matching_tasks(q: str) -> RawSQL:
     parts = term_patterns(q)
-    sql = matching("studio_task", "(task_id || ' ' || title)").replace("%(text)s", "%s").replace("%(parts)s", "%s")
-    return RawSQL(sql.replace("%(part)s", "%s"), [q, max(parts, key=len), parts])  # noqa: S611 - constants and parameters
+    sql = matching("studio_task", "(task_id || ' ' || title)")
+    parameters = [q, parts != NOTHING, max(parts, key=len), parts]  # in the order of the statement
+    return RawSQL(re.sub(r"%\(\w+\)s", "%s", sql), parameters)  # noqa: S611 - constants and parameters
 
 
 def read_tasks(keys: Iterable[int]) -> list[Task]:

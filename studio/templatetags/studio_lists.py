@@ -123,6 +123,26 @@ def figures_row(persona: Persona, figures: Figures) -> SafeString:
     return mark_safe(f"<tr>{head}{cells}</tr>")
 
 
+@register.simple_tag
+def gap_row(gap: Any, persona: Persona | None = None) -> SafeString:
+    """A ``ReportedGap`` of the persona's episode; without a persona, of the benchmark."""
+    if persona is None:
+        chip, about = status("hint", "look"), ""
+    else:
+        chip, about = TO_WRITE if gap.unfinished else status("warning", "differs"), f"{persona}, "
+    return format_html(
+        '<li class="goes">{}<span class="grow">{}<br> <span class="quiet fine">{}</span></span>'
+        '<a class="small" href="{}" aria-label="{}: {}{}">{}</a></li>',
+        *(chip, gap.message, gap.fix, gap.address, gap.link_text, about, gap.message, gap.link_text),
+    )
+
+
+TO_WRITE = SafeString(
+    '<span class="chip" title="may be closed by tasks still to be written">'
+    '<span class="shape" aria-hidden="true">◌</span>to write</span>'
+)
+
+
 @register.filter
 def sentence_ranges(text: str) -> str:
     """“0-34 35-80”: where its sentences are, in the units of JavaScript strings, for scripts that step through them."""

@@ -18,7 +18,7 @@ from studio.findings.queries import OpenFindings
 from studio.forms.benchmarks import BenchmarkForm
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.reports import counts
-from studio.reports.gaps import gaps_by_persona, other_gaps
+from studio.reports.gaps import gaps_by_persona, other_gaps, personas_of
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of
 from studio.reports.statistics import categories_of, figures_of, skills_of, tools_of
 from studio.views.members import members_of
@@ -67,7 +67,7 @@ def edit(request: SignedInRequest, slug: str) -> HttpResponse:
 def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     page = Paginator(range(benchmark.personas.count()), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
-    by_persona = gaps_by_persona(benchmark)
+    by_persona = gaps_by_persona(benchmark, personas_of(benchmark))
     to_fix = ((row.persona, gap) for row in by_persona for gap in row.gaps if not gap.unfinished)
     (progress,) = progress_grids([benchmark], limit=PERSONAS_PER_PAGE, start=max(0, page.start_index() - 1))
     return render(
@@ -120,8 +120,8 @@ def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 def gaps(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
-    by_persona = gaps_by_persona(benchmark)
-    personas = {persona.pk: persona for persona in benchmark.personas.only("name", "user_id", "benchmark", "position")}
+    personas = {persona.pk: persona for persona in personas_of(benchmark)}
+    by_persona = gaps_by_persona(benchmark, personas.values())
     return render(
         request,
         "studio/reports/gaps.html",

@@ -155,6 +155,7 @@ def copy_seeds(copies: int) -> None:
             )
     for table in tables:
         _run(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+    _run("SELECT summarize_personas(array_agg(id)) FROM studio_persona")  # which has keys of tasks in texts
     for model in copied:
         if model._meta.pk.get_internal_type() == "BigAutoField":
             table = model._meta.db_table

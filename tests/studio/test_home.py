@@ -185,14 +185,14 @@ def test_benchmarks_are_ordered_by_latest_activity(project):
 
 def test_number_of_queries_of_grids_is_constant(project, django_assert_num_queries):
     benchmark, _, persona = project
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         progress_grids([benchmark])
     people = Persona.objects.bulk_create(Persona(benchmark=benchmark, user_id=f"p{n}") for n in range(25))
     for each in people:
         episode = each.episode if hasattr(each, "episode") else persona.episode.__class__.objects.create(persona=each)
         Task.objects.bulk_create(Task(episode=episode, task_id=f"t{n}", position=n) for n in range(20))
 
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         (progress,) = progress_grids([benchmark])
 
     assert (len(progress.rows), progress.more, progress.tasks) == (20, 6, 500)
