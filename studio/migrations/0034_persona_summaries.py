@@ -115,7 +115,7 @@ END $$;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("studio", "0032_checked_tasks")]
+    dependencies = [("studio", "0033_web_recording")]
 
     operations = [
         migrations.CreateModel(
