@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Q
+from django.db import connection
+from django.db.models import Q
 
 from studio.access import ALLOWED
 from studio.drafts.authors import authors_of_newest
@@ -82,9 +83,14 @@ def eligible_members(benchmark: Benchmark) -> dict[str, list[EligibleMember]]:
         for part, action in REQUIRED_ACTION.items():
             if row.role in ALLOWED[action]:
                 roles[part][row.user_id] = row.user
-    rows = Assignment.objects.filter(task__summary__persona__benchmark=benchmark).exclude(task__summary__state__in=DONE)
-    counts = rows.values_list("user", "part").annotate(open=Count("pk"))
-    busy = {(user, part): number for user, part, number in counts.order_by()}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT a.user_id, a.part, count(*) FROM studio_assignment a
+            JOIN studio_tasksummary s ON s.task_id = a.task_id JOIN studio_persona p ON p.id = s.persona_id
+            WHERE p.benchmark_id = %s AND s.state <> ALL(%s) GROUP BY 1, 2""",
+            [benchmark.pk, [str(state) for state in DONE]],
+        )
+        busy = {(user, part): number for user, part, number in cursor.fetchall()}
     return {
         part: sorted(
             (EligibleMember(user, busy.get((key, part), 0)) for key, user in users.items()), key=lambda c: c.open

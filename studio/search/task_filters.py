@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.db.models.expressions import RawSQL
 
 from studio.access import AnyUser
 from studio.findings.queries import SEVERITIES
-from studio.models import Assignment, Benchmark, Task, TaskState, TaskSummary
+from studio.models import Assignment, Benchmark, PersonaSummary, Task, TaskState, TaskSummary
 from studio.reports.counts import tasks_with_counts
 from studio.search.query import NOTHING, clean_query, term_patterns
 from studio.search.sources import matching
@@ -34,16 +35,35 @@ SHOWN = (
 class ListedTasks:
     """Tasks for a paginator: found and counted by their summaries, and only those of a slice are read."""
 
-    def __init__(self, summaries: QuerySet[TaskSummary]) -> None:
+    def __init__(
+        self, summaries: QuerySet[TaskSummary], by_persona: QuerySet[PersonaSummary, tuple[int, int]] | None = None
+    ) -> None:
+        """``by_persona``: key of each persona and its number of these tasks, in order, if that is known."""
         self.summaries = summaries
+        self.by_persona = by_persona
 
     def count(self) -> int:
-        return self.summaries.order_by().count()
+        return self.summaries.order_by().count() if self.by_persona is None else sum(n for _, n in self._numbers)
 
     __len__ = count
 
     def __getitem__(self, part: slice) -> list[Task]:
-        return read_tasks(self.summaries.values_list("pk", flat=True)[part])
+        if self.by_persona is None:
+            return read_tasks(self.summaries.values_list("pk", flat=True)[part])
+        start, stop, _ = part.indices(self.count())
+        personas: list[int] = []
+        before = first = 0  # tasks of the personas before those of the slice, and before this one
+        for persona, number in self._numbers:
+            if first < stop and first + number > start:
+                before = before if personas else first
+                personas.append(persona)
+            first += number
+        rows = self.summaries.filter(persona__in=personas).values_list("pk", flat=True)
+        return read_tasks(rows[start - before : stop - before])
+
+    @cached_property
+    def _numbers(self) -> list[tuple[int, int]]:
+        return [] if self.by_persona is None else list(self.by_persona)
 
 
 @dataclass(frozen=True)
@@ -87,7 +107,15 @@ def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser 
     if filters["q"]:
         rows = rows.filter(task__in=_matching_tasks(filters["q"]))
     ordered = rows.order_by("persona__position", "persona__user_id", "position", "name")
-    return FilteredTasks(ListedTasks(ordered), {name: value for name, value in filters.items() if value})
+    chosen = {name: value for name, value in filters.items() if value}
+    listed = ListedTasks(ordered, None if chosen.keys() - {"state"} else _by_persona(benchmark, filters["state"]))
+    return FilteredTasks(listed, chosen)
+
+
+def _by_persona(benchmark: Benchmark, state: str) -> QuerySet[PersonaSummary, tuple[int, int]]:
+    """Key of each persona and its number of tasks, or of those in the state, in order."""
+    rows = PersonaSummary.objects.filter(persona__benchmark=benchmark)
+    return rows.order_by("persona__position", "persona__user_id").values_list("persona", state or "tasks")
 
 
 def _matching_tasks(q: str) -> RawSQL:

@@ -1,0 +1,35 @@
+"""Slices of a benchmark's task list."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.models import Task
+from studio.search.task_filters import filter_tasks
+from tests.factories import BenchmarkFactory, a_persona
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("state", ["", "in_review", "approved"])
+def test_slices_of_the_task_list_are_those_of_the_whole_list(state):
+    benchmark = BenchmarkFactory()
+    for number in range(5):
+        persona = a_persona(benchmark, f"p{number}")
+        Task.objects.bulk_create(
+            Task(
+                episode=persona.episode,
+                task_id=f"t{number}_{n}",
+                version=1,
+                position=n or None,
+                state=("draft", "in_review")[(n + number) % 2],
+            )
+            for n in range(number)  # none of the first
+        )
+    rows = Task.objects.order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
+    whole = list(rows.filter(state=state) if state else rows)
+
+    listed = filter_tasks(benchmark, {"state": state}).tasks
+    assert len(listed) == len(whole)
+    for start in range(0, len(whole) + 3, 3):
+        assert listed[start : start + 3] == whole[start : start + 3]
