@@ -30,7 +30,7 @@ class WebPageForm(forms.Form):
         forms.CharField(
             required=False,
             strip=False,
-            widget=forms.Textarea(attrs={"rows": 18}),
+            widget=forms.Textarea(attrs={"rows": 18, "class": "tall"}),
             help_text="What stands on the page. Paste it, or choose a file below.",
         )
     )

@@ -7,6 +7,8 @@ import pytest
 
 from evaluation.models import Run, Snapshot
 from evaluation.protocol.participants import AgentError
+from evaluation.tools.workspace import WorkspaceLimits
+from evaluation.workspaces import snapshots
 from evaluation.workspaces.snapshots import (
     MissingContentError,
     folder_reader,
@@ -135,3 +137,10 @@ def test_missing_content_names_the_file(folder: Path):
 
     with pytest.raises(MissingContentError, match=r"lost\.md"):
         rebuild_workspace({"a": stored, "lost.md": "0" * 64}, folder)
+
+
+def test_whatever_a_workspace_may_hold_fits_into_a_snapshot():
+    limits = WorkspaceLimits()
+
+    assert limits.files < snapshots.MAX_FILES
+    assert limits.total_bytes < snapshots.MAX_BYTES
