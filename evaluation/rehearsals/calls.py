@@ -46,7 +46,7 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | N
         try:
             with temporary_folder() as folder:
                 rebuild_workspace(row.manifest, folder)
-                apps = load_apps(row.apps, persona, task)
+                apps = load_apps(row.apps, persona, task.task_id)
                 world = open_world(apps)
                 names = reachable_names(persona.tools, task.tools)
                 toolbox = tools_for_person(folder, names, world, open_corpus(persona, task.task_id))
@@ -100,7 +100,7 @@ def accounts_of(row: Rehearsal, app: str) -> list[tuple[str, str]]:
     if app not in row.apps:
         return []
     try:
-        tables = json.loads(load_apps({app: row.apps[app]}, persona, task).contents[app])
+        tables = json.loads(load_apps({app: row.apps[app]}, persona, task.task_id).contents[app])
     except (InfrastructureError, MissingContentError, ValueError):
         return []
     accounts = tables.get("accounts", []) if isinstance(tables, dict) else []

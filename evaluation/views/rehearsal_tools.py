@@ -99,7 +99,7 @@ def _call(
     tool = offered.get(name)
     if tool is None:
         return {"tool": "The assistant does not have this tool."}, None
-    typed = {key.removeprefix(PREFIX): value for key, value in request.POST.items() if key.startswith(PREFIX)}
+    typed = {key.removeprefix(PREFIX): str(value) for key, value in request.POST.items() if key.startswith(PREFIX)}
     arguments, errors = read_arguments(tool, typed)
     if errors:
         return errors, None

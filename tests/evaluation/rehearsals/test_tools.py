@@ -34,6 +34,7 @@ MAIL = {
         }
     ],
 }
+CLOCK = b'{"now": "2027-03-01T09:00", "tasks": {"a": "2027-03-02T10:30"}}'
 PRE = "mcp_appworld_"
 TOOLS = ("login", "show_inbox_threads", "show_thread", "reply_to_email", "send_email", "mark_thread_starred")
 RULES = (
@@ -61,11 +62,14 @@ RULES = (
 @pytest.fixture
 def row(client: Client) -> Rehearsal:
     content = json.dumps(MAIL).encode()
-    [sha] = Blob.objects.store([content])
+    sha, clock = Blob.objects.store([content, CLOCK])
     persona = PersonaSpec(
         user_id="clerk",
         tools=tuple(f"{PRE}gmail__{name}" for name in TOOLS),
-        files=(FileRef(path="apps/gmail.json", sha256=sha, size=len(content)),),
+        files=(
+            FileRef(path="apps/gmail.json", sha256=sha, size=len(content)),
+            FileRef(path="apps/clock.json", sha256=clock, size=len(CLOCK)),
+        ),
     )
     benchmark = benchmark_of(task("a", intents=intents("Name the fee."), checklist=RULES), persona=persona)
     author = person(benchmark, "author")
@@ -131,6 +135,8 @@ def test_mail_is_read_and_answered_in_a_mailbox_and_the_change_is_shown(client: 
 
     assert "email “Re: Agenda &lt;b&gt;Thursday&lt;/b&gt;” added" in page
     assert "4 calls in this turn" in page
+    row.refresh_from_db()
+    assert row.current_turn["calls"][-1]["effects"][0]["after"]["sent_at"] == "2027-03-02T10:30:00"
 
 
 def test_calls_belong_to_the_turn_and_rules_see_them(row: Rehearsal, scripted):
