@@ -26,7 +26,7 @@ class RecordedCall(models.Model):
 
     purpose = models.CharField(max_length=20)
     turn = models.PositiveSmallIntegerField()
-    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
+    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+", db_index=False)
     request_hash = models.CharField(max_length=64)
     base = models.ForeignKey(
         "self", on_delete=models.DO_NOTHING, null=True, related_name="+", db_constraint=False, db_index=False
@@ -94,13 +94,10 @@ class ModelCall(RecordedCall):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["session", "request_hash"], condition=Q(answered=True), name="model_call_answered_once"
+                fields=["request_hash", "session"], condition=Q(answered=True), name="model_call_answered_once"
             ),
             models.CheckConstraint(
                 condition=Q(purpose="agent", judging__isnull=True) | (~Q(purpose="agent") & Q(judging__isnull=False)),
                 name="model_call_has_its_judging",
             ),
-        ]
-        indexes = [
-            models.Index(fields=["request_hash"], name="model_call_by_request", condition=Q(answered=True)),
         ]

@@ -66,15 +66,17 @@ class Judging(models.Model):
         FINISHED = "finished", "Finished"
         ERROR = "error", "Infrastructure failure"
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True, related_name="judgings")
-    rehearsal = models.ForeignKey(Rehearsal, on_delete=models.CASCADE, null=True, related_name="judgings")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True, related_name="judgings", db_index=False)
+    rehearsal = models.ForeignKey(
+        Rehearsal, on_delete=models.CASCADE, null=True, related_name="judgings", db_index=False
+    )
     round = models.ForeignKey(JudgingRound, on_delete=models.CASCADE, null=True, related_name="judgings")
     """Null in a rehearsal."""
     purpose = models.CharField(max_length=9, choices=Purpose.choices, default=Purpose.SCORING)
     scoring = models.CharField(max_length=6, blank=True, choices=[("compat", "compat"), ("strict", "strict")])
     """The mode in which it judges the checklist; empty if it judges intents."""
     sample = models.PositiveSmallIntegerField(default=1)
-    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
+    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+", db_index=False)
     judge = models.JSONField()
     """The endpoint as it was (``freeze_endpoint``)."""
     prompts = models.JSONField(default=dict)

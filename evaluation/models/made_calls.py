@@ -12,7 +12,7 @@ class MadeCall(models.Model):
     """A tool call as it is made. Once its turn is stored, ``ToolCall`` has it and this row goes, unless its effect is
     outside of the session."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="made_calls")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="made_calls", db_index=False)
     turn = models.PositiveSmallIntegerField()
     key = models.CharField(max_length=64)
     """Idempotency key: of session, turn, place in the turn, tool and arguments."""

@@ -36,7 +36,7 @@ class Session(models.Model):
         ERROR = "error", "Infrastructure failure"
         CANCELLED = "cancelled", "Cancelled"
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sessions")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sessions", db_index=False)
     revision = models.ForeignKey("studio.Revision", on_delete=models.PROTECT, related_name="sessions")
     position = models.PositiveIntegerField()
     """Order in the episode; within the run, sessions follow one another by it."""
@@ -107,7 +107,7 @@ class Session(models.Model):
 class SessionIntent(models.Model):
     """The terminal status of one hidden intent in one session."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="intents")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="intents", db_index=False)
     index = models.PositiveSmallIntegerField()
     """1-based position in the task."""
     uid = models.UUIDField()
@@ -128,7 +128,7 @@ class SessionIntent(models.Model):
 class Snapshot(models.Model):
     """The workspace and the simulated apps at one moment of a run, by content."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="snapshots")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="snapshots", db_index=False)
     manifest = OrderedJSONField(default=dict)
     """Path → sha256 of a Blob."""
     sha256 = models.CharField(max_length=64)
@@ -143,7 +143,7 @@ class Snapshot(models.Model):
 class Turn(models.Model):
     """One exchange, stored when it is over: the checkpoint from which a session resumes."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns", db_index=False)
     number = models.PositiveSmallIntegerField()
     user_message = models.TextField()
     """What the agent read: the user's words, or the text of ``event``."""
@@ -174,7 +174,7 @@ class Turn(models.Model):
 
 
 class ToolCall(models.Model):
-    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="tool_calls")
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="tool_calls", db_index=False)
     position = models.PositiveIntegerField()
     name = models.CharField(max_length=200)
     arguments = OrderedJSONField(default=dict)

@@ -26,6 +26,8 @@ from typing import Any
 
 TABLES = ("modelcall", "turn", "toolcall", "verdict", "judging", "snapshot", "session", "sessionintent")
 CALLS, RESULT = 90, 10_000
+RUNS = 4
+"""An index takes 16 kB at least, which a single run of twenty sessions would count for much."""
 
 
 def main() -> None:
@@ -70,7 +72,7 @@ def _run_persona(folder: Path) -> Any:
     import_path(benchmark, folder, by=None)
     parts = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
     chosen = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
-    return _work_through(start_pilot(benchmark, by=None, **chosen))
+    return _work_through(start_pilot(benchmark, by=None, runs=RUNS, **chosen))
 
 
 def _run_long() -> Any:
