@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=200, help="milliseconds")
     parser.add_argument("--at-once", type=int, default=64, help="the endpoint's limit on concurrent requests")
     parser.add_argument("--processes", type=int, default=1, help="worker processes")
+    parser.add_argument("--intents", type=int, default=4, help="of each task; 4 make 16 calls, 1 makes 3")
     parser.add_argument("--worker", default="", help="the worker's command line in place of the studio's own")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -73,7 +74,7 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
     from evaluation.pilots.start import start_pilot
 
     call_command("migrate", verbosity=0)
-    benchmark = _benchmark(-(-options.sessions // RUNS))
+    benchmark = _benchmark(-(-options.sessions // RUNS), options.intents)
     stub = subprocess.Popen(
         [sys.executable, "-m", "tests.bench.engine_stub", "--latency", str(options.latency)], stdout=subprocess.PIPE
     )
@@ -97,10 +98,10 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
         started = time.monotonic() - began
         connection.close()
         own = time.process_time()
-        peak = 0
+        resident: list[int] = []
         while Pilot.objects.filter(pk=pilot.pk, state__in=["waiting", "running"]).exists():
             connection.close()
-            peak = max(peak, sum(_resident(worker.pid) for worker in workers))
+            resident.append(sum(_resident(worker.pid) for worker in workers))
             time.sleep(0.25)
         wall = time.monotonic() - began
         cpu = {pid: _cpu(pid) - seconds for pid, seconds in before.items()}
@@ -125,7 +126,8 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
             "CPU of PostgreSQL, ms a call": round(1000 * database / calls, 2),
             "CPU together, ms a call": round(1000 * (sum(cpu.values()) + database) / calls, 2),
             "database connections of workers": most,
-            "peak memory of workers, MiB": peak,
+            "peak memory of workers, MiB": max(resident, default=0),
+            "at each quarter of the time": ", ".join(str(resident[len(resident) * n // 4 - 1]) for n in range(1, 5)),
         }
     finally:
         for process in [*workers, stub]:
@@ -141,7 +143,7 @@ def _worker(given: str) -> list[str]:
     return list(worker_processes()[0].argv)
 
 
-def _benchmark(personas: int) -> Any:
+def _benchmark(personas: int, intents: int) -> Any:
     from studio.domain.persona import PersonaSpec
     from studio.domain.task import HiddenIntent, TaskSpec
     from studio.models import Benchmark
@@ -151,11 +153,11 @@ def _benchmark(personas: int) -> Any:
     benchmark = Benchmark.objects.create(slug="engine", name="engine")
     for number in range(personas):
         row = create_persona(benchmark, PersonaSpec(user_id=f"p{number}"), by=None)
-        intents = tuple(
+        hidden = tuple(
             HiddenIntent(uid=f"00000000-0000-0000-0000-{n:012d}", content=f"Point {n} must be covered.")
-            for n in range(4)
+            for n in range(intents)
         )
-        create_task(row, TaskSpec(task_id=f"t{number}", initial_request="Please begin.", intents=intents), by=None)
+        create_task(row, TaskSpec(task_id=f"t{number}", initial_request="Please begin.", intents=hidden), by=None)
     return benchmark
 
 
