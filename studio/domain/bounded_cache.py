@@ -61,11 +61,13 @@ class BoundedCache(Generic[Key, Value]):
         size, text_bytes = ENTRY_BYTES + self._size_of(value), 0
         long_texts = []
         for part in key if isinstance(key, tuple) else (key,):
-            if _is_long(part):
+            if type(part) is not str:
+                size += deep_size(part)
+            elif len(part) < _LONG_TEXT:
+                size += sys.getsizeof(part)
+            else:
                 long_texts.append(part)
                 text_bytes += sys.getsizeof(part)
-            else:
-                size += deep_size(part)
         with self._lock:
             if key in self._entries:
                 self._drop(key)

@@ -31,11 +31,6 @@ _texts: BoundedCache[str, str | None] = BoundedCache(32_000_000)
 FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "other"]
 
 
-def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
-    """Current findings of every task. Personas come with their ``benchmark``, whose plan the checks use."""
-    return [finding for persona in _load(personas) for finding in persona.check()]
-
-
 @dataclass(frozen=True)
 class LoadedPersona:
     """A persona with everything that the checks read."""
@@ -82,7 +77,7 @@ class LoadedPersona:
         )
 
 
-def _load(personas: Iterable[Persona]) -> list[LoadedPersona]:
+def load_personas(personas: Iterable[Persona]) -> list[LoadedPersona]:
     personas = list(personas)
     episodes = load_episodes(personas)
     specs = episodes.values()
@@ -168,7 +163,7 @@ def refresh_findings(personas: Iterable[Persona], *, ask: bool = True) -> None:
     """Check these personas and replace their stored findings. Tasks that did not change since are checked only by the
     rules that read several tasks. Grader scripts without a report, and changed texts without a second opinion, are sent
     to a worker, which refreshes the findings again; without ``ask``, no opinions are asked for."""
-    loaded = _load(Persona.objects.filter(pk__in=[p.pk for p in personas]).select_related("benchmark"))
+    loaded = load_personas(Persona.objects.filter(pk__in=[p.pk for p in personas]).select_related("benchmark"))
     tasks = {
         (persona, task_id): (pk, key)
         for pk, persona, task_id, key in Task.objects.filter(

@@ -117,17 +117,22 @@ def import_with_checks(client: Any) -> float:
 
 
 def run_check_tasks() -> dict[str, float]:
-    """`check_tasks` for 100 personas, 2,000 tasks."""
+    """`check_tasks` for 100 personas, 2,000 tasks: seconds on two cores, from the processor time of all processes,
+    and the memory of the largest."""
     from django.core.management import call_command
 
     from studio.models import Benchmark, Persona
     from tests.bench.pages import database_cpu_seconds
+    from tests.bench.scale import peak_megabytes
 
     other = Benchmark.objects.create(slug="checked", name="Checked")
     rows = Persona.objects.filter(benchmark__slug=SLUG).order_by("pk").values_list("pk", flat=True)[:100]
-    Persona.objects.filter(pk__in=list(rows)).update(benchmark=other)
+    moved = Persona.objects.filter(pk__in=list(rows))
+    moved.update(benchmark=other)
     before = time.process_time() + database_cpu_seconds()
     with contextlib.suppress(SystemExit):  # there are findings
         call_command("check_tasks", "--benchmark", other.slug, stdout=io.StringIO())
-    seconds = time.process_time() + database_cpu_seconds() - before
-    return {"seconds": seconds, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = time.process_time() + database_cpu_seconds() - before + children.ru_utime + children.ru_stime
+    moved.update(benchmark=Benchmark.objects.get(slug=SLUG))
+    return {"seconds": seconds / 2, "megabytes": max(peak_megabytes(), children.ru_maxrss / 1024)}

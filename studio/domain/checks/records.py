@@ -97,6 +97,7 @@ ACTIONS = (
         r"(?!)",
     ),
 )
+_BY_NAME = {kind.name: kind for kind in (*RESOURCES, *ACTIONS)}
 
 _NOUN = (
     r"order|invoice|ticket|case|claim|booking|reservation|policy|contract|account|shipment|parcel|delivery|incident"
@@ -122,11 +123,17 @@ MESSAGE = re.compile(
 _WRITING = re.compile(r"\b(?:write|draft|send|compose|prepare|make|create|put together)\b", re.IGNORECASE)
 
 
-@cached(1_000_000)
-def mentioned_kinds(kinds: tuple[ResourceKind, ...], request: str) -> tuple[tuple[ResourceKind, str], ...]:
+def mentioned_kinds(kinds: tuple[ResourceKind, ...], request: str) -> Iterator[tuple[ResourceKind, str]]:
     """With the passage that mentions each."""
-    matches = ((kind, kind.phrase.search(request[:LONGEST])) for kind in kinds)
-    return tuple((kind, match[0]) for kind, match in matches if match)
+    for kind in kinds:
+        if passage := _mention(kind.name, request):
+            yield kind, passage
+
+
+@cached(300_000)
+def _mention(name: str, request: str) -> str:
+    match = _BY_NAME[name].phrase.search(request[:LONGEST])
+    return match[0] if match else ""
 
 
 def available_tools(task: TaskSpec, context: CheckContext) -> tuple[str, ...]:

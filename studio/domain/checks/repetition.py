@@ -22,7 +22,7 @@ def find_repeats(texts: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
     """For each repetition: its position, that of the first occurrence (both 1-based), and whether the text is
     identical."""
     by_text: dict[str, int] = {}
-    by_meaning: dict[tuple[frozenset[str], bool], int] = {}
+    by_keys: dict[frozenset[str], list[tuple[int, str]]] = {}
     for position, text in enumerate(texts, 1):
         normalized = " ".join(text.split()).casefold().rstrip(" .;,")
         if not normalized:
@@ -32,8 +32,16 @@ def find_repeats(texts: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
             yield position, first, True
             continue
         keys = frozenset(word.key for word in content_words(text[:2_000]))
-        if len(keys) < MIN_WORDS or ORDER_MATTERS.search(text):
+        if len(keys) < MIN_WORDS:
             continue
-        first = by_meaning.setdefault((keys, is_negative(text[:2_000])), position)
-        if first != position:
-            yield position, first, False
+        earlier = by_keys.setdefault(keys, [])
+        if earlier and (alike := next((number for number, other in earlier if _mean_the_same(other, text)), None)):
+            yield position, alike, False
+        earlier.append((position, text))
+
+
+def _mean_the_same(text: str, other: str) -> bool:
+    """Of texts with the same words."""
+    if ORDER_MATTERS.search(text) or ORDER_MATTERS.search(other):
+        return False
+    return is_negative(text[:2_000]) == is_negative(other[:2_000])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from studio.domain.bounded_cache import cached
 from studio.domain.text.words import content_words
 
 VAGUE = re.compile(
@@ -20,10 +21,11 @@ MIN_REST = 2.5
 """A sentence whose other words weigh at least this much is specific enough."""
 
 
-def vague_phrase(text: str, *, rest: float = MIN_REST) -> str:
+@cached(300_000)
+def vague_phrase(text: str) -> str:
     """The vague phrase of a text that says little else; empty if there is none."""
     text = text[:2_000]
     match = VAGUE.search(text)
-    if match is None or sum(word.weight for word in content_words(VAGUE.sub(" ", text))) >= rest:
+    if match is None or sum(word.weight for word in content_words(VAGUE.sub(" ", text))) >= MIN_REST:
         return ""
     return match[0]

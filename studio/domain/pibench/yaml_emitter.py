@@ -7,10 +7,10 @@ left to PyYAML (``yaml_writer``).
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 import yaml
 
+from studio.domain.bounded_cache import cached
 from studio.domain.pibench.encoding import TAG, Encoded
 
 _ORDINARY = re.compile("[\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
@@ -93,7 +93,7 @@ def _text(value: str, indent: int) -> str:
     return value if _is_plain(value) else "'" + value.replace("'", "''") + "'"
 
 
-@lru_cache(1_000)
+@cached(200_000)
 def _key(key: str) -> str:
     return _text(key, 0)
 

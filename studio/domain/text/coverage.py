@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -61,7 +62,7 @@ class Coverage:
         return sum(clause.weight for clause in self.clauses)
 
 
-@cached(8_000_000)
+@cached(8_000_000, size_of=lambda found: _bytes_of(found))
 def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Coverage:
     """``topic`` are keys of words that are common in this task; they count half."""
     demand_words = content_words(demand)
@@ -92,12 +93,20 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
     )
 
 
-@cached(4_000_000)
+def _bytes_of(found: Coverage) -> int:
+    words = len(found.said) + 2 * len(found.weights) + 3 * len(found.missing)
+    return 1_200 + 500 * len(found.clauses) + 60 * words + sum(map(sys.getsizeof, found.missing_facts))
+
+
+@cached(4_000_000, size_of=lambda _: 24)
 def word_overlap(demand: str, text: str) -> float:
     """Share of a demand's words the text contains anywhere. A quick filter before ``coverage``."""
-    demand_words, index = content_words(demand), word_index(text)
-    weight = sum(word.weight for word in demand_words)
-    return sum(word.weight * index.has(word.key) for word in demand_words) / weight if weight else 0.0
+    demand_words, has = content_words(demand), word_index(text).has
+    weight = matched = 0.0
+    for word in demand_words:
+        weight += word.weight
+        matched += word.weight * has(word.key)
+    return matched / weight if weight else 0.0
 
 
 def lead_in_end(demand: str, clause: Span) -> int:

@@ -13,21 +13,15 @@ SAID = 0.75
 """Similarity above which a word counts as said."""
 _KIN, _SYNONYM = 0.9, 0.8
 _PREFIX = 5
-_KNOWN = 200
-"""Keys and sentences that an index of few words remembers as looked up; an index of many words more."""
-_KNOWN_BYTES = 120
-"""Bytes of one of them, approximately."""
-
 _SPAN_BYTES, _KEY_BYTES, _NUMBER_BYTES = 180, 330, 40
 """Bytes of a sentence beside its text, of a key with its set, and of a number in a set, approximately."""
 
 
 class WordIndex:
-    __slots__ = ("_groups", "_keys", "_known", "_known_most", "_known_now", "_prefixes", "max_bytes", "sentences")
+    __slots__ = ("_groups", "_keys", "_prefixes", "max_bytes", "sentences")
 
     def __init__(self, text: str) -> None:
         self.sentences: tuple[Span, ...] = sentences(text)
-        self._known: dict[str, dict[int, float]] = {}
         self._keys: dict[str, set[int]] = defaultdict(set)
         self._groups: dict[int, set[int]] = defaultdict(set)
         self._prefixes: dict[str, list[str]] = defaultdict(list)
@@ -42,27 +36,16 @@ class WordIndex:
                 self._prefixes[key[:_PREFIX]].append(key)
             for group in SYNONYMS.get(key, ()):
                 self._groups[group] |= numbers
-        self._known_now, self._known_most = 0, _KNOWN + 4 * len(self._keys)
         self.max_bytes = (
             sum(_SPAN_BYTES + len(span.text) for span in self.sentences)
             + sum(_KEY_BYTES + _NUMBER_BYTES * len(numbers) for numbers in self._keys.values())
             + sum(_KEY_BYTES + _NUMBER_BYTES * len(numbers) for numbers in self._groups.values())
             + _KEY_BYTES * len(self._prefixes)
-            + _KNOWN_BYTES * self._known_most
         )
-        """Bytes, with as many known keys as there can be."""
+        """Approximate."""
 
     def of(self, key: str) -> dict[int, float]:
         """Similarity by number of sentence: 1 for the word itself, less for related words and synonyms."""
-        if (known := self._known.get(key)) is None:
-            known = self._look_up(key)
-            self._known_now += 1 + len(known)
-            if self._known_now > self._known_most:
-                self._known, self._known_now = {}, 1 + len(known)
-            self._known[key] = known
-        return known
-
-    def _look_up(self, key: str) -> dict[int, float]:
         matches: dict[int, float] = {}
         if key[:1] != "#":
             for group in SYNONYMS.get(key, ()):
@@ -73,7 +56,16 @@ class WordIndex:
         return matches | dict.fromkeys(self._keys.get(key, ()), 1.0)
 
     def has(self, key: str) -> float:
-        return 1.0 if key in self._keys else max(self.of(key).values(), default=0.0)
+        """The greatest similarity in any sentence."""
+        if key in self._keys:
+            return 1.0
+        if key[:1] == "#":
+            return 0.0
+        for other in self._prefixes.get(key[:_PREFIX], ()):
+            if abs(len(key) - len(other)) <= 3 and (key.startswith(other) or other.startswith(key)):
+                return _KIN
+        groups = SYNONYMS.get(key)
+        return _SYNONYM if groups and not groups.isdisjoint(self._groups) else 0.0
 
 
 @cached(12_000_000, size_of=lambda index: index.max_bytes)

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from studio.findings.refresh import check_personas, run_graders
+from studio.findings.many_personas import check_personas
+from studio.findings.refresh import run_graders
 from studio.findings.waivers import waiver_reasons
 from studio.management.base import EXIT_PROBLEMS, ReportCommand
 from studio.models import Task
@@ -42,7 +43,7 @@ class Command(ReportCommand):
                     document=self.empty,
                 )
         run_graders(personas, wait=True)
-        findings = check_personas(personas)
+        findings = list(check_personas(personas))
         reasons = waiver_reasons(Task.objects.filter(episode__persona__in=personas))
         waived = [
             reasons.get((finding.persona, finding.task, finding.fingerprint, finding.severity == "error"))

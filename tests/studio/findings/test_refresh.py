@@ -9,8 +9,9 @@ import pytest
 from studio.domain.checks import RULES, find_problems
 from studio.domain.task import Dependency, TaskSpec
 from studio.drafts.load import load_task
-from studio.findings import checked
-from studio.findings.refresh import FIELDS, check_personas, refresh_findings
+from studio.findings import checked, many_personas
+from studio.findings.many_personas import check_personas
+from studio.findings.refresh import FIELDS, refresh_findings
 from studio.models import Finding, Persona, Task
 from studio.tasks.save import save_task
 from tests.bench.checks import read
@@ -94,3 +95,15 @@ def test_unchanged_real_tasks_keep_the_findings_of_rules_that_read_one_task(pibe
         some = find_problems(episode, texts=texts, unchanged=unchanged)
         left = [each for each in everything if each.task not in unchanged or RULES[each.rule].across_tasks]
         assert some == left
+
+
+@pytest.mark.django_db
+def test_worker_processes_report_the_same_in_the_same_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many_personas, "PERSONAS_AT_ONCE", 1)
+    keys = [bakery()[0].pk for _ in range(2)]
+    personas = list(Persona.objects.filter(pk__in=keys).select_related("benchmark").order_by("pk"))
+
+    here, there = (list(check_personas(personas, processes=processes)) for processes in (1, 2))
+
+    assert {finding.persona for finding in here} == {persona.user_id for persona in personas}
+    assert [finding.to_json() for finding in there] == [finding.to_json() for finding in here]

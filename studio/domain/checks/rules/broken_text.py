@@ -29,6 +29,8 @@ def broken_text(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Invisible or wrongly encoded characters, or lookalike letters of another alphabet. An error inside a word,
     because checks and judges then read a different word than people do."""
     for field, item, text in authored_texts(task):
+        if text.isascii() and text.replace("\n", " ").isprintable():
+            continue  # neither pattern can match
         if match := BROKEN.search(text):
             inside = bool(
                 match[0] != LOST and INSIDE[0].search(text[: match.start()][-1:]) and INSIDE[1].match(text, match.end())

@@ -11,6 +11,8 @@ OPEN_END = re.compile(
     r"|\b(?P<stranded>of|to|with|for|by|from|in|on|at|about|under|into|between))\s*$",
     re.I,
 )
+LONGEST_END = 40
+"""Characters that OPEN_END matches at most, and more; there is no white space at the end."""
 ASKS = re.compile(r"\b(?:what|which|where|who|whom|whose|that|how|why|when)\b", re.I)
 """A clause that begins with one of these may end on “for” or “to”."""
 THAT = re.compile(r"\b(?:states?|says?|confirms?|mentions?|explains?|shows?) that\s+(?=the\b|an?\b|this\b|its?\b)")
@@ -26,7 +28,7 @@ def criterion_truncated(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]
     """An unfinished sentence can be judged in as many ways as it can end."""
     for position, item in enumerate(task.checklist, 1):
         text = item.criterion.strip()
-        match = OPEN_END.search(text)
+        match = OPEN_END.search(text, max(0, len(text) - LONGEST_END))
         if match and not (match["stranded"] and ASKS.search(text)):
             yield _flaw(position, text[max(0, match.start() - 40) :])
         elif text.count("“") > text.count("”") or text.count("(") > text.count(")"):
@@ -41,6 +43,8 @@ def _flaw(position: int, broken: str) -> Flaw:
 
 def _verbless(text: str) -> str:
     """The text from “states that” to the end of its sentence, if it has no verb; otherwise empty."""
+    if "that" not in text:
+        return ""
     for span in sentences(text):
         if match := THAT.search(span.text):
             rest = [word.text.casefold() for word in words(span.text[match.end() :])]

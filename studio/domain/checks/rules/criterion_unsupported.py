@@ -69,7 +69,7 @@ def _numbers(text: str) -> frozenset[str]:
     return frozenset(fact.value for fact in facts(text[:40_000]) if fact.kind == "number")
 
 
-@cached(1_000_000)
+@cached(300_000)
 def _demanded_values(criterion: str) -> tuple[str, ...]:
     criterion = criterion[:2_000]
     values = [match[0] for match in HARD.finditer(criterion)]

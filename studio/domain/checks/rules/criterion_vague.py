@@ -1,6 +1,7 @@
 import re
 from collections.abc import Iterator
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.vagueness import vague_phrase
 from studio.domain.task import TaskSpec
@@ -21,8 +22,8 @@ OPINION = re.compile(
 def criterion_vague(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Two people who read the same reply and files should agree on whether a criterion is met (paper, Table 11)."""
     for position, item in enumerate(task.checklist, 1):
-        opinion = OPINION.search(item.criterion[:2_000])
-        if item.grader == "rubric" and (phrase := opinion[0] if opinion else vague_phrase(item.criterion)):
+        opinion = _opinion(item.criterion)
+        if item.grader == "rubric" and (phrase := opinion or vague_phrase(item.criterion)):
             yield Flaw(
                 "checklist",
                 "Two people could disagree on whether this is met: nothing says what to look for."
@@ -32,3 +33,9 @@ def criterion_vague(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 position,
                 passage=phrase,
             )
+
+
+@cached(300_000)
+def _opinion(criterion: str) -> str:
+    match = OPINION.search(criterion[:2_000])
+    return match[0] if match else ""

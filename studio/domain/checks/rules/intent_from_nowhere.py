@@ -41,7 +41,7 @@ def intent_from_nowhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]
             )
 
 
-@cached(1_000_000)
+@cached(300_000)
 def _back_reference(intent: str) -> str:
     match = BACK_REFERENCE.search(intent[:2_000])
     return match[0] if match else ""

@@ -30,7 +30,7 @@ def request_benchmark_words(task: TaskSpec, context: CheckContext) -> Iterator[F
             break
 
 
-@cached(1_000_000)
+@cached(300_000)
 def _vocabulary(request: str) -> str:
     match = VOCABULARY.search(request)
     return match[0] if match else ""

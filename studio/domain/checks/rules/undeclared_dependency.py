@@ -211,7 +211,7 @@ def _intents_by_task(context: CheckContext) -> dict[str, tuple[str, ...]]:
     return {task.task_id: tuple(intent.content for intent in task.intents) for task in tasks}
 
 
-@cached(2_000_000)
+@cached(600_000)
 def _similarities(demands: tuple[str, ...], texts: tuple[str, ...]) -> tuple[float, ...]:
     """For each demand, that of the most similar text."""
     return tuple(max((_similarity(demand, text) for text in texts), default=0.0) for demand in demands)
