@@ -118,7 +118,7 @@ def _get(pool: httpcore2.ConnectionPool, address: str, deadline: float, limit: i
     left = max(deadline - time.monotonic(), 0.01)
     timeouts = dict.fromkeys(("connect", "read", "write", "pool"), left)
     try:
-        with pool.stream("GET", address, headers=HEADERS, extensions={"timeout": timeouts}) as response:
+        with pool.stream("GET", address, headers=list(HEADERS.items()), extensions={"timeout": timeouts}) as response:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
             body = b"".join(_limited(response.iter_stream(), headers, limit, deadline))
             return _Answer(address, response.status, headers, body)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, TypeVar
 
 from evaluation.tools.apps.framework.errors import AppDataError
+from evaluation.tools.apps.framework.index import Key
 from evaluation.tools.apps.framework.records import as_dict
-from evaluation.tools.apps.framework.tables import Key, Table
+from evaluation.tools.apps.framework.tables import Table
 
 Record = TypeVar("Record")
 LAST = "last_numbers"

@@ -232,19 +232,23 @@ class Table(Generic[Record]):
         position; -1 for a changed one."""
         if not self._since:
             return ((index.records[position], position) for position in positions)
-        changed, added = {}, []
+        changed: set[int] = set()
+        replaced: dict[int, Record] = {}
+        added: list[tuple[Record, int]] = []
         for key, is_added in self._since.items():
             record = self._rows.get(key)
-            if is_added and record is not None and fits(record):
-                added.append((record, -1))
+            fitting = record if record is not None and fits(record) else None
+            if is_added and fitting is not None:
+                added.append((fitting, -1))
             elif not is_added:
-                changed[index.position(key)] = record
-        replaced = {position for position, record in changed.items() if record is not None and fits(record)}
-        here = sorted({*(each for each in positions if each not in changed), *replaced}) if replaced else positions
+                changed.add(position := index.position(key))
+                if fitting is not None:
+                    replaced[position] = fitting
+        here = sorted({*positions, *replaced}) if replaced else positions
         same = (
-            (index.records[each], each) if each not in changed else (changed[each], -1)
+            (replaced[each], -1) if each in replaced else (index.records[each], each)
             for each in here
-            if each not in changed or each in replaced
+            if each in replaced or each not in changed
         )
         return chain(same, added)
 

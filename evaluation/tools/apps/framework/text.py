@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from evaluation.tools.apps.framework.index import holds, words_of
 from evaluation.tools.apps.framework.tables import Table
@@ -18,7 +18,7 @@ def matches(query: str, *texts: str) -> bool:
 
 
 def search(
-    query: str, items: Iterable[Item], texts: Callable[[Item], tuple[str, ...]], beside: Table | None = None
+    query: str, items: Iterable[Item], texts: Callable[[Item], tuple[str, ...]], beside: Table[Any] | None = None
 ) -> list[Item]:
     """The items that match, in their order. A table is looked up in its index; for that, ``texts`` may look at nothing
     but the record and the table ``beside``."""
@@ -31,7 +31,7 @@ def search(
 
 
 def rank(
-    query: str, items: Iterable[Item], texts: Callable[[Item], tuple[str, ...]], beside: Table | None = None
+    query: str, items: Iterable[Item], texts: Callable[[Item], tuple[str, ...]], beside: Table[Any] | None = None
 ) -> list[Item]:
     """Likewise, but those first whose first text holds the query as it stands."""
     wanted, lowered = words_of(query), query.strip().lower()
