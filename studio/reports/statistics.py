@@ -21,6 +21,7 @@ from studio.models import (
     Category,
     GraderScript,
     Persona,
+    PersonaSummary,
     Skill,
     SkillFile,
     TaskState,
@@ -103,16 +104,20 @@ def _totals(personas: int, numbers: Sequence[int]) -> Totals:
 def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
     keys = [persona.pk for persona in personas]
     whole: Any = personas.order_by().values("pk") if isinstance(personas, QuerySet) else keys
-    sums = totals_of("persona", keys)
+    summaries = PersonaSummary.objects.filter(persona__in=whole)
+    sums = {key: numbers for key, *numbers in summaries.values_list("persona", *SUMMED)}
     checks = grader_checks(keys, whole)
-    tools, skills = (
+    bound: list[dict[int, int]] = [
         dict(model.objects.filter(persona__in=whole).order_by().values_list("persona").annotate(Count("pk")))
         for model in (ToolBinding, Skill)
-    )
-    return {
-        key: sums[key].figures + Figures(rule=checks[key], tools=tools.get(key, 0), skills=skills.get(key, 0))
-        for key in keys
-    }
+    ]
+    figures = {}
+    for key in keys:
+        tasks, sessions, local, persistent, rubric, rule, needed, files = sums.get(key) or [0] * len(SUMMED)
+        tools, skills = (numbers.get(key, 0) for numbers in bound)
+        rule += checks[key]
+        figures[key] = Figures(tasks, sessions, local, persistent, rubric, rule, needed, files, tools, skills)
+    return figures
 
 
 def grader_checks(personas: Collection[int], whole: Any = None) -> dict[int, int]:

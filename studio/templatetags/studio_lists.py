@@ -101,8 +101,12 @@ def _findings(errors: int, warnings: int) -> SafeString:
 
 
 @register.simple_tag
-def figures_row(persona: Persona, figures: Figures) -> SafeString:
-    """A persona of the paper's Table 2."""
+def figures_rows(rows: Iterable[tuple[Persona, Figures]]) -> SafeString:
+    """The personas of the paper's Table 2."""
+    return mark_safe("\n".join(_figures_row(persona, figures) for persona, figures in rows))
+
+
+def _figures_row(persona: Persona, figures: Figures) -> str:
     cells = "".join(
         f'<td class="number{css}">{number:d}</td>'
         for number, css in (
@@ -120,20 +124,25 @@ def figures_row(persona: Persona, figures: Figures) -> SafeString:
         )
     )
     head = f'<th scope="row"><a href="{escape(persona.get_absolute_url())}">{escape(persona)}</a></th>'
-    return mark_safe(f"<tr>{head}{cells}</tr>")
+    return f"<tr>{head}{cells}</tr>"
 
 
 @register.simple_tag
-def gap_row(gap: Any, persona: Persona | None = None) -> SafeString:
-    """A ``ReportedGap`` of the persona's episode; without a persona, of the benchmark."""
+def gap_rows(gaps: Iterable[Any], persona: Persona | None = None) -> SafeString:
+    """``ReportedGap``s of the persona's episode; without a persona, of the benchmark."""
+    return mark_safe("\n".join(_gap_row(gap, persona) for gap in gaps))
+
+
+def _gap_row(gap: Any, persona: Persona | None) -> str:
     if persona is None:
         chip, about = status("hint", "look"), ""
     else:
         chip, about = TO_WRITE if gap.unfinished else status("warning", "differs"), f"{persona}, "
-    return format_html(
-        '<li class="goes">{}<span class="grow">{}<br> <span class="quiet fine">{}</span></span>'
-        '<a class="small" href="{}" aria-label="{}: {}{}">{}</a></li>',
-        *(chip, gap.message, gap.fix, gap.address, gap.link_text, about, gap.message, gap.link_text),
+    message, link = escape(gap.message), escape(gap.link_text)
+    return (
+        f'<li class="goes">{chip}<span class="grow">{message}<br> <span class="quiet fine">{escape(gap.fix)}</span>'
+        f'</span><a class="small" href="{escape(gap.address)}" aria-label="{link}: {escape(about)}{message}">'
+        f"{link}</a></li>"
     )
 
 
