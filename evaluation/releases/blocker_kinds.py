@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from django.db import connection
 from django.db.models import F, QuerySet
@@ -29,7 +30,6 @@ from evaluation.releases.readiness import (
 )
 from studio.models import Benchmark, Revision, Task, TaskState, TaskSummary
 from studio.reports.statistics import totals_of
-from studio.search.task_filters import read_tasks
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,9 @@ def blocker_kinds(benchmark: Benchmark) -> list[BlockerKind]:
         .order_by("persona__position", "persona__user_id", "position", "name")
     )
     total = totals_of("benchmark", [benchmark.pk])[benchmark.pk]
-    apart = _tasks_apart(benchmark, tasks, errors=total.findings["error"])
-    found = find_blockers(load_candidate(benchmark, apart), may_be_empty=bool(total.tasks))
+    lacking = missing_tools(benchmark)
+    apart = _tasks_apart(benchmark, tasks, errors=total.findings["error"]) | lacking.keys()
+    found = find_blockers(load_candidate(benchmark, apart, lacking), may_be_empty=bool(total.tasks))
     rest = [blocker for blocker in found if blocker.code not in (NOT_APPROVED, NOT_PILOTED)]
     kinds = [_listed(code, list(same)) for code, same in groupby(rest, key=lambda blocker: blocker.code)]
     older = {blocker.task_pk: blocker for blocker in found if blocker.code == NOT_PILOTED}
@@ -93,7 +94,6 @@ def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[TaskSummary], *, errors: 
         *(_tasks_piloted(benchmark) if piloted else ()),
         *(approval.task for approval in (unaccepted_approvals(benchmark) if elsewhere else ())),
         *(tasks_with_scripted_texts(benchmark) if scripted else ()),
-        *missing_tools(benchmark),
     }
 
 
@@ -111,8 +111,8 @@ PRESENT = """SELECT
 elsewhere, and accepted texts of scripted models."""
 
 
-def _tasks_piloted(benchmark: Benchmark) -> Iterable[int]:
-    """Tasks whose newest version a real agent ran."""
+def _tasks_piloted(benchmark: Benchmark) -> Iterable[Any]:
+    """Keys of tasks whose newest version a real agent ran."""
     piloted = list(real_sessions(benchmark).values_list("revision__sha256", flat=True).distinct())
     newest = Revision.objects.filter(task__episode__persona__benchmark=benchmark, number=F("task__version"))
     return newest.filter(sha256__in=piloted).order_by().values_list("task", flat=True) if piloted else ()
@@ -126,9 +126,14 @@ def _counted(
     code: str, tasks: QuerySet[TaskSummary], number: int, blocker_of: Callable[[CandidateTask], Blocker]
 ) -> BlockerKind:
     def read(part: slice) -> list[Blocker]:
-        return [blocker_of(_candidate(task)) for task in read_tasks(tasks.values_list("pk", flat=True)[part])]
+        keys = list(tasks.values_list("pk", flat=True)[part])
+        rows = Task.objects.select_related("episode__persona").only(*SHOWN).in_bulk(keys)
+        return [blocker_of(_candidate(rows[key])) for key in keys if key in rows]
 
     return BlockerKind(code, number, True, read)
+
+
+SHOWN = ("task_id", "title", "state", "episode__persona__name", "episode__persona__user_id")
 
 
 def _candidate(task: Task) -> CandidateTask:

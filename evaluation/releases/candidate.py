@@ -57,8 +57,11 @@ class ReleaseCandidate:
         return TaskContent(self.revisions[task.pk].sha256, self.scripts.get(task.pk, ""))
 
 
-def load_candidate(benchmark: Benchmark, only: Collection[int] | None = None) -> ReleaseCandidate:
-    """Every task that is not retired, or ``only`` these, by persona and position. Specs are not read."""
+def load_candidate(
+    benchmark: Benchmark, only: Collection[int] | None = None, lacking: Mapping[int, tuple[str, ...]] | None = None
+) -> ReleaseCandidate:
+    """Every task that is not retired, or ``only`` these, by persona and position. Specs are not read. ``lacking``: its
+    missing tools, if they were read."""
     chosen = Q() if only is None else Q(pk__in=only)
     episodes = episodes_of(benchmark, only)
     persona_positions = {pk: position for position, pk in enumerate(episodes)}
@@ -93,7 +96,7 @@ def load_candidate(benchmark: Benchmark, only: Collection[int] | None = None) ->
         {(task.persona.pk, task.grader_path) for task in graded},
     )
     scripts = {task.pk: hashes[task.persona.pk, task.grader_path] for task in graded}
-    lacking = missing_tools(benchmark)
+    lacking = missing_tools(benchmark) if lacking is None else lacking
     return ReleaseCandidate(
         benchmark=benchmark,
         tasks=tuple(sorted(tasks, key=lambda task: task.persona_position)),

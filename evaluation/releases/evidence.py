@@ -75,8 +75,9 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
     A pilot counts for a task if it ran the current revision and graded it with the current script.
     """
     sha256s = {content.sha256 for content in wanted}
-    played = real_sessions(benchmark).values_list("run__pilot", "revision__sha256", "run__persona_revision").distinct()
-    sessions = [row for row in played if row[1] in sha256s] if wanted else []
+    fields = ("run__pilot", "revision__sha256", "run__persona_revision")
+    played = real_sessions(benchmark).values_list(*fields).distinct() if wanted else ()
+    sessions = [row for row in played if row[1] in sha256s]
     scripts = hashes_at_revision({(revision, paths[sha256]) for _, sha256, revision in sessions if sha256 in paths})
     piloted = [
         (pilot, TaskContent(sha256, scripts[revision, paths[sha256]] if sha256 in paths else ""))

@@ -115,7 +115,7 @@ def activity_feed(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetim
     for event in events:
         by_subject.setdefault(_subject(event.benchmark, event.persona, event.task), []).append(event)
     shown = list(by_subject.values())[:SHOWN]
-    whole = recent_events(benchmarks).in_bulk([same[0].pk for same in shown])
+    whole = _with_rows(Event.objects.all()).in_bulk([same[0].pk for same in shown])
     actors = User.objects.in_bulk({event.actor for same in shown for event in same if event.actor})
     items = []
     for same in shown:
@@ -126,7 +126,7 @@ def activity_feed(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetim
     return ActivityFeed(items, since, len(by_subject) > SHOWN or len(events) == MAX_EVENTS)
 
 
-def _subject(benchmark: int, persona: int | None, task: int | None) -> tuple[str, int]:
+def _subject(benchmark: int, persona: int | None, task: Any) -> tuple[str, int]:
     if task:
         return ("task", task)
     return ("persona", persona) if persona else ("benchmark", benchmark)
@@ -162,5 +162,9 @@ def _item(event: Event) -> ActivityItem:
 def recent_events(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
     """Newest first; an import counts as one event, not one for every task."""
     single = Event.objects.exclude(verb__in=["imported", "approved_elsewhere"], persona__isnull=False)
+    return _with_rows(single.filter(benchmark__in=benchmarks))
+
+
+def _with_rows(events: QuerySet[Event]) -> QuerySet[Event]:
     related = ("benchmark", "actor", "persona__benchmark", "task__episode__persona__benchmark")
-    return single.filter(benchmark__in=benchmarks).select_related(*related).defer(*WIDE)
+    return events.select_related(*related).defer(*WIDE)

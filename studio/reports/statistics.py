@@ -85,6 +85,8 @@ TOTALS = f"""
 def totals_of(owner: Literal["persona", "benchmark"], keys: Iterable[int]) -> dict[int, Totals]:
     """By key of the persona or benchmark, in one query."""
     wanted = list(keys)
+    if not wanted:
+        return {}
     with connection.cursor() as cursor:
         cursor.execute(TOTALS.format(owner="id" if owner == "persona" else "benchmark_id"), [wanted])
         rows = {key: (personas, numbers) for key, personas, *numbers in cursor.fetchall()}
