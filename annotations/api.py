@@ -25,10 +25,11 @@ from annotations.judgments import (
     take_back,
     undo_last,
 )
-from annotations.leases import next_packet, read_draft
+from annotations.leases import ask_for_session, next_packet, read_draft
 from annotations.models import AuditCampaign, Cause, Judgment, Packet
 from annotations.packets import GUIDES, PacketContent
 from annotations.reports import current_judgments
+from annotations.sources import whole_session
 from annotations.visibility import may_adjudicate, sees_results, shares_of, visible_campaigns, why_not_adjudicate
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import ConflictAPIError
@@ -42,10 +43,16 @@ ANY = OpenApiTypes.OBJECT
 class CampaignSerializer(serializers.ModelSerializer[AuditCampaign]):
     benchmark: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     people = serializers.IntegerField(source="overlap", read_only=True)
+    days_left = serializers.IntegerField(
+        read_only=True, allow_null=True, help_text="Until `due`; negative once it is overdue."
+    )
 
     class Meta:
         model = AuditCampaign
-        fields = ["id", "benchmark", "name", "state", "unit", "people", "seed", "scripted", "created_at", "closed_at"]
+        fields = [
+            "id", "benchmark", "name", "state", "unit", "people", "due", "days_left", "instructions", "seed",
+            "scripted", "created_at", "closed_at",
+        ]  # fmt: skip
         read_only_fields = fields
 
 
@@ -203,6 +210,16 @@ class CampaignViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditCampai
             raise _refusal(error.field, error) from error
         return Response({"position": packet.position, "number": row.number}, status=status.HTTP_201_CREATED)
 
+    @extend_schema(request=None, responses=OpenApiResponse(ANY, "Its parts, in order; from now on recorded."))
+    @action(detail=True, methods=["post"], url_path=f"{POSITION}/session")
+    def session(self, request: ApiRequest, pk: str, position: str) -> Response:
+        """The whole session of a packet that is leased to you. Your answer will say that you looked at it."""
+        user = _user(request)
+        packet = find_packet(find_assigned_campaign(user, pk), position)
+        if packet.campaign.state != AuditCampaign.State.OPEN or not ask_for_session(packet, user):
+            raise ConflictAPIError("This packet is not yours. Take one with `next`.")
+        return Response({"position": packet.position, "parts": [row.model_dump() for row in whole_session(packet)]})
+
     @extend_schema(request=UndoSerializer, responses=OpenApiResponse(ANY, "The packet, leased to you again."))
     @action(detail=True, methods=["post"])
     def undo(self, request: ApiRequest, pk: str) -> Response:
@@ -326,6 +343,7 @@ def _judgments_json(packet: Packet) -> list[dict[str, Any]]:
             "confidence": row.confidence,
             "cause": row.cause,
             "milliseconds": row.milliseconds,
+            "full_session": row.full_session,
         }
         for row in current_judgments(packet)
     ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from annotations.models import AuditCampaign, Packet, Population, Seat
 from annotations.packets import PacketContent, SealedDecision, SealedSession
@@ -15,6 +17,9 @@ from studio.access import ALLOWED
 from studio.models import Benchmark, Event, Membership, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
+
+MAX_INSTRUCTIONS = 20_000
+"""Characters."""
 
 
 class CampaignError(Exception):
@@ -43,6 +48,10 @@ class FrozenDecision:
     """A ``Packet.Control``."""
     known: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+    """As of a packet."""
+    excluded: frozenset[int] = frozenset()
+    """Keys of people who never judge it, whatever the audit allows: they know the answer."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,8 @@ def open_campaign(
     population: Sequence[PopulationRow] = (),
     strata: str = AuditCampaign.Strata.PILOT,
     gold_sources: Collection[str] = (),
+    due: dt.date | None = None,
+    instructions: str = "",
 ) -> AuditCampaign:
     """Freeze the decisions, in the given order, as packets. ``gold_sources``: what gold items among them were drawn
     from. Raises CampaignError.
@@ -85,6 +96,10 @@ def open_campaign(
         raise CampaignError("name", "Enter a name for the audit.")
     if not decisions:
         raise CampaignError("size", "There are no judge decisions to audit yet. Finish a pilot first.")
+    if due is not None and due < timezone.localdate():
+        raise CampaignError("due", "Choose today or a later day, or leave it blank.")
+    if len(instructions) > MAX_INSTRUCTIONS:
+        raise CampaignError("instructions", f"Keep the instructions under {MAX_INSTRUCTIONS:,} characters.")
     people = validate_auditors(benchmark, overlap, auditors)
     if not own_tasks:
         _validate_involvement(decisions, overlap, people)
@@ -97,6 +112,8 @@ def open_campaign(
         overlap=overlap,
         own_tasks=own_tasks,
         strata=strata,
+        due=due,
+        instructions=instructions.strip(),
         controls=_count_controls(decisions, gold_sources),
         scripted=scripted,
         created_by=by,
@@ -118,7 +135,8 @@ def open_campaign(
             control=decision.control,
             known=dict(decision.known),
             labels=dict(decision.labels),
-            involved=[] if own_tasks else sorted(decision.involved),
+            origin=decision.origin,
+            involved=sorted(decision.excluded if own_tasks else decision.excluded | decision.involved),
         )
         for position, decision in enumerate(decisions, start=1)
     )
@@ -135,7 +153,8 @@ def open_campaign(
     notify.notify(
         [user.pk for user in auditors] or notify.users_allowed(benchmark, "audit"),
         notify.Kind.AUDIT_OPENED,
-        f"opened the audit “{campaign.name}” for you: {len(decisions)} {campaign.packets_word} to judge.",
+        f"opened the audit “{campaign.name}” for you: {len(decisions)} {campaign.packets_word} to judge"
+        + (f" by {date_format(due, 'j F Y')}." if due else "."),
         benchmark=benchmark,
         address=campaign.get_absolute_url(),
         by=by,
@@ -172,7 +191,7 @@ def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[U
 
 
 def _validate_involvement(decisions: Sequence[FrozenDecision], overlap: int, people: set[int]) -> None:
-    short = [decision for decision in decisions if len(people - decision.involved) < overlap]
+    short = [decision for decision in decisions if len(people - decision.involved - decision.excluded) < overlap]
     if short:
         raise CampaignError(
             "auditors",

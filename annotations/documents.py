@@ -10,6 +10,12 @@ from annotations.models import AuditCampaign
 from annotations.packets import STATUSES
 from annotations.results import summarize
 from annotations.scores import corrected_scores
+from studio.files.previews.markup import markdown
+
+
+def instructions_html(row: AuditCampaign) -> str:
+    """Safe; empty without instructions of the audit's own."""
+    return markdown(row.instructions) if row.instructions else ""
 
 
 def report_context(row: AuditCampaign) -> dict[str, Any]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign, Judgment, Packet
+from annotations.planning import ALIKENESS, half_width
 from annotations.visibility import given_answers
 from studio.models import User
 
@@ -18,8 +21,9 @@ Json = dict[str, Any]
 COLUMNS = (
     "packet", "source", "stratum", "weight", "question", "kind", "subject", "judge", "majority", "final",
     "auditor", "answer", "comment", "confidence", "cause", "milliseconds",
+    "full_session",
 )  # fmt: skip
-NUMBERS = {"packet": "int64", "weight": "float64", "milliseconds": "int64"}
+NUMBERS = {"packet": "int64", "weight": "float64", "milliseconds": "int64", "full_session": "bool_"}
 """Types of columns in Parquet that are no texts."""
 
 
@@ -36,6 +40,9 @@ def plan_document(campaign: AuditCampaign) -> Json:
         "strata": campaign.strata if campaign.unit == AuditCampaign.Unit.SESSION else "decision",
         "seed": campaign.seed,
         "people": campaign.overlap,
+        "due": campaign.due and campaign.due.isoformat(),
+        "auditors": sorted(user.get_username() for user in campaign.auditors.all()) or "all",
+        "instructions": campaign.instructions,
         "own_tasks": campaign.own_tasks,
         "packets": len(packets),
         "judgments_wanted": campaign.packets.count() * campaign.overlap,
@@ -43,6 +50,42 @@ def plan_document(campaign: AuditCampaign) -> Json:
         "sizes": _sizes(campaign, packets),
         "sample": [_drawn(campaign, packet, position) for position, packet in enumerate(packets, start=1)],
     }
+
+
+@dataclass(frozen=True)
+class PlanOutline:
+    """What an audit comes to, in numbers."""
+
+    packets: int
+    judgments: int
+    questions: int
+    """Asked in one round over all packets, without control items."""
+    half_width: float
+    """In points, of the rate of disagreement, if that is about 3 %."""
+    people: int
+    each: int
+    """Packets per person, if everybody takes an even share."""
+    sizes: Mapping[str, int]
+    """Packets by stratum; empty where the strata name the judge's answer."""
+    controls: Mapping[str, int]
+
+
+def outline_of(campaign: AuditCampaign, people: int) -> PlanOutline:
+    """``people``: how many will judge."""
+    document = plan_document(campaign)
+    whole = campaign.unit == AuditCampaign.Unit.SESSION
+    asked = sum(len(row.get("questions", ("",))) for row in document["sample"])
+    judgments = document["judgments_wanted"]
+    return PlanOutline(
+        packets=document["packets"],
+        judgments=judgments,
+        questions=asked,
+        half_width=round(100 * half_width(max(1, round(asked / ALIKENESS) if whole else asked)), 1),
+        people=people,
+        each=math.ceil(judgments / max(1, people)),
+        sizes=document["sizes"] if whole else {},
+        controls={name: number for name, number in document["controls"].items() if number},
+    )
 
 
 def _sizes(campaign: AuditCampaign, packets: list[Packet]) -> Json:
@@ -126,9 +169,10 @@ def answer_rows(campaign: AuditCampaign) -> Iterator[tuple[Any, ...]]:
                 row.confidence,
                 row.cause,
                 row.milliseconds,
+                row.full_session,
             )
         if not answers:
-            yield *start, *[None] * 6
+            yield *start, *[None] * 7
 
 
 def _subject(packet: Packet, question: AuditedQuestion) -> str:

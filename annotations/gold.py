@@ -1,26 +1,119 @@
-"""Gold items: what earlier audits decided beyond doubt, asked again to see how people do on it."""
+"""Gold items, asked to see how people do on them: what somebody who plans audits typed the answers of, and what earlier
+audits decided beyond doubt."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from annotations.campaigns import FrozenDecision
-from annotations.models import Consensus, Packet
-from annotations.packets import UNSURE, PacketContent, SealedDecision, SealedSession
+from annotations.models import Consensus, GoldItem, Packet
+from annotations.packets import UNSURE, PacketContent, Question, SealedDecision, SealedSession
 from annotations.visibility import given_answers
-from studio.models import Benchmark
+from studio.models import Benchmark, User
 
 MIN_PEOPLE = 2
 """Who must have given the same answer, unless it was adjudicated."""
 
 
+class GoldError(Exception):
+    """The known answers were rejected. ``field`` names the invalid entry."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def add_gold_item(benchmark: Benchmark, item: FrozenDecision, origin: str, *, by: User) -> GoldItem:
+    """Without answers as yet. ``origin``: what it was drawn from."""
+    return GoldItem.objects.create(
+        benchmark=benchmark,
+        content=item.content.model_dump(mode="json"),
+        sealed=item.sealed.model_dump(mode="json"),
+        source=item.source,
+        origin=origin,
+        involved=sorted(item.involved),
+        by=by,
+    )
+
+
+def questions_of(item: GoldItem) -> tuple[Question, ...]:
+    """A single decision asks one, with the empty key."""
+    content = PacketContent.model_validate(item.content)
+    return content.questions or (Question(key="", kind="checklist", subject=content.subject),)
+
+
+def type_answers(item: GoldItem, answers: Mapping[str, str], *, by: User) -> None:
+    """For later audits; those that are open keep what they asked. Raises GoldError."""
+    known = {}
+    for question in questions_of(item):
+        answer = answers.get(question.key, "")
+        if answer and answer not in set(question.choices) - {UNSURE}:
+            raise GoldError(f"answers.{question.key}", "Choose one of these answers, or none.")
+        if answer:
+            known[question.key] = answer
+    if not known:
+        raise GoldError("", "Give the known answer to at least one question, or remove the item.")
+    item.known, item.by = known, by
+    item.save(update_fields=["known", "by"])
+
+
 def draw_gold(
+    benchmark: Benchmark,
+    unit: str,
+    count: int,
+    seed: int,
+    *,
+    without: Collection[str],
+    auditors: Collection[int],
+    people: int,
+) -> tuple[list[FrozenDecision], set[str]]:
+    """At most ``count`` gold items, and the sources of what they come from: first those with typed answers, then what
+    earlier audits decided. Those that the fewest of the ``auditors`` judged before are taken first; ``without``: those
+    of these sources are not. ``people``: how many judge each; nobody is asked what they typed.
+    """
+    items, sources = _draw_typed(benchmark, unit, count, seed, without, set(auditors), people)
+    taken = {row.origin for row in items}
+    more, others = _draw_decided(
+        benchmark, unit, count - len(items), seed, without={*without, *taken}, auditors=auditors
+    )
+    return [*items, *more], sources | others
+
+
+def _draw_typed(
+    benchmark: Benchmark,
+    unit: str,
+    count: int,
+    seed: int,
+    without: Collection[str],
+    auditors: set[int],
+    people: int,
+) -> tuple[list[FrozenDecision], set[str]]:
+    rows = GoldItem.objects.filter(benchmark=benchmark).exclude(known={}).exclude(source__in=without).order_by("pk")
+    fitting = [row for row in rows if row.unit == unit and len(auditors - {row.by_id}) >= people]
+    chosen = random.Random(f"typed {seed}").sample(fitting, min(count, len(fitting)))
+    return [_typed(row) for row in chosen], {row.origin for row in chosen}
+
+
+def _typed(row: GoldItem) -> FrozenDecision:
+    return FrozenDecision(
+        source=f"typed:{row.pk}",
+        stratum="",
+        weight=1.0,
+        content=PacketContent.model_validate(row.content),
+        sealed=_sealed(row.content["kind"], row.sealed),
+        involved=frozenset(row.involved),
+        excluded=frozenset({row.by_id}),
+        cluster=f"typed:{row.pk}",
+        control=Packet.Control.GOLD,
+        known=row.known,
+        origin=row.source,
+    )
+
+
+def _draw_decided(
     benchmark: Benchmark, unit: str, count: int, seed: int, *, without: Collection[str], auditors: Collection[int]
 ) -> tuple[list[FrozenDecision], set[str]]:
-    """At most ``count`` gold items, and the sources of the audits they come from. Those that the fewest of the
-    ``auditors`` judged before are taken first; ``without``: packets of these sources are not.
-    """
     settled = Consensus.objects.filter(
         packet__campaign__benchmark=benchmark, packet__campaign__unit=unit, packet__control="", decision__isnull=False
     )
@@ -69,17 +162,19 @@ def _again(packet: Packet, known: dict[str, str]) -> FrozenDecision:
     """The packet as it was, without questions that were planted in it."""
     content = PacketContent.model_validate(packet.content)
     asked = tuple(row for row in content.questions if row.key not in packet.known)
-    sealed = packet.sealed
     return FrozenDecision(
         source=f"gold:{packet.pk}",
         stratum=packet.stratum,
         weight=1.0,
         content=content.model_copy(update={"questions": asked}),
-        sealed=SealedSession.model_validate(sealed)
-        if packet.kind == "session"
-        else SealedDecision.model_validate(sealed),
+        sealed=_sealed(packet.kind, packet.sealed),
         involved=frozenset(packet.involved),
         cluster=f"gold:{packet.pk}",
         control=Packet.Control.GOLD,
         known=known,
+        origin=packet.origin or packet.source,
     )
+
+
+def _sealed(kind: str, sealed: object) -> SealedDecision | SealedSession:
+    return SealedSession.model_validate(sealed) if kind == "session" else SealedDecision.model_validate(sealed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from annotations.consensus import notify_adjudicators, update_consensus
-from annotations.leases import mark_judged, reopen_seat, return_seat
+from annotations.leases import has_asked_for_session, mark_judged, reopen_seat, return_seat
 from annotations.models import AuditCampaign, Cause, Judgment, Packet
 from annotations.packets import PacketContent, collapse_whitespace, find_passage
 from annotations.visibility import RESULTS_OPENED, has_opened_results, is_auditor, shares_of
@@ -85,6 +85,7 @@ def record_judgment(
     given = _validate_answers(packet, answers or {}) if answer == Judgment.Answer.ANSWERED else {}
     if skips and not comment.strip():
         raise JudgmentError("Say why you skip it, in one sentence.", "comment")
+    looked = has_asked_for_session(packet, auditor)
     held = return_seat(packet, auditor) if skips else mark_judged(packet, auditor)
     if not held:
         raise JudgmentError("This decision is not yours to judge, or somebody else judges it by now.")
@@ -99,6 +100,7 @@ def record_judgment(
         confidence=confidence,
         cause=cause,
         milliseconds=milliseconds,
+        full_session=looked,
     )
     consensus = update_consensus(packet)
     if consensus is not None and consensus.decision is None:

@@ -41,7 +41,8 @@ def take_seat(packet: int, auditor: User) -> bool:
     if seat is None:
         return False
     seat.auditor, seat.judged, seat.leased_until, seat.draft = auditor, False, timezone.now() + LEASE, None
-    seat.save(update_fields=["auditor", "judged", "leased_until", "draft"])
+    seat.full_session = False
+    seat.save(update_fields=["auditor", "judged", "leased_until", "draft", "full_session"])
     return True
 
 
@@ -65,6 +66,21 @@ def read_draft(packet: Packet, auditor: User) -> dict[str, object]:
     return (seat.draft or {}) if seat else {}
 
 
+def has_begun(campaign: AuditCampaign, auditor: User) -> bool:
+    """Whether the person holds, or has answered, one of its packets."""
+    return Seat.objects.filter(packet__campaign=campaign, auditor=auditor).exists()
+
+
+def ask_for_session(packet: Packet, auditor: User) -> bool:
+    """Whether the person holds the packet; then it is recorded that they look at the whole session."""
+    held = Seat.objects.filter(packet=packet, auditor=auditor, judged=False)
+    return bool(held.update(full_session=True, leased_until=timezone.now() + LEASE))
+
+
+def has_asked_for_session(packet: Packet, auditor: User) -> bool:
+    return Seat.objects.filter(packet=packet, auditor=auditor, full_session=True).exists()
+
+
 def mark_judged(packet: Packet, auditor: User) -> bool:
     """Whether the person held the packet. Call with the packet locked."""
     return bool(Seat.objects.filter(packet=packet, auditor=auditor, judged=False).update(judged=True))
@@ -73,7 +89,7 @@ def mark_judged(packet: Packet, auditor: User) -> bool:
 def return_seat(packet: Packet, auditor: User) -> bool:
     """Whether the person held the packet; then somebody else may take the seat."""
     held = Seat.objects.filter(packet=packet, auditor=auditor, judged=False)
-    return bool(held.update(auditor=None, leased_until=None, draft=None))
+    return bool(held.update(auditor=None, leased_until=None, draft=None, full_session=False))
 
 
 def reopen_seat(packet: Packet, auditor: User) -> bool:

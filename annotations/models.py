@@ -10,6 +10,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils import timezone
 
 from studio.models.fields import OrderedJSONField
 
@@ -36,10 +37,12 @@ class AuditCampaign(models.Model):
         SESSION = "session", "Whole sessions"
 
     class Strata(models.TextChoices):
-        PILOT = "pilot", "As many of each pilot, as in the paper"
+        PILOT = "pilot", "As many of each pilot"
+        MODEL = "model", "As many of each model, as in the paper"
         PERSONA = "persona", "In proportion, by persona"
         CATEGORY = "category", "In proportion, by category"
         STATUS = "status", "In proportion, by what became of the intents"
+        GRADER = "grader", "In proportion, by what grades the checklist"
         DISAGREEMENT = "disagreement", "Half of them where judges differ or waver"
 
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="audits")
@@ -58,6 +61,10 @@ class AuditCampaign(models.Model):
     """How many people judge each packet."""
     auditors = models.ManyToManyField("studio.User", blank=True, related_name="audits")
     """Nobody assigned: every auditor of the benchmark."""
+    due = models.DateField(null=True, blank=True)
+    """By when people should have judged everything. Nothing stops on that day."""
+    instructions = models.TextField(blank=True)
+    """Of whoever planned it, with examples, in Markdown; shown with the general ones. Frozen with the packets."""
     own_tasks = models.BooleanField(default=False)
     """Whether people may judge tasks they wrote, edited or approved."""
     scripted = models.BooleanField(default=False)
@@ -75,6 +82,13 @@ class AuditCampaign(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("annotations:campaign", args=[self.pk])
+
+    @property
+    def days_left(self) -> int | None:
+        """Negative once it is overdue; None without a date, or when it is closed."""
+        if self.due is None or self.state == self.State.CLOSED:
+            return None
+        return (self.due - timezone.localdate()).days
 
     @property
     def packets_word(self) -> str:
@@ -116,6 +130,8 @@ class Packet(models.Model):
     """A ``SealedDecision`` or ``SealedSession``: read only after the judgment."""
     source = models.CharField(max_length=100)
     """Opaque name of the decision (``verdict:345``)."""
+    origin = models.CharField(max_length=100, blank=True)
+    """Opaque name of the session or decision whose record it shows, if ``source`` does not say it. Sealed."""
     control = models.CharField(max_length=10, blank=True, choices=Control.choices)
     """Not empty: it checks the auditors and is in no figure of judges, consensus or scores."""
     known = models.JSONField(default=dict, blank=True)
@@ -133,6 +149,37 @@ class Packet(models.Model):
         ]
 
 
+class GoldItem(models.Model):
+    """A decision or session whose answers somebody who plans audits typed, for later audits to ask. Frozen but for
+    these answers."""
+
+    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="gold_items")
+    content = OrderedJSONField()
+    """A ``PacketContent``."""
+    sealed = OrderedJSONField()
+    """As of a packet."""
+    source = models.CharField(max_length=100)
+    """Opaque name of the decision or session."""
+    origin = models.TextField()
+    """Opaque name of what it was drawn from (``pilot:12``)."""
+    involved = ArrayField(models.BigIntegerField(), default=list)
+    """As of a packet."""
+    known = models.JSONField(default=dict, blank=True)
+    """Answers by key of the question; empty until they are typed. Questions without one test nobody."""
+    by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
+    """Who drew it or typed the answers last: never asked it."""
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["benchmark", "source"], name="gold_item_once")]
+
+    @property
+    def unit(self) -> str:
+        units = AuditCampaign.Unit
+        return units.SESSION if self.content["kind"] == "session" else units.DECISION
+
+
 class Seat(models.Model):
     """One of a packet's places: it has as many as people judge it. Leased to the person who opens the packet."""
 
@@ -146,6 +193,8 @@ class Seat(models.Model):
     """Whether the auditor's current answer is given."""
     draft = models.JSONField(null=True)
     """What the auditor entered so far, autosaved: ``{"answers", "evidence", "comment"}``."""
+    full_session = models.BooleanField(default=False)
+    """Whether the auditor asked for the whole session, which the judge did not see."""
 
     class Meta:
         ordering = ["packet", "number"]
@@ -184,6 +233,8 @@ class Judgment(models.Model):
     confidence = models.PositiveSmallIntegerField(null=True, choices=[(1, "Low"), (2, "Medium"), (3, "High")])
     cause = models.CharField(max_length=20, blank=True, choices=Cause.choices)
     milliseconds = models.PositiveIntegerField(null=True)
+    full_session = models.BooleanField(default=False)
+    """Whether the auditor had looked at the whole session, which the judge did not see."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

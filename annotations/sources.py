@@ -1,5 +1,5 @@
-"""Models that audit the same packets as people. Where their answers come from, ``MODEL_AUDITORS`` in the settings
-knows; in every figure they stand in a row of their own.
+"""What audits know nothing of and ask by name: whole sessions, and models that audit the same packets as people. The
+settings say who knows: ``AUDIT_SESSIONS`` and ``MODEL_AUDITORS``. Models stand in a row of their own in every figure.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from annotations.models import AuditCampaign
+from annotations.models import AuditCampaign, Packet
+from annotations.packets import EvidencePart
 
 SESSION = "session:"
 """Before a session's key: names it as the source of a packet."""
@@ -42,6 +43,12 @@ def session_keys(campaign: AuditCampaign) -> list[int]:
     """Of the sessions that it audits."""
     sources = campaign.packets.filter(kind="session").values_list("source", flat=True)
     return [int(source.removeprefix(SESSION)) for source in sources if source.startswith(SESSION)]
+
+
+def whole_session(packet: Packet) -> list[EvidencePart]:
+    """All that happened, with names of models redacted; empty if the session is gone."""
+    read: Callable[[str], list[EvidencePart]] = import_string(settings.AUDIT_SESSIONS)
+    return read(packet.origin or packet.source)
 
 
 def model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor]:

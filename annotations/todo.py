@@ -8,6 +8,7 @@ from django.urls import reverse
 from annotations.adjudication import adjudicable_packets
 from annotations.models import AuditCampaign
 from annotations.visibility import shares_of
+from studio.domain.phrases import count_of
 from studio.models import Benchmark, User
 from studio.reports.todo import TodoGroup, TodoItem, register
 
@@ -26,11 +27,20 @@ def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> li
             reverse("annotations:judge", args=[campaign.pk]),
             str(campaign.benchmark),
             "waiting" if not shares[campaign.pk].done else "running",
-            f"{len(shares[campaign.pk].pending)} to judge",
+            f"{len(shares[campaign.pk].pending)} to judge{_due(campaign)}",
         )
         for campaign in pending[:most]
     )
     return [TodoGroup("audits", "Decisions to judge", items, len(pending)), _adjudications(user, benchmarks, most)]
+
+
+def _due(campaign: AuditCampaign) -> str:
+    left = campaign.days_left
+    if left is None:
+        return ""
+    if left < 0:
+        return f", overdue by {count_of(-left, 'day')}"
+    return f", {count_of(left, 'day')} left" if left else ", due today"
 
 
 def _adjudications(user: User, benchmarks: QuerySet[Benchmark], most: int) -> TodoGroup:

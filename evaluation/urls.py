@@ -10,6 +10,8 @@ from evaluation.views import (
     audits,
     benchmark_endpoints,
     endpoints,
+    gold,
+    judges,
     judgings,
     model_audits,
     pilots,
@@ -89,5 +91,7 @@ urlpatterns = [
     path("settings/models/<int:pk>/try/", endpoints.endpoint_try, name="endpoint_try"),
     path("api/", include(api.urlpatterns)),
     *audits.urlpatterns,
+    *gold.urlpatterns,
+    *judges.urlpatterns,
     *model_audits.urlpatterns,
 ]

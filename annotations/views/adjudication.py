@@ -20,6 +20,7 @@ from annotations.adjudication import (
     open_questions,
     undecided_packets,
 )
+from annotations.documents import instructions_html
 from annotations.forms import AdjudicationForm, SessionAdjudicationForm
 from annotations.models import AuditCampaign
 from annotations.packets import GUIDES, PacketContent
@@ -73,6 +74,7 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
             "content": content,
             "asked": len(content.questions) - len(packet.known),
             "guide": GUIDES[content.kind],
+            "instructions": instructions_html(row),
             "judgments": reports.current_judgments(packet),
             "form": form,
             "neighbors": _neighbors(position, _positions_to_adjudicate(request.user, row)),

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotations import reports
 from annotations.access import find_campaign
 from annotations.campaigns import CampaignError, close_campaign, reopen_campaign
-from annotations.documents import report_context
+from annotations.documents import instructions_html, report_context
 from annotations.exports import export_csv, export_document, export_parquet, plan_document
 from annotations.history import history_of
 from annotations.models import AuditCampaign
@@ -50,6 +50,7 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "campaign": row,
         "share": share,
+        "instructions": instructions_html(row),
         "percent": 100 * share.resolved // share.packets if share.packets else 0,
         "may_plan": may(request.user, row.benchmark, "plan_audit") and sees_results(request.user, row),
         "may_reopen": row.state == AuditCampaign.State.CLOSED and may(request.user, row.benchmark, "plan_audit"),

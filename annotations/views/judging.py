@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotations import reports
 from annotations.access import find_assigned_campaign, find_packet
+from annotations.documents import instructions_html
 from annotations.forms import JudgmentForm, SessionJudgmentForm, known_answers
 from annotations.judgments import (
     MAX_DRAFT_LENGTH,
@@ -21,9 +22,18 @@ from annotations.judgments import (
     take_back,
     undo_last,
 )
-from annotations.leases import autosave, next_packet, read_draft, renew_lease
+from annotations.leases import (
+    ask_for_session,
+    autosave,
+    has_asked_for_session,
+    has_begun,
+    next_packet,
+    read_draft,
+    renew_lease,
+)
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import GUIDES, PacketContent
+from annotations.sources import whole_session
 from annotations.visibility import shares_of
 from studio.access import SignedInRequest
 from studio.models import User
@@ -49,6 +59,8 @@ def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_assigned_campaign(request.user, pk)
     if "after" in request.GET:
         return _page_ahead(request, row)
+    if row.instructions and "begin" not in request.GET and not has_begun(row, request.user):
+        return redirect(f"{row.get_absolute_url()}#instructions")
     return redirect(_next_address(row, request.user))
 
 
@@ -102,6 +114,30 @@ def autosave_answers(request: SignedInRequest, pk: int, position: int) -> HttpRe
     }
     held = not _is_over(packet) and autosave(packet.pk, request.user, draft)
     return HttpResponse(status=204 if held else 409)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def whole(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
+    """The whole session, to a person who holds the packet and asked for it; that is recorded."""
+    row = find_assigned_campaign(request.user, pk)
+    packet = find_packet(row, position)
+    if request.method == "POST" and not _is_over(packet) and ask_for_session(packet, request.user):
+        return redirect("annotations:whole", row.pk, position)
+    if request.method == "POST" or _is_over(packet) or not has_asked_for_session(packet, request.user):
+        return redirect("annotations:judge", row.pk)
+    content = PacketContent.model_validate(packet.content)
+    return render(
+        request,
+        "annotations/whole.html",
+        {
+            "campaign": row,
+            "packet": packet,
+            "content": content,
+            "record": {"parts": whole_session(packet)},
+            "instructions": instructions_html(row),
+        },
+    )
 
 
 @login_required
@@ -182,6 +218,8 @@ def _render_question(
             "packet": packet,
             "content": content,
             "guide": GUIDES[content.kind],
+            "instructions": instructions_html(row),
+            "begins": not share.done + judging,
             "form": form,
             "number": min(share.done + judging + 1, total),
             "total": total,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
@@ -13,11 +13,12 @@ from rest_framework.response import Response
 
 from annotations.access import find_campaign
 from annotations.api import CampaignSerializer, CampaignViewSet
-from annotations.campaigns import CampaignError
+from annotations.campaigns import MAX_INSTRUCTIONS, CampaignError
 from annotations.models import AuditCampaign
 from evaluation import visibility
-from evaluation.audits.blindness import open_pilots
+from evaluation.audits.blindness import open_pilots, require_judges_open
 from evaluation.audits.campaigns import DEFAULT_PEOPLE, MAX_CONTROLS, MAX_PEOPLE, MAX_SIZE, open_audit
+from evaluation.audits.judges import judges_document
 from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
 from studio.access import ApiRequest, find_benchmark, require
@@ -62,6 +63,14 @@ class NewAuditSerializer(serializers.Serializer[Any]):
     auditors = serializers.ListField(
         child=serializers.CharField(), required=False, default=list, help_text="Usernames; default: all auditors."
     )
+    due = serializers.DateField(required=False, allow_null=True, default=None, help_text="By when: `2026-12-24`.")
+    instructions = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=MAX_INSTRUCTIONS,
+        help_text="Of your own, with examples, in Markdown. They cannot be changed afterwards.",
+    )
     own_tasks = serializers.BooleanField(
         required=False, default=False, help_text="People may judge tasks they wrote, edited or approved."
     )
@@ -101,6 +110,19 @@ class AuditViewSet(CampaignViewSet):
             return Response(plan.as_json())
         start_model_audit(plan, by=request.user)
         return Response(plan.as_json(), status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        operation_id="audits_judges",
+        parameters=[OpenApiParameter("benchmark", str, required=True, description="Slug.")],
+        responses=OpenApiResponse(OpenApiTypes.OBJECT, "What people decided, and each judge beside it."),
+    )
+    @action(detail=False)
+    def judges(self, request: ApiRequest) -> Response:
+        """How judges do on what people decided, and whether they are worse than the one in use."""
+        benchmark = find_benchmark(request.user, request.query_params.get("benchmark", ""))
+        require(request.user, benchmark, "plan_audit")
+        require_judges_open(request.user, benchmark)
+        return Response(judges_document(benchmark))
 
     @extend_schema(request=NewAuditSerializer, responses={201: CampaignSerializer})
     def create(self, request: ApiRequest) -> Response:

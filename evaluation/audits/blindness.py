@@ -17,7 +17,7 @@ from evaluation import visibility
 from evaluation.audits.campaigns import pilot_keys, source_of
 from evaluation.models import Pilot, Release, Session
 from studio.access import AnyUser
-from studio.models import User
+from studio.models import Benchmark, User
 
 
 class BlindPilotError(PermissionDenied):
@@ -64,6 +64,14 @@ def find_session(user: AnyUser, pk: int | str) -> Session:
     if is_closed(user, session.run.pilot):
         raise BlindPilotError("The pilot of this session")
     return session
+
+
+def require_judges_open(user: AnyUser, benchmark: Benchmark) -> None:
+    """Raises BlindPilotError for a person who still judges something of the benchmark blind: how its judges do would
+    tell what they decided.
+    """
+    if Pilot.objects.filter(pk__in=closed_pilots(user), benchmark=benchmark).exists():
+        raise BlindPilotError("How the judges do")
 
 
 def find_release(user: AnyUser, pk: int | str) -> Release:

@@ -6,13 +6,17 @@ sealed beside it. A scripted judge may be audited for practice; such an audit is
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 
 from annotations.campaigns import CampaignError, open_campaign, validate_auditors
+from annotations.exports import PlanOutline, outline_of
 from annotations.gold import draw_gold
 from annotations.models import AuditCampaign
 from annotations.planning import decisions_needed, sessions_needed
@@ -39,6 +43,7 @@ MAX_PEOPLE = 9
 MAX_SIZE = 2_000
 MAX_CONTROLS = 30
 """Percent of the packets that may be control items of a kind."""
+UNIFORM = (AuditCampaign.Strata.PILOT, AuditCampaign.Strata.MODEL, AuditCampaign.Strata.DISAGREEMENT)
 SOURCE = "pilot:"
 """Before a pilot's key: names it as the source of a packet, whose own module knows nothing of pilots."""
 
@@ -66,6 +71,8 @@ def open_audit(
     strata: str = AuditCampaign.Strata.PILOT,
     gold: float = 0,
     planted: float = 0,
+    due: dt.date | None = None,
+    instructions: str = "",
 ) -> AuditCampaign:
     """Sample what judges decided in one or more pilots of a benchmark, and freeze it for people to judge: whole
     sessions in equal numbers from each pilot, or single decisions by kind, answer, persona and pilot.
@@ -86,10 +93,9 @@ def open_audit(
         if not 0 <= share <= MAX_CONTROLS:
             raise CampaignError(field, f"Choose between 0 and {MAX_CONTROLS} percent.")
     people = validate_auditors(pilot.benchmark, overlap, auditors)
-    names = {name for row in pilots for name in _model_names(row)}
+    names = {name for row in pilots for name in model_names(row)}
     if whole:
-        uniform = strata in (AuditCampaign.Strata.PILOT, AuditCampaign.Strata.DISAGREEMENT)
-        drawn = draw_sample(map(as_candidate, sessions.values()), size, seed, uniform=uniform)
+        drawn = draw_sample(map(as_candidate, sessions.values()), size, seed, uniform=strata in UNIFORM)
         frozen, owners = freeze_sessions([sessions[row.key] for row in drawn], drawn, names)
     else:
         frozen, owners = draw_decisions(pilots, size, seed, names)
@@ -99,9 +105,15 @@ def open_audit(
     gold_sources: set[str] = set()
     if gold:
         wanted = _count_of(gold, sampled)
-        items, gold_sources = draw_gold(pilot.benchmark, unit, wanted, seed, without=sampled, auditors=people)
+        items, gold_sources = draw_gold(
+            pilot.benchmark, unit, wanted, seed, without=sampled, auditors=people, people=overlap
+        )
         if not items:
-            raise CampaignError("gold", "No earlier audit of this benchmark has decided anything beyond doubt yet.")
+            raise CampaignError(
+                "gold",
+                "No earlier audit of this benchmark has decided anything beyond doubt yet, and nobody has typed known "
+                "answers. Type some under Known answers first, or leave this blank.",
+            )
         frozen = [*frozen, *items]
     if len(frozen) > len(sampled):
         random.Random(f"controls {seed}").shuffle(frozen)
@@ -117,11 +129,31 @@ def open_audit(
         overlap=overlap,
         strata=strata,
         gold_sources=gold_sources,
+        due=due,
+        instructions=instructions,
         scripted=any(row.scripted or is_judged_by_script(row) for row in pilots),
         by=by,
         auditors=auditors,
         own_tasks=own_tasks,
     )
+
+
+class _OutlinedError(Exception):
+    """Takes back what was opened to be looked at."""
+
+
+def outline_audit(*pilots: Pilot, **options: Any) -> PlanOutline:
+    """What ``open_audit`` would open. Nothing stays of it. Raises CampaignError."""
+    outline: PlanOutline | None = None
+    try:
+        with transaction.atomic():
+            row = open_audit(*pilots, **options)
+            people = validate_auditors(row.benchmark, row.overlap, row.auditors.all())
+            outline = outline_of(row, len(people))
+            raise _OutlinedError
+    except _OutlinedError:
+        assert outline is not None
+        return outline
 
 
 def _count_of(percent: float, packets: Sequence[object]) -> int:
@@ -164,7 +196,7 @@ def pilot_keys(sources: Iterable[str]) -> set[int]:
     return {int(name.removeprefix(SOURCE)) for name in sources if name.startswith(SOURCE)}
 
 
-def _model_names(pilot: Pilot) -> set[str]:
+def model_names(pilot: Pilot) -> set[str]:
     now = {name for end in (pilot.agent, pilot.user_model, pilot.judge) for name in (end.name, end.model)}
     then = [end for end in pilot.config.values() if isinstance(end, dict)]
     return now | {str(end[key]) for end in then for key in ("name", "model") if end.get(key)}

@@ -75,9 +75,10 @@ def freeze_sessions(
 
 
 def draw_decisions(
-    pilots: Sequence[Pilot], size: int, seed: int, names: Collection[str]
+    pilots: Sequence[Pilot], size: int, seed: int, names: Collection[str], without: Collection[str] = ()
 ) -> tuple[list[FrozenDecision], dict[str, Owner]]:
-    sample = draw_sample(_auditable_decisions(pilots), size, seed)
+    """``without``: sources that are not drawn."""
+    sample = draw_sample((row for row in _auditable_decisions(pilots) if row.key not in without), size, seed)
     pks = [int(sampled.key.removeprefix("verdict:")) for sampled in sample]
     verdicts = {
         row.pk: row for row in Verdict.objects.filter(pk__in=pks).select_related("judging__endpoint", "judging__round")

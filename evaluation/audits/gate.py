@@ -1,4 +1,6 @@
-"""Before a judge or a version of its prompts may score a release, it is compared with people on the regression set."""
+"""Before a judge or a version of its prompts may score a release, it is compared with people on the regression set, and
+with the judge in use, which it must not be worse than.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from annotations.decided import credited
 from annotations.models import AuditCampaign, Packet
 from annotations.sources import SESSION
+from evaluation.audits.model_answers import answers_of_round
+from evaluation.audits.paired import PairedCase, PairedComparison, compare
+from evaluation.audits.regression import RegressionCase, regression_cases
 from evaluation.grading.judgings import scoring_choices
-from evaluation.models import Judging, JudgingRound, Pilot
+from evaluation.models import Judging, JudgingRound, Pilot, Release
+from evaluation.models.judgings import Purpose
 from studio.models import Benchmark
 
 ENOUGH = 10
@@ -31,6 +38,108 @@ class UncomparedJudge:
     needed: int
 
 
+@dataclass(frozen=True)
+class WorseJudge:
+    judge: str
+    prompt: str
+    pilots: tuple[int, ...]
+    """Numbers of those it scores."""
+    in_use: str
+    """The judge and prompt that it was compared with."""
+    comparison: PairedComparison
+
+
+def worse_judges(benchmark: Benchmark, pilots: Collection[Pilot]) -> list[WorseJudge]:
+    """Those that score the pilots and are worse, beyond chance, than the judge in use."""
+    in_use = round_in_use(benchmark) if pilots else None
+    if in_use is None:
+        return []
+    scoring = _scoring_rounds(pilots)
+    scoring.pop(identity_of(in_use), None)
+    if not scoring:
+        return []
+    cases = regression_cases(benchmark, real_only=True)
+    answers = _answers_by_identity(cases)
+    found = []
+    for identity, rows in sorted(scoring.items()):
+        comparison = _compare(cases, answers.get(identity_of(in_use), {}), answers.get(identity, {}))
+        if comparison.is_worse:
+            numbers = tuple(sorted(number for number, _ in rows))
+            newest = rows[0][1]
+            found.append(WorseJudge(judge_name(newest), prompt_name(newest), numbers, _full_name(in_use), comparison))
+    return found
+
+
+def round_in_use(benchmark: Benchmark) -> JudgingRound | None:
+    """What scored the newest pilot of the newest release; before the first release, what judged the sessions that
+    people audited last, as they ran.
+    """
+    rounds = JudgingRound.objects.filter(pilot__benchmark=benchmark).select_related("pilot")
+    release = Release.objects.filter(benchmark=benchmark).first()
+    pilots = release.manifest.get("evidence", {}).get("pilots", ()) if release else ()
+    for pilot in sorted(pilots, key=lambda row: -int(row["number"])):
+        number = pilot.get("judging", {}).get("round", 1)
+        if found := rounds.filter(pilot__number=pilot["number"], number=number).first():
+            return found
+    sessions = _audited_sessions(benchmark)
+    newest = Judging.objects.filter(session__in=sessions, round__purpose=Purpose.SCORING).order_by("-session", "-pk")
+    judging = newest.first()
+    return rounds.get(pk=judging.round_id) if judging and judging.round_id else None
+
+
+def compare_with_judge_in_use(
+    benchmark: Benchmark, cases: Collection[RegressionCase]
+) -> list[tuple[JudgingRound, PairedComparison]]:
+    """Every judge and version of prompts that decided some of the cases, beside the one in use, newest first."""
+    in_use = round_in_use(benchmark)
+    if in_use is None:
+        return []
+    answers = _answers_by_identity(cases)
+    before = answers.get(identity_of(in_use), {})
+    newest = {identity_of(row): row for row in _rounds_over(cases)}
+    rows = [(row, _compare(cases, before, answers[identity])) for identity, row in newest.items() if row != in_use]
+    rows = [(row, found) for row, found in rows if identity_of(row) != identity_of(in_use) and found.wrong.n]
+    return sorted(rows, key=lambda each: -each[0].pk)
+
+
+Answers = dict[str, dict[str, str]]
+"""By source of the session, by key of the question."""
+
+
+def _answers_by_identity(cases: Collection[RegressionCase]) -> dict[Identity, Answers]:
+    """Of each judge, as its newest round decided; rounds that may score come before those that never do."""
+    found: dict[Identity, Answers] = defaultdict(dict)
+    for row in _rounds_over(cases):
+        found[identity_of(row)] |= answers_of_round(row)
+    return found
+
+
+def _rounds_over(cases: Collection[RegressionCase]) -> list[JudgingRound]:
+    sessions = {int(case.source.removeprefix(SESSION)) for case in cases}
+    judged = Judging.objects.filter(session__in=sessions, round__isnull=False)
+    rows = JudgingRound.objects.filter(pk__in=judged.values("round")).select_related("pilot")
+    return sorted(rows, key=lambda row: (row.purpose in (Purpose.SCORING, Purpose.REJUDGING), row.pk))
+
+
+def _compare(cases: Collection[RegressionCase], before: Answers, now: Answers) -> PairedComparison:
+    pairs = [
+        (case, before[case.source][case.key], now[case.source][case.key])
+        for case in cases
+        if case.key in before.get(case.source, {}) and case.key in now.get(case.source, {})
+    ]
+    return compare(
+        PairedCase(
+            cluster=case.source,
+            credit=credited(case.people),
+            right_before=old == case.people,
+            right_now=new == case.people,
+            passed_before=credited(old),
+            passed_now=credited(new),
+        )
+        for case, old, new in pairs
+    )
+
+
 def uncompared_judges(benchmark: Benchmark, pilots: Collection[Pilot]) -> list[UncomparedJudge]:
     """Those that score the pilots. Without a set, as before the first audit of whole sessions, there are none."""
     sessions = _audited_sessions(benchmark) if pilots else set()
@@ -38,21 +147,26 @@ def uncompared_judges(benchmark: Benchmark, pilots: Collection[Pilot]) -> list[U
         return []
     compared = _sessions_by_identity(sessions)
     needed = min(ENOUGH, len(sessions))
-    scoring: dict[Identity, list[tuple[int, JudgingRound]]] = defaultdict(list)
-    numbers = {pilot.pk: pilot.number for pilot in pilots}
-    for key, choice in scoring_choices(pilots).items():
-        scoring[identity_of(choice.round)].append((numbers[key], choice.round))
     return [
         UncomparedJudge(
-            judge=str(rows[0][1].judge.get("model", "")),
-            prompt=_prompt(rows[0][1]),
+            judge=judge_name(rows[0][1]),
+            prompt=prompt_name(rows[0][1]),
             pilots=tuple(sorted(number for number, _ in rows)),
             compared=len(compared.get(identity, ())),
             needed=needed,
         )
-        for identity, rows in sorted(scoring.items())
+        for identity, rows in sorted(_scoring_rounds(pilots).items())
         if len(compared.get(identity, ())) < needed
     ]
+
+
+def _scoring_rounds(pilots: Collection[Pilot]) -> dict[Identity, list[tuple[int, JudgingRound]]]:
+    """With the numbers of the pilots."""
+    scoring: dict[Identity, list[tuple[int, JudgingRound]]] = defaultdict(list)
+    numbers = {pilot.pk: pilot.number for pilot in pilots}
+    for key, choice in scoring_choices(pilots).items():
+        scoring[identity_of(choice.round)].append((numbers[key], choice.round))
+    return scoring
 
 
 def identity_of(judging_round: JudgingRound) -> Identity:
@@ -87,6 +201,14 @@ def _sessions_by_identity(sessions: Iterable[int]) -> dict[Identity, set[int]]:
     return found
 
 
-def _prompt(judging_round: JudgingRound) -> str:
+def judge_name(judging_round: JudgingRound) -> str:
+    return str(judging_round.judge.get("model", ""))
+
+
+def _full_name(judging_round: JudgingRound) -> str:
+    return f"{judge_name(judging_round)} with {prompt_name(judging_round)}"
+
+
+def prompt_name(judging_round: JudgingRound) -> str:
     checklist = judging_round.prompts.get("checklist")
     return f"checklist prompt {checklist['version']}" if checklist else "its prompts"

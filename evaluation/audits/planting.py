@@ -106,6 +106,7 @@ def _decision_beside(row: FrozenDecision, criterion: str, number: int) -> Frozen
     return replace(
         row,
         source=f"planted:{number}",
+        origin=row.source,
         content=content,
         sealed=SealedDecision(decision=True, judge=row.sealed.judge),
         cluster=f"planted:{number}",

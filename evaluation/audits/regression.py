@@ -4,8 +4,7 @@ does on it."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet
 
@@ -15,6 +14,7 @@ from annotations.models import Adjudication, AuditCampaign
 from annotations.sources import SESSION
 from evaluation.audits.model_answers import answers_of_round
 from evaluation.models import Judging, JudgingRound, Verdict
+from evaluation.models.judgings import Purpose
 from studio.models import Benchmark
 
 
@@ -37,6 +37,8 @@ class JudgeRecord:
     """A round of judgings beside what people decided."""
 
     pilot: int
+    pilot_number: int
+    """In the benchmark."""
     round: int
     purpose: str
     judge: str
@@ -55,12 +57,20 @@ class JudgeRecord:
     """Of these, how many did not come out alike."""
     on_errors: float | None
     """Accuracy where the judge that scored had erred."""
+    right: tuple[tuple[str, bool], ...]
+    """Each decision: its session, and whether it is as people decided."""
+
+    @property
+    def purpose_label(self) -> str:
+        return Purpose(self.purpose).label
 
 
-def regression_cases(benchmark: Benchmark) -> list[RegressionCase]:
+def regression_cases(benchmark: Benchmark, *, real_only: bool = False) -> list[RegressionCase]:
     """The latest audit decides where several asked the same. Questions that adjudicators found ambiguous, out of scope
-    or not to be seen in the record test no judge."""
+    or not to be seen in the record test no judge. ``real_only``: without audits of scripted judges."""
     audits = AuditCampaign.objects.filter(benchmark=benchmark, unit=AuditCampaign.Unit.SESSION)
+    if real_only:
+        audits = audits.filter(scripted=False)
     causes = _causes(audits)
     cases: dict[tuple[str, str], RegressionCase] = {}
     for row in audited_questions(list(audits.order_by("pk").values_list("pk", flat=True))):
@@ -81,25 +91,16 @@ def _causes(audits: QuerySet[AuditCampaign]) -> dict[tuple[int, str], str]:
     }
 
 
-def judge_records(benchmark: Benchmark, cases: Iterable[RegressionCase]) -> list[JudgeRecord]:
+def judge_records(benchmark: Benchmark, cases: Iterable[RegressionCase]) -> list[tuple[JudgingRound, JudgeRecord]]:
     """Of every round that judged one of the cases' sessions in full."""
     by_source: dict[str, list[RegressionCase]] = {}
     for case in cases:
         by_source.setdefault(case.source, []).append(case)
     sessions = [int(source.removeprefix(SESSION)) for source in by_source]
     judged = Judging.objects.filter(session__in=sessions, round__pilot__benchmark=benchmark)
-    rounds = JudgingRound.objects.filter(pk__in=judged.values("round")).order_by("pk")
-    records = [_record(row, by_source) for row in rounds]
-    return [record for record in records if record.n]
-
-
-def regression_document(benchmark: Benchmark) -> dict[str, Any]:
-    cases = regression_cases(benchmark)
-    return {
-        "benchmark": benchmark.slug,
-        "cases": [asdict(case) for case in cases],
-        "judges": [asdict(record) for record in judge_records(benchmark, cases)],
-    }
+    rounds = JudgingRound.objects.filter(pk__in=judged.values("round")).select_related("pilot").order_by("pk")
+    records = [(row, _record(row, by_source)) for row in rounds]
+    return [(row, record) for row, record in records if record.n]
 
 
 def _record(judging_round: JudgingRound, by_source: dict[str, list[RegressionCase]]) -> JudgeRecord:
@@ -113,6 +114,7 @@ def _record(judging_round: JudgingRound, by_source: dict[str, list[RegressionCas
     repeated, flips = _flips(judging_round)
     return JudgeRecord(
         pilot=judging_round.pilot_id,
+        pilot_number=judging_round.pilot.number,
         round=judging_round.number,
         purpose=judging_round.purpose,
         judge=str(judging_round.judge.get("model", "")),
@@ -125,6 +127,7 @@ def _record(judging_round: JudgingRound, by_source: dict[str, list[RegressionCas
         repeated=repeated,
         flips=flips,
         on_errors=_share([given == case.people for case, given in pairs if case.judge_erred]),
+        right=tuple((case.source, given == case.people) for case, given in pairs),
     )
 
 

@@ -83,20 +83,29 @@ def auditable_sessions(pilots: Sequence[Pilot], strata: str = AuditCampaign.Stra
                     questions,
                     proc=None if task.is_setup or not task.intents else covered / len(task.intents),
                     comp=None if task.is_setup or not total else met_weight / total,
-                    stratum=_stratum(strata, pilot, labels, questions, wavers=session.pk in wavering)[:100],
+                    stratum=_stratum(
+                        strata, pilot, labels, questions, {item.grader for item, _ in known}, session.pk in wavering
+                    )[:100],
                     labels=labels,
                 )
 
 
 def _stratum(
-    strata: str, pilot: Pilot, labels: Mapping[str, str], questions: Iterable[JudgedQuestion], *, wavers: bool
+    strata: str,
+    pilot: Pilot,
+    labels: Mapping[str, str],
+    questions: Iterable[JudgedQuestion],
+    graders: Collection[str],
+    wavers: bool,
 ) -> str:
     if strata == AuditCampaign.Strata.DISAGREEMENT:
         return "judges differ or waver" if wavers else "judges agree"
     if strata == AuditCampaign.Strata.STATUS:
         answers = {row.answer for row in questions if row.question.kind == "status"}
         return next((f"worst status {status}" for status in reversed(STATUSES) if status in answers), "no status")
-    if strata in (AuditCampaign.Strata.PERSONA, AuditCampaign.Strata.CATEGORY):
+    if strata == AuditCampaign.Strata.GRADER:
+        return f"graded by {' and '.join(sorted(graders)) or 'nothing'}"
+    if strata in (AuditCampaign.Strata.MODEL, AuditCampaign.Strata.PERSONA, AuditCampaign.Strata.CATEGORY):
         return f"{strata} {labels[strata] or 'none'}"
     return f"pilot {pilot.number} · {pilot.agent_name}"
 

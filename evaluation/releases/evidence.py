@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 
 from annotations.intervals import Rate
 from evaluation.audits.campaigns import summarize_audits
-from evaluation.audits.gate import UncomparedJudge, uncompared_judges
+from evaluation.audits.gate import UncomparedJudge, WorseJudge, uncompared_judges, worse_judges
 from evaluation.grading.judgings import rules_of, scoring_choice
 from evaluation.grading.script_versions import hashes_at_revision
 from evaluation.models import Judging, Pilot, Session
@@ -45,6 +45,8 @@ class Evidence:
     """The share of resolved decisions of real judges on which people decided the opposite."""
     uncompared: tuple[UncomparedJudge, ...] = ()
     """Judges that score the pilots without having been compared with people."""
+    worse: tuple[WorseJudge, ...] = ()
+    """Judges that score the pilots and do worse than the one in use."""
 
     def to_json(self) -> JsonDict:
         return {
@@ -96,6 +98,7 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
         pilots=tuple(_pilot(pilot) for pilot in scored),
         audit=summarize_audits(benchmark).total.rate,
         uncompared=tuple(uncompared_judges(benchmark, scored)),
+        worse=tuple(worse_judges(benchmark, scored)),
     )
 
 

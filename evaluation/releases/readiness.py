@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from evaluation.assistance.provenance import scripted_texts
-from evaluation.audits.gate import UncomparedJudge
+from evaluation.audits.gate import UncomparedJudge, WorseJudge
+from evaluation.audits.paired import PairedShare
 from evaluation.releases.candidate import CandidateTask, ReleaseCandidate, load_candidate
 from evaluation.releases.elsewhere import unaccepted_approvals
 from studio.domain.base import JsonDict
@@ -70,6 +71,7 @@ def find_blockers(
         *_lacking_tools(candidate),
         *_unaudited(candidate),
         *_uncompared(candidate),
+        *_worse(candidate),
         *_scripted(candidate),
     ]
     sizes = Counter(blocker.code for blocker in blockers)
@@ -164,6 +166,10 @@ def _uncompared(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     return map(not_compared, candidate.evidence.uncompared)
 
 
+def _worse(candidate: ReleaseCandidate) -> Iterable[Blocker]:
+    return map(is_worse, candidate.evidence.worse)
+
+
 def _scripted(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     tasks = {task.pk: task for task in candidate.tasks}
     locations: dict[int, list[str]] = {}
@@ -187,13 +193,34 @@ def not_piloted(task: CandidateTask, *, older_script: bool = False) -> Blocker:
 
 
 def not_compared(row: UncomparedJudge) -> Blocker:
-    pilots = ("pilot " if len(row.pilots) == 1 else "pilots ") + ", ".join(map(str, row.pilots))
+    pilots = _pilots(row.pilots)
     done = f"only {row.compared}" if row.compared else "none"
     return Blocker(
         "judge-not-compared",
         f"{row.judge} with {row.prompt} scores {pilots}, but has not been compared with people: it has judged {done} "
         f"of the sessions that they audited, and {row.needed} are needed. Let it judge an audited pilot again.",
     )
+
+
+def is_worse(row: WorseJudge) -> Blocker:
+    wrong, false_pass = row.comparison.wrong, row.comparison.false_pass
+    how = [
+        *([f"it is wrong in {_mistakes(wrong)}"] if wrong.is_worse else ()),
+        *([f"it gives credit that people do not in {_mistakes(false_pass)}"] if false_pass.is_worse else ()),
+    ]
+    return Blocker(
+        "judge-worse",
+        f"{row.judge} with {row.prompt} scores {_pilots(row.pilots)}, and is worse than {row.in_use}: on the same "
+        f"decisions of people, {' and '.join(how)}. Let the other judge score, or say why this one may.",
+    )
+
+
+def _mistakes(share: PairedShare) -> str:
+    return f"{share.now} of {share.n}, the other in {share.before} (p = {max(share.p, 0.001):.3f})"
+
+
+def _pilots(numbers: Sequence[int]) -> str:
+    return ("pilot " if len(numbers) == 1 else "pilots ") + ", ".join(map(str, numbers))
 
 
 def _blocker_of(task: CandidateTask, code: str, message: str) -> Blocker:

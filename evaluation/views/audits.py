@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods
 
-from annotations.campaigns import CampaignError
+from annotations.campaigns import MAX_INSTRUCTIONS, CampaignError
 from annotations.models import AuditCampaign
 from annotations.planning import decisions_needed
 from annotations.visibility import benchmarks_to_audit
@@ -27,19 +27,31 @@ from evaluation.audits.campaigns import (
     MAX_SIZE,
     auditable_pilots,
     open_audit,
+    outline_audit,
 )
 from evaluation.models import Pilot
 from studio.access import ALLOWED, SignedInRequest, benchmarks_for, find_benchmark, require, why_not
+from studio.domain.phrases import count_of
 from studio.models import Benchmark, Membership, User
 
+EXAMPLE = """A deadline counts only with its date.
+- “by Friday, 6 June”: yes
+- “soon”: no"""
 
-class PilotChoice(forms.ModelMultipleChoiceField[Pilot]):
+
+class PilotLabel:
+    """Of fields that choose pilots."""
+
     def label_from_instance(self, pilot: Pilot) -> str:
         scripted = ", scripted: practice only" if pilot.scripted else ""
         decisions = pilot.decisions  # type: ignore[attr-defined]  # annotated by auditable_pilots
         return (
             f"Pilot {pilot.number} · {pilot.agent_name}, judged by {pilot.judge_name} · {decisions} decisions{scripted}"
         )
+
+
+class PilotChoice(PilotLabel, forms.ModelMultipleChoiceField[Pilot]):
+    pass
 
 
 def choice_field(form: forms.Form, name: str) -> forms.ModelChoiceField[Any]:
@@ -111,7 +123,8 @@ class OpenAuditForm(forms.Form):
         required=False,
         min_value=0,
         max_value=MAX_CONTROLS,
-        help_text="In percent, on top: what earlier audits here decided beyond doubt is asked again. In no score.",
+        help_text="In percent, on top: first those whose answers were typed under Known answers, then what earlier "
+        "audits here decided beyond doubt. In no score.",
     )
     planted = forms.FloatField(
         label="Planted wrong verdicts",
@@ -127,6 +140,20 @@ class OpenAuditForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text="Leave all unchecked to include every auditor of the benchmark.",
     )
+    due = forms.DateField(
+        label="By when",
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text="Auditors see it with the days that are left. Nothing stops on that day.",
+    )
+    instructions = forms.CharField(
+        label="Instructions of your own",
+        required=False,
+        max_length=MAX_INSTRUCTIONS,
+        widget=forms.Textarea(attrs={"rows": 6, "placeholder": EXAMPLE}),
+        help_text="What counts here, with examples. Auditors read them before the first question and can look at them "
+        "at each. They cannot be changed once the audit is open. Markdown works: **bold**, - lists, > quotes.",
+    )
     own_tasks = forms.BooleanField(
         label="People may judge tasks they wrote, edited or approved",
         required=False,
@@ -139,7 +166,23 @@ class OpenAuditForm(forms.Form):
         auditors = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values("user")
         choice_field(self, "pilot").queryset = auditable_pilots(benchmark).exclude(pk__in=closed_pilots(user))
         people = choice_field(self, "auditors").queryset = User.objects.filter(pk__in=auditors)
-        self.fields["overlap"].initial = min(DEFAULT_PEOPLE, max(1, people.count()))
+        number = people.count()
+        self.fields["overlap"].initial = min(DEFAULT_PEOPLE, max(1, number))
+        if number < DEFAULT_PEOPLE:
+            self.fields["overlap"].help_text = (
+                f"{DEFAULT_PEOPLE} is usual, so that there is a majority; {benchmark} has "
+                f"{count_of(number, 'auditor')} so far."
+            )
+
+    def options(self) -> dict[str, Any]:
+        """Of ``open_audit``; only if the form is valid."""
+        data = {name: value for name, value in self.cleaned_data.items() if name != "pilot"}
+        return data | {
+            "unit": data["unit"] or AuditCampaign.Unit.DECISION,
+            "strata": data["strata"] or AuditCampaign.Strata.PILOT,
+            "gold": data["gold"] or 0,
+            "planted": data["planted"] or 0,
+        }
 
 
 @login_required
@@ -163,30 +206,19 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
     pilots = choices_in(form, "pilot")
     if not initial["pilot"] and len(pilots[:2]) == 1:
         form.initial["pilot"] = [pilots[0].pk]
+    outline = None
     if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
         try:
-            audit = open_audit(
-                *data["pilot"],
-                size=data["size"],
-                by=request.user,
-                seed=data["seed"],
-                overlap=data["overlap"],
-                name=data["name"],
-                auditors=data["auditors"],
-                own_tasks=data["own_tasks"],
-                half_width=data["half_width"],
-                unit=data["unit"] or AuditCampaign.Unit.DECISION,
-                strata=data["strata"] or AuditCampaign.Strata.PILOT,
-                gold=data["gold"] or 0,
-                planted=data["planted"] or 0,
-            )
+            if "outline" in request.POST:
+                outline = outline_audit(*form.cleaned_data["pilot"], by=request.user, **form.options())
+            else:
+                return redirect(open_audit(*form.cleaned_data["pilot"], by=request.user, **form.options()))
         except CampaignError as error:
             form.add_error(error.field if error.field in form.fields else None, str(error))
-        else:
-            return redirect(audit)
     context = {
         "form": form,
+        "outline": outline,
+        "unit": form["unit"].value(),
         "benchmark": benchmark,
         "has_decisions": pilots.exists(),
         "has_auditors": choices_in(form, "auditors").exists(),

@@ -41,6 +41,7 @@ KIND_LABELS = {
     "too-few-audited": "too few audited decisions of real judges",
     "judges-disagree": "people disagree with the judges",
     "judge-not-compared": "a judge that has not been compared with people",
+    "judge-worse": "a judge that does worse than the one in use",
     "pack-unreadable": "cannot be read back",
 }
 
@@ -178,8 +179,8 @@ def _row(benchmark: Benchmark, blocker: Blocker) -> BlockerRow:
         return BlockerRow(
             blocker, f"{reverse('evaluation:pilot_new', args=[benchmark.slug])}?task={blocker.task}", "Start a pilot"
         )
-    if blocker.code == "judge-not-compared":
-        return BlockerRow(blocker, reverse("evaluation:pilots"), "Go to pilots")
+    if blocker.code in ("judge-not-compared", "judge-worse"):
+        return BlockerRow(blocker, reverse("evaluation:judges", args=[benchmark.slug]), "Compare judges")
     if blocker.code in ("too-few-audited", "judges-disagree"):
         return BlockerRow(blocker, reverse("annotations:campaigns"), "Go to audits")
     if blocker.task_pk is not None:

@@ -30,6 +30,8 @@ class TourPaths:
     session: str = ""
     file: str = ""
     audit: str = ""
+    gold_item: str = ""
+    whole_session: str = ""
     judging: str = ""
     judging_sessions: str = ""
     adjudicating: str = ""
@@ -124,11 +126,15 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("audits", "/audits/"),
         Shot("audit-mine", "/audits/mine/", who="auditor"),
         Shot("audit-people", f"/audits/people/{slug}/"),
+        Shot("audit-known", f"/audits/known/{slug}/"),
+        *([Shot("audit-known-item", paths.gold_item)] if paths.gold_item else []),
+        Shot("audit-judges", f"/audits/judges/{slug}/"),
         Shot("audit-new", f"/audits/new/?benchmark={slug}"),
         Shot("audit", paths.audit, "auditor"),
         Shot("audit-report", f"{paths.audit}report/", "auditor"),
         Shot("audit-model", f"{paths.audit}model/"),
         Shot("judging", f"{paths.judging}judge/", "auditor"),
+        *([Shot("judging-whole-session", paths.whole_session, "auditor")] if paths.whole_session else []),
         *([Shot("judging-session", f"{paths.judging_sessions}judge/", "auditor")] if paths.judging_sessions else []),
         Shot("adjudicate", paths.adjudicating),
         Shot("releases", "/releases/"),

@@ -12,8 +12,9 @@ import pytest
 from django.urls import URLResolver, get_resolver, resolve, reverse
 
 from annotations.judgments import next_number, open_results, record_judgment
-from annotations.leases import next_packet
+from annotations.leases import ask_for_session, next_packet
 from evaluation.audits.campaigns import open_audit
+from evaluation.audits.known import draw_gold_item
 from evaluation.models import ModelEndpoint, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.releases.cut import cut_release
@@ -85,6 +86,9 @@ def pages(sample, radio) -> list[Shot]:
     session = Session.objects.filter(run__pilot=pilot).order_by("position").last()
     judged, started = (open_audit(pilot, size=2, by=sample.created_by, name=name) for name in ("judged", "started"))
     whole = open_audit(pilot, unit="session", by=sample.created_by, name="whole sessions")
+    gold = draw_gold_item(pilot, "session", by=sample.created_by)
+    asked = next_packet(whole, auditor)
+    ask_for_session(asked, auditor)
     answers = iter(("unsure", *["yes"] * 10))
     unsure = next_packet(judged, auditor)
     while packet := next_packet(judged, auditor):
@@ -107,6 +111,8 @@ def pages(sample, radio) -> list[Shot]:
             session=session.get_absolute_url(),
             file=f"{session.get_absolute_url()}turns/1/file/?path={path}",
             audit=judged.get_absolute_url(),
+            gold_item=reverse("evaluation:gold_item", args=[gold.pk]),
+            whole_session=reverse("annotations:whole", args=[whole.pk, asked.position]),
             judging=started.get_absolute_url(),
             judging_sessions=whole.get_absolute_url(),
             adjudicating=reverse("annotations:adjudicate", args=[judged.pk, unsure.position]),
@@ -143,6 +149,8 @@ def test_every_url_is_in_the_tour_or_listed_as_no_page():
         session="/sessions/1/",
         file="/sessions/1/turns/1/file/",
         audit="/audits/1/",
+        gold_item="/audits/known/item/1/",
+        whole_session="/audits/1/judge/1/session/",
         judging="/audits/1/",
         adjudicating="/audits/1/adjudicate/1/",
         release="/releases/1/",

@@ -251,6 +251,11 @@ RULES = {
     "evaluation:api-audit-results": "GET view, POST audit",
     "annotations:campaigns": "GET user",
     "annotations:campaign": "GET view",
+    "evaluation:judges": "GET plan_audit",
+    "evaluation:gold": "GET plan_audit, POST plan_audit",
+    "evaluation:gold_item": "GET plan_audit, POST plan_audit",
+    "annotations:whole": "GET audit, POST audit",
+    "evaluation:api-audit-session": "POST audit",
     "evaluation:audit_model": "GET plan_audit, POST plan_audit",
     "annotations:report": "GET view",
     "annotations:reopen": "POST plan_audit",
@@ -259,6 +264,7 @@ RULES = {
     "annotations:people": "GET plan_audit",
     "evaluation:api-audit-mine": "GET user",
     "evaluation:api-audit-people": "GET plan_audit",
+    "evaluation:api-audit-judges": "GET plan_audit",
     "annotations:plan": "GET plan_audit",
     "annotations:export_csv": "GET view",
     "annotations:export_json": "GET view",
@@ -312,7 +318,7 @@ def query_for(name: str, world: World) -> str:
         return f"?task={world.task.pk}"
     if name.startswith("evaluation:session_"):
         return "?path=notes.txt"
-    if name == "evaluation:api-audit-people":
+    if name in ("evaluation:api-audit-people", "evaluation:api-audit-judges"):
         return f"?benchmark={world.benchmark.slug}"
     if name == "studio:preview":
         return f"?file={world.token}&path=notes.txt"

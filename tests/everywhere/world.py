@@ -14,7 +14,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.urls.resolvers import RegexPattern, RoutePattern
 
 from annotations.campaigns import open_campaign
-from annotations.models import AuditCampaign
+from annotations.gold import add_gold_item
+from annotations.models import AuditCampaign, GoldItem
 from evaluation.models import AssistantModel, ModelEndpoint, Pilot, Proposal, Rehearsal, Release, ResultsView, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.releases.cut import cut_release
@@ -76,6 +77,7 @@ class World:
     """Of the invitation's link."""
     api_token: ApiToken
     campaign: AuditCampaign
+    gold_item: GoldItem
 
     @property
     def script_version(self) -> int:
@@ -136,6 +138,7 @@ class World:
             ("evaluation:api-session", self.session),
             ("evaluation:api-audit", self.campaign),
             ("evaluation:audit_model", self.campaign),
+            ("evaluation:gold_item", self.gold_item),
             ("evaluation:benchmark_endpoint", self.own_endpoint),
             ("evaluation:endpoint", self.endpoint),
             ("evaluation:proposal", self.proposal),
@@ -220,6 +223,7 @@ def build_world() -> World:
             scripted=False,
             by=owner,
         ),
+        gold_item=add_gold_item(benchmark, make_decision(3), "pilot:0", by=owner),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from pathlib import Path
 from typing import Any, NoReturn
 
 from django.core.management.base import CommandParser
@@ -21,6 +23,8 @@ OPTIONS = {
     "name": "--name",
     "gold": "--gold",
     "planted": "--planted",
+    "due": "--due",
+    "instructions": "--instructions",
 }
 
 
@@ -77,6 +81,10 @@ class Command(ReportCommand):
             metavar="PERCENT",
             help="wrong verdicts planted to see who looks; in no score",
         )
+        parser.add_argument("--due", type=dt.date.fromisoformat, metavar="YYYY-MM-DD", help="by when people judge")
+        parser.add_argument(
+            "--instructions", type=Path, metavar="FILE", help="of your own for the auditors, with examples, in Markdown"
+        )
         parser.add_argument(
             "--own-tasks", action="store_true", help="people may judge tasks they wrote, edited or approved"
         )
@@ -94,6 +102,10 @@ class Command(ReportCommand):
                 f"--pilot: “{benchmark.slug}” has no pilot {numbers}.", f"Available: {available or 'none'}.", as_json
             )
         try:
+            instructions = options["instructions"].read_text(encoding="utf-8") if options["instructions"] else ""
+        except (OSError, UnicodeDecodeError):
+            self._refuse(f"--instructions: {options['instructions']} cannot be read as text.", "", as_json)
+        try:
             campaign = open_audit(
                 *pilots,
                 size=options["size"],
@@ -107,6 +119,8 @@ class Command(ReportCommand):
                 strata=options["strata"],
                 gold=options["gold"],
                 planted=options["planted"],
+                due=options["due"],
+                instructions=instructions,
             )
         except CampaignError as error:
             self._refuse(f"{OPTIONS.get(error.field, '')}: {error}", "Nothing was opened.", as_json)

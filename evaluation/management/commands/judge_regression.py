@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.audits.regression import regression_document
+from evaluation.audits.judges import judges_document
 from studio.management.base import ReportCommand
 
 EMPTY: dict[str, Any] = {"benchmark": None, "cases": [], "judges": []}
@@ -15,8 +15,8 @@ EMPTY: dict[str, Any] = {"benchmark": None, "cases": [], "judges": []}
 class Command(ReportCommand):
     help = (
         "What people decided in audits of whole sessions, and for each judge and prompt version its accuracy on it, "
-        "wrong passes and fails, and flips between samples. Judge sessions again with another prompt (`rejudge`) to "
-        "compare it before it scores. Exit status 0: printed; 2: usage error."
+        "wrong passes and fails, flips between samples, and whether it is worse than the judge in use. Judge sessions "
+        "again with another prompt (`rejudge`) to compare it before it scores. Exit status 0: printed; 2: usage error."
     )
 
     empty = EMPTY
@@ -26,7 +26,7 @@ class Command(ReportCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = self.find_benchmark(options["benchmark"], as_json=options["json"], document=EMPTY)
-        document = regression_document(benchmark)
+        document = judges_document(benchmark)
         if options["json"]:
             self.print_json(document)
             return
@@ -37,5 +37,14 @@ class Command(ReportCommand):
                 f"  pilot {row['pilot']} round {row['round']} {row['judge']} {row['prompts']}: "
                 f"{accuracy} of {row['n']}, "
                 f"{row['false_pass']} wrong passes, {row['false_fail']} wrong fails, "
-                f"{row['flips']} of {row['repeated']} flipped"
+                f"{row['flips']} of {row['repeated']} flipped{_beside(row)}"
             )
+
+
+def _beside(row: dict[str, Any]) -> str:
+    if row["in_use"]:
+        return ", in use"
+    if row["beside_judge_in_use"] is None:
+        return ""
+    how = "worse" if row["beside_judge_in_use"]["worse"] else "no worse"
+    return f", {how} than the judge in use"

@@ -88,12 +88,14 @@ def test_gold_items_need_an_earlier_audit_and_come_on_top_of_the_sample(pilot: P
 def test_sessions_are_drawn_by_persona_or_by_where_judges_waver(pilot: Pilot):
     judged_pilot(pilot.benchmark)
     strata = {}
-    for name in ("pilot", "persona", "category", "status", "disagreement"):
+    for name in ("pilot", "model", "persona", "category", "status", "grader", "disagreement"):
         campaign = open_audit(*Pilot.objects.all(), by=None, unit="session", strata=name, own_tasks=True)
         strata[name] = set(campaign.packets.values_list("stratum", flat=True))
         assert campaign.population.rows[0]["stratum"] in strata[name]
 
     assert len(strata["pilot"]) == 2
+    assert strata["model"] == {"model scripted-helpful"}
+    assert strata["grader"] == {"graded by rubric"}
     assert len(strata["persona"]) == 1
     assert strata["status"] == {"worst status inferred"}
     assert strata["disagreement"] == {"judges agree"}

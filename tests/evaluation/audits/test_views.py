@@ -46,6 +46,25 @@ def test_owner_opens_an_audit_from_a_pilot():
     )
 
 
+def test_plan_is_shown_in_numbers_before_anything_is_opened():
+    pilot = judged_pilot()
+    people = [make_person(pilot.benchmark, "auditor") for _ in range(3)]
+    client = signed_in(make_person(pilot.benchmark, "owner"))
+    assert 'value="3"' in str(client.get("/audits/new/").context["form"]["overlap"])
+
+    data = {"pilot": pilot.pk, "size": 4, "overlap": 3, "seed": 5, "due": "2999-12-24", "instructions": "Be strict."}
+    text = " ".join(client.post("/audits/new/", data | {"outline": "1"}).content.decode().split())
+
+    assert "<b>4</b> decisions, <b>12</b> to judge in all: about 4 for each of 3 people." in text
+    assert "± 25.9 points" in text
+    assert not AuditCampaign.objects.exists()
+    assert not people[0].notifications.exists()
+
+    client.post("/audits/new/", data)
+    audit = AuditCampaign.objects.get()
+    assert (audit.overlap, audit.due.isoformat(), audit.instructions) == (3, "2999-12-24", "Be strict.")
+
+
 def test_invalid_field_is_marked_and_input_preserved():
     pilot = judged_pilot()
     make_person(pilot.benchmark, "auditor")

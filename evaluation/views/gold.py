@@ -1,0 +1,116 @@
+"""Gold items whose known answers are typed before an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods
+
+from annotations.campaigns import CampaignError
+from annotations.forms import QuestionsForm
+from annotations.gold import GoldError, questions_of, type_answers
+from annotations.models import AuditCampaign, GoldItem
+from annotations.packets import GUIDES, UNSURE, PacketContent, Question
+from annotations.visibility import blind_sources
+from evaluation.audits.blindness import BlindPilotError, closed_pilots
+from evaluation.audits.campaigns import auditable_pilots
+from evaluation.audits.known import draw_gold_item
+from evaluation.models import Pilot
+from evaluation.views.audits import PilotLabel
+from studio.access import SignedInRequest, benchmarks_for, find_benchmark, require
+from studio.models import Benchmark, User
+
+
+class PilotChoice(PilotLabel, forms.ModelChoiceField[Pilot]):
+    pass
+
+
+class DrawForm(forms.Form):
+    pilot = PilotChoice(Pilot.objects.none(), empty_label=None)
+    unit = forms.ChoiceField(label="What to ask", choices=AuditCampaign.Unit.choices, widget=forms.RadioSelect)
+
+    def __init__(self, benchmark: Benchmark, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, initial={"unit": AuditCampaign.Unit.SESSION}, **kwargs)
+        pilots = auditable_pilots(benchmark).exclude(pk__in=closed_pilots(user)).order_by("-number")
+        self.fields["pilot"].queryset = pilots  # type: ignore[attr-defined]  # a ModelChoiceField
+
+
+class KnownAnswersForm(QuestionsForm):
+    def __init__(self, item: GoldItem, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, initial={"answers": item.known}, **kwargs)
+        self.questions = questions_of(item)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        for row in super().rows():
+            yield row | {"chosen": row["chosen"] or "", "choices": [*row["choices"], ("", "Leave open", "")]}
+
+    def choices_of(self, question: Question) -> tuple[str, ...]:
+        return tuple(choice for choice in question.choices if choice != UNSURE)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def gold(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The items, and drawing another."""
+    benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "plan_audit")
+    form = DrawForm(benchmark, request.user, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            item = draw_gold_item(form.cleaned_data["pilot"], form.cleaned_data["unit"], by=request.user)
+        except CampaignError as error:
+            form.add_error(error.field, str(error))
+        else:
+            return redirect("evaluation:gold_item", item.pk)
+    closed = blind_sources(request.user)
+    items = GoldItem.objects.filter(benchmark=benchmark).select_related("by")
+    request.room = "audits"
+    return render(
+        request,
+        "evaluation/audits/gold.html",
+        {"benchmark": benchmark, "form": form, "items": [row for row in items if row.origin not in closed]},
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def gold_item(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Its record as auditors will see it, and the answers."""
+    items = GoldItem.objects.filter(benchmark__in=benchmarks_for(request.user)).select_related("benchmark")
+    item = get_object_or_404(items, pk=pk)
+    require(request.user, item.benchmark, "plan_audit")
+    if item.origin in blind_sources(request.user):
+        raise BlindPilotError("The pilot of this item")
+    if request.method == "POST" and "remove" in request.POST:
+        item.delete()
+        messages.success(request, "The item was removed. Audits that asked it keep it.")
+        return redirect("evaluation:gold", item.benchmark.slug)
+    form = KnownAnswersForm(item, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            type_answers(item, form.answers(), by=request.user)
+        except GoldError as error:
+            form.reject(error.field, str(error))
+        else:
+            messages.success(request, "The known answers are saved. Later audits may ask this.")
+            return redirect("evaluation:gold", item.benchmark.slug)
+    content = PacketContent.model_validate(item.content)
+    request.room = "audits"
+    return render(
+        request,
+        "evaluation/audits/gold_item.html",
+        {"item": item, "benchmark": item.benchmark, "content": content, "guide": GUIDES[content.kind], "form": form},
+    )
+
+
+urlpatterns = [
+    path("audits/known/<slug:slug>/", gold, name="gold"),
+    path("audits/known/item/<int:pk>/", gold_item, name="gold_item"),
+]
