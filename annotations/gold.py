@@ -66,7 +66,7 @@ def draw_gold(
     *,
     without: Collection[str],
     auditors: Collection[int],
-    people: int,
+    people: int = 1,
 ) -> tuple[list[FrozenDecision], set[str]]:
     """At most ``count`` gold items, and the sources of what they come from: first those with typed answers, then what
     earlier audits decided. Those that the fewest of the ``auditors`` judged before are taken first; ``without``: those

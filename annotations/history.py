@@ -9,7 +9,7 @@ from datetime import datetime
 from annotations.models import AuditCampaign, Judgment
 from studio.models import Event
 
-VERBS = ("audit_opened", "audit_closed", "audit_reopened")
+VERBS = ("audit_opened", "audit_closed", "audit_reopened", "verdicts_corrected")
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ class Seat(models.Model):
     """Whether the auditor's current answer is given."""
     draft = models.JSONField(null=True)
     """What the auditor entered so far, autosaved: ``{"answers", "evidence", "comment"}``."""
-    full_session = models.BooleanField(default=False)
+    full_session = models.BooleanField(default=False, db_default=False)
     """Whether the auditor asked for the whole session, which the judge did not see."""
 
     class Meta:

@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.AddField("Seat", "full_session", models.BooleanField(default=False)),
+        migrations.AddField("Seat", "full_session", models.BooleanField(db_default=False, default=False)),
         migrations.AddField("Judgment", "full_session", models.BooleanField(default=False)),
         migrations.AddField(
             "Packet", "origin", models.CharField(blank=True, default="", max_length=100), preserve_default=False

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.response import Response
 
 from annotations.access import find_campaign
 from annotations.api import CampaignSerializer, CampaignViewSet
 from annotations.campaigns import MAX_INSTRUCTIONS, CampaignError
 from annotations.models import AuditCampaign
+from annotations.visibility import sees_results
 from evaluation import visibility
 from evaluation.audits.blindness import open_pilots, require_judges_open
 from evaluation.audits.campaigns import DEFAULT_PEOPLE, MAX_CONTROLS, MAX_PEOPLE, MAX_SIZE, open_audit
+from evaluation.audits.corrections import (
+    CorrectionError,
+    correct_by_audit,
+    corrections_by,
+    overturned_questions,
+    take_corrections_back,
+)
 from evaluation.audits.judges import judges_document
 from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
 from studio.access import ApiRequest, find_benchmark, require
+from studio.api.base import ConflictAPIError
 from studio.models import ApiToken, User
 
 
@@ -84,6 +94,11 @@ class ModelAuditSerializer(serializers.Serializer[Any]):
     estimate = serializers.BooleanField(required=False, default=False, help_text="Only say what it would cost.")
 
 
+class CorrectionSerializer(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=500)
+    back = serializers.BooleanField(required=False, default=False, help_text="The judge's verdicts score again.")
+
+
 FIELDS = {"overlap": "people"}
 
 
@@ -124,6 +139,35 @@ class AuditViewSet(CampaignViewSet):
         require_judges_open(request.user, benchmark)
         return Response(judges_document(benchmark))
 
+    @extend_schema(responses=OpenApiResponse(OpenApiTypes.OBJECT, "What people decided otherwise, and what scores."))
+    @action(detail=True)
+    def corrections(self, request: ApiRequest, pk: str) -> Response:
+        """Where people decided otherwise than the judge, and how many verdicts score as they decided."""
+        return Response(_corrections_json(self._planned(request, pk)))
+
+    @extend_schema(request=CorrectionSerializer, responses=OpenApiResponse(OpenApiTypes.OBJECT, "As GET."))
+    @corrections.mapping.post
+    def correct(self, request: ApiRequest, pk: str) -> Response:
+        """Let people's answers score, of a closed audit, or the judge's verdicts again."""
+        row = self._planned(request, pk)
+        given = CorrectionSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        act = take_corrections_back if given.validated_data["back"] else correct_by_audit
+        try:
+            act(row, by=request.user, reason=given.validated_data["reason"])
+        except CorrectionError as error:
+            if error.field:
+                raise ValidationError({error.field: [str(error)]}) from error
+            raise ConflictAPIError(str(error)) from error
+        return Response(_corrections_json(row))
+
+    def _planned(self, request: ApiRequest, pk: str) -> AuditCampaign:
+        row = find_campaign(request.user, pk)
+        require(request.user, row.benchmark, "plan_audit")
+        if not sees_results(request.user, row):
+            raise PermissionDenied("You judge in this audit yourself. Open its results first.")
+        return row
+
     @extend_schema(request=NewAuditSerializer, responses={201: CampaignSerializer})
     def create(self, request: ApiRequest) -> Response:
         """Freeze a sample of what judges decided in pilots, for people to judge."""
@@ -145,3 +189,10 @@ class AuditViewSet(CampaignViewSet):
         except CampaignError as error:
             raise ValidationError({FIELDS.get(error.field, error.field): [str(error)]}) from error
         return Response(CampaignSerializer(row).data, status=status.HTTP_201_CREATED)
+
+
+def _corrections_json(row: AuditCampaign) -> dict[str, Any]:
+    return {
+        "overturned": [asdict(each) for each in overturned_questions(row)],
+        "verdicts_corrected": len(corrections_by(row)),
+    }

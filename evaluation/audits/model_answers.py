@@ -57,7 +57,7 @@ def answers_of_round(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
     unfinished = judgings.exclude(state=Judging.State.FINISHED)
     rows = Session.objects.filter(pk__in=judgings.values("session")).exclude(pk__in=unfinished.values("session"))
     sessions = list(rows.select_related("revision").prefetch_related("intents"))
-    judged = load_judged(judging_round, sessions)
+    judged = load_judged(judging_round, sessions, corrected=False)
     rules = rules_of(scoring_choice(judging_round.pilot))
     return {
         f"{SESSION}{session.pk}": {

@@ -64,7 +64,7 @@ def auditable_sessions(pilots: Sequence[Pilot], strata: str = AuditCampaign.Stra
         )
         wavering = wavering_sessions(pilot) if strata == AuditCampaign.Strata.DISAGREEMENT else set()
         names = category_names(pilot.benchmark)
-        judged = load_judged(choice.round, sessions)
+        judged = load_judged(choice.round, sessions, corrected=False)
         specs = {row.revision_id: TaskSpec.model_validate(row.revision.spec) for row in sessions}
         rules = rules_of(choice)
         for session in sessions:

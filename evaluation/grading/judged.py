@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from evaluation.grading.intents import IntentStatus, derive_statuses
 from evaluation.grading.items import GradedItem, completeness, items_of
 from evaluation.grading.judgings import Rules
 from evaluation.models import JudgingRound, Session, Verdict, VerdictCorrection
+from evaluation.models.verdicts import VerdictQuerySet
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import TaskSpec
 
@@ -40,21 +41,25 @@ class JudgedSession:
         return rules[mode].credit([values for _, values in sorted(samples.items())])
 
 
-def load_judged(judging_round: JudgingRound, sessions: Sequence[Session]) -> dict[int, JudgedSession]:
-    """By session, in a few queries. ``sessions`` have their intents prefetched."""
+def load_judged(
+    judging_round: JudgingRound, sessions: Sequence[Session], *, corrected: bool = True
+) -> dict[int, JudgedSession]:
+    """By session, in a few queries. ``sessions`` have their intents prefetched. ``corrected``: as people corrected it,
+    else as the judge decided, which is what audits are about."""
     judged = {session.pk: JudgedSession() for session in sessions}
     rows = Verdict.objects.filter(judging__round=judging_round, judging__session__in=judged)
     checklist = rows.filter(kind=Verdict.Kind.CHECKLIST).order_by("turn", "index")
-    for pk, mode, sample, index, turn, label, uid, met in checklist.decisions(
-        "judging__session", "judging__scoring", "judging__sample", "index", "turn", "label", "uid"
+    for pk, mode, sample, index, turn, label, uid, met in _decisions(
+        checklist, corrected, "judging__session", "judging__scoring", "judging__sample", "index", "turn", "label", "uid"
     ):
         judged[pk].items[mode, index][sample].append((turn, met))
         if uid is None:
             judged[pk].labels[index] = label.removeprefix("[tools] ")
-    derived = _derived_sessions(judging_round, judged)
+    derived = _derived_sessions(judging_round, judged, corrected=corrected)
     decisions: dict[int, dict[int, list[Any]]] = defaultdict(lambda: defaultdict(list))
     intents = rows.exclude(kind=Verdict.Kind.CHECKLIST).filter(judging__session__in=derived)
-    for pk, sample, *decision in intents.decisions("judging__session", "judging__sample", "kind", "turn", "index"):
+    columns = ("judging__session", "judging__sample", "kind", "turn", "index")
+    for pk, sample, *decision in _decisions(intents, corrected, *columns):
         decisions[pk][sample].append(tuple(decision))
     for session in sessions:
         told = {row.index: IntentStatus(row.status, row.turn) for row in session.intents.all()}
@@ -97,12 +102,18 @@ def ungraded_items(session: Session, task: TaskSpec, judged: JudgedSession, rule
     )
 
 
-def _derived_sessions(judging_round: JudgingRound, judged: Collection[int]) -> set[int]:
+def _decisions(rows: VerdictQuerySet, corrected: bool, *columns: str) -> Iterator[tuple[Any, ...]]:
+    return rows.decisions(*columns) if corrected else iter(rows.values_list(*columns, "met"))
+
+
+def _derived_sessions(judging_round: JudgingRound, judged: Collection[int], *, corrected: bool) -> set[int]:
     """Those whose intents did not end as the conversation recorded it: judged again, or corrected by people."""
     if judging_round.number > 1:
         return set(judged)
-    corrected = VerdictCorrection.objects.filter(verdict__judging__round=judging_round, verdict__judging__scoring="")
-    return set(corrected.values_list("verdict__judging__session", flat=True)) & set(judged)
+    if not corrected:
+        return set()
+    rows = VerdictCorrection.objects.filter(verdict__judging__round=judging_round, verdict__judging__scoring="")
+    return set(rows.values_list("verdict__judging__session", flat=True)) & set(judged)
 
 
 def _majority(samples: Sequence[Mapping[int, IntentStatus]]) -> dict[int, IntentStatus]:

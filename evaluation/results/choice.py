@@ -1,4 +1,4 @@
-"""Choosing the round that scores a pilot, and correcting verdicts. Both are recorded, nothing is overwritten."""
+"""Choosing the round that scores a pilot. It is recorded, nothing is overwritten."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
 from evaluation.grading.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
-from evaluation.models import Judging, JudgingRound, Pilot, ScoringChoice, Session, Verdict, VerdictCorrection
+from evaluation.models import Judging, JudgingRound, Pilot, ScoringChoice, Session
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.scores import UNFINISHED, refresh_scores
 from studio.models import Event, User
@@ -52,13 +52,6 @@ def choose_scoring(
     )
     refresh_scores([pilot])
     return choice
-
-
-def correct_verdict(
-    verdict: Verdict, met: bool, *, by: User | None, reason: str = "", source: str = ""
-) -> VerdictCorrection:
-    """People decided: the verdict counts as ``met`` from now on, and scores follow."""
-    return VerdictCorrection.objects.create(verdict=verdict, met=met, by=by, reason=reason, source=source)
 
 
 def _validate(pilot: Pilot, judging_round: JudgingRound, rules: Rules) -> None:

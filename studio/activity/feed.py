@@ -71,6 +71,7 @@ ACTIONS = {
     "audit_opened": "opened an audit",
     "audit_closed": "closed an audit",
     "audit_reopened": "reopened an audit",
+    "verdicts_corrected": "corrected verdicts by an audit",
 }
 """Text for each event verb, after the actor's name."""
 

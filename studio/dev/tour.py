@@ -132,6 +132,7 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("audit-new", f"/audits/new/?benchmark={slug}"),
         Shot("audit", paths.audit, "auditor"),
         Shot("audit-report", f"{paths.audit}report/", "auditor"),
+        Shot("audit-corrections", f"{paths.audit}corrections/"),
         Shot("audit-model", f"{paths.audit}model/"),
         Shot("judging", f"{paths.judging}judge/", "auditor"),
         *([Shot("judging-whole-session", paths.whole_session, "auditor")] if paths.whole_session else []),

@@ -1,3 +1,7 @@
+import json
+from collections import Counter
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +41,26 @@ units = st.lists(st.lists(st.sampled_from(["yes", "no", "unsure"]), max_size=5),
 def by_packet(table: str) -> list[list[str]]:
     rows = [line.split() for line in table.split("\n") if line]
     return [[answer for answer in column if answer != "."] for column in zip(*rows, strict=True)]
+
+
+REFERENCE = json.loads(Path(__file__).with_name("reference_agreement.json").read_text())
+"""Random tables of people's answers, with gaps and skew, and what three libraries say of them; ``.`` is a gap. None of
+them is a dependency: the versions that computed the numbers stand in the file."""
+FUNCTIONS = {"krippendorff": krippendorff_alpha, "gwet": gwet_ac1, "fleiss": fleiss_kappa}
+
+
+def test_figures_are_those_of_krippendorff_irrcac_and_scikit_learn():
+    compared = Counter()
+    for table in REFERENCE["tables"]:
+        packets = by_packet("\n".join(" ".join(row) for row in table["rows"]))
+        for name, value in table.items():
+            if name == "rows":
+                continue
+            own = cohen_kappa(*table["rows"]) if name == "cohen" else FUNCTIONS[name](packets)
+            assert own == pytest.approx(value, abs=1e-9), (name, table["rows"])
+            compared[name] += 1
+
+    assert compared == {"krippendorff": 28, "gwet": 28, "fleiss": 18, "cohen": 10}
 
 
 def test_cohens_kappa_of_fifty_grant_proposals():

@@ -252,6 +252,8 @@ RULES = {
     "annotations:campaigns": "GET user",
     "annotations:campaign": "GET view",
     "evaluation:judges": "GET plan_audit",
+    "evaluation:audit_corrections": "GET plan_audit, POST plan_audit",
+    "evaluation:api-audit-corrections": "GET plan_audit, POST plan_audit",
     "evaluation:gold": "GET plan_audit, POST plan_audit",
     "evaluation:gold_item": "GET plan_audit, POST plan_audit",
     "annotations:whole": "GET audit, POST audit",

@@ -138,6 +138,7 @@ class World:
             ("evaluation:api-session", self.session),
             ("evaluation:api-audit", self.campaign),
             ("evaluation:audit_model", self.campaign),
+            ("evaluation:audit_corrections", self.campaign),
             ("evaluation:gold_item", self.gold_item),
             ("evaluation:benchmark_endpoint", self.own_endpoint),
             ("evaluation:endpoint", self.endpoint),

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from evaluation.grading.corrections import correct_verdict
 from evaluation.models import Pilot, Run, Session, Snapshot, Verdict
 from evaluation.pilots.carrier import Carrier
 from evaluation.pilots.matrix import saved_by_taking_over
@@ -15,7 +16,6 @@ from evaluation.pilots.plans import PilotError
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.releases.evidence import real_sessions
 from evaluation.results.benchmark_results import choose_pilots, compute_results
-from evaluation.results.choice import correct_verdict
 from evaluation.results.pilot_report import pilot_report
 from evaluation.results.scores import read_scores
 from evaluation.workspaces.app_states import apps_before

@@ -10,12 +10,13 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
+from evaluation.grading.corrections import correct_verdict
 from evaluation.grading.credit import CreditRule
 from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, ScoringChoice, Session, Verdict
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.rejudging import RejudgingError, plan_rejudging, resume_round, start_rejudging
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.choice import ScoringChoiceError, choose_scoring, correct_verdict
+from evaluation.results.choice import ScoringChoiceError, choose_scoring
 from evaluation.results.comparison import round_report, scores_as_if
 from evaluation.results.pilot_report import pilot_report
 from evaluation.results.scores import read_scores

@@ -12,8 +12,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from evaluation.grading.corrections import correct_verdict
 from evaluation.models import Pilot, Verdict
-from evaluation.results.choice import correct_verdict
 from evaluation.results.scores import read_scores
 from evaluation.results.session_rows import facts_of_task
 from studio.models import Benchmark

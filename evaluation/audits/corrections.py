@@ -1,0 +1,188 @@
+"""Verdicts corrected by an audit: where people decided otherwise than the judge, their answer may score.
+
+It is a choice of those who plan audits, recorded and taken back at will. The audit's own figures, raw and corrected,
+stay as they are: they are about the judge, whose verdicts audits always read uncorrected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from annotations.decided import audited_questions, credited
+from annotations.models import AuditCampaign, Packet
+from annotations.sources import SESSION
+from evaluation.audits.campaigns import pilot_keys
+from evaluation.audits.whole import VERDICT
+from evaluation.grading.corrections import correct_verdict
+from evaluation.grading.intents import IntentStatus
+from evaluation.grading.judged import load_judged
+from evaluation.grading.judgings import scoring_choice
+from evaluation.models import JudgingRound, Pilot, Session, Verdict, VerdictCorrection
+from evaluation.protocol.scoring import ScoringMode
+from studio.models import Event, User
+from studio.models.transactions import atomic_with_retry
+
+Kind = Verdict.Kind
+
+
+class CorrectionError(Exception):
+    """The verdicts cannot be corrected. ``field`` names the invalid entry, if there is one."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True)
+class OverturnedQuestion:
+    """What people decided otherwise than the judge."""
+
+    source: str
+    """Of the packet."""
+    key: str
+    judge: str
+    people: str
+
+
+def overturned_questions(campaign: AuditCampaign) -> list[OverturnedQuestion]:
+    sources = dict(Packet.objects.filter(campaign=campaign).values_list("pk", "source"))
+    return [
+        OverturnedQuestion(sources[row.packet], row.key, row.judge, row.final or "")
+        for row in audited_questions([campaign.pk])
+        if row.final not in (None, row.judge)
+    ]
+
+
+def corrections_by(campaign: AuditCampaign) -> list[VerdictCorrection]:
+    """The newest of each verdict that this audit corrected and nobody has corrected since; without those taken back."""
+    source = source_name(campaign)
+    touched = VerdictCorrection.objects.filter(source=source).values("verdict")
+    newest = VerdictCorrection.objects.filter(verdict__in=touched).order_by("verdict_id", "-pk").distinct("verdict_id")
+    rows = newest.select_related("verdict", "by")
+    return [row for row in rows if row.source == source and row.met != row.verdict.met]
+
+
+@atomic_with_retry
+def correct_by_audit(campaign: AuditCampaign, *, by: User, reason: str) -> int:
+    """Every verdict on which people decided otherwise counts as they decided, in the scores of its pilot, from now on.
+    The number of verdicts. Raises CorrectionError.
+    """
+    campaign = AuditCampaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    if campaign.state != AuditCampaign.State.CLOSED:
+        raise CorrectionError("Close the audit first: its answers can still change.")
+    if not reason.strip():
+        raise CorrectionError(
+            "Say in one sentence why people's answers should score; it stays in the history.", "reason"
+        )
+    changes = dict(_changes(overturned_questions(campaign), _scoring_rounds(campaign)))
+    if not changes:
+        raise CorrectionError("People decided nothing otherwise than the judge that still scores.")
+    for row, met in changes.items():
+        correct_verdict(row, met, by=by, reason=reason.strip(), source=source_name(campaign))
+    found = f"Let people's answers score where “{campaign.name}” found {len(changes)} verdicts wrong"
+    _record(campaign, by, f"{found}: {reason}")
+    return len(changes)
+
+
+@atomic_with_retry
+def take_corrections_back(campaign: AuditCampaign, *, by: User, reason: str) -> int:
+    """The judge's verdicts count again. The number of verdicts. Raises CorrectionError."""
+    campaign = AuditCampaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    if not reason.strip():
+        raise CorrectionError("Say in one sentence why the judge's verdicts should score again.", "reason")
+    rows = corrections_by(campaign)
+    if not rows:
+        raise CorrectionError("No verdict is corrected by this audit.")
+    for row in rows:
+        assert row.verdict.met is not None
+        correct_verdict(row.verdict, row.verdict.met, by=by, reason=reason.strip(), source=source_name(campaign))
+    _record(
+        campaign, by, f"Let the judge's {len(rows)} verdicts score again that “{campaign.name}” corrected: {reason}"
+    )
+    return len(rows)
+
+
+def source_name(campaign: AuditCampaign) -> str:
+    return f"audit:{campaign.pk}"
+
+
+def _record(campaign: AuditCampaign, by: User, summary: str) -> None:
+    Event.objects.create(
+        benchmark_id=campaign.benchmark_id,
+        actor=by,
+        verb="verdicts_corrected",
+        summary=summary.strip(),
+        data={"campaign": campaign.pk},
+    )
+
+
+def _scoring_rounds(campaign: AuditCampaign) -> dict[int, JudgingRound]:
+    """By pilot: those that scored when the audit was opened and still do."""
+    found = {}
+    for pilot in Pilot.objects.filter(pk__in=pilot_keys(campaign.source.split())):
+        then = pilot.scoring_choices.filter(at__lte=campaign.created_at).order_by("-pk").first()
+        now = scoring_choice(pilot).round
+        if then is None or then.round_id == now.pk:
+            found[pilot.pk] = now
+    return found
+
+
+def _changes(
+    questions: Sequence[OverturnedQuestion], rounds: dict[int, JudgingRound]
+) -> Iterator[tuple[Verdict, bool]]:
+    """Verdicts and what they should count as. Of rounds that no longer score, none."""
+    scoring = {row.pk for row in rounds.values()}
+    for question in questions:
+        key = question.source.rpartition(":")[2]
+        if question.source.startswith(VERDICT):
+            row = Verdict.objects.filter(pk=key, judging__round__in=scoring).first()
+            if row is not None:
+                yield row, credited(question.people)
+        elif question.source.startswith(SESSION):
+            session = Session.objects.filter(pk=key, run__pilot__in=rounds).select_related("run", "revision").first()
+            if session is not None:
+                yield from _of_session(session, rounds[session.run.pilot_id], question)
+
+
+def _of_session(
+    session: Session, judging_round: JudgingRound, question: OverturnedQuestion
+) -> Iterator[tuple[Verdict, bool]]:
+    kind, _, number = question.key.rpartition("-")
+    rows = Verdict.objects.filter(judging__round=judging_round, judging__session=session, index=int(number))
+    if kind == "item":
+        items = rows.filter(kind=Kind.CHECKLIST, grader="rubric")
+        strict = items.filter(judging__scoring=ScoringMode.STRICT)
+        yield from _item(list(strict if strict.exists() else items), credited(question.people))
+    else:
+        status = load_judged(judging_round, [session], corrected=False)[session.pk].statuses[int(number)]
+        yield from _intent(list(rows.exclude(kind=Kind.CHECKLIST)), question.people, status)
+
+
+def _item(rows: Sequence[Verdict], met: bool) -> Iterator[tuple[Verdict, bool]]:
+    """Met: in the last turn that was judged. Not met: in none."""
+    for sample in _by_sample(rows):
+        yield from [(sample[-1], True)] if met else [(row, False) for row in sample if row.met]
+
+
+def _intent(rows: Sequence[Verdict], people: str, judged: IntentStatus) -> Iterator[tuple[Verdict, bool]]:
+    """``judged``: the status that the judge's verdicts came to, and its turn: what is met later does not count."""
+    wanted = {"completed": Kind.SATISFACTION, "inferred": Kind.FOLLOW_UP}.get(people)
+    for sample in _by_sample(rows):
+        inside = [row for row in sample if row.turn <= judged.turn]
+        chosen = next((row for row in reversed(inside) if row.kind == wanted), None)
+        if wanted and chosen is None:
+            continue  # the judge was never asked it: its verdicts cannot say what people decided
+        for row in sample:
+            if row == chosen:
+                yield row, True
+            elif row.met:
+                yield row, False
+
+
+def _by_sample(rows: Sequence[Verdict]) -> list[list[Verdict]]:
+    """In order of turns."""
+    by_judging: dict[int, list[Verdict]] = {}
+    for row in sorted(rows, key=lambda each: (each.turn, each.kind != Kind.SATISFACTION)):
+        by_judging.setdefault(row.judging_id, []).append(row)
+    return list(by_judging.values())
