@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 
+from django.db import transaction
 from django.urls import reverse
 
 from annotations.models import Consensus, Judgment, Packet
 from annotations.packets import UNSURE
-from annotations.visibility import given_answers
+from annotations.visibility import control_answers, given_answers
 from studio.models import Notification
 from studio.notifications import notify
 
@@ -39,12 +40,12 @@ def settle(given: Collection[Mapping[str, str]], adjudicated: Mapping[str, str])
 def update_consensus(packet: Packet) -> Consensus | None:
     """Recompute the packet's row: the newest adjudication, else the majority once enough people judged.
 
-    Without enough judgments, and for control items, there is no row, and the result is None. Call with the packet
+    Without enough judgments, and for control items, there is no row, and the result is None; but for control items the
+    work is done all the same, so that the time it takes does not tell auditors which they are. Call with the packet
     locked.
     """
-    if packet.control:
-        return None
-    given = given_answers([packet.campaign_id]).get(packet.pk, {})
+    answers_of = control_answers if packet.control else given_answers
+    given = answers_of([packet.campaign_id]).get(packet.pk, {})
     adjudication = packet.adjudications.order_by("-created_at", "-pk").first()
     if adjudication is None and len(given) < packet.campaign.overlap:
         Consensus.objects.filter(packet=packet).delete()
@@ -54,11 +55,14 @@ def update_consensus(packet: Packet) -> Consensus | None:
         answers = settle(given.values(), adjudication.answers if adjudication else {})
         values |= {"answers": answers, "decision": None if None in answers.values() else True}
     elif adjudication is None:
-        values |= {"decision": majority_answer([answers[""] for answers in given.values()])}
+        values |= {"decision": majority_answer([answers[""] for answers in given.values() if "" in answers])}
     else:
         values |= {"decision": adjudication.decision}
-    row, _ = Consensus.objects.update_or_create(packet=packet, defaults=values)
-    return row
+    with transaction.atomic():
+        row, _ = Consensus.objects.update_or_create(packet=packet, defaults=values)
+        if packet.control:
+            transaction.set_rollback(True)
+    return None if packet.control else row
 
 
 def notify_adjudicators(packet: Packet) -> None:

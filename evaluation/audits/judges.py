@@ -20,6 +20,10 @@ class JudgeRow:
     """With the one in use; None for that one, and where both have decided nothing in common."""
 
     @property
+    def prompts(self) -> str:
+        return ", ".join(f"{name.replace('_', '-')} {version}" for name, version in self.record.prompts.items())
+
+    @property
     def accuracy(self) -> Rate:
         return clustered_wilson(self.record.right)
 
