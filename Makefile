@@ -1,6 +1,6 @@
 # π-Bench Studio. `make run` starts everything; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow bench-crowd check bench-checks screenshots docs lock agent-packages
+.PHONY: help setup run test test-slow bench-crowd check bench-checks screenshots docs lock agent-packages nanobot-agent
 
 # The first of these that is Python 3.11 or newer. PYTHON=... names another.
 PYTHON ?= $(shell for python in python3.11 /usr/bin/python3.11 python3 python3.12 python3.13; do \
@@ -56,9 +56,14 @@ docs: setup
 agent-packages: setup
 	@$(BIN)/python -m evaluation.sandbox.packages
 
+# The scaffold of the paper, for agents of the kind `nanobot`, in an environment of its own: 300 MB.
+nanobot-agent: setup
+	@$(BIN)/python -m evaluation.sandbox.packages nanobot
+
 # After a change of dependencies in pyproject.toml. For every Python from 3.11.0 on, and without registry addresses.
 LOCK = $(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 lock: setup
 	@$(LOCK) pyproject.toml -o requirements.lock
 	@$(LOCK) pyproject.toml --group dev -o requirements-dev.lock
 	@$(LOCK) evaluation/sandbox/requirements-agents.in -o evaluation/sandbox/requirements-agents.lock
+	@$(LOCK) evaluation/sandbox/requirements-nanobot.in -o evaluation/sandbox/requirements-nanobot.lock

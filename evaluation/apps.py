@@ -11,15 +11,18 @@ class EvaluationConfig(AppConfig):
         from evaluation.search import register_sources
         from evaluation.tools.app_declarations import app_declarations
         from evaluation.tools.catalog import tool_cards
+        from evaluation.tools.mcp.servers import list_server_tools
         from evaluation.trials.analyses import analyse_later, analyse_scripts
         from evaluation.trials.keys import count_keys
         from studio.domain.app_data import register_apps
         from studio.domain.tool_catalog import register_card_reader
+        from studio.domain.tool_servers import register_lister
         from studio.findings.grader_keys import register_key_reader, register_report_makers
         from studio.findings.opinions import register_second_opinions
         from studio.imports.sample import register_sample_data
 
         register_card_reader(tool_cards)
+        register_lister(list_server_tools)
         register_apps(app_declarations())
         register_key_reader(count_keys)
         register_report_makers(now=analyse_scripts, later=analyse_later)

@@ -265,6 +265,14 @@ MODEL_NETWORKS = [entry for entry in os.environ.get("STUDIO_MODEL_NETWORKS", "")
 RECORDING_NETWORKS = [entry for entry in os.environ.get("STUDIO_RECORDING_NETWORKS", "").split(",") if entry.strip()]
 # Hosts where owners may connect models of their own; * stands for any part. Empty: every public one.
 MODEL_ADDRESSES = [entry for entry in os.environ.get("STUDIO_MODEL_ADDRESSES", "").split(",") if entry.strip()]
+# Tool servers that personas may bind (docs/mcp.md). Hosts that may be reached, with :port or without; * stands for any
+# part. Empty: none.
+MCP_ADDRESSES = [entry for entry in os.environ.get("STUDIO_MCP_ADDRESSES", "").split(",") if entry.strip()]
+# Whether commands are run, in the sandbox; and a folder of programs for them.
+MCP_COMMANDS = os.environ.get("STUDIO_MCP_COMMANDS") == "sandbox"
+MCP_FOLDER = os.environ.get("STUDIO_MCP_FOLDER", "")
+# Variables they may get, each with the one host it goes to, or "command": WEATHER_KEY@tools.example.com
+MCP_KEYS = [entry for entry in os.environ.get("STUDIO_MCP_KEYS", "").split(",") if entry.strip()]
 # Keys of the environment that owners may use, each with the host it may go to: DASHSCOPE_API_KEY@dashscope.example.com
 OWNER_KEYS = [entry for entry in os.environ.get("STUDIO_OWNER_KEYS", "").split(",") if entry.strip()]
 

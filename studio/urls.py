@@ -21,7 +21,7 @@ from studio.views import (
     styleguide,
 )
 from studio.views.accounts import settings, sign_in, tokens
-from studio.views.personas import app_data, app_tables, profile, scripts, skills, web_pages
+from studio.views.personas import app_data, app_tables, profile, scripts, skills, tool_servers, web_pages
 from studio.views.review import comments, workflow
 from studio.views.tasks import (
     autosave,
@@ -87,6 +87,9 @@ persona_patterns: Patterns = [
     path("apps/<str:app>/<str:table>/", app_tables.table, name="app_table"),
     path("apps/<str:app>/<str:table>/import/", app_tables.import_table, name="app_import"),
     path("apps/<str:app>/<str:table>/<str:kind>/", app_tables.export_table, name="app_export"),
+    path("servers/", tool_servers.servers, name="tool_servers"),
+    path("servers/change/", tool_servers.server, name="tool_server"),
+    path("servers/remove/", tool_servers.remove, name="tool_server_remove"),
     path("scripts/new/", scripts.create, name="script_new"),
     path("scripts/<int:pk>/", scripts.script, name="script"),
     path("scripts/<int:pk>/keep/", scripts.autosave, name="script_autosave"),

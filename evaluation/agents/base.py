@@ -11,6 +11,7 @@ from typing import Any
 from evaluation.llm import ModelClient, Timing
 from evaluation.tools import Corpus, World
 from evaluation.tools.journal import Journal
+from evaluation.tools.toolbox import MoreTools
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class AgentSetup:
     """Names that the persona binds; unimplemented ones are not offered."""
     world: World | None = None
     """The simulated apps that the tools act on; None: apps without data."""
+    servers: MoreTools | None = None
+    """Tools of servers that the persona binds."""
     journal: Journal | None = None
     """Where tool calls are stored as they are made."""
     corpus: Corpus | None = None

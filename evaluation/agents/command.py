@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import Any
 
 from evaluation.agents.base import AgentSetup
 from evaluation.agents.kinds import AgentKind
-from evaluation.llm import BudgetExceededError
+from evaluation.llm import BudgetExceededError, ContextTooLongError
 from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Tokens, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, Workspace, World, general_names, toolbox_for
+from evaluation.tools.general import GENERAL
 from evaluation.tools.journal import told_to
-from evaluation.tools.programs import NoSandboxError, ProgramError, run_program
+from evaluation.tools.mcp.program_sockets import RefusedError
+from evaluation.tools.programs import Line, NoSandboxError, ProgramError, run_connected, run_program
 from evaluation.tools.ringing import ring
+from evaluation.tools.tool import truncate
 from studio.domain.opening_message import Event, Incoming, text_of
 
+SOCKETS = "sockets"
+FILE_TOOLS = frozenset(GENERAL) - {"web_search", "web_fetch"}
+"""Those that a program with sockets has not: while it runs, its files are a copy."""
+MAX_OWN_CALLS = 500
 MAX_STEPS = 200
 MAX_CALLS = 50
 """Tool calls of one step."""
@@ -29,12 +37,15 @@ class CommandAgent:
         self._workspace = workspace = Workspace(setup.workspace)
         self._outbox = Outbox()
         self._shell = Shell(workspace, used=float(setup.state.get("shell_seconds", 0)), tell=told_to(setup.journal))
-        self._tools = toolbox_for(
+        self._toolbox = toolbox_for(
             Surroundings(workspace, self._outbox, asks=False, shell=self._shell, corpus=setup.corpus),
             setup.tools,
             setup.world,
             setup.journal,
+            more=setup.servers,
         )
+        self._records: list[ToolRecord] = []
+        self._tokens = Tokens()
         self._memory: Any = setup.state.get("memory")
         self._turn = int(setup.state.get("turn", 0))
 
@@ -43,8 +54,9 @@ class CommandAgent:
         if not self._program.strip():
             raise AgentError("The agent has no program: give its parameter “program” a Python program.")
         self._turn += 1
-        started, tokens = self._setup.timing.now(), Tokens()
-        records: list[ToolRecord] = []
+        started = self._setup.timing.now()
+        self._records = records = []
+        self._tokens = Tokens()
         news: dict[str, Any] = {}
         told = {
             "message": text_of(message),
@@ -58,7 +70,11 @@ class CommandAgent:
             if left <= 0:
                 note = f"The limit of {self._setup.limits.turn_seconds:g} seconds for a turn was reached."
                 break
-            answer = self._step({"turn": self._turn, **told, **news}, left)
+            try:
+                answer = self._step({"turn": self._turn, **told, **news}, left)
+            except BudgetExceededError as error:
+                note = str(error)
+                break
             if "reply" in answer:
                 text, note = str(answer["reply"]), ""
                 break
@@ -75,11 +91,11 @@ class CommandAgent:
                 except BudgetExceededError as error:
                     note = str(error)
                     break
-                tokens += completion.tokens
+                self._tokens += completion.tokens
                 news = {"answer": completion.text}
             else:
                 raise AgentError("The program's line has none of reply, calls and ask.")
-        return AgentReply(self._outbox.deliver(text), tuple(records), tokens, self._state(), note)
+        return AgentReply(self._outbox.deliver(text), tuple(records), self._tokens, self._state(), note)
 
     def _scheduled(self) -> list[dict[str, str]]:
         """What is due of what it scheduled in earlier sessions."""
@@ -89,22 +105,68 @@ class CommandAgent:
         return list(event.payload["due"]) if event else []
 
     def _step(self, line: dict[str, Any], seconds: float) -> dict[str, Any]:
-        given = {**line, "state": self._memory, "tools": self._tools.schemas}
+        given = {**line, "state": self._memory, "tools": self._offered()}
         try:
-            answer = run_program(self._shell, self._program, given, seconds)
+            answer = self._run(given, seconds)
         except ProgramError as error:
             raise AgentError(f"The program failed. {error}") from None
         except NoSandboxError as error:
             raise InfrastructureError(f"The agent's program cannot be run. {error}") from None
         self._memory = answer.get("state", self._memory)
+        self._records += map(_own_call, _list(answer.get("did"))[:MAX_OWN_CALLS])
         return answer
+
+    def _offered(self) -> list[dict[str, Any]]:
+        return self._toolbox.schemas
+
+    def _run(self, given: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Raises ProgramError and NoSandboxError."""
+        if self._setup.params.get("connection") != SOCKETS:
+            return run_program(self._shell, self._program, given, seconds)
+        return run_connected(self._shell, self._program, given, seconds, self._reach)
+
+    @cached_property
+    def _reach(self) -> Line:
+        """What the program reaches over its sockets: its files it has itself."""
+        own = [schema for schema in self._toolbox.schemas if schema["function"]["name"] not in FILE_TOOLS]
+        return Line(own, self._call_over_socket, self._ask_over_socket)
+
+    def _call_over_socket(self, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
+        most = self._setup.limits.tool_calls
+        if most and len(self._records) >= most:
+            return f"Error: the limit of {most} tool calls in a turn was reached.", True
+        record = self._toolbox.call(name, json.dumps(arguments))
+        self._records.append(record)
+        return record.result, not record.ok
+
+    def _ask_over_socket(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Raises RefusedError for what the program can mend, BudgetExceededError and InfrastructureError."""
+        chosen = {name: request[name] for name in ("tool_choice", "temperature") if request.get(name) is not None}
+        try:
+            completion = self._setup.client.complete(request["messages"], tools=request.get("tools") or (), **chosen)
+        except ContextTooLongError:
+            raise RefusedError("context_length_exceeded: the conversation is longer than the model can read.") from None
+        self._tokens += completion.tokens
+        tokens = completion.tokens
+        choice = {"index": 0, "message": completion.message, "finish_reason": completion.finish_reason or "stop"}
+        used = {"prompt_tokens": tokens.prompt, "completion_tokens": tokens.completion, "total_tokens": tokens.total}
+        common = {"id": completion.request_hash, "object": "chat.completion", "created": 0, "model": "studio"}
+        return {**common, "choices": [choice], "usage": used}
 
     def _call(self, call: Any) -> ToolRecord:
         named = call if isinstance(call, dict) else {}
-        return self._tools.call(str(named.get("name", "")), json.dumps(named.get("arguments") or {}))
+        return self._toolbox.call(str(named.get("name", "")), json.dumps(named.get("arguments") or {}))
 
     def _state(self) -> dict[str, Any]:
         return {"memory": self._memory, "turn": self._turn, "shell_seconds": round(self._shell.used, 3)}
+
+
+def _own_call(call: Any) -> ToolRecord:
+    """A call that the program made with means of its own, as it tells it."""
+    told = call if isinstance(call, dict) else {}
+    arguments = told.get("arguments")
+    name, result = str(told.get("name", ""))[:200], str(told.get("result", ""))
+    return ToolRecord(name, arguments if isinstance(arguments, dict) else {}, truncate(result))
 
 
 def _list(value: Any) -> list[Any]:
@@ -126,5 +188,10 @@ KIND = AgentKind(
     "command",
     "A Python program of yours, run in the sandbox: one JSON line in and one out for each step.",
     CommandAgent,
-    {"program": "Its source."},
+    {
+        "program": "Its source.",
+        "connection": "lines: tools and the model by the lines it prints. sockets: also over two sockets, tools by MCP "
+        "and the model by the OpenAI API.",
+    },
+    choices={"connection": ("lines", SOCKETS)},
 )

@@ -77,6 +77,7 @@ class ReactAgent:
             setup.journal,
             by_search=setup.params.get("tools") == BY_SEARCH,
             found=setup.state.get("found_tools", ()),
+            more=setup.servers,
         )
         self._consolidates = setup.params.get("memory") == CONSOLIDATED
         self._context = ContextBudget(int(setup.params.get("context_tokens") or 0), setup.state.get("context", {}))

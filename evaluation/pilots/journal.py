@@ -15,6 +15,8 @@ from evaluation.models.inserts import insert_or_ignore
 from evaluation.protocol.participants import ToolRecord
 from studio.domain.storable import storable
 
+Run = Callable[[str], ToolRecord]
+
 
 @dataclass
 class UnderWay:
@@ -39,7 +41,7 @@ class SessionJournal:
         self._under_way: list[UnderWay] = []
         """A helper's calls are made within the one that called the helper."""
 
-    def perform(self, name: str, arguments: str, run: Callable[[str], ToolRecord], *, outside: bool) -> ToolRecord:
+    def perform(self, name: str, arguments: str, run: Run, *, outside: bool, unsure: Run | None = None) -> ToolRecord:
         """Raises LeaseLostError before an effect outside of the session."""
         turn = self._turn()
         self._place = (turn, self._place[1] + 1 if self._place[0] == turn else 1)
@@ -62,7 +64,8 @@ class SessionJournal:
             raise LeaseLostError
         if row is None:
             self._store(turn, key, name, outside=True)
-        record = replace(run(key), key=key)
+        begun = row is not None
+        record = replace(unsure(key) if begun and unsure else run(key), key=key)
         self._update(key, record=_to_json(record))
         return record
 

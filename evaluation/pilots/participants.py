@@ -8,6 +8,7 @@ from pathlib import Path
 
 from evaluation.agents import AgentLimits, AgentSetup, World, make_agent, reachable_names
 from evaluation.agents.kinds import Workflow, is_informed, make_informed_agent
+from evaluation.agents.servers import MoreTools
 from evaluation.call_records import CallRecord
 from evaluation.models import Session
 from evaluation.pilots.journal import SessionJournal
@@ -26,6 +27,7 @@ def build_agent(
     world: World,
     record: CallRecord,
     turn: Callable[[], int],
+    servers: MoreTools | None = None,
 ) -> Agent:
     """The agent, resumed after the last stored turn. Of the task it learns only the tool names; an informed one, the
     reference workflow as well."""
@@ -37,6 +39,7 @@ def build_agent(
         tools=reachable_names(persona.tools, task.tools),
         world=world,
         corpus=open_corpus(persona, task.task_id),
+        servers=servers,
         journal=SessionJournal(session, turn),
         limits=agent_limits(session.run.pilot.limits),
         state=record.restore(state or {}),

@@ -41,6 +41,7 @@ from evaluation.pilots.frozen import persona_of, task_of
 from evaluation.pilots.lifecycle import finish_pilot, tell_starter
 from evaluation.pilots.participants import build_agent, open_world
 from evaluation.pilots.spending import SessionSpending, shared_spending
+from evaluation.pilots.tool_servers import open_servers
 from evaluation.pilots.usage import usage_of
 from evaluation.pilots.voice import speaker
 from evaluation.protocol.participants import InfrastructureError
@@ -123,13 +124,13 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
     progress = load_progress(session, task)
     if progress.turns == 0 and session.turn_count == 0:
         store_provided_intents(session, task)
-    with temporary_folder() as folder:
+    with temporary_folder() as folder, open_servers(persona) as servers:
         manifest = load_workspace(session, task, persona)
         rebuild_workspace(manifest, folder)
         agent = SnapshottingAgent(session, record, folder, manifest, progress.turns)
         agent.apps = load_apps(apps_before(session, persona), persona, task.task_id)
         agent.world = open_world(agent.apps)
-        agent.inner = build_agent(session, task, persona, folder, agent.world, record, lambda: agent.number)
+        agent.inner = build_agent(session, task, persona, folder, agent.world, record, lambda: agent.number, servers)
         judge = ModelIntentJudge(open_judging(session, ""), record, lambda: agent.number)
         read = folder_reader(folder)
 

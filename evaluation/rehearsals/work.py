@@ -26,6 +26,7 @@ from evaluation.grading.judgings import open_rehearsal_judging
 from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.models import Rehearsal
 from evaluation.pilots.participants import agent_limits, open_world
+from evaluation.pilots.tool_servers import open_servers
 from evaluation.protocol.participants import AgentError, InfrastructureError, IntentJudge
 from evaluation.protocol.session import Progress, TurnTaken, resolve_turn
 from evaluation.protocol.trace import read_texts
@@ -151,7 +152,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
     assert rehearsal.agent is not None
     number = len(rehearsal.turns) + 1
     started = time.monotonic()
-    with temporary_folder() as folder:
+    with temporary_folder() as folder, open_servers(persona) as servers:
         rebuild_workspace(rehearsal.manifest, folder)
         apps = load_apps(rehearsal.apps, persona, task.task_id)
         world = open_world(apps)
@@ -162,6 +163,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
                 tools=reachable_names(persona.tools, task.tools),
                 world=world,
                 corpus=open_corpus(persona, task.task_id),
+                servers=servers,
                 limits=agent_limits({}),
                 state=record.restore(rehearsal.agent_state),
             )

@@ -21,6 +21,7 @@ from evaluation.models.agents import BASELINES
 from evaluation.models.judgings import scoring_round
 from evaluation.results.pilot_report import judging_json
 from evaluation.results.scores import refresh_scores
+from evaluation.results.tool_servers import frozen_servers
 from studio.domain.base import JsonDict
 from studio.models import Benchmark
 
@@ -119,5 +120,6 @@ def _pilot(pilot: Pilot) -> JsonDict:
         "judging": judging_json(choice.round, rules_of(choice)),
         "mode": pilot.mode,
         "runs": pilot.runs_wanted,
+        **({"tool_servers": servers} if (servers := frozen_servers(pilot)) else {}),
         "scores": pilot.scores,
     }

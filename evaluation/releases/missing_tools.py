@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from studio.domain.tool_catalog import tool_cards
-from studio.models import Benchmark, TaskState, TaskSummary
+from studio.domain.tool_servers import FOLDER
+from studio.drafts.load import load_episodes
+from studio.models import Benchmark, Persona, PersonaFile, TaskState, TaskSummary
+from studio.personas.tool_servers import server_cards
 from studio.reports.statistics import named_tools
 
 
@@ -21,6 +24,23 @@ def missing_tools(benchmark: Benchmark) -> Mapping[int, tuple[str, ...]]:
         .exclude(state=TaskState.RETIRED)
         .filter(tools__overlap=unknown)
         .order_by()
-        .values_list("pk", "tools")
+        .values_list("pk", "tools", "persona")
     )
-    return {pk: tuple(name for name in names if name not in known) for pk, names in rows}
+    tasks = list(rows)
+    served = _served({persona for _, _, persona in tasks})
+    lacking = {
+        pk: tuple(name for name in names if name not in known and name not in served.get(persona, ()))
+        for pk, names, persona in tasks
+    }
+    return {pk: names for pk, names in lacking.items() if names}
+
+
+def _served(personas: Set[int]) -> Mapping[int, Set[str]]:
+    """The tools of servers that agents get, by persona."""
+    having = PersonaFile.objects.filter(persona__in=personas, path__startswith=f"{FOLDER}/").values("persona")
+    rows = Persona.objects.filter(pk__in=having)
+    episodes = load_episodes(list(rows), with_tasks=False)
+    return {
+        pk: {card.name for card in server_cards(episode.persona) if not card.lacking}
+        for pk, episode in episodes.items()
+    }

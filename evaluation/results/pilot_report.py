@@ -17,6 +17,7 @@ from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
 from evaluation.protocol.voice import UserStyle
+from evaluation.results.tool_servers import frozen_servers
 from studio.domain.task import TaskSpec
 
 State = Session.State
@@ -108,6 +109,7 @@ def pilot_report(pilot: Pilot) -> dict[str, Any]:
         "kind": pilot.agent_kind.kind,
         "mode": pilot.mode,
         "base": pilot.base.number if pilot.base else None,
+        "tool_servers": frozen_servers(pilot),
         "state": pilot.state,
         "scripted": pilot.scripted,
         "drafts": pilot.drafts,

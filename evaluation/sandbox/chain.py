@@ -37,6 +37,8 @@ class Layout:
     """Host folders, and where they appear, read-only."""
     links: tuple[tuple[str, str], ...] = ()
     """Target, and path."""
+    sockets: tuple[tuple[Path, str], ...] = ()
+    """Sockets of the host that programs may connect to, and where they appear."""
 
 
 class SandboxUnavailableError(Exception):
@@ -146,7 +148,7 @@ def _fill(
     chain.args += ["--unshare-all", "--unshare-user", "--disable-userns"]
     chain.args += ["--uid", str(INSIDE_UID), "--gid", str(INSIDE_UID), "--cap-drop", "ALL"]
     chain.args += ["--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv"]
-    if calls := build_filter():
+    if calls := build_filter(unix_sockets=bool(layout.sockets)):
         chain.args += ["--seccomp", str(chain.open_data("seccomp", calls))]
     for name, value in (("PATH", layout.path), ("LANG", "C.UTF-8"), *layout.env):
         chain.args += ["--setenv", name, value]
@@ -168,7 +170,7 @@ def _fill(
     for name, content in files.items():
         fd = chain.open_data(name, content)
         chain.args += ["--perms", "0444", "--ro-bind-data", str(fd), f"{PROGRAM}/{name}"]
-    for source, target in layout.folders:
+    for source, target in (*layout.folders, *layout.sockets):
         chain.args += ["--ro-bind", f"/proc/self/fd/{chain.open_path(source)}", target]
     for target, link in layout.links:
         chain.args += ["--symlink", target, link]

@@ -19,18 +19,19 @@ from studio.local.paths import data_folder
 
 LOCK = Path(__file__).with_name("requirements-agents.lock")
 """For every Python since 3.11 (``make lock``)."""
+NANOBOT = Path(__file__).with_name("requirements-nanobot.lock")
 FONTS = ".fonts"
 COMMAND = "make agent-packages"
 
 
-def built_packages() -> Path | None:
+def built_packages(lock: Path = LOCK) -> Path | None:
     """The folder of packages; None if it has not been built for this lock and this Python."""
-    folder = packages_folder()
+    folder = packages_folder(lock)
     return folder if folder.is_dir() else None
 
 
-def packages_folder() -> Path:
-    stamp = hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]
+def packages_folder(lock: Path = LOCK) -> Path:
+    stamp = hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
     return data_folder() / "agent-packages" / f"{python_version(find_interpreter())}-{stamp}"
 
 
@@ -41,10 +42,10 @@ def why_no_packages() -> str:
     return f"pandas, openpyxl, matplotlib and python-docx are not installed for agents: run {COMMAND}."
 
 
-def build_packages() -> Path:
+def build_packages(lock: Path = LOCK) -> Path:
     """Install the locked packages, checked by their hashes; what is there already stays. Raises
     subprocess.CalledProcessError."""
-    target = packages_folder()
+    target = packages_folder(lock)
     if target.is_dir():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -54,10 +55,10 @@ def build_packages() -> Path:
         chosen = ["--require-hashes", "--only-binary=:all:", "--python-version", version, "--implementation", "cp"]
         quiet = ["-q", "--disable-pip-version-check", "--no-compile"]
         subprocess.run(
-            [sys.executable, "-m", "pip", "install", *quiet, *chosen, "--target", str(draft), "-r", str(LOCK)],
+            [sys.executable, "-m", "pip", "install", *quiet, *chosen, "--target", str(draft), "-r", str(lock)],
             check=True,
         )
-        _warm_up(draft)
+        _warm_up(draft, with_fonts=lock == LOCK)
         for path in (draft, *draft.rglob("*")):
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() else 0o644)
@@ -68,10 +69,12 @@ def build_packages() -> Path:
     return target
 
 
-def _warm_up(folder: Path) -> None:
+def _warm_up(folder: Path, *, with_fonts: bool) -> None:
     """What takes seconds at the first use and cannot be stored inside: byte code, and matplotlib's list of fonts."""
     program = _outside(find_interpreter())
     subprocess.run([program, "-I", "-m", "compileall", "-q", str(folder)], check=False)
+    if not with_fonts:
+        return
     (folder / FONTS).mkdir(parents=True)
     env = {"PATH": "/usr/bin:/bin", "MPLCONFIGDIR": str(folder / FONTS), "PYTHONPATH": str(folder)}
     subprocess.run([program, "-c", "import matplotlib.font_manager"], check=True, env=env, cwd="/")
@@ -93,4 +96,7 @@ def _outside(interpreter: Interpreter) -> str:
 
 
 if __name__ == "__main__":
-    print(f"Packages for agents' code: {build_packages()}")
+    if sys.argv[1:] == ["nanobot"]:
+        print(f"nanobot: {build_packages(NANOBOT)}")
+    else:
+        print(f"Packages for agents' code: {build_packages()}")

@@ -7,6 +7,7 @@ import os
 import selectors
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -118,9 +119,10 @@ def run_chain(
     handover: socket.socket,
     then: Callable[[int], None] | None = None,
     look: Look | None = None,
+    stop: threading.Event | None = None,
 ) -> SandboxResult:
     """``handover`` receives the writable folder from inside. ``then`` gets it when every process has ended. ``look``
-    gets what it printed while it runs.
+    gets what it printed while it runs. Setting ``stop`` ends the run like a limit.
 
     Raises SandboxUnavailableError.
     """
@@ -150,7 +152,8 @@ def run_chain(
             folders: list[int] = []
             opened.callback(_close_all, folders)
             try:
-                stdout, stderr, stopped = _watch(process, started + limits.seconds, limits, handover, folders, look)
+                deadline = started + limits.seconds
+                stdout, stderr, stopped = _watch(process, deadline, limits, handover, folders, look, stop)
             except BaseException:
                 process.kill()
                 raise
@@ -178,6 +181,7 @@ def _watch(
     handover: socket.socket,
     folders: list[int],
     look: Look | None,
+    stop: threading.Event | None,
 ) -> tuple[bytes, bytes, Reason | None]:
     """Collect both outputs until the program ends or is stopped; then also the reason for stopping it. The writable
     folder is added to ``folders``, which the caller closes."""
@@ -219,13 +223,13 @@ def _watch(
                 if printed != told:
                     told = printed
                     look(bytes(outputs[process.stdout]), bytes(outputs[process.stderr]))
-            if now > deadline:
+            if now > deadline or (stop is not None and stop.is_set()):
                 stopped = stopped or "timeout"
             elif now - checked_at > TICK:
                 checked_at = now
-                if _resident_bytes(process.pid) > limits.memory:
+                if resident_bytes(process.pid) > limits.memory:
                     stopped = stopped or "memory"
-                elif folders and _files_in(folders[0]) > limits.files:
+                elif folders and files_in(folders[0]) > limits.files:
                     stopped = stopped or "files"
     if stopped is not None:
         process.kill()
@@ -233,7 +237,7 @@ def _watch(
     return bytes(outputs[process.stdout]), bytes(outputs[process.stderr]), stopped
 
 
-def _resident_bytes(pid: int) -> int:
+def resident_bytes(pid: int) -> int:
     """Memory of a process and all its descendants; shared memory counts once for each."""
     total, waiting, page = 0, [pid], os.sysconf("SC_PAGE_SIZE")
     while waiting:
@@ -249,7 +253,7 @@ def _resident_bytes(pid: int) -> int:
     return total
 
 
-def _files_in(folder: int) -> int:
+def files_in(folder: int) -> int:
     """Files, folders, links and extended attributes in a file system in memory, as the kernel counts them."""
     system = os.statvfs(folder)
     return system.f_files - system.f_ffree

@@ -41,10 +41,14 @@ REFUSED: dict[str, tuple[int, dict[str, int]]] = {
 LOAD, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
 ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
 X32_BIT = 0x40000000
+AF_UNIX = 1
 
 
-def build_filter(machine: str = "") -> bytes | None:
+def build_filter(machine: str = "", *, unix_sockets: bool = False) -> bytes | None:
     """The filter for this kind of machine; None where we know no call numbers for it.
+
+    ``unix_sockets``: these can be opened, and no others. Their buffers are bounded by the limits on processes and open
+    files alone.
 
     A refused call fails with EPERM; calls through a foreign interface (32 bit) kill the process.
     """
@@ -52,14 +56,19 @@ def build_filter(machine: str = "") -> bytes | None:
     if known is None:
         return None
     architecture, calls = known
-    numbers = sorted(calls.values())
+    checked = sorted(calls[name] for name in ("socket", "socketpair")) if unix_sockets else []
+    numbers = sorted(set(calls.values()) - set(checked))
     program = [
         (LOAD, 0, 0, 4),  # seccomp_data.arch
         (JUMP_EQUAL, 1, 0, architecture),
         (RETURN, 0, 0, KILL),
         (LOAD, 0, 0, 0),  # seccomp_data.nr
-        (JUMP_AT_LEAST, len(numbers) + 1, 0, X32_BIT),
+        (JUMP_AT_LEAST, len(checked) + len(numbers) + 1, 0, X32_BIT),
     ]
+    program += [(JUMP_EQUAL, len(checked) - index + len(numbers) + 1, 0, call) for index, call in enumerate(checked)]
     program += [(JUMP_EQUAL, len(numbers) - index, 0, number) for index, number in enumerate(numbers)]
     program += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]
+    if checked:
+        family = (LOAD, 0, 0, 16)  # seccomp_data.args[0], its lower half
+        program += [family, (JUMP_EQUAL, 0, 1, AF_UNIX), (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)

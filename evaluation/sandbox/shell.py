@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.sandbox.chain import Layout, build_chain
@@ -62,6 +64,20 @@ shell = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 os.execv(shell, [shell, "-c", sys.argv[1]])
 """
 
+
+@dataclass(frozen=True)
+class Outside:
+    """What a program of an agent's has besides its workspace."""
+
+    sockets: tuple[tuple[Path, str], ...] = ()
+    """Of the host, and where they appear."""
+    env: tuple[tuple[str, str], ...] = ()
+    packages: Path | None = None
+    """Instead of those for agents' code."""
+    stop: threading.Event | None = None
+    """Ends the run when set."""
+
+
 Entry = tuple[str, bytes | None]
 """Path in the workspace, and content; None for a folder."""
 
@@ -75,23 +91,25 @@ def run_shell(
     files: dict[str, bytes] | None = None,
     stdin: bytes = b"",
     look: Look | None = None,
+    outside: Outside | None = None,
 ) -> SandboxResult:
     """Run ``command`` in a folder with ``entries``. ``then`` gets the folder as it was left, hostile
     contents and all: it must follow no link. ``files`` appear below ``/run/program``, read-only. ``look`` gets what it
-    printed while it runs.
+    printed while it runs. ``outside`` is what else a program of an agent's may have.
 
     Raises SandboxUnavailableError.
     """
-    outside, inside = socket.socketpair()
-    with outside:
+    ours, inside = socket.socketpair()
+    with ours:
         with inside:
             interpreter = find_interpreter()
-            packages = built_packages()
+            packages = outside.packages if outside and outside.packages else built_packages()
             layout = Layout(
                 folder=HOME,
                 temporary=f"{HOME}/tmp",
                 path=f"{COMMANDS}:{os.path.dirname(interpreter.program)}:/usr/bin:/bin",
-                env=_environment(packages is not None),
+                env=(*_environment(packages is not None), *(outside.env if outside else ())),
+                sockets=outside.sockets if outside else (),
                 folders=((packages, PACKAGES),) if packages else (),
                 links=((interpreter.program, f"{COMMANDS}/python"), (interpreter.program, f"{COMMANDS}/python3")),
             )
@@ -110,7 +128,7 @@ def run_shell(
         def end(folder: int) -> None:
             then(Path(f"/proc/self/fd/{folder}/workspace"))
 
-        return run_chain(chain, stdin, limits, outside, end, look)
+        return run_chain(chain, stdin, limits, ours, end, look, outside.stop if outside else None)
 
 
 def _environment(with_packages: bool) -> tuple[tuple[str, str], ...]:

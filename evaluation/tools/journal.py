@@ -12,11 +12,12 @@ Run = Callable[[str], ToolRecord]
 
 
 class Journal(Protocol):
-    def perform(self, name: str, arguments: str, run: Run, *, outside: bool) -> ToolRecord:
+    def perform(self, name: str, arguments: str, run: Run, *, outside: bool, unsure: Run | None = None) -> ToolRecord:
         """Make the call and store what it gave.
 
         A turn that is taken up again makes its calls again, over the files and apps as they were before it. But if
-        the effect is ``outside`` of these and the result is known, that is returned and nothing is done.
+        the effect is ``outside`` of these and the result is known, that is returned and nothing is done;
+        if it was begun and the result is not known, ``unsure`` answers, where the effect must not be repeated.
         """
         ...
 
@@ -35,5 +36,5 @@ class NoJournal:
     def tell(self, text: str) -> None:
         pass
 
-    def perform(self, name: str, arguments: str, run: Run, *, outside: bool) -> ToolRecord:
+    def perform(self, name: str, arguments: str, run: Run, *, outside: bool, unsure: Run | None = None) -> ToolRecord:
         return run("")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+MAX_RESULT = 20_000
+"""Characters of a result that the agent sees."""
 FilePath = Annotated[
     str, Field(min_length=1, max_length=4_000, description="Path within the workspace, e.g. notes/plan.md")
 ]
@@ -23,6 +25,12 @@ class ToolError(Exception):
         """What was changed all the same."""
         self.result = result
         """What the agent reads instead, where a service answers in a form of its own."""
+
+
+def truncate(text: str, limit: int = MAX_RESULT) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n[cut here: {len(text) - limit} more characters; ask for less at a time]"
 
 
 class ToolOutcome(NamedTuple):
@@ -48,7 +56,13 @@ class Tool:
     """Takes an instance of ``arguments``. Raises ToolError."""
     act: Callable[[Any, str], str | ToolOutcome] | None = None
     """Instead of ``run``, for what has effects outside of the session's files and apps (mail that is really sent, an
-    MCP server). Takes the idempotency key as well, and must do nothing if it did something under this key before."""
+    MCP server). Takes the idempotency key as well, and must do nothing if it did something under this key before;
+    where nobody can promise that, it is not ``repeatable``."""
+
+    parameters: Mapping[str, Any] | None = None
+    """JSON schema for the model, where ``arguments`` does not say it."""
+    repeatable: bool = True
+    """Of a tool with ``act``: whether a call that was interrupted may be made again, with the same key."""
 
     @property
     def outside(self) -> bool:
@@ -59,7 +73,7 @@ class Tool:
         function = {
             "name": self.name,
             "description": self.description,
-            "parameters": _parameters_of(self.arguments),
+            "parameters": _parameters_of(self.arguments) if self.parameters is None else dict(self.parameters),
         }
         return {"type": "function", "function": function}
 

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import ValidationError
 
@@ -14,14 +14,22 @@ from evaluation.protocol.participants import ToolRecord
 from evaluation.tools.apps import World, bound_tools
 from evaluation.tools.finding import Finder
 from evaluation.tools.general import Surroundings, general_tools
-from evaluation.tools.journal import Journal, NoJournal
-from evaluation.tools.tool import Tool, ToolError, ToolOutcome
+from evaluation.tools.journal import Journal, NoJournal, Run
+from evaluation.tools.tool import Tool, ToolError, ToolOutcome, truncate
 from evaluation.tools.workspace import Workspace
 
-MAX_RESULT = 20_000
-"""Characters of a result that the agent sees."""
+UNSURE = (
+    "Error: this call was interrupted. Whether it did anything is unknown: look at how things are before you make it "
+    "again."
+)
 MAX_ARGUMENTS = 4_000_000
 """Characters of a call's arguments."""
+
+
+class MoreTools(Protocol):
+    """Where tools come from that are neither general nor of apps."""
+
+    def tools(self, names: Iterable[str]) -> list[Tool]: ...
 
 
 class Toolbox:
@@ -54,7 +62,10 @@ class Toolbox:
         """An impossible call returns an error to the model; it never raises."""
         tool = self._tools.get(name)
         outside = tool is not None and tool.outside
-        return self._journal.perform(name, arguments, lambda key: self._make(name, arguments, key), outside=outside)
+        unsure = _unsure(name, arguments) if tool is not None and outside and not tool.repeatable else None
+        return self._journal.perform(
+            name, arguments, lambda key: self._make(name, arguments, key), outside=outside, unsure=unsure
+        )
 
     def _make(self, name: str, arguments: str, key: str) -> ToolRecord:
         started = time.monotonic()
@@ -91,8 +102,10 @@ def toolbox_for(
     *,
     by_search: bool = False,
     found: Iterable[str] = (),
+    more: MoreTools | None = None,
 ) -> Toolbox:
-    """The general tools, all or those among ``names``, and the tools of apps that these bind, in ``world``.
+    """The general tools, all or those among ``names``, and the tools of apps that these bind, in ``world``; and those
+    that ``more`` has among them.
 
     ``by_search``: those of apps are offered once they are found; ``found`` were so earlier.
     """
@@ -101,16 +114,25 @@ def toolbox_for(
     if world is not None:
         around = replace(around, now=world.now)
     general, apps = general_tools(around, names), bound_tools(names, world)
+    if more is not None:
+        apps += more.tools(names)
     if not by_search or not apps:
         return Toolbox([*general, *apps], journal)
     finder = Finder(apps, found)
     return Toolbox([*general, finder.tool(), *apps], journal, finder)
 
 
-def truncate(text: str, limit: int = MAX_RESULT) -> str:
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit]}\n[cut here: {len(text) - limit} more characters; ask for less at a time]"
+def _unsure(name: str, arguments: str) -> Run:
+    """Of a call that was begun before a worker stopped, and whose effect cannot be repeated."""
+
+    def tell(key: str) -> ToolRecord:
+        try:
+            parsed = _parse(arguments)
+        except ToolError:
+            parsed = {}
+        return ToolRecord(name, parsed, UNSURE, False, 0, (), key)
+
+    return tell
 
 
 def _parse(arguments: str) -> Mapping[str, Any]:

@@ -98,6 +98,8 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("web_page", f"{persona}web/", "author"),
         Shot("app-table", f"{persona}apps/gmail/emails/", "author"),
         Shot("app-import", f"{persona}apps/gmail/emails/import/", "author"),
+        Shot("tool-servers", f"{persona}servers/"),
+        Shot("tool-server", f"{persona}servers/change/"),
         Shot("persona-history", f"{persona}history/"),
         Shot("persona-version", f"{persona}versions/1/"),
         Shot("task-new", f"{persona}new/"),

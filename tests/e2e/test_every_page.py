@@ -39,7 +39,7 @@ SERIOUS = """async (only) => {
 
 ACTIONS = (  # redirect to a page
     "logout token_revoke member_invite member_invitation_revoke person_invite person_invitation_revoke notification "
-    "inbox_read_all tasks_change template_change import_decide skill_delete board_move "
+    "inbox_read_all tasks_change template_change import_decide skill_delete tool_server_remove board_move "
     "script_remove script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
     "suggestion_conflict guide_act guide_strip import_publication assign waive restore workflow_step discard build_on"
 )

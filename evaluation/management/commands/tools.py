@@ -9,6 +9,7 @@ from django.core.management.base import CommandParser
 from studio.domain.tool_catalog import general_cards, tool_cards
 from studio.drafts.load import load_episodes
 from studio.management.base import ReportCommand
+from studio.personas.tool_servers import server_cards
 
 EMPTY: dict[str, Any] = {"offered": [], "missing": []}
 
@@ -31,14 +32,15 @@ class Command(ReportCommand):
         row = self.find_persona(benchmark, options["persona"], as_json=as_json, document=EMPTY)
         persona = load_episodes([row], with_tasks=False)[row.pk].persona
         always, named = tool_cards(persona.tools)
+        servers = server_cards(persona)
         names = {card.name for card in always}
         general, apps = general_cards(persona), [card for card in named if card.name not in names]
-        offered = sorted({card.name for card in (*general, *apps) if card.known and not card.lacking})
+        offered = sorted({card.name for card in (*general, *apps, *servers) if card.known and not card.lacking})
         missing = [name for name in dict.fromkeys(persona.tools) if name not in offered]
         if as_json:
             self.print_json({"offered": offered, "missing": missing})
             return
         self.stdout.write(f"Offered: {', '.join(offered)}")
         self.stdout.write(f"Missing: {', '.join(missing) or 'none'}")
-        for card in (card for card in general if card.lacking):
+        for card in (card for card in (*general, *servers) if card.lacking):
             self.stdout.write(f"Not offered: {card.name}. {card.lacking}")

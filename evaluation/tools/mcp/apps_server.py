@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.tools.apps import World, bound_tools
 from evaluation.tools.apps.catalog import APPS, api_of
+from evaluation.tools.mcp.tool_server import NEEDS_HANDSHAKE, build_tool_server, listed_tool
 from evaluation.tools.toolbox import Toolbox
 from studio.domain.tool_names import APP_PREFIX, bare_tool_name
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel import Server
-    from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, RequestParams
     from starlette.types import ASGIApp
 
 NAME = "appworld"
@@ -65,36 +65,14 @@ class _Worlds:
 
 def build_server(names: Iterable[str], open_world: Open) -> Server[dict[str, Any]]:
     """``open_world`` is called once for each connection."""
-    import mcp_types as types
-    from mcp.server.lowlevel import Server
-    from mcp.shared.exceptions import MCPError
-
     worlds = _Worlds(names, open_world)
-    listed = [
-        types.Tool(name=tool.name, description=tool.description, input_schema=tool.schema["function"]["parameters"])
-        for tool in bound_tools(worlds.listed)
-    ]
 
-    async def list_tools(
-        context: ServerRequestContext[dict[str, Any]], params: PaginatedRequestParams | None
-    ) -> ListToolsResult:
-        return types.ListToolsResult(tools=listed)
-
-    async def call_tool(context: ServerRequestContext[dict[str, Any]], params: CallToolRequestParams) -> CallToolResult:
+    async def call(context: ServerRequestContext[dict[str, Any]], name: str, given: dict[str, Any]) -> tuple[str, bool]:
         toolbox = worlds.toolbox(_connection_of(context))
-        record = toolbox.call(worlds.name(params.name), json.dumps(params.arguments or {}, ensure_ascii=False))
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=record.result)], is_error=not record.ok
-        )
+        record = toolbox.call(worlds.name(name), json.dumps(given, ensure_ascii=False))
+        return record.result, not record.ok
 
-    async def discover(context: ServerRequestContext[dict[str, Any]], params: RequestParams) -> types.EmptyResult:
-        # The protocol without a handshake has no sessions over HTTP, so it would have no state between calls; clients
-        # that are told so go on with the handshake.
-        raise MCPError(types.METHOD_NOT_FOUND, "This server keeps state: connect with the initialize handshake.")
-
-    server: Server[dict[str, Any]] = Server(NAME, on_list_tools=list_tools, on_call_tool=call_tool)
-    server.add_request_handler("server/discover", types.RequestParams, discover)
-    return server
+    return build_tool_server(NAME, [listed_tool(tool) for tool in bound_tools(worlds.listed)], call)
 
 
 def _connection_of(context: ServerRequestContext[dict[str, Any]]) -> str:
@@ -106,7 +84,7 @@ def _connection_of(context: ServerRequestContext[dict[str, Any]]) -> str:
         return ""
     session = context.request.headers.get("mcp-session-id", "")
     if not session:
-        raise MCPError(types.INVALID_REQUEST, "This server keeps state: connect with the initialize handshake.")
+        raise MCPError(types.INVALID_REQUEST, NEEDS_HANDSHAKE)
     return str(session)
 
 

@@ -152,6 +152,22 @@ def test_a_worker_killed_amid_an_effect_repeats_it_under_the_same_key(post: Post
     assert key == same != other
 
 
+def test_an_effect_nobody_can_repeat_is_not_made_again_when_its_worker_was_killed_amid_it(
+    post: Post, session: Session, monkeypatch: pytest.MonkeyPatch
+):
+    tool = Tool("send_parcel", "", Parcel, run=lambda arguments: "", act=post.send, repeatable=False)
+    monkeypatch.setattr(toolbox, "bound_tools", lambda names, world=None: [tool])
+    post.dies = True
+    with pytest.raises(Killed):
+        work_on(session.pk)
+
+    take_up_again(session)
+
+    assert len(post.sent) == 2
+    results = ToolCall.objects.filter(turn__session=session).order_by("position").values_list("result", "ok")
+    assert list(results)[1:] == [(toolbox.UNSURE, False), ("Parcel 2 is on its way.", True)]
+
+
 def test_once_the_turn_is_stored_its_calls_have_their_keys_and_only_outside_ones_stay_in_the_journal(
     post: Post, session: Session
 ):

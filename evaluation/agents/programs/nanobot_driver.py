@@ -1,0 +1,98 @@
+"""Runs in the sandbox: one turn of nanobot, the scaffold of the paper, from its package ``nanobot-ai``.
+
+Its files and its shell are its own, over the workspace; its model and the tools of apps come over the two sockets.
+"""
+
+import asyncio
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+
+RELAY = """
+import socket, sys, threading
+with socket.socket(socket.AF_UNIX) as line:
+    line.connect(sys.argv[1])
+    def hear():
+        while data := line.recv(65536):
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+    threading.Thread(target=hear, daemon=True).start()
+    while data := sys.stdin.buffer.raw.read(65536):
+        line.sendall(data)
+"""
+SERVER = "appworld"
+"""nanobot puts ``mcp_appworld_`` before the names of its tools, as the published benchmarks have them."""
+MODEL, TOOLS = os.environ["STUDIO_MODEL_SOCKET"], os.environ["STUDIO_TOOLS_SOCKET"]
+
+
+def configured(tools):
+    """nanobot's settings: nothing of its own that reaches out."""
+    named = [tool["function"]["name"].removeprefix(f"mcp_{SERVER}_") for tool in tools]
+    server = {"command": sys.executable, "args": ["-c", RELAY, TOOLS], "toolTimeout": 300, "enabledTools": named}
+    return {
+        "agents": {
+            "defaults": {"workspace": str(Path.cwd()), "model": "studio", "provider": "custom", "timezone": "UTC"}
+        },
+        "providers": {"custom": {"apiKey": "none", "apiBase": "http://studio/v1"}},
+        "tools": {
+            "web": {"enable": False},
+            "restrictToWorkspace": True,
+            "mcpServers": {SERVER: server} if named else {},
+        },
+    }
+
+
+class Turn:
+    def __init__(self, line):
+        self.line = line
+        self.did = []
+
+    async def take(self):
+        from nanobot import Nanobot
+        from nanobot.agent.hook import AgentHook
+
+        did = self.did
+
+        class Watch(AgentHook):
+            async def after_execute_tool(self, context, tool_call, tool, params, result):
+                if not tool_call.name.startswith("mcp_"):  # those the studio has recorded
+                    did.append({"name": tool_call.name, "arguments": dict(params or {}), "result": str(result)})
+
+        home = Path.home() / ".nanobot"
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "config.json").write_text(json.dumps(configured(self.line["tools"])))
+        bot = Nanobot.from_config(home / "config.json", workspace=Path.cwd())
+        result = await bot.run(self.line["message"], session_key="studio:session", hooks=[Watch()])
+        if result.error:
+            sys.exit(f"nanobot: {result.error}")
+        return result.content
+
+
+def connect_to_studio():
+    """Whatever it asks over HTTP goes to the model's socket: there is no network to leave by."""
+    for name in ("httpcore", "httpcore2"):
+        try:
+            pool = importlib.import_module(name).AsyncConnectionPool
+        except ImportError:
+            continue
+
+        def open_pool(self, *args, _open=pool.__init__, **options):
+            _open(self, *args, **{**options, "uds": MODEL, "socket_options": None})
+
+        pool.__init__ = open_pool
+
+
+def main():
+    line = json.loads(sys.stdin.readline())
+    out, sys.stdout = sys.stdout, sys.stderr
+    connect_to_studio()
+    turn = Turn(line)
+    reply = asyncio.run(turn.take())
+    print(json.dumps({"reply": reply, "did": turn.did}), file=out, flush=True)
+    os._exit(0)  # its background tasks have nothing left to do
+
+
+if __name__ == "__main__":
+    main()

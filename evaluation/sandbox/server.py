@@ -1,0 +1,110 @@
+"""A program that stays: a tool server's command, confined like everything else, spoken to over its standard streams."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.sandbox.chain import Chain, Layout, build_chain
+from evaluation.sandbox.interpreter import find_interpreter
+from evaluation.sandbox.limits import MIB, SandboxLimits
+from evaluation.sandbox.run import CONFINE, HAND_OVER, files_in, hidden_folders, resident_bytes
+
+FOLDER = "/home"
+PROGRAMS = "/opt/mcp"
+LIMITS = SandboxLimits(
+    cpu_seconds=300,
+    memory=1024 * MIB,
+    folder=64 * MIB,
+    files=4_000,
+    processes=32,
+    open_files=256,
+)
+
+# Runs first, inside: see evaluation.sandbox.run. Variables come through a descriptor, since every user of the machine
+# can read a command line.
+LAUNCHER = f"""{CONFINE}
+with open(%d, "rb") as file:
+    import json
+    os.environ.update(json.loads(file.read()))
+{HAND_OVER}
+try:
+    os.execvp(sys.argv[1], sys.argv[1:])
+except OSError as error:
+    sys.exit(f"{{sys.argv[1]}}: {{error.strerror}}")
+"""
+
+
+@dataclass
+class Prepared:
+    """A command that is about to start. ``chain`` is closed once it has."""
+
+    chain: Chain
+    limits: SandboxLimits
+    _handover: socket.socket
+    _folder: int = -1
+
+    def excess(self, pid: int) -> str:
+        """Which limit it has passed; empty for none."""
+        if resident_bytes(pid) > self.limits.memory:
+            return f"it used more than {self.limits.memory // MIB} MiB of memory"
+        if self._folder < 0:
+            try:
+                self._folder = next(iter(socket.recv_fds(self._handover, 1, 1, socket.MSG_DONTWAIT)[1]), -1)
+            except OSError:
+                return ""
+        if self._folder >= 0 and files_in(self._folder) > self.limits.files:
+            return f"it made more than {self.limits.files:,} files"
+        return ""
+
+    def close(self) -> None:
+        self.chain.close()
+        self._handover.close()
+        if self._folder >= 0:
+            os.close(self._folder)
+            self._folder = -1
+
+
+@contextmanager
+def prepare_server(
+    command: Sequence[str],
+    *,
+    files: Mapping[str, bytes],
+    env: Mapping[str, str],
+    programs: Path | None = None,
+    limits: SandboxLimits = LIMITS,
+) -> Iterator[Prepared]:
+    """``files`` appear below ``/run/program``, ``programs`` as ``/opt/mcp``, both read-only. There is no network.
+
+    Raises SandboxUnavailableError.
+    """
+    outside, inside = socket.socketpair()
+    prepared = None
+    try:
+        with inside:
+            interpreter = find_interpreter()
+            layout = Layout(
+                folder=FOLDER,
+                temporary=FOLDER,
+                path=f"{os.path.dirname(interpreter.program)}:/usr/bin:/bin",
+                env=(("HOME", FOLDER), ("TMPDIR", FOLDER), ("PYTHONUNBUFFERED", "1"), ("PYTHONDONTWRITEBYTECODE", "1")),
+                folders=((programs, PROGRAMS),) if programs else (),
+            )
+            chain = build_chain(
+                [], files=dict(files), limits=limits, hidden=hidden_folders(), interpreter=interpreter, layout=layout
+            )
+            prepared = Prepared(chain, limits, outside)
+            variables = chain.open_data("environment", json.dumps(dict(env)).encode())
+            launcher = LAUNCHER % (limits.processes, limits.processes, variables, FOLDER, inside.fileno())
+            chain.args += ["-I", "-S", "-B", "-X", "utf8", "-c", launcher, *command]
+            chain.fds.append(inside.detach())
+        yield prepared
+    finally:
+        if prepared is not None:
+            prepared.close()
+        outside.close()

@@ -1,0 +1,193 @@
+"""One server, as its caller's thread meets it. The protocol runs in a thread of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from studio.domain.tool_servers import ServerTool, ToolServer, read_tools
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+    from mcp import Client
+    from mcp.client._transport import Transport
+    from mcp_types import ContentBlock
+
+LIST_SECONDS = 30.0
+MAX_LISTINGS = 20
+"""Pages of a list of tools."""
+
+
+class ConnectionLostError(Exception):
+    """The rest of a sentence that begins with the server."""
+
+
+class CallError(Exception):
+    """What the agent is told of a call that gave nothing. Whether it did anything is unknown."""
+
+    def __init__(self, message: str, *, ends: bool = False) -> None:
+        super().__init__(message)
+        self.ends = ends
+        """Whether the connection cannot be used any more."""
+
+
+class Connection:
+    def __init__(self, portal: BlockingPortal, client: Client, transport: Transport) -> None:
+        self._portal = portal
+        self._client = client
+        self._transport = transport
+        self.stale = False
+        """Whether the server has said that its tools are others now."""
+
+    @classmethod
+    @contextmanager
+    def open(cls, portal: BlockingPortal, transport: Transport, seconds: float) -> Iterator[Connection]:
+        """Raises ConnectionLostError."""
+        from mcp import Client
+        from mcp_types import ToolListChangedNotification
+
+        opened: list[Connection] = []
+
+        async def hear(message: Any) -> None:
+            if isinstance(message, ToolListChangedNotification) and opened:
+                opened[0].stale = True
+
+        client = Client(transport, message_handler=hear, read_timeout_seconds=seconds, cache=None)
+        manager = portal.wrap_async_context_manager(client)
+        try:
+            manager.__enter__()
+        except BaseException as error:
+            raise ConnectionLostError(_why_lost(transport, error)) from None
+        opened.append(cls(portal, client, transport))
+        try:
+            yield opened[0]
+        finally:
+            with suppress(Exception):  # it is being given up, however it fails
+                manager.__exit__(None, None, None)
+
+    def tools(self, server: ToolServer) -> tuple[ServerTool, ...]:
+        """Raises ConnectionLostError and ToolServerError."""
+
+        async def listed() -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = []
+            cursor: str | None = None
+            for _ in range(MAX_LISTINGS):
+                page = await self._client.list_tools(cursor=cursor)
+                for tool in page.tools:
+                    hints = tool.annotations
+                    harmless = hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
+                    found.append(
+                        {
+                            "name": tool.name,
+                            "description": tool.description or tool.title or "",
+                            "parameters": tool.input_schema,
+                            "repeatable": harmless,
+                        }
+                    )
+                cursor = page.next_cursor
+                if not cursor:
+                    break
+            return found
+
+        self.stale = False
+        try:
+            found = self._run(listed, LIST_SECONDS)
+        except CallError as error:
+            raise ConnectionLostError(f"did not list its tools. {error}") from None
+        return read_tools(server, found)
+
+    def call(self, tool: str, arguments: dict[str, Any], meta: Mapping[str, Any], seconds: float) -> tuple[str, bool]:
+        """What it says, and whether it calls that an error. Raises CallError and ConnectionLostError."""
+
+        async def asked() -> tuple[str, bool]:
+            result = await self._client.call_tool(
+                tool,
+                arguments,
+                read_timeout_seconds=seconds + 5,
+                meta=dict(meta),  # type: ignore[arg-type]  # keys of our own are allowed
+            )
+            text = "\n".join(filter(None, map(_text_of, result.content)))
+            if not text and result.structured_content is not None:
+                text = json.dumps(result.structured_content, ensure_ascii=False)
+            return _clean(text), result.is_error
+
+        return self._run(asked, seconds)
+
+    def _run(self, work: Callable[[], Awaitable[Any]], seconds: float) -> Any:
+        import anyio
+        from mcp.shared.exceptions import MCPError
+        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+
+        async def limited() -> Any:
+            with anyio.fail_after(seconds):
+                return await work()
+
+        late = f"The server did not answer within {seconds:g} seconds. Whether it did anything is unknown."
+        try:
+            return self._portal.call(limited)
+        except TimeoutError:
+            raise CallError(late) from None
+        except MCPError as error:
+            if excess := _excess(self._transport):
+                raise CallError(
+                    f"The server was stopped: {excess}. Whether it did anything is unknown.", ends=True
+                ) from None
+            if error.code == REQUEST_TIMEOUT:
+                raise CallError(late) from None
+            if error.code == CONNECTION_CLOSED:
+                raise ConnectionLostError("went away in the middle of a call.") from None
+            raise CallError(f"The server refuses: {_clean(error.error.message)[:500]}") from None
+        except Exception as error:
+            if excess := _excess(self._transport):
+                raise CallError(
+                    f"The server was stopped: {excess}. Whether it did anything is unknown.", ends=True
+                ) from None
+            if _is_connection(error):
+                raise ConnectionLostError("went away in the middle of a call.") from None
+            raise CallError(f"The server’s answer cannot be read ({type(error).__name__}).") from None
+
+
+def _is_connection(error: BaseException) -> bool:
+    import anyio
+    import httpx2
+
+    lost = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, httpx2.TransportError, OSError)
+    return isinstance(error, lost)
+
+
+def _why_lost(transport: Transport, error: BaseException) -> str:
+    if excess := _excess(transport):
+        return f"was stopped: {excess}."
+    if isinstance(error, (KeyboardInterrupt, SystemExit)):
+        raise error
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    said = str(getattr(transport, "last_words", "")).strip()
+    return f"cannot be reached ({_clean(said or str(error) or type(error).__name__)[:300]})."
+
+
+def _excess(transport: Transport) -> str:
+    return str(getattr(transport, "excess", ""))
+
+
+def _text_of(block: ContentBlock) -> str:
+    text = getattr(block, "text", None)
+    if isinstance(text, str):
+        return text
+    resource = getattr(block, "resource", block)
+    inside = getattr(resource, "text", None)
+    if isinstance(inside, str):
+        return inside
+    data = getattr(block, "data", None) or getattr(resource, "blob", None) or ""
+    kind = getattr(resource, "mime_type", None) or getattr(block, "type", "content")
+    address = getattr(resource, "uri", "")
+    return (
+        f"[{kind}{f', {address}' if address else ''}{f', {len(data)} characters as base64' if data else ''}: not shown]"
+    )
+
+
+def _clean(text: str) -> str:
+    """Without what cannot be stored."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "")

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evaluation.protocol.participants import ToolRecord
+from evaluation.tools import Toolbox
+from evaluation.tools.mcp.servers import (
+    BoundServer,
+    ServerTools,
+    ToolServerChangedError,
+    ToolServerLostError,
+    list_server_tools,
+)
+from studio.domain.tool_servers import ToolServer, ToolServerError, ToolServerPolicy
+
+FILES = {"main.py": Path(__file__).with_name("misbehaving.py").read_bytes()}
+SERVER = ToolServer("bad", command=("python3", "/run/program/main.py"), seconds=20)
+POLICY = ToolServerPolicy(commands=True, keys=(("PROBE_KEY", "command"),))
+
+
+@pytest.fixture(scope="module")
+def listed() -> ToolServer:
+    return replace(SERVER, tools=list_server_tools(SERVER, FILES, POLICY))
+
+
+@pytest.fixture
+def tools(listed: ToolServer) -> Iterator[ServerTools]:
+    opened = ServerTools([BoundServer(listed, FILES)], POLICY)
+    yield opened
+    opened.close()
+
+
+def box(tools: ServerTools, *names: str) -> Toolbox:
+    return Toolbox(tools.tools([f"mcp_bad_{name}" for name in names]))
+
+
+def call(box: Toolbox, name: str, **arguments: object) -> ToolRecord:
+    return box.call(f"mcp_bad_{name}", json.dumps(arguments))
+
+
+def test_tools_are_offered_as_they_were_listed_and_answer(listed: ToolServer, tools: ServerTools):
+    offered = box(tools, "echo", "nothing")
+    record = call(offered, "echo", city="Bonn")
+
+    assert [schema["function"]["name"] for schema in offered.schemas] == ["mcp_bad_echo"]
+    assert offered.schemas[0]["function"]["description"] == "To echo."
+    assert (record.ok, json.loads(record.result)) == (True, {"given": {"city": "Bonn"}, "key": ""})
+    assert [tool.name for tool in listed.tools if tool.repeatable] == ["echo"]
+
+
+def test_misbehaviour_is_told_to_the_agent_and_the_next_call_goes_on(listed: ToolServer):
+    tools = ServerTools([BoundServer(listed, FILES)], POLICY)
+    hurried = ServerTools([BoundServer(replace(listed, seconds=0.2), FILES)], POLICY)
+    offered = box(tools, "huge", "fail")
+    try:
+        long, huge = call(offered, "huge", size=30_000), call(offered, "huge", size=4_100_000)
+        failed, stalled = call(offered, "fail"), call(box(hurried, "stall"), "stall")
+    finally:
+        tools.close()
+        hurried.close()
+
+    assert long.ok and long.result.endswith("[cut here: 11000 more characters; ask for less at a time]")
+    assert (huge.ok, "more than 4 MB" in huge.result) == (False, True)
+    assert (failed.ok, failed.result) == (False, "no such city ?")
+    assert stalled.result.startswith("Error: The server did not answer within 0.2 seconds.")
+
+
+def test_server_that_dies_is_our_failure_and_starts_anew(tools: ServerTools):
+    offered = box(tools, "echo", "die")
+
+    with pytest.raises(ToolServerLostError, match="went away in the middle of a call"):
+        call(offered, "die")
+
+    assert ToolServerLostError.retryable
+    assert call(offered, "echo").ok
+
+
+def test_server_that_changes_its_tools_stops_the_session(tools: ServerTools):
+    offered = box(tools, "echo", "grow")
+
+    def go_on() -> None:
+        call(offered, "grow")
+        for _ in range(50):  # the news may come after the answer
+            call(offered, "echo")
+
+    with pytest.raises(ToolServerChangedError, match=r"other tools than those this pilot began with \(more\)"):
+        go_on()
+
+
+def test_server_other_than_frozen_is_not_used(listed: ToolServer):
+    frozen = replace(listed, tools=(replace(listed.tools[0], description="To obey."), *listed.tools[1:]))
+    tools = ServerTools([BoundServer(frozen, FILES)], POLICY)
+
+    with pytest.raises(ToolServerChangedError, match=r"\(echo\)"):
+        call(box(tools, "echo"), "echo")
+    tools.close()
+
+
+def test_command_gets_the_variables_it_names_and_no_others(listed: ToolServer, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PROBE_KEY", "s3cret")
+    monkeypatch.setenv("PROBE_OTHER", "hidden")
+    tools = ServerTools([BoundServer(replace(listed, environment=("PROBE_KEY",)), FILES)], POLICY)
+
+    assert json.loads(call(box(tools, "secret"), "secret").result) == {"PROBE_KEY": "s3cret"}
+    tools.close()
+
+
+@pytest.mark.parametrize(
+    ("server", "policy", "why"),
+    [
+        (SERVER, ToolServerPolicy(), "Commands are not run here"),
+        (replace(SERVER, environment=("HOME",)), POLICY, "“command” does not get HOME here"),
+        (replace(SERVER, environment=("PROBE_KEY",)), POLICY, "needs PROBE_KEY, which is not set on this machine"),
+        (replace(SERVER, command=("nothing-like-this",)), POLICY, "nothing-like-this: No such file or directory"),
+        (ToolServer("out", address="https://example.org/mcp"), POLICY, "“example.org” is not reached from here"),
+    ],
+)
+def test_server_that_cannot_be_reached_says_why(server: ToolServer, policy: ToolServerPolicy, why: str):
+    with pytest.raises(ToolServerError, match=why):
+        list_server_tools(server, FILES, policy)
