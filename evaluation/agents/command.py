@@ -45,7 +45,7 @@ class CommandAgent:
             more=setup.servers,
         )
         self._records: list[ToolRecord] = []
-        self._tokens = Tokens()
+        self._tokens, self._asked = Tokens(), 0
         self._memory: Any = setup.state.get("memory")
         self._turn = int(setup.state.get("turn", 0))
 
@@ -56,7 +56,7 @@ class CommandAgent:
         self._turn += 1
         started = self._setup.timing.now()
         self._records = records = []
-        self._tokens = Tokens()
+        self._tokens, self._asked = Tokens(), 0
         news: dict[str, Any] = {}
         told = {
             "message": text_of(message),
@@ -141,6 +141,10 @@ class CommandAgent:
 
     def _ask_over_socket(self, request: dict[str, Any]) -> dict[str, Any]:
         """Raises RefusedError for what the program can mend, BudgetExceededError and InfrastructureError."""
+        self._asked += 1
+        most = self._setup.limits.model_calls
+        if most and self._asked > most:
+            raise RefusedError(f"The limit of {most} model calls in a turn was reached.")
         chosen = {name: request[name] for name in ("tool_choice", "temperature") if request.get(name) is not None}
         try:
             completion = self._setup.client.complete(request["messages"], tools=request.get("tools") or (), **chosen)

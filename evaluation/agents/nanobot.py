@@ -34,6 +34,7 @@ class NanobotAgent(CommandAgent):
 
     def _run(self, given: dict[str, Any], seconds: float) -> dict[str, Any]:
         reach = Line(self._reach.tools, self._reach.call, self._reach.ask, nanobot_packages())
+        given |= {"conversation": self._setup.conversation}
         return run_connected(self._shell, self._program, given, seconds, reach)
 
 

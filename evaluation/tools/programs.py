@@ -107,7 +107,10 @@ def run_connected(shell: Shell, source: str, line: Mapping[str, Any], seconds: f
     ]
 
     def call(name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
-        return reach.call(short.get(name, name), arguments)
+        name = short.get(name, name)
+        if name not in short.values():
+            return f"Error: there is no tool {name[:100]!r} here. Files are in the program's own folder.", True
+        return reach.call(name, arguments)
 
     answers: list[dict[str, Any]] = []
     failures: list[Exception] = []

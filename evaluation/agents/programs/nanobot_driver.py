@@ -7,6 +7,8 @@ import asyncio
 import importlib
 import json
 import os
+import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -52,6 +54,9 @@ class Turn:
     async def take(self):
         from nanobot import Nanobot
         from nanobot.agent.hook import AgentHook
+        from nanobot.agent.tools import mcp
+
+        mcp._SANITIZE_RE = re.compile("(?!)")  # or gmail__login would be gmail_login, unlike in the benchmarks
 
         did = self.did
 
@@ -60,11 +65,15 @@ class Turn:
                 if not tool_call.name.startswith("mcp_"):  # those the studio has recorded
                     did.append({"name": tool_call.name, "arguments": dict(params or {}), "result": str(result)})
 
-        home = Path.home() / ".nanobot"
+        # It wants its conversations outside of the workspace, of which alone something stays.
+        home, stays = Path.home() / ".nanobot", Path.cwd() / ".nanobot" / "sessions"
         home.mkdir(parents=True, exist_ok=True)
+        if stays.is_dir():
+            shutil.copytree(stays, home / "sessions", dirs_exist_ok=True)
         (home / "config.json").write_text(json.dumps(configured(self.line["tools"])))
         bot = Nanobot.from_config(home / "config.json", workspace=Path.cwd())
-        result = await bot.run(self.line["message"], session_key="studio:session", hooks=[Watch()])
+        result = await bot.run(self.line["message"], session_key=f"studio:{self.line['conversation']}", hooks=[Watch()])
+        shutil.copytree(home / "sessions", stays, dirs_exist_ok=True)
         if result.error:
             sys.exit(f"nanobot: {result.error}")
         return result.content

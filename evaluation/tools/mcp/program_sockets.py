@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import queue
+import secrets
 import shutil
 import tempfile
 import threading
@@ -53,11 +54,11 @@ class ProgramSockets:
         self._failure: BaseException | None = None
         self.stop = threading.Event()
         """Ends the program."""
-        self._folder = Path()
+        self._folder, self._secret = Path(), secrets.token_hex(16)
 
     @property
     def paths(self) -> tuple[tuple[Path, str], ...]:
-        return (self._folder / "tools", TOOLS), (self._folder / "model", MODEL)
+        return (self._folder / f"{self._secret}-tools", TOOLS), (self._folder / f"{self._secret}-model", MODEL)
 
     def __enter__(self) -> ProgramSockets:
         from anyio.from_thread import start_blocking_portal
@@ -69,7 +70,8 @@ class ProgramSockets:
             serving, _ = portal.start_task(self._serve)
             stack.callback(serving.cancel)
             for path, _ in self.paths:
-                path.chmod(0o666)  # the program is nobody; the folder is ours alone
+                path.chmod(0o666)  # the program is nobody
+            self._folder.chmod(0o711)  # others of this machine can neither list it nor guess the names
             self._opened = stack.pop_all()
         return self
 
@@ -111,8 +113,7 @@ class ProgramSockets:
     async def _serve(self, *, task_status: Any) -> None:
         import anyio
 
-        tools = await anyio.create_unix_listener(self._folder / "tools")
-        model = await anyio.create_unix_listener(self._folder / "model")
+        tools, model = [await anyio.create_unix_listener(path) for path, _ in self.paths]
         places = anyio.Semaphore(MAX_CONNECTIONS)
 
         def limited(serve: Callable[[SocketStream], Any]) -> Callable[[SocketStream], Any]:

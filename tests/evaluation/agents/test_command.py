@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from evaluation.agents import AgentLimits, AgentSetup, make_agent
+from evaluation.agents import AgentLimits, AgentSetup, World, make_agent, nanobot
 from evaluation.llm import Completion
 from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Tokens
 from evaluation.sandbox import SandboxUnavailableError, why_unavailable
 from evaluation.tools import programs
+from evaluation.tools.apps.simple_note.seed import EXAMPLE as NOTES
 from studio.domain.opening_message import Event, Incoming
 
 PAGE = Path(__file__).parents[3] / "docs/agents-as-programs.md"
@@ -103,3 +104,101 @@ def test_missing_sandbox_is_no_failure_of_the_agent(tmp_path: Path, monkeypatch:
 
     with pytest.raises(InfrastructureError, match=r"The agent's program cannot be run. No namespaces."):
         reply(tmp_path, "print(1)")
+
+
+CONNECTED = """
+import json, os, socket, sys
+from http.client import HTTPConnection
+
+line = json.loads(input())
+tools = socket.socket(socket.AF_UNIX)
+tools.connect(os.environ["STUDIO_TOOLS_SOCKET"])
+lines = tools.makefile("rw")
+
+
+def say(method, number=None, **params):
+    message = {"jsonrpc": "2.0", "method": method, "params": params}
+    print(json.dumps(message | ({} if number is None else {"id": number})), file=lines, flush=True)
+    return json.loads(lines.readline())["result"] if number else None
+
+
+say("initialize", 1, protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "me", "version": "1"})
+say("notifications/initialized")
+names = [tool["name"] for tool in say("tools/list", 2)["tools"]]
+login = {"username": "ada@example.com", "password": "notes-of-ada"}
+told = say("tools/call", 3, name="simple_note__login", arguments=login)["content"][0]["text"]
+wrong = say("tools/call", 4, name="read_file", arguments={"path": "x"})
+
+
+class Model(HTTPConnection):
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(os.environ["STUDIO_MODEL_SOCKET"])
+
+
+def ask(**request):
+    model = Model("studio")
+    model.request("POST", "/v1/chat/completions", json.dumps(request))
+    return model.getresponse().read().decode()
+
+
+answer = json.loads(ask(messages=[{"role": "user", "content": line["message"]}]))["choices"][0]["message"]["content"]
+streamed = ask(messages=[{"role": "user", "content": "again"}], stream=True)
+refused = json.loads(ask(nothing=1))["error"]["message"]
+try:
+    socket.socket(socket.AF_INET)
+    lan = "opened"
+except OSError as error:
+    lan = type(error).__name__
+open("made.txt", "w").write("by the program")
+token = json.loads(told)["response"]["token_type"]
+found = [names, token, wrong["isError"], answer, streamed.count("data: "), refused, lan]
+print(json.dumps({"reply": json.dumps(found), "did": [{"name": "write_file", "arguments": {"path": "made.txt"}}]}))
+"""
+
+
+def test_program_with_sockets_reaches_tools_by_mcp_and_its_model_over_http(tmp_path: Path):
+    names = ("mcp_appworld_simple_note__login", "read_file")
+    setup = AgentSetup(
+        Model(),  # type: ignore[arg-type]  # what is asked of it
+        tmp_path,
+        tools=names,
+        world=World.from_data({"simple_note": NOTES}),
+        params={"program": CONNECTED, "connection": "sockets"},
+    )
+
+    given = make_agent(setup, "command").reply("Hello")
+
+    listed, token, wrong, answer, events, refused, lan = json.loads(given.text)
+    assert (listed, token, wrong) == (["simple_note__login"], "Bearer", True)
+    assert (answer, events, refused) == ("Answer 1.", 3, "This is no request for a completion.")
+    assert lan == "PermissionError"
+    assert [call.name for call in given.tool_calls] == [names[0], "write_file"]
+    assert given.tokens == Tokens(6, 4)
+    assert (tmp_path / "made.txt").read_text() == "by the program"
+
+
+class DownModel:
+    def complete(self, messages: Any, **params: Any) -> Completion:
+        raise InfrastructureError("The endpoint is down.")
+
+
+def test_program_with_sockets_is_ended_when_its_model_is_down(tmp_path: Path):
+    stubborn = CONNECTED.partition("answer = ")[0] + "while True: ask(messages=[])"
+    setup = AgentSetup(
+        DownModel(),  # type: ignore[arg-type]  # what is asked of it
+        tmp_path,
+        tools=("simple_note__login",),
+        world=World.from_data({"simple_note": NOTES}),
+        params={"program": stubborn, "connection": "sockets"},
+    )
+
+    with pytest.raises(InfrastructureError, match="endpoint is down"):
+        make_agent(setup, "command").reply("Hello")
+
+
+def test_without_nanobot_its_agent_waits_and_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(nanobot, "nanobot_packages", lambda: None)
+
+    with pytest.raises(InfrastructureError, match="make nanobot-agent"):
+        make_agent(AgentSetup(Model(), tmp_path), "nanobot").reply("Hello")  # type: ignore[arg-type]  # never asked
