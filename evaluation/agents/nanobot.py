@@ -30,7 +30,7 @@ class NanobotAgent(CommandAgent):
         return super().reply(message)
 
     def _offered(self) -> list[dict[str, Any]]:
-        return list(self._reach.tools)
+        return [dict(tool) for tool in self._reach.tools]
 
     def _run(self, given: dict[str, Any], seconds: float) -> dict[str, Any]:
         reach = Line(self._reach.tools, self._reach.call, self._reach.ask, nanobot_packages())

@@ -3,6 +3,9 @@
 Its files and its shell are its own, over the workspace; its model and the tools of apps come over the two sockets.
 """
 
+# mypy: ignore-errors
+# It is read as text and run where nanobot is, not here.
+
 import asyncio
 import importlib
 import json

@@ -113,7 +113,8 @@ class Connection:
                 text = json.dumps(result.structured_content, ensure_ascii=False)
             return _clean(text), result.is_error
 
-        return self._run(asked, seconds)
+        text, failed = self._run(asked, seconds)
+        return text, failed
 
     def _run(self, work: Callable[[], Awaitable[Any]], seconds: float) -> Any:
         import anyio

@@ -158,7 +158,9 @@ def open_connection(portal: BlockingPortal, bound: BoundServer, policy: ToolServ
         raise ToolServerLostError(f"The tool server “{server.name}” needs {absent}, which is not set on this machine.")
     if server.command:
         env = {name: os.environ[name] for name in server.environment}
-        transport = CommandTransport(server.command, bound.files, env, policy.folder)
+        transport: CommandTransport | AddressTransport = CommandTransport(
+            server.command, bound.files, env, policy.folder
+        )
     else:
         headers = {
             name: VARIABLE.sub(lambda match: os.environ[match[1]], value) for name, value in server.headers.items()
