@@ -23,7 +23,7 @@ def binding_cursor() -> Iterator[Any]:
     where connections are pooled, never elsewhere."""
     connection.ensure_connection()
     with connection.wrap_database_errors:
-        own = psycopg.Cursor(connection.connection)
+        own: Any = psycopg.Cursor(connection.connection)
     make = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
     cursor: CursorWrapper = make(own)
     with cursor:
@@ -78,7 +78,7 @@ class _Compiled:
         places = kind["select_fields"]
         start, end = places[0], places[-1] + 1
         names = [entry[0].target.attname for entry in self.compiler.select[start:end]]
-        others = get_related_populators(kind, self.compiler.select, connection.alias)
+        others = get_related_populators(kind, self.compiler.select, connection.alias)  # type: ignore[call-arg]  # stubs of 6.1
         found = []
         for row in rows:
             one = kind["model"].from_db(connection.alias, names, row[start:end])

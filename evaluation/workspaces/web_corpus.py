@@ -49,7 +49,7 @@ class StoredCorpus:
     def page(self, address: str) -> WebPage | None:
         rows = {row.blob_id: row for row in self._pages().filter(place=same_address(address)).defer("vector")}
         row = next((rows[sha] for sha in self._files if sha in rows), None)
-        return row and WebPage(row.address, row.title, row.date, row.text, tuple(row.tasks))
+        return WebPage(row.address, row.title, row.date, row.text, tuple(row.tasks)) if row else None
 
     def search(self, query: str, limit: int, offset: int) -> Sequence[tuple[WebPage, str]]:
         given: dict[str, Any] = {

@@ -104,7 +104,8 @@ def _write(changed: Sequence[tuple[Task, TaskSpec]], differing: Sequence[frozens
 def _update(rows: Sequence[Task]) -> None:
     if len(rows) == 1:  # a third of what one row costs in bulk_update
         [row] = rows
-        values = {name: getattr(row, Task._meta.get_field(name).attname) for name in TASK_FIELDS}
+        columns = {field.name: field.attname for field in Task._meta.concrete_fields}
+        values = {name: getattr(row, columns[name]) for name in TASK_FIELDS}
         Task.objects.filter(pk=row.pk).update(**values)
     else:
         Task.objects.bulk_update(rows, TASK_FIELDS, batch_size=BATCH)

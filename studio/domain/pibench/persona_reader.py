@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from studio.domain.episode import GroupSpec
@@ -140,7 +141,7 @@ def check_header(root: Node, report: Report, persona: str) -> None:
         )
 
 
-def _goals(root: Node, report: Report) -> list[Node]:
+def _goals(root: Node, report: Report) -> Sequence[Node]:
     node = root.get("long_term_goals")
     if node is not None and node.kind != "sequence" and not node.is_null:
         node.warn(report, "“long_term_goals” is not a list; it is kept as one goal.", "Write it as a list.")

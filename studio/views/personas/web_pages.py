@@ -34,7 +34,7 @@ def web_page(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     if not name or request.method == "POST":
         access.require(request.user, persona.benchmark, "edit")
     posted = (request.POST, request.FILES) if request.method == "POST" else (None, None)
-    form = WebPageForm(*posted, page=found and found.page, tasks=_tasks(persona))
+    form = WebPageForm(*posted, page=found.page if found else None, tasks=_tasks(persona))
     if request.method == "POST" and "record" in request.POST:
         form = _recorded(request, persona, form)
     elif request.method == "POST":
