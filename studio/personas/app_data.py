@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from studio.domain.app_data import AppCard, app_names, declared_tables, path_of, read_app
 from studio.domain.app_tables.declared import DeclaredTable
 from studio.domain.base import FileRef
-from studio.domain.tool_names import tool_domain
+from studio.domain.tool_catalog import tool_summaries
+from studio.domain.tool_names import tool_domain, tool_label
 from studio.drafts.load import load_episodes
 from studio.drafts.validate import DraftError
 from studio.models import Blob, Persona, User
@@ -25,6 +26,8 @@ class PersonaApp:
     """Names that the persona binds."""
     text: str | None
     """Its data as JSON; None if there is none."""
+    abilities: tuple[tuple[str, str], ...] = ()
+    """What an assistant can do with these tools: a name, and in plain words."""
     tables: tuple[DeclaredTable, ...] = ()
     """Those that can be edited."""
 
@@ -65,4 +68,6 @@ def save_app_data(persona: Persona, app: str, text: str, *, by: User, base_versi
 def _app(name: str, content: bytes | None, tools: Sequence[str]) -> PersonaApp:
     bound = tuple(tool for tool in tools if "__" in tool and tool_domain(tool) == name)
     text = None if content is None else content.decode("utf-8", "replace")
-    return PersonaApp(read_app(name, content), bound, text, declared_tables(name))
+    summaries = tool_summaries(bound)
+    abilities = tuple((tool_label(tool), summaries[tool]) for tool in bound if tool in summaries)
+    return PersonaApp(read_app(name, content), bound, text, abilities, declared_tables(name))

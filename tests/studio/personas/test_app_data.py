@@ -66,6 +66,8 @@ def test_app_data_is_saved_as_a_version_and_shown_as_tables(desk: SimpleNamespac
     assert "Flour &lt;b&gt;order&lt;/b&gt;" in page
     assert page.index("Simple Note") < page.index("Splitwise")  # apps in use come first
     assert "there is no account to log in to" in page  # gmail is bound and has no data
+    assert page.count("What the assistant can do with it") == 2
+    assert "<b>Login</b>" in page
 
 
 @pytest.mark.parametrize(
