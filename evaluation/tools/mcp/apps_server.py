@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.tools.apps import World, bound_tools
 from evaluation.tools.apps.catalog import APPS, api_of
-from evaluation.tools.mcp.tool_server import NEEDS_HANDSHAKE, build_tool_server, listed_tool
+from evaluation.tools.mcp.tool_server import NEEDS_HANDSHAKE, build_tool_server, listed_tool, require_handshake
 from evaluation.tools.toolbox import Toolbox
 from studio.domain.tool_names import APP_PREFIX, bare_tool_name
 
@@ -97,6 +97,7 @@ async def serve_stdio(server: Server[dict[str, Any]]) -> None:
 
 def http_app(server: Server[dict[str, Any]], host: str, token: str = "") -> ASGIApp:
     """Streamable HTTP at ``PATH``. With a ``token``, requests must carry it as ``Authorization: Bearer``."""
+    require_handshake(server)
     app = server.streamable_http_app(streamable_http_path=PATH, host=host, max_sessions=MAX_SESSIONS)
     return _with_token(app, token) if token else app
 

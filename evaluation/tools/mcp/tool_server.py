@@ -35,7 +35,6 @@ def listed_tool(tool: Tool, name: str = "") -> McpTool:
 def build_tool_server(name: str, tools: Sequence[McpTool], call: Call) -> Server[dict[str, Any]]:
     import mcp_types as types
     from mcp.server.lowlevel import Server
-    from mcp.shared.exceptions import MCPError
 
     async def list_tools(
         context: ServerRequestContext[dict[str, Any]], params: PaginatedRequestParams | None
@@ -46,11 +45,16 @@ def build_tool_server(name: str, tools: Sequence[McpTool], call: Call) -> Server
         text, failed = await call(context, params.name, params.arguments or {})
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=failed)
 
+    return Server(name, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def require_handshake(server: Server[dict[str, Any]]) -> None:
+    """Over HTTP the protocol without a handshake has no sessions, so it would have no state between calls; clients
+    that are told so go on with the handshake. On one connection, that would rule the handshake out."""
+    import mcp_types as types
+    from mcp.shared.exceptions import MCPError
+
     async def discover(context: ServerRequestContext[dict[str, Any]], params: RequestParams) -> EmptyResult:
-        # The protocol without a handshake has no sessions over HTTP, so it would have no state between calls; clients
-        # that are told so go on with the handshake.
         raise MCPError(types.METHOD_NOT_FOUND, NEEDS_HANDSHAKE)
 
-    server: Server[dict[str, Any]] = Server(name, on_list_tools=list_tools, on_call_tool=call_tool)
     server.add_request_handler("server/discover", types.RequestParams, discover)
-    return server

@@ -14,6 +14,7 @@ import pytest
 import uvicorn
 from django.core.management import call_command
 from mcp import Client
+from mcp.client._memory import InMemoryTransport
 from mcp.client.streamable_http import streamable_http_client
 
 from evaluation.tools import World, toolbox_for
@@ -79,9 +80,11 @@ def address() -> Iterator[str]:
     thread.join(10)
 
 
-def test_client_meets_the_apps_as_they_are_in_a_pilot(tmp_path: Path):
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_client_meets_the_apps_as_they_are_in_a_pilot(tmp_path: Path, mode: str):
     async def meet() -> tuple[list[str], list[tuple[bool, str]]]:
-        async with Client(build_server(app_tool_names(BOUND), seeded), mode="legacy") as client:
+        over_one_connection = InMemoryTransport(build_server(app_tool_names(BOUND), seeded))
+        async with Client(over_one_connection, mode=mode) as client:
             return [tool.name for tool in (await client.list_tools()).tools], await play(client)
 
     names, told = asyncio.run(meet())
