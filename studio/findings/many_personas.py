@@ -14,15 +14,17 @@ from studio.models import Persona
 
 PERSONAS_AT_ONCE = 10
 """Loaded together, and checked by one process."""
+MOST_PROCESSES = 4
+"""Each remembers up to 150 MB about texts."""
 WAITING = 2
 """Parts for each process that are loaded before they are needed, so that memory does not grow with the benchmark."""
 
 
 def check_personas(personas: Sequence[Persona], *, processes: int | None = None) -> Iterator[Finding]:
     """Current findings of every task. Personas come with their ``benchmark``, whose plan the checks use. By default
-    there is a process for each processor; they only compute."""
+    there is a process for each processor; they compute and read nothing."""
     parts = [personas[start : start + PERSONAS_AT_ONCE] for start in range(0, len(personas), PERSONAS_AT_ONCE)]
-    processes = min(processes or len(os.sched_getaffinity(0)), len(parts))
+    processes = min(processes or os.cpu_count() or 1, MOST_PROCESSES, len(parts))
     if processes < 2:
         for part in parts:
             yield from _check(load_personas(part))
