@@ -34,17 +34,23 @@ class PilotChoice(PilotLabel, forms.ModelChoiceField[Pilot]):
 
 class DrawForm(forms.Form):
     pilot = PilotChoice(Pilot.objects.none(), empty_label=None)
-    unit = forms.ChoiceField(label="What to ask", choices=AuditCampaign.Unit.choices, widget=forms.RadioSelect)
+    unit = forms.ChoiceField(
+        label="What to ask",
+        choices=AuditCampaign.Unit.choices,
+        initial=AuditCampaign.Unit.SESSION,
+        widget=forms.RadioSelect,
+    )
 
     def __init__(self, benchmark: Benchmark, user: User, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, initial={"unit": AuditCampaign.Unit.SESSION}, **kwargs)
+        super().__init__(*args, **kwargs)
         pilots = auditable_pilots(benchmark).exclude(pk__in=closed_pilots(user)).order_by("-number")
         self.fields["pilot"].queryset = pilots  # type: ignore[attr-defined]  # a ModelChoiceField
 
 
 class KnownAnswersForm(QuestionsForm):
     def __init__(self, item: GoldItem, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, initial={"answers": item.known}, **kwargs)
+        super().__init__(*args, **kwargs)
+        self.initial = {"answers": item.known}
         self.questions = questions_of(item)
 
     def rows(self) -> Iterator[dict[str, Any]]:
