@@ -8,9 +8,11 @@ Each variant runs in a process of its own and sends the same conversation of 12 
     studio     evaluation.llm in threads: what workers do
     threads    the openai client as it comes, in threads
     asyncio    the asynchronous openai client as it comes, one task for each call under way
-    gevent     the openai client under gevent, where that is installed
-    inspect    one sample of Inspect for each call; BENCH_INSPECT_PYTHON names the Python of an environment with
-               inspect-ai and openai
+    gevent     the openai client under gevent
+    inspect    one sample of Inspect for each call
+
+The last two run in an environment of their own, whose Python BENCH_PEERS_PYTHON names; it has gevent, inspect-ai,
+openai and httpx2. Without it they are skipped.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 VARIANTS = ("studio", "threads", "asyncio", "gevent", "inspect")
+PEERS = ("gevent", "inspect")
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -63,9 +66,9 @@ def main() -> None:
 
 
 def _measure(variant: str, url: str, calls: int, at_once: int) -> dict[str, Any]:
-    python = os.environ.get("BENCH_INSPECT_PYTHON", "") if variant == "inspect" else sys.executable
+    python = os.environ.get("BENCH_PEERS_PYTHON", "") if variant in PEERS else sys.executable
     if not python:
-        return {"skipped": "skipped: BENCH_INSPECT_PYTHON is not set"}
+        return {"skipped": "skipped: BENCH_PEERS_PYTHON is not set"}
     own = ["--variant", variant, "--url", url, "--calls", str(calls), "--at-once", str(at_once)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     answer = subprocess.run(
@@ -95,9 +98,20 @@ def _run(variant: str, url: str, calls: int, at_once: int) -> dict[str, Any]:
 
 
 def _conversation() -> list[Any]:
-    from tests.bench.model_client import conversation
-
-    return conversation()
+    """Sixteen messages with tool calls, 12 KB: a session in its middle."""
+    messages: list[Any] = [{"role": "system", "content": "You are an assistant. " * 60}]
+    for turn in range(5):
+        function = {"name": "read_file", "arguments": '{"path": "a.md"}'}
+        messages += [
+            {"role": "user", "content": "Please go on with the supplier memo. " * 10},
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": f"c{turn}", "type": "function", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": f"c{turn}", "content": "A line of the file that was read. " * 40},
+        ]
+    return messages
 
 
 def _studio(url: str, calls: int, at_once: int) -> Callable[[], object]:
@@ -176,7 +190,7 @@ def _inspect(url: str, calls: int, at_once: int) -> Callable[[], object]:
     from inspect_ai.solver import generate
 
     os.environ |= {"STUB_API_KEY": "none", "STUB_BASE_URL": url}
-    text = "\n".join(str(message["content"]) for message in _plain())
+    text = "\n".join(str(message["content"]) for message in _conversation())
     task = Task(dataset=[Sample(input=text) for _ in range(calls)], solver=generate())
     return lambda: eval(
         task,
@@ -186,11 +200,6 @@ def _inspect(url: str, calls: int, at_once: int) -> Callable[[], object]:
         display="none",
         log_dir="/tmp/bench-inspect",
     )
-
-
-def _plain() -> list[dict[str, str]]:
-    """As long as the others' conversation; ``tests.bench.model_client`` needs the studio's packages."""
-    return [{"content": "Please go on with the supplier memo. " * 330}]
 
 
 if __name__ == "__main__":
