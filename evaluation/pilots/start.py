@@ -23,6 +23,8 @@ from studio.models import Benchmark, Event, User
 from studio.models.transactions import atomic_with_retry
 
 MAX_RUNS = 20
+BATCH = 1_000
+"""Rows inserted by one statement."""
 LIMITS: dict[str, float] = {"turns": MAX_TURNS, "turn_seconds": 2400, "tool_calls": 200, "tokens": 2_000_000, "cost": 0}
 """Per session; 0 means no limit. ``tool_calls`` is per turn, ``cost`` is in US dollars."""
 
@@ -91,8 +93,7 @@ def start_pilot(
         created_by=by,
     )
     open_first_round(pilot, by)
-    for plan in plans:
-        _create_sessions(pilot, plan)
+    _create_sessions(pilot, plans)
     Event.objects.create(
         benchmark=benchmark,
         actor=by,
@@ -104,27 +105,30 @@ def start_pilot(
     return pilot
 
 
-def _create_sessions(pilot: Pilot, plan: PersonaPlan) -> None:
+def _create_sessions(pilot: Pilot, plans: Sequence[PersonaPlan]) -> None:
     planned = [
-        (chain, Run(pilot=pilot, persona_revision=plan.persona, number=k, chain=at, arm=chain.arm))
+        (plan, chain, Run(pilot=pilot, persona_revision=plan.persona, number=k, chain=at, arm=chain.arm))
+        for plan in plans
         for k in range(1, pilot.runs_wanted + 1)
         for at, chain in enumerate(plan.plan.chains, start=1)
     ]
-    for chain, run in planned:
+    for plan, chain, run in planned:
         run.start = plan.start_of(chain, run.number)
-    Run.objects.bulk_create(run for _, run in planned)
-    Session.objects.bulk_create(
+    Run.objects.bulk_create((run for _, _, run in planned), batch_size=BATCH)
+    sessions = (
         Session(
             run=run,
             revision=plan.revision(name),
             position=plan.positions[name],
             intent_count=len(plan.revision(name).spec.get("intents", ())),
         )
-        for chain, run in planned
+        for plan, chain, run in planned
         for name in chain.tasks
     )
-    if plan.base is not None:
-        pilot.taken_sessions.add(*plan.base.taken(plan.plan.taken))
+    Session.objects.bulk_create(sessions, batch_size=BATCH)
+    taken = [session for plan in plans if plan.base is not None for session in plan.base.taken(plan.plan.taken)]
+    if taken:
+        pilot.taken_sessions.add(*taken)
 
 
 def _frozen_user(style: str, model: ModelEndpoint) -> dict[str, object]:

@@ -7,7 +7,8 @@ tool results of 10 kB runs with a stub. Everything is stored in a temporary data
 their indexes after ``VACUUM FULL``; the transcript's own size is the characters of messages, replies, arguments and
 results.
 
-Measured once on two cores before tools and indexes changed (docs/engine.md has later figures), law_trainee (20 sessions, 417 calls; the transcript itself 32 KiB a session): calls 25 KiB a
+Measured once, before tools and indexes changed (docs/engine.md has later figures): law_trainee (20 sessions, 417
+calls; the transcript itself 32 KiB a session): calls 25 KiB a
 session, of it contents 10 KiB (before: 211 KiB); turns 14 KiB (before: 77 KiB); everything 130 KiB (before: 379 KiB),
 of it verdicts 41 and tool calls 21. In the session of 91 calls, contents of calls and states take 0.22 of the
 transcript.
