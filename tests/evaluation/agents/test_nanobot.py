@@ -17,6 +17,7 @@ from evaluation.protocol.participants import Tokens
 from evaluation.sandbox import why_unavailable
 from evaluation.tools.apps.simple_note.seed import EXAMPLE as NOTES
 from evaluation.tools.programs import nanobot_packages
+from studio.local.paths import data_folder
 
 LOGIN = "mcp_appworld_simple_note__login"
 
@@ -39,7 +40,10 @@ class Model:
 
 
 @pytest.mark.slow
-def test_nanobot_takes_turns_with_files_apps_and_a_memory_of_the_conversation(tmp_path: Path):
+def test_nanobot_takes_turns_with_files_apps_and_a_memory_of_the_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("STUDIO_DATA_DIR", str(data_folder().parent))  # installed for the studio, not for its tests
     if words := why_unavailable() or ("" if nanobot_packages() else "nanobot is not installed: make nanobot-agent"):
         pytest.skip(words)
     model = Model()
