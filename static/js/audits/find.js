@@ -64,7 +64,7 @@ function listen() {
   at = -1;
   paint();
   const found = box();
-  if (!found || !found.hidden) return;
+  if (!found?.hidden) return;
   found.hidden = false;
   const input = found.querySelector("input");
   input.addEventListener("input", find);
