@@ -36,6 +36,7 @@ def plan_document(campaign: AuditCampaign) -> Json:
         "name": campaign.name,
         "opened_at": campaign.created_at.isoformat(),
         "source": campaign.source.split(),
+        "rounds": campaign.rounds,
         "unit": campaign.unit,
         "strata": campaign.strata if campaign.unit == AuditCampaign.Unit.SESSION else "decision",
         "seed": campaign.seed,

@@ -50,6 +50,8 @@ class AuditCampaign(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     source = models.TextField(blank=True)
     """What was sampled, opaque here: names separated by spaces (``pilot:12 pilot:15``)."""
+    rounds = models.JSONField(default=dict, blank=True)
+    """Which judging of each source was sampled (``{"pilot:12": 2}``); empty in audits of before this was kept."""
     unit = models.CharField(max_length=10, choices=Unit.choices, default=Unit.DECISION)
     """What a packet is. Whole sessions are what the paper audits: every intent's status and every checklist item."""
     strata = models.CharField(max_length=12, choices=Strata.choices, default=Strata.PILOT)
@@ -89,6 +91,10 @@ class AuditCampaign(models.Model):
         if self.due is None or self.state == self.State.CLOSED:
             return None
         return (self.due - timezone.localdate()).days
+
+    @property
+    def round_numbers(self) -> list[int]:
+        return sorted(set(self.rounds.values()))
 
     @property
     def packets_word(self) -> str:

@@ -40,6 +40,13 @@ class NewAuditSerializer(serializers.Serializer[Any]):
 
     benchmark = serializers.SlugField()
     pilots = serializers.ListField(child=serializers.IntegerField(), min_length=1, help_text="Their ids.")
+    round = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=1,
+        help_text="Which judging, if pilots were judged again; default: the round that scores each.",
+    )
     unit = serializers.ChoiceField(
         choices=AuditCampaign.Unit.choices, required=False, default=AuditCampaign.Unit.DECISION
     )

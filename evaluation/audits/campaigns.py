@@ -24,14 +24,9 @@ from annotations.results import AuditSummary, summarize
 from annotations.sampling import draw_sample
 from evaluation.audits.freezing import auditable, draw_decisions, freeze_sessions
 from evaluation.audits.planting import Planter
-from evaluation.audits.sessions import (
-    AuditableSession,
-    as_candidate,
-    as_population,
-    auditable_sessions,
-)
-from evaluation.grading.judgings import scoring_choice
-from evaluation.models import Judging, Pilot
+from evaluation.audits.rounds import choose_rounds
+from evaluation.audits.sessions import AuditableSession, as_candidate, as_population, auditable_sessions
+from evaluation.models import Judging, JudgingRound, Pilot
 from evaluation.models.judgings import scoring_round
 from studio.models import Benchmark, User
 
@@ -73,6 +68,7 @@ def open_audit(
     planted: float = 0,
     due: dt.date | None = None,
     instructions: str = "",
+    round: int | None = None,
 ) -> AuditCampaign:
     """Sample what judges decided in one or more pilots of a benchmark, and freeze it for people to judge: whole
     sessions in equal numbers from each pilot, or single decisions by kind, answer, persona and pilot.
@@ -80,11 +76,13 @@ def open_audit(
     Without ``size``, as many as give the ``half_width``, in points, of the rate of disagreement. ``gold`` and
     ``planted`` are control items, in percent of the packets; they come on top of ``size``, but a planted question goes
     into a session that is audited anyway.
+    ``round``: the number of the judging that is audited, in each pilot; by default the one that scores it.
     The same seed draws the same sample of the same verdicts. Raises CampaignError.
     """
     whole = unit == AuditCampaign.Unit.SESSION
     pilots = list(dict.fromkeys((pilot, *others)))
-    sessions = {row.source: row for row in auditable_sessions(pilots, strata)} if whole else {}
+    rounds = choose_rounds(pilots, round)
+    sessions = {row.source: row for row in auditable_sessions(pilots, rounds, strata)} if whole else {}
     if size is None:
         size = _size_for(half_width, sessions, whole=whole)
     if not 1 <= size <= MAX_SIZE:
@@ -93,12 +91,12 @@ def open_audit(
         if not 0 <= share <= MAX_CONTROLS:
             raise CampaignError(field, f"Choose between 0 and {MAX_CONTROLS} percent.")
     people = validate_auditors(pilot.benchmark, overlap, auditors)
-    names = {name for row in pilots for name in model_names(row)}
+    names = {name for row in pilots for name in model_names(row) | _names_of(rounds[row.pk].judge)}
     if whole:
         drawn = draw_sample(map(as_candidate, sessions.values()), size, seed, uniform=strata in UNIFORM)
         frozen, owners = freeze_sessions([sessions[row.key] for row in drawn], drawn, names)
     else:
-        frozen, owners = draw_decisions(pilots, size, seed, names)
+        frozen, owners = draw_decisions(pilots, rounds, size, seed, names)
     sampled = [row.source for row in frozen]
     if planted:
         frozen = Planter(pilot.benchmark, owners, names, seed).plant(frozen, _count_of(planted, frozen))
@@ -125,13 +123,14 @@ def open_audit(
         population=[as_population(row) for row in sessions.values()],
         name=name or f"Audit of pilot{'s' if others else ''} {numbers}"[:200],
         source=" ".join(map(source_of, pilots)),
+        rounds={source_of(row): rounds[row.pk].number for row in pilots},
         seed=seed,
         overlap=overlap,
         strata=strata,
         gold_sources=gold_sources,
         due=due,
         instructions=instructions,
-        scripted=any(row.scripted or is_judged_by_script(row) for row in pilots),
+        scripted=any(row.scripted or is_judged_by_script(rounds[row.pk]) for row in pilots),
         by=by,
         auditors=auditors,
         own_tasks=own_tasks,
@@ -172,10 +171,15 @@ def _size_for(half_width: float | None, sessions: Mapping[str, AuditableSession]
         raise CampaignError("half_width", "Choose a precision between 0 and 50 points.") from error
 
 
-def is_judged_by_script(pilot: Pilot) -> bool:
-    """Whether a scripted model answered in the round that scores, apart from what the pilot itself says."""
-    judgings = Judging.objects.filter(round=scoring_choice(pilot).round, round__number__gt=1)
+def is_judged_by_script(judging_round: JudgingRound) -> bool:
+    """Whether a scripted model answered in a later round, apart from what the pilot itself says."""
+    judgings = Judging.objects.filter(round=judging_round, round__number__gt=1)
     return judgings.filter(scripted=True).exists()
+
+
+def audited_round(campaign: AuditCampaign, pilot: Pilot) -> JudgingRound | None:
+    """None in audits of before it was kept."""
+    return pilot.rounds.filter(number=campaign.rounds.get(source_of(pilot))).first()
 
 
 def audits_of(pilot: Pilot) -> QuerySet[AuditCampaign]:
@@ -199,4 +203,9 @@ def pilot_keys(sources: Iterable[str]) -> set[int]:
 def model_names(pilot: Pilot) -> set[str]:
     now = {name for end in (pilot.agent, pilot.user_model, pilot.judge) for name in (end.name, end.model)}
     then = [end for end in pilot.config.values() if isinstance(end, dict)]
-    return now | {str(end[key]) for end in then for key in ("name", "model") if end.get(key)}
+    return now.union(*map(_names_of, then))
+
+
+def _names_of(endpoint: Mapping[str, Any]) -> set[str]:
+    """As it was frozen."""
+    return {str(endpoint[key]) for key in ("name", "model") if endpoint.get(key)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from annotations.decided import audited_questions, credited
 from annotations.models import AuditCampaign, Packet
 from annotations.sources import SESSION
-from evaluation.audits.campaigns import pilot_keys
+from evaluation.audits.campaigns import audited_round, pilot_keys
 from evaluation.audits.whole import VERDICT
 from evaluation.grading.corrections import correct_verdict
 from evaluation.grading.intents import IntentStatus
@@ -118,12 +118,13 @@ def _record(campaign: AuditCampaign, by: User, summary: str) -> None:
 
 
 def _scoring_rounds(campaign: AuditCampaign) -> dict[int, JudgingRound]:
-    """By pilot: those that scored when the audit was opened and still do."""
+    """By pilot: those that were audited and score now."""
     found = {}
     for pilot in Pilot.objects.filter(pk__in=pilot_keys(campaign.source.split())):
         then = pilot.scoring_choices.filter(at__lte=campaign.created_at).order_by("-pk").first()
+        audited = audited_round(campaign, pilot) or (then and then.round)
         now = scoring_choice(pilot).round
-        if then is None or then.round_id == now.pk:
+        if audited is None or audited == now:
             found[pilot.pk] = now
     return found
 

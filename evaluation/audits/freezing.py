@@ -13,19 +13,20 @@ from annotations.packets import PacketContent, SealedDecision, build_content
 from annotations.sampling import AuditableDecision, SampledDecision, draw_sample
 from evaluation.audits.parts import conversation_parts, file_parts, reply_part, tool_parts
 from evaluation.audits.planting import Owner
+from evaluation.audits.rounds import Rounds
 from evaluation.audits.sessions import AuditableSession, category_names, freeze_session, judge_labels, session_labels
 from evaluation.grading.evidence import load_evidence
 from evaluation.grading.judgings import judge_of
-from evaluation.models import Pilot, Session, Verdict
+from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import contributors_to_tasks
 from studio.models import Review, Task
 
 
-def auditable_verdicts(pilot: Pilot) -> QuerySet[Verdict]:
-    """Of the judgings that score, of their first sample."""
-    return Verdict.objects.scoring().filter(auditable(), judging__session__run__pilot=pilot)
+def auditable_verdicts(audited: JudgingRound) -> QuerySet[Verdict]:
+    """Of a round's first samples."""
+    return Verdict.objects.filter(auditable(), judging__round=audited)
 
 
 def auditable(path: str = "") -> Q:
@@ -40,9 +41,9 @@ def auditable(path: str = "") -> Q:
     return (rubric | where(grader="judge")) & where(met__isnull=False, judging__sample=1)
 
 
-def _auditable_decisions(pilots: Sequence[Pilot]) -> Iterator[AuditableDecision]:
+def _auditable_decisions(pilots: Sequence[Pilot], rounds: Rounds) -> Iterator[AuditableDecision]:
     for pilot in pilots:
-        rows = auditable_verdicts(pilot).values_list(
+        rows = auditable_verdicts(rounds[pilot.pk]).values_list(
             "pk", "kind", "met", "judging__session__run__persona_revision__persona__user_id"
         )
         suffix = f" · pilot {pilot.number}" if len(pilots) > 1 else ""
@@ -75,10 +76,15 @@ def freeze_sessions(
 
 
 def draw_decisions(
-    pilots: Sequence[Pilot], size: int, seed: int, names: Collection[str], without: Collection[str] = ()
+    pilots: Sequence[Pilot],
+    rounds: Rounds,
+    size: int,
+    seed: int,
+    names: Collection[str],
+    without: Collection[str] = (),
 ) -> tuple[list[FrozenDecision], dict[str, Owner]]:
     """``without``: sources that are not drawn."""
-    sample = draw_sample((row for row in _auditable_decisions(pilots) if row.key not in without), size, seed)
+    sample = draw_sample((row for row in _auditable_decisions(pilots, rounds) if row.key not in without), size, seed)
     pks = [int(sampled.key.removeprefix("verdict:")) for sampled in sample]
     verdicts = {
         row.pk: row for row in Verdict.objects.filter(pk__in=pks).select_related("judging__endpoint", "judging__round")

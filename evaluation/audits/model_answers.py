@@ -10,10 +10,11 @@ from django.db.models import Sum
 
 from annotations.models import AuditCampaign
 from annotations.sources import SESSION, ModelAuditor, audit_name
+from evaluation.audits.campaigns import audited_round
 from evaluation.audits.sessions import judged_questions
 from evaluation.grading.judged import load_judged
 from evaluation.grading.judgings import rules_of, scoring_choice
-from evaluation.models import Judging, JudgingRound, ModelCall, Session
+from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, Session
 from evaluation.models.judgings import Purpose
 from studio.domain.task import TaskSpec
 
@@ -28,10 +29,10 @@ def read_model_auditors(campaign: AuditCampaign) -> list[ModelAuditor]:
     by_model: dict[str, list[JudgingRound]] = defaultdict(list)
     for row in rounds_of(campaign):
         by_model[str(row.judge.get("name", ""))].append(row)
-    return [_read(name, rounds) for name, rounds in by_model.items()]
+    return [_read(campaign, name, rounds) for name, rounds in by_model.items()]
 
 
-def _read(name: str, rounds: Sequence[JudgingRound]) -> ModelAuditor:
+def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound]) -> ModelAuditor:
     answers: dict[str, dict[str, str]] = {}
     for row in rounds:
         answers |= answers_of_round(row)
@@ -45,10 +46,12 @@ def _read(name: str, rounds: Sequence[JudgingRound]) -> ModelAuditor:
         waiting=judgings.exclude(state=Judging.State.FINISHED).count(),
         cost=str(spent),
         estimate=str(sum(Decimal(str(row.estimate.get("cost", 0))) for row in rounds)),
-        judges_itself=any(
-            row.judge.get("model") == scoring_choice(row.pilot).round.judge.get("model") for row in rounds
-        ),
+        judges_itself=any(row.judge.get("model") == _audited(campaign, row.pilot).judge.get("model") for row in rounds),
     )
+
+
+def _audited(campaign: AuditCampaign, pilot: Pilot) -> JudgingRound:
+    return audited_round(campaign, pilot) or scoring_choice(pilot).round
 
 
 def answers_of_round(judging_round: JudgingRound) -> dict[str, dict[str, str]]:

@@ -15,6 +15,7 @@ from annotations.packets import CREDITED, STATUSES, EvidencePart, PacketContent,
 from annotations.sampling import AuditableDecision
 from annotations.sources import SESSION
 from evaluation.audits.parts import file_parts, incoming_part, tool_parts
+from evaluation.audits.rounds import Rounds
 from evaluation.grading.evidence import TurnEvidence, load_evidence
 from evaluation.grading.items import GradedItem
 from evaluation.grading.judged import JudgedSession, load_judged, session_items
@@ -40,6 +41,7 @@ class AuditableSession:
 
     session: Session
     pilot: Pilot
+    round: JudgingRound
     task: TaskSpec
     questions: tuple[JudgedQuestion, ...]
     proc: float | None
@@ -53,9 +55,11 @@ class AuditableSession:
         return f"{SESSION}{self.session.pk}"
 
 
-def auditable_sessions(pilots: Sequence[Pilot], strata: str = AuditCampaign.Strata.PILOT) -> Iterator[AuditableSession]:
+def auditable_sessions(
+    pilots: Sequence[Pilot], rounds: Rounds, strata: str = AuditCampaign.Strata.PILOT
+) -> Iterator[AuditableSession]:
     for pilot in pilots:
-        choice = scoring_choice(pilot)
+        audited = rounds[pilot.pk]
         rows = Session.objects.filter(run__pilot=pilot, state=Session.State.FINISHED)
         sessions = list(
             rows.select_related("revision__task", "run__persona_revision__persona")
@@ -64,9 +68,9 @@ def auditable_sessions(pilots: Sequence[Pilot], strata: str = AuditCampaign.Stra
         )
         wavering = wavering_sessions(pilot) if strata == AuditCampaign.Strata.DISAGREEMENT else set()
         names = category_names(pilot.benchmark)
-        judged = load_judged(choice.round, sessions, corrected=False)
+        judged = load_judged(audited, sessions, corrected=False)
         specs = {row.revision_id: TaskSpec.model_validate(row.revision.spec) for row in sessions}
-        rules = rules_of(choice)
+        rules = rules_of(scoring_choice(pilot))
         for session in sessions:
             task, decided = specs[session.revision_id], judged[session.pk]
             questions = judged_questions(task, session.state, decided, rules)
@@ -75,10 +79,11 @@ def auditable_sessions(pilots: Sequence[Pilot], strata: str = AuditCampaign.Stra
                 total = sum(item.weight for item, _ in known)
                 met_weight = sum(item.weight for item, met in known if met)
                 covered = sum(status.status in COVERED for status in decided.statuses.values())
-                labels = session_labels(session, task, pilot, names) | judge_labels(choice.round)
+                labels = session_labels(session, task, pilot, names) | judge_labels(audited)
                 yield AuditableSession(
                     session,
                     pilot,
+                    audited,
                     task,
                     questions,
                     proc=None if task.is_setup or not task.intents else covered / len(task.intents),
@@ -206,7 +211,7 @@ def freeze_session(row: AuditableSession, judge: str, names: Collection[str]) ->
     )
     sealed = SealedSession(
         answers={judged.question.key: judged.answer for judged in row.questions},
-        reasons=_reasons(row.session),
+        reasons=_reasons(row.session, row.round),
         shares={judged.question.key: judged.share for judged in row.questions},
         judge=judge,
     )
@@ -229,11 +234,12 @@ def _record(turns: Sequence[TurnEvidence], task: TaskSpec) -> Iterator[EvidenceP
                 yield part
 
 
-def _reasons(session: Session) -> dict[str, str]:
+def _reasons(session: Session, audited: JudgingRound) -> dict[str, str]:
     """The judge's last reason for each item."""
+    judgings = session.judgings.filter(round=audited, scoring=ScoringMode.STRICT)
     verdicts: Mapping[int, str] = dict(
-        session.judgings.filter(scoring=ScoringMode.STRICT, verdicts__kind="checklist", verdicts__reason__gt="")
-        .order_by("round__number", "sample", "verdicts__turn")
+        judgings.filter(verdicts__kind="checklist", verdicts__reason__gt="")
+        .order_by("sample", "verdicts__turn")
         .values_list("verdicts__index", "verdicts__reason")
     )
     return {f"item-{index}": reason for index, reason in verdicts.items()}

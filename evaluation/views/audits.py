@@ -29,6 +29,7 @@ from evaluation.audits.campaigns import (
     open_audit,
     outline_audit,
 )
+from evaluation.audits.rounds import auditable_rounds
 from evaluation.models import Pilot
 from studio.access import ALLOWED, SignedInRequest, benchmarks_for, find_benchmark, require, why_not
 from studio.domain.phrases import count_of
@@ -73,6 +74,13 @@ class OpenAuditForm(forms.Form):
             "required": "Choose the pilots whose judge to audit.",
             "invalid_choice": "This pilot has nothing to audit.",
         },
+    )
+    round = forms.TypedChoiceField(
+        label="Which judging",
+        required=False,
+        coerce=int,
+        empty_value=None,
+        help_text="Some of these pilots were judged again. The plan keeps your choice, whichever scores later.",
     )
     unit = forms.ChoiceField(
         label="What people judge at a time",
@@ -164,7 +172,9 @@ class OpenAuditForm(forms.Form):
     def __init__(self, benchmark: Benchmark, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         auditors = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values("user")
-        choice_field(self, "pilot").queryset = auditable_pilots(benchmark).exclude(pk__in=closed_pilots(user))
+        pilots = auditable_pilots(benchmark).exclude(pk__in=closed_pilots(user))
+        choice_field(self, "pilot").queryset = pilots
+        self._offer_rounds(pilots)
         people = choice_field(self, "auditors").queryset = User.objects.filter(pk__in=auditors)
         number = people.count()
         self.fields["overlap"].initial = min(DEFAULT_PEOPLE, max(1, number))
@@ -173,6 +183,16 @@ class OpenAuditForm(forms.Form):
                 f"{DEFAULT_PEOPLE} is usual, so that there is a majority; {benchmark} has "
                 f"{count_of(number, 'auditor')} so far."
             )
+
+    def _offer_rounds(self, pilots: QuerySet[Pilot]) -> None:
+        of_number: dict[int, list[int]] = {}
+        for row in auditable_rounds(Pilot.objects.filter(pk__in=pilots.values("pk"))).select_related("pilot"):
+            of_number.setdefault(row.number, []).append(row.pilot.number)
+        if set(of_number) <= {1}:
+            del self.fields["round"]
+            return
+        rounds = [(number, f"Round {number} of {_pilots(owners)}") for number, owners in of_number.items()]
+        cast(forms.ChoiceField, self.fields["round"]).choices = [("", "The round that scores each pilot"), *rounds]
 
     def options(self) -> dict[str, Any]:
         """Of ``open_audit``; only if the form is valid."""
@@ -183,6 +203,10 @@ class OpenAuditForm(forms.Form):
             "gold": data["gold"] or 0,
             "planted": data["planted"] or 0,
         }
+
+
+def _pilots(numbers: list[int]) -> str:
+    return f"pilot{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 @login_required

@@ -17,6 +17,7 @@ from studio.management.base import ReportCommand, default_user
 EMPTY: dict[str, Any] = {"campaign": None, "packets": 0, "judgments_wanted": 0}
 OPTIONS = {
     "size": "--size",
+    "round": "--round",
     "half_width": "--half-width",
     "overlap": "--people",
     "auditors": "--people",
@@ -40,6 +41,12 @@ class Command(ReportCommand):
         super().add_arguments(parser)
         parser.add_argument(
             "--pilot", type=int, nargs="+", required=True, metavar="N", help="their ids, as in their pages' addresses"
+        )
+        parser.add_argument(
+            "--round",
+            type=int,
+            metavar="N",
+            help="which judging, if pilots were judged again; default: the round that scores each",
         )
         parser.add_argument(
             "--unit",
@@ -121,6 +128,7 @@ class Command(ReportCommand):
                 planted=options["planted"],
                 due=options["due"],
                 instructions=instructions,
+                round=options["round"],
             )
         except CampaignError as error:
             self._refuse(f"{OPTIONS.get(error.field, '')}: {error}", "Nothing was opened.", as_json)

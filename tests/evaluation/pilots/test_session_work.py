@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from evaluation.audits.rounds import choose_rounds
 from evaluation.audits.sessions import auditable_sessions, freeze_session
 from evaluation.models import Session, Turn, Verdict
 from evaluation.pilots.control import control_pilot
@@ -142,7 +143,7 @@ def test_an_environment_trigger_opens_its_session_as_an_event_that_nobody_said(s
     assert "Event: feed" in page and "Fees rise" in page and 'class="said user"' not in page.split('id="turn-2"')[0]
     document = client.get(f"/api/sessions/{session.pk}/").json()
     assert document["turns"][0]["event"]["payload"] == {"headline": "Fees rise"}
-    (row,) = auditable_sessions([pilot])
+    (row,) = auditable_sessions([pilot], choose_rounds([pilot], None))
     content, _ = freeze_session(row, "judge", [])
     assert content.parts[0].role == "event"
 
