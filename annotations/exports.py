@@ -38,7 +38,7 @@ def plan_document(campaign: AuditCampaign) -> Json:
         "source": campaign.source.split(),
         "rounds": campaign.rounds,
         "unit": campaign.unit,
-        "strata": campaign.strata if campaign.unit == AuditCampaign.Unit.SESSION else "decision",
+        "strata": campaign.strata,
         "seed": campaign.seed,
         "people": campaign.overlap,
         "due": campaign.due and campaign.due.isoformat(),

@@ -44,6 +44,7 @@ class AuditCampaign(models.Model):
         STATUS = "status", "In proportion, by what became of the intents"
         GRADER = "grader", "In proportion, by what grades the checklist"
         DISAGREEMENT = "disagreement", "Half of them where judges differ or waver"
+        ANSWER = "answer", "In proportion, by kind, answer, persona and pilot"
 
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="audits")
     name = models.CharField(max_length=200)
@@ -55,7 +56,7 @@ class AuditCampaign(models.Model):
     unit = models.CharField(max_length=10, choices=Unit.choices, default=Unit.DECISION)
     """What a packet is. Whole sessions are what the paper audits: every intent's status and every checklist item."""
     strata = models.CharField(max_length=12, choices=Strata.choices, default=Strata.PILOT)
-    """How whole sessions were sampled. Single decisions always are by kind, answer and persona."""
+    """How they were sampled. By kind and answer: single decisions only."""
     controls = models.JSONField(default=dict, blank=True)
     """``{"gold", "planted": how many, "sources": what gold items were drawn from}``; empty without control items."""
     seed = models.PositiveIntegerField(default=0)

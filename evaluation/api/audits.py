@@ -57,8 +57,9 @@ class NewAuditSerializer(serializers.Serializer[Any]):
     strata = serializers.ChoiceField(
         choices=AuditCampaign.Strata.choices,
         required=False,
-        default=AuditCampaign.Strata.PILOT,
-        help_text="Of whole sessions.",
+        allow_blank=True,
+        default="",
+        help_text="Default: sessions `pilot`, decisions `answer`.",
     )
     gold = serializers.FloatField(
         required=False,

@@ -22,7 +22,7 @@ from annotations.models import AuditCampaign
 from annotations.planning import decisions_needed, sessions_needed
 from annotations.results import AuditSummary, summarize
 from annotations.sampling import draw_sample
-from evaluation.audits.freezing import auditable, draw_decisions, freeze_sessions
+from evaluation.audits.freezing import UNIFORM, Strata, auditable, draw_decisions, freeze_sessions
 from evaluation.audits.planting import Planter
 from evaluation.audits.rounds import choose_rounds
 from evaluation.audits.sessions import AuditableSession, as_candidate, as_population, auditable_sessions
@@ -38,7 +38,6 @@ MAX_PEOPLE = 9
 MAX_SIZE = 2_000
 MAX_CONTROLS = 30
 """Percent of the packets that may be control items of a kind."""
-UNIFORM = (AuditCampaign.Strata.PILOT, AuditCampaign.Strata.MODEL, AuditCampaign.Strata.DISAGREEMENT)
 SOURCE = "pilot:"
 """Before a pilot's key: names it as the source of a packet, whose own module knows nothing of pilots."""
 
@@ -63,7 +62,7 @@ def open_audit(
     own_tasks: bool = False,
     unit: str = AuditCampaign.Unit.DECISION,
     half_width: float | None = None,
-    strata: str = AuditCampaign.Strata.PILOT,
+    strata: str = "",
     gold: float = 0,
     planted: float = 0,
     due: dt.date | None = None,
@@ -71,7 +70,8 @@ def open_audit(
     round: int | None = None,
 ) -> AuditCampaign:
     """Sample what judges decided in one or more pilots of a benchmark, and freeze it for people to judge: whole
-    sessions in equal numbers from each pilot, or single decisions by kind, answer, persona and pilot.
+    sessions, by default in equal numbers from each pilot, or single decisions, by default by kind, answer, persona
+    and pilot.
 
     Without ``size``, as many as give the ``half_width``, in points, of the rate of disagreement. ``gold`` and
     ``planted`` are control items, in percent of the packets; they come on top of ``size``, but a planted question goes
@@ -80,6 +80,9 @@ def open_audit(
     The same seed draws the same sample of the same verdicts. Raises CampaignError.
     """
     whole = unit == AuditCampaign.Unit.SESSION
+    strata = strata or (Strata.PILOT if whole else Strata.ANSWER)
+    if whole and strata == Strata.ANSWER:
+        raise CampaignError("strata", "A whole session has many answers. Choose another way to draw sessions.")
     pilots = list(dict.fromkeys((pilot, *others)))
     rounds = choose_rounds(pilots, round)
     sessions = {row.source: row for row in auditable_sessions(pilots, rounds, strata)} if whole else {}
@@ -96,7 +99,7 @@ def open_audit(
         drawn = draw_sample(map(as_candidate, sessions.values()), size, seed, uniform=strata in UNIFORM)
         frozen, owners = freeze_sessions([sessions[row.key] for row in drawn], drawn, names)
     else:
-        frozen, owners = draw_decisions(pilots, rounds, size, seed, names)
+        frozen, owners = draw_decisions(pilots, rounds, size, seed, names, strata=strata)
     sampled = [row.source for row in frozen]
     if planted:
         frozen = Planter(pilot.benchmark, owners, names, seed).plant(frozen, _count_of(planted, frozen))

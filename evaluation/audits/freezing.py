@@ -9,12 +9,23 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from annotations.campaigns import FrozenDecision
+from annotations.models import AuditCampaign
 from annotations.packets import PacketContent, SealedDecision, build_content
 from annotations.sampling import AuditableDecision, SampledDecision, draw_sample
 from evaluation.audits.parts import conversation_parts, file_parts, reply_part, tool_parts
 from evaluation.audits.planting import Owner
 from evaluation.audits.rounds import Rounds
-from evaluation.audits.sessions import AuditableSession, category_names, freeze_session, judge_labels, session_labels
+from evaluation.audits.sessions import (
+    QUESTION,
+    WAVERING,
+    AuditableSession,
+    category_label,
+    category_names,
+    freeze_session,
+    judge_labels,
+    session_labels,
+    wavering_questions,
+)
 from evaluation.grading.evidence import load_evidence
 from evaluation.grading.judgings import judge_of
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
@@ -22,6 +33,9 @@ from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import contributors_to_tasks
 from studio.models import Review, Task
+
+Strata = AuditCampaign.Strata
+UNIFORM = (Strata.PILOT, Strata.MODEL, Strata.DISAGREEMENT)
 
 
 def auditable_verdicts(audited: JudgingRound) -> QuerySet[Verdict]:
@@ -41,15 +55,27 @@ def auditable(path: str = "") -> Q:
     return (rubric | where(grader="judge")) & where(met__isnull=False, judging__sample=1)
 
 
-def _auditable_decisions(pilots: Sequence[Pilot], rounds: Rounds) -> Iterator[AuditableDecision]:
+def _auditable_decisions(pilots: Sequence[Pilot], rounds: Rounds, strata: str) -> Iterator[AuditableDecision]:
+    persona = "judging__session__run__persona_revision__persona__user_id"
+    category = "judging__session__revision__spec__category"
     for pilot in pilots:
-        rows = auditable_verdicts(rounds[pilot.pk]).values_list(
-            "pk", "kind", "met", "judging__session__run__persona_revision__persona__user_id"
-        )
+        wavering = wavering_questions(pilot) if strata == Strata.DISAGREEMENT else set()
+        names = category_names(pilot.benchmark)
         suffix = f" · pilot {pilot.number}" if len(pilots) > 1 else ""
-        for pk, kind, met, persona in rows.iterator(chunk_size=5_000):
-            stratum = f"{kind} · {'yes' if met else 'no'} · {persona}"[: 100 - len(suffix)]
-            yield AuditableDecision(f"verdict:{pk}", stratum + suffix)
+        rows = auditable_verdicts(rounds[pilot.pk]).values_list("pk", "met", "grader", persona, category, *QUESTION)
+        for pk, met, grader, user_id, code, *question in rows.iterator(chunk_size=5_000):
+            kind, answer = question[2], "yes" if met else "no"
+            stratum = {
+                Strata.PILOT: f"pilot {pilot.number} · {pilot.agent_name}",
+                Strata.MODEL: f"model {pilot.agent_name}",
+                Strata.PERSONA: f"persona {user_id}",
+                Strata.CATEGORY: f"category {category_label(code or '', names) or 'none'}",
+                Strata.STATUS: f"{kind} · {answer}",
+                Strata.GRADER: f"graded by {grader}",
+                Strata.DISAGREEMENT: WAVERING[tuple(question) in wavering],
+                Strata.ANSWER: f"{kind} · {answer} · {user_id}"[: 100 - len(suffix)] + suffix,
+            }[Strata(strata)]
+            yield AuditableDecision(f"verdict:{pk}", stratum[:100])
 
 
 def freeze_sessions(
@@ -82,9 +108,11 @@ def draw_decisions(
     seed: int,
     names: Collection[str],
     without: Collection[str] = (),
+    strata: str = Strata.ANSWER,
 ) -> tuple[list[FrozenDecision], dict[str, Owner]]:
     """``without``: sources that are not drawn."""
-    sample = draw_sample((row for row in _auditable_decisions(pilots, rounds) if row.key not in without), size, seed)
+    candidates = (row for row in _auditable_decisions(pilots, rounds, strata) if row.key not in without)
+    sample = draw_sample(candidates, size, seed, uniform=strata in UNIFORM)
     pks = [int(sampled.key.removeprefix("verdict:")) for sampled in sample]
     verdicts = {
         row.pk: row for row in Verdict.objects.filter(pk__in=pks).select_related("judging__endpoint", "judging__round")

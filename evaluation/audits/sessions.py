@@ -26,6 +26,10 @@ from evaluation.protocol.session import COVERED
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Category
 
+QUESTION = ("judging__session", "judging__scoring", "kind", "turn", "index")
+"""What a verdict answers, whoever gave it."""
+WAVERING = {True: "judges differ or waver", False: "judges agree"}
+
 
 @dataclass(frozen=True)
 class JudgedQuestion:
@@ -66,7 +70,9 @@ def auditable_sessions(
             .prefetch_related("intents")
             .order_by("pk")
         )
-        wavering = wavering_sessions(pilot) if strata == AuditCampaign.Strata.DISAGREEMENT else set()
+        wavering = (
+            {row[0] for row in wavering_questions(pilot)} if strata == AuditCampaign.Strata.DISAGREEMENT else set()
+        )
         names = category_names(pilot.benchmark)
         judged = load_judged(audited, sessions, corrected=False)
         specs = {row.revision_id: TaskSpec.model_validate(row.revision.spec) for row in sessions}
@@ -104,7 +110,7 @@ def _stratum(
     wavers: bool,
 ) -> str:
     if strata == AuditCampaign.Strata.DISAGREEMENT:
-        return "judges differ or waver" if wavers else "judges agree"
+        return WAVERING[wavers]
     if strata == AuditCampaign.Strata.STATUS:
         answers = {row.answer for row in questions if row.question.kind == "status"}
         return next((f"worst status {status}" for status in reversed(STATUSES) if status in answers), "no status")
@@ -115,24 +121,28 @@ def _stratum(
     return f"pilot {pilot.number} · {pilot.agent_name}"
 
 
-def wavering_sessions(pilot: Pilot) -> set[int]:
-    """Keys of the sessions in which judgings, by whatever judge and however often, decided the same thing both ways."""
+def wavering_questions(pilot: Pilot) -> set[tuple[int, str, str, int, int]]:
+    """What judgings, by whatever judge and however often, decided both ways: session, mode, kind, turn and index."""
     rows = Verdict.objects.filter(judging__session__run__pilot=pilot, met__isnull=False).order_by()
-    asked = rows.values("judging__session", "judging__scoring", "kind", "turn", "index")
+    asked = rows.values(*QUESTION)
     both = asked.annotate(yes=Count("pk", filter=Q(met=True)), no=Count("pk", filter=Q(met=False)))
-    return set(both.filter(yes__gt=0, no__gt=0).values_list("judging__session", flat=True))
+    return set(both.filter(yes__gt=0, no__gt=0).values_list(*QUESTION))
 
 
 def category_names(benchmark: Benchmark) -> dict[str, str]:
     return dict(Category.objects.filter(taxonomy=benchmark.taxonomy_id).values_list("code", "name"))
 
 
+def category_label(code: str, names: Mapping[str, str]) -> str:
+    """``names``: of categories, by code."""
+    return f"{code} · {names[code]}" if names.get(code) else code
+
+
 def session_labels(session: Session, task: TaskSpec, pilot: Pilot, names: Mapping[str, str]) -> dict[str, str]:
     """``names``: of categories, by code."""
-    name = names.get(task.category, "")
     return {
         "persona": session.run.persona_revision.persona.user_id,
-        "category": f"{task.category} · {name}" if name else task.category,
+        "category": category_label(task.category, names),
         "model": pilot.agent_name,
     }
 

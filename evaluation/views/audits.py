@@ -94,11 +94,10 @@ class OpenAuditForm(forms.Form):
         help_text="The paper audits whole sessions, as many of each model. Single decisions are quicker to begin with.",
     )
     strata = forms.ChoiceField(
-        label="How whole sessions are drawn",
-        choices=AuditCampaign.Strata.choices,
-        initial=AuditCampaign.Strata.PILOT,
+        label="How they are drawn",
+        choices=[("", "As usual"), *AuditCampaign.Strata.choices],
         required=False,
-        help_text="Single decisions are always drawn in proportion, by kind, answer and persona.",
+        help_text="As usual: sessions as many of each pilot; decisions by kind, answer, persona and pilot.",
     )
     name = forms.CharField(required=False, max_length=200, help_text="Leave blank for “Audit of pilot …”.")
     size = forms.IntegerField(
@@ -199,7 +198,6 @@ class OpenAuditForm(forms.Form):
         data = {name: value for name, value in self.cleaned_data.items() if name != "pilot"}
         return data | {
             "unit": data["unit"] or AuditCampaign.Unit.DECISION,
-            "strata": data["strata"] or AuditCampaign.Strata.PILOT,
             "gold": data["gold"] or 0,
             "planted": data["planted"] or 0,
         }

@@ -19,6 +19,7 @@ OPTIONS = {
     "size": "--size",
     "round": "--round",
     "half_width": "--half-width",
+    "strata": "--strata",
     "overlap": "--people",
     "auditors": "--people",
     "name": "--name",
@@ -71,8 +72,8 @@ class Command(ReportCommand):
         parser.add_argument(
             "--strata",
             choices=[value for value, _ in AuditCampaign.Strata.choices],
-            default=AuditCampaign.Strata.PILOT,
-            help="how whole sessions are sampled; default: as many of each pilot",
+            default="",
+            help="how they are sampled; default: sessions as many of each pilot, decisions by kind, answer and persona",
         )
         parser.add_argument(
             "--gold",

@@ -101,6 +101,36 @@ def test_sessions_are_drawn_by_persona_or_by_where_judges_waver(pilot: Pilot):
     assert strata["disagreement"] == {"judges agree"}
 
 
+def test_single_decisions_are_drawn_in_the_same_ways(pilot: Pilot):
+    judged_pilot(pilot.benchmark)
+    judging = pilot.runs.get().sessions.get().judgings.filter(verdicts__kind="checklist").first()
+    first = judging.verdicts.filter(kind="checklist").first()
+    judging.pk, judging.sample = None, 2
+    judging.save(force_insert=True)
+    first.pk, first.judging, first.met = None, judging, not first.met
+    first.save(force_insert=True)
+    strata = {}
+    for name in ("", *AuditCampaign.Strata.values):
+        campaign = open_audit(*Pilot.objects.all(), by=None, strata=name, size=4, own_tasks=True)
+        strata[name] = sorted(campaign.packets.values_list("stratum", flat=True))
+        assert campaign.strata == (name or "answer")
+
+    assert strata[""] == strata["answer"]
+    assert [row.split(" · ")[0] for row in strata["pilot"]] == ["pilot 1"] * 2 + ["pilot 2"] * 2
+    assert strata["model"] == ["model scripted-helpful"] * 4
+    assert strata["status"] == ["checklist · no"] * 3 + ["checklist · yes"]
+    assert strata["grader"] == ["graded by rubric"] * 4
+    assert strata["disagreement"] == ["judges agree"] * 3 + ["judges differ or waver"]
+    assert all(row.startswith("persona ") for row in strata["persona"])
+    assert all(row.startswith("category ") for row in strata["category"])
+
+
+def test_sessions_are_not_drawn_by_an_answer(pilot: Pilot):
+    with pytest.raises(CampaignError, match="many answers") as refused:
+        open_audit(pilot, by=None, unit="session", strata="answer", own_tasks=True)
+    assert refused.value.field == "strata"
+
+
 def test_session_in_which_a_second_sample_decided_otherwise_wavers(pilot: Pilot):
     judging = pilot.runs.get().sessions.get().judgings.filter(verdicts__kind="checklist").first()
     second = type(judging).objects.get(pk=judging.pk)
