@@ -16,7 +16,8 @@ REACHABLE = """() => {
     const chosen = (one) => document.querySelector(`input[type=radio][name="${one.name}"]:checked`) ?? one;
     const stops = (one) => one.type !== "radio" || one === chosen(one) && !radios.has(one.name) && radios.add(one.name);
     window.waiting = new Set(controls.filter(stops));
-    return window.waiting.size;
+    const dates = controls.filter((one) => one.type === "date").length;  // day, month, year and calendar: four stops
+    return window.waiting.size + 3 * dates;
 }"""
 WHERE = """() => {
     const one = document.activeElement;

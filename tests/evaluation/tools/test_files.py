@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluation.tools import Toolbox, Workspace, WorkspaceLimits, toolbox_for
-from evaluation.tools.toolbox import MAX_RESULT
+from evaluation.tools.tool import MAX_RESULT
 
 FILES = {
     "MEMORY.md": "- Always answer in English.\n",
