@@ -7,6 +7,7 @@ from rest_framework.routers import SimpleRouter
 
 from evaluation.api import assistance
 from evaluation.api.audits import AuditViewSet
+from evaluation.api.known_answers import KnownAnswersView, KnownAnswerView
 from evaluation.api.pilots import EndpointViewSet, PilotViewSet
 from evaluation.api.releases import ReleaseViewSet
 from evaluation.api.results import ResultsView
@@ -22,5 +23,7 @@ router.register("endpoints", EndpointViewSet, basename="api-endpoint")
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include(router.urls)),
     path("benchmarks/<slug:slug>/results/", ResultsView.as_view(), name="api-results"),
+    path("benchmarks/<slug:slug>/known-answers/", KnownAnswersView.as_view(), name="api-known-answers"),
+    path("known-answers/<int:pk>/", KnownAnswerView.as_view(), name="api-known-answer"),
     *assistance.urlpatterns,
 ]

@@ -1,19 +1,46 @@
-"""Drawing items for people to type the known answers of."""
+"""Items for people to type the known answers of: drawing them, and who may see them."""
 
 from __future__ import annotations
 
 import secrets
 
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+
 from annotations.campaigns import CampaignError
 from annotations.gold import add_gold_item
 from annotations.models import AuditCampaign, GoldItem
 from annotations.sampling import draw_sample
-from evaluation.audits.campaigns import model_names, source_of
+from annotations.visibility import blind_sources
+from evaluation.audits.blindness import BlindPilotError, closed_pilots
+from evaluation.audits.campaigns import auditable_pilots, model_names, source_of
 from evaluation.audits.freezing import draw_decisions, freeze_sessions
 from evaluation.audits.rounds import choose_rounds
 from evaluation.audits.sessions import as_candidate, auditable_sessions
 from evaluation.models import Pilot
-from studio.models import User
+from studio.access import benchmarks_for, require
+from studio.models import Benchmark, User
+
+
+def pilots_to_draw_from(benchmark: Benchmark, user: User) -> QuerySet[Pilot]:
+    return auditable_pilots(benchmark).exclude(pk__in=closed_pilots(user)).order_by("-number")
+
+
+def gold_items(benchmark: Benchmark, user: User) -> list[GoldItem]:
+    """Without those of pilots that are closed to the person, who judges them blind."""
+    closed = blind_sources(user)
+    items = GoldItem.objects.filter(benchmark=benchmark).select_related("by")
+    return [row for row in items if row.origin not in closed]
+
+
+def find_gold_item(user: User, pk: int) -> GoldItem:
+    """Raises Http404, PermissionDenied."""
+    items = GoldItem.objects.filter(benchmark__in=benchmarks_for(user)).select_related("benchmark", "by")
+    item = get_object_or_404(items, pk=pk)
+    require(user, item.benchmark, "plan_audit")
+    if item.origin in blind_sources(user):
+        raise BlindPilotError("The pilot of this item")
+    return item
 
 
 def draw_gold_item(pilot: Pilot, unit: str, *, by: User) -> GoldItem:

@@ -9,7 +9,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods
 
@@ -18,13 +18,10 @@ from annotations.forms import QuestionsForm
 from annotations.gold import GoldError, questions_of, type_answers
 from annotations.models import AuditCampaign, GoldItem
 from annotations.packets import GUIDES, UNSURE, PacketContent, Question
-from annotations.visibility import blind_sources
-from evaluation.audits.blindness import BlindPilotError, closed_pilots
-from evaluation.audits.campaigns import auditable_pilots
-from evaluation.audits.known import draw_gold_item
+from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, pilots_to_draw_from
 from evaluation.models import Pilot
 from evaluation.views.audits import PilotLabel
-from studio.access import SignedInRequest, benchmarks_for, find_benchmark, require
+from studio.access import SignedInRequest, find_benchmark, require
 from studio.models import Benchmark, User
 
 
@@ -43,8 +40,7 @@ class DrawForm(forms.Form):
 
     def __init__(self, benchmark: Benchmark, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        pilots = auditable_pilots(benchmark).exclude(pk__in=closed_pilots(user)).order_by("-number")
-        self.fields["pilot"].queryset = pilots  # type: ignore[attr-defined]  # a ModelChoiceField
+        self.fields["pilot"].queryset = pilots_to_draw_from(benchmark, user)  # type: ignore[attr-defined]  # a ModelChoiceField
 
 
 class KnownAnswersForm(QuestionsForm):
@@ -75,13 +71,11 @@ def gold(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(error.field, str(error))
         else:
             return redirect("evaluation:gold_item", item.pk)
-    closed = blind_sources(request.user)
-    items = GoldItem.objects.filter(benchmark=benchmark).select_related("by")
     request.room = "audits"
     return render(
         request,
         "evaluation/audits/gold.html",
-        {"benchmark": benchmark, "form": form, "items": [row for row in items if row.origin not in closed]},
+        {"benchmark": benchmark, "form": form, "items": gold_items(benchmark, request.user)},
     )
 
 
@@ -89,11 +83,7 @@ def gold(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def gold_item(request: SignedInRequest, pk: int) -> HttpResponse:
     """Its record as auditors will see it, and the answers."""
-    items = GoldItem.objects.filter(benchmark__in=benchmarks_for(request.user)).select_related("benchmark")
-    item = get_object_or_404(items, pk=pk)
-    require(request.user, item.benchmark, "plan_audit")
-    if item.origin in blind_sources(request.user):
-        raise BlindPilotError("The pilot of this item")
+    item = find_gold_item(request.user, pk)
     if request.method == "POST" and "remove" in request.POST:
         item.delete()
         messages.success(request, "The item was removed. Audits that asked it keep it.")

@@ -259,6 +259,8 @@ RULES = {
     "evaluation:api-audit-corrections": "GET plan_audit, POST plan_audit",
     "evaluation:gold": "GET plan_audit, POST plan_audit",
     "evaluation:gold_item": "GET plan_audit, POST plan_audit",
+    "evaluation:api-known-answers": "GET plan_audit, POST plan_audit",
+    "evaluation:api-known-answer": "GET plan_audit, PUT plan_audit, DELETE plan_audit",
     "annotations:whole": "GET audit, POST audit",
     "evaluation:api-audit-session": "POST audit",
     "evaluation:audit_model": "GET plan_audit, POST plan_audit",

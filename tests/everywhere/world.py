@@ -140,6 +140,7 @@ class World:
             ("evaluation:audit_model", self.campaign),
             ("evaluation:audit_corrections", self.campaign),
             ("evaluation:gold_item", self.gold_item),
+            ("evaluation:api-known-answer", self.gold_item),
             ("evaluation:benchmark_endpoint", self.own_endpoint),
             ("evaluation:endpoint", self.endpoint),
             ("evaluation:proposal", self.proposal),

@@ -109,3 +109,30 @@ def test_item_is_removed_by_its_page_and_audits_keep_it():
 
     assert not GoldItem.objects.exists()
     assert campaign.packets.get(control="gold").known == {"item-1": "yes"}
+
+
+def test_known_answers_are_drawn_typed_listed_and_removed_by_the_api():
+    earlier, pilot = two_pilots()
+    owner, ana = make_person(pilot.benchmark, "owner"), make_person(pilot.benchmark, "auditor")
+    client = client_of(owner)
+    listing = f"/api/benchmarks/{pilot.benchmark.slug}/known-answers/"
+
+    drawn = client.post(listing, {"pilot": earlier.pk}, content_type="application/json")
+    item = f"/api/known-answers/{drawn.json()['id']}/"
+    refused = [
+        client.put(item, {"answers": answers}, content_type="application/json")
+        for answers in ({}, {"item-1": "unsure"})
+    ]
+    typed = client.put(item, {"answers": {"item-1": "no"}}, content_type="application/json")
+
+    assert drawn.status_code == 201
+    assert "walrus reason" not in drawn.content.decode()
+    assert [list(row.json()) for row in refused] == [["answers"], ["answers.item-1"]]
+    assert (typed.status_code, typed.json()["known"]) == (200, {"item-1": "no"})
+    assert [row["known"] for row in client.get(listing).json()] == [{"item-1": "no"}]
+    assert client_of(ana).get(item).status_code == 403
+    assert client.post(listing, {"pilot": 0}, content_type="application/json").json().keys() == {"pilot"}
+    campaign = open_audit(pilot, by=None, unit="session", gold=30, own_tasks=True)
+    assert campaign.packets.get(control="gold").known == {"item-1": "no"}
+    assert client.delete(item).status_code == 204
+    assert client.get(listing).json() == []
