@@ -36,10 +36,11 @@ class KnownAnswersSerializer(serializers.Serializer[Any]):
 
 
 class KnownAnswersView(APIView):
-    @extend_schema(operation_id="known_answers", responses=OpenApiResponse(OpenApiTypes.OBJECT, "One per item."))
+    @extend_schema(operation_id="known_answers", responses=OpenApiResponse(OpenApiTypes.OBJECT, "`items`: one each."))
     def get(self, request: ApiRequest, slug: str) -> Response:
         """The items of a benchmark, also those without answers as yet."""
-        return Response([_item_json(row) for row in gold_items(self._benchmark(request, slug), request.user)])
+        items = gold_items(self._benchmark(request, slug), request.user)
+        return Response({"items": [_item_json(row) for row in items]})
 
     @extend_schema(operation_id="known_answers_draw", request=DrawSerializer, responses={201: ITEM})
     def post(self, request: ApiRequest, slug: str) -> Response:
