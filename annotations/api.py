@@ -32,7 +32,7 @@ from annotations.reports import current_judgments
 from annotations.sources import whole_session
 from annotations.visibility import may_adjudicate, sees_results, shares_of, visible_campaigns, why_not_adjudicate
 from studio.access import ApiRequest, find_benchmark, require
-from studio.api.base import ConflictAPIError
+from studio.api.base import OBJECTS, ConflictAPIError
 from studio.models import User
 
 BENCHMARK = OpenApiParameter("benchmark", str, description="Slug; limits to this benchmark.")
@@ -132,7 +132,7 @@ class CampaignViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditCampai
     @extend_schema(
         operation_id="audits_people",
         parameters=[OpenApiParameter("benchmark", str, required=True, description="Slug.")],
-        responses=OpenApiResponse(ANY, "One object per person, by name."),
+        responses=OpenApiResponse(OBJECTS, "One object per person, by name."),
     )
     @action(detail=False)
     def people(self, request: ApiRequest) -> Response:
@@ -175,7 +175,7 @@ class CampaignViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditCampai
         packet = next_packet(find_assigned_campaign(user, pk), user)
         return Response({"packet": None} if packet is None else {"packet": _question_json(packet, user)})
 
-    @extend_schema(operation_id="audits_packets_list", responses=OpenApiResponse(ANY, "One object per packet."))
+    @extend_schema(operation_id="audits_packets_list", responses=OpenApiResponse(OBJECTS, "One object per packet."))
     @action(detail=True)
     def packets(self, request: ApiRequest, pk: str) -> Response:
         """All of them, once you may see the results; before, those you hold or answered."""

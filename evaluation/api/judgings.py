@@ -19,6 +19,7 @@ from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, plan_rejudg
 from evaluation.results.choice import SAMPLE_CHOICES, TURN_CHOICES, ScoringChoiceError, choose_scoring, rules_named
 from evaluation.results.comparison import round_report
 from studio.access import ApiRequest
+from studio.api.base import OBJECTS
 from studio.models import ApiToken
 
 ROUND = OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py rejudge --json`` gives it.")
@@ -53,7 +54,7 @@ class JudgingActions(viewsets.GenericViewSet[Pilot]):
 
     token_scope = ApiToken.Scope.FULL  # judging may cost money
 
-    @extend_schema(responses=OpenApiResponse(OpenApiTypes.OBJECT, "One object per round, oldest first."))
+    @extend_schema(responses=OpenApiResponse(OBJECTS, "One object per round, oldest first."))
     @action(detail=True)
     def judgings(self, request: ApiRequest, pk: str) -> Response:
         """Its rounds of judgings side by side: judge, prompts, cost, and what flipped."""

@@ -14,6 +14,8 @@ from studio.models import Task
 from studio.review import assignments
 from studio.tasks.transitions import WorkflowError
 
+OBJECTS = {"type": "array", "items": {"type": "object", "additionalProperties": {}}}
+"""The schema of an answer that is a list of objects, which the description names."""
 TASKS = "benchmarks/<slug:slug>/personas/<str:user_id>/tasks/"
 TASK = f"{TASKS}<int:pk>/"
 CONFLICT_ERRORS = (WorkflowError, DraftError, assignments.AssignmentError)
