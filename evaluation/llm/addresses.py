@@ -6,19 +6,15 @@ import re
 import socket
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import httpcore2
 from django.conf import settings
 
-from studio.domain.addresses import Address, is_named, is_public
+from studio.domain.addresses import is_public
+from studio.files.hosts import allowed_addresses, is_allowed, resolve
 
 _NOT_IN_URLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\\]")
-
-
-class InternalAddressError(httpcore2.ConnectError):
-    """The host is inside an internal network that settings do not name."""
 
 
 def url_problem(url: str) -> str:
@@ -40,8 +36,8 @@ def url_problem(url: str) -> str:
 def internal_problem(url: str) -> str:
     """Why settings do not allow the place this URL names, as it resolves now; empty if they do or it is unknown."""
     host = urlsplit(url).hostname or ""
-    for address in _resolved(host):
-        if not _is_allowed(host, address):
+    for address in resolve(host):
+        if not is_allowed(host, address, settings.MODEL_NETWORKS):
             return (
                 f"“{host}” is inside an internal network ({address}). "
                 "An administrator can allow it with STUDIO_MODEL_NETWORKS."
@@ -79,7 +75,7 @@ def granted_keys() -> list[tuple[str, str]]:
 
 def is_internal(url: str) -> bool:
     """Whether any address of the host is not public."""
-    return any(not is_public(address) for address in _resolved(urlsplit(url).hostname or ""))
+    return any(not is_public(address) for address in resolve(urlsplit(url).hostname or ""))
 
 
 class GuardedBackend(httpcore2.SyncBackend):
@@ -93,7 +89,7 @@ class GuardedBackend(httpcore2.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        *others, last = _allowed(host)
+        *others, last = allowed_addresses(host, settings.MODEL_NETWORKS)
         for address in others:
             try:
                 return super().connect_tcp(address, port, timeout, local_address, socket_options)
@@ -104,33 +100,10 @@ class GuardedBackend(httpcore2.SyncBackend):
 
 def connect_allowed(host: str, port: int, seconds: float | None) -> socket.socket:
     """Likewise, without httpcore2. Raises httpcore2.ConnectError and OSError."""
-    *others, last = _allowed(host)
+    *others, last = allowed_addresses(host, settings.MODEL_NETWORKS)
     for address in others:
         try:
             return socket.create_connection((address, port), seconds)
         except OSError:
             continue
     return socket.create_connection((last, port), seconds)
-
-
-def _allowed(host: str) -> list[str]:
-    """At least one. Raises httpcore2.ConnectError."""
-    addresses = _resolved(host)
-    if not addresses:
-        raise httpcore2.ConnectError(f"{host} has no address.")
-    allowed = [str(address) for address in addresses if _is_allowed(host, address)]
-    if not allowed:
-        raise InternalAddressError(f"{host} is inside an internal network.")
-    return allowed
-
-
-def _resolved(host: str) -> list[Address]:
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return []
-    return list(dict.fromkeys(ip_address(str(row[4][0]).partition("%")[0]) for row in found))
-
-
-def _is_allowed(host: str, address: Address) -> bool:
-    return is_public(address) or is_named(host, address, settings.MODEL_NETWORKS)

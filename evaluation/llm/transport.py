@@ -16,7 +16,7 @@ from urllib.request import getproxies
 import httpx2
 import openai
 
-from evaluation.llm.addresses import GuardedBackend, InternalAddressError, connect_allowed
+from evaluation.llm.addresses import GuardedBackend, connect_allowed
 from evaluation.llm.admission import HeldError, queue_of
 from evaluation.llm.endpoint import SCRIPTED, Endpoint
 from evaluation.llm.errors import (
@@ -36,6 +36,7 @@ from evaluation.llm.errors import (
 from evaluation.llm.retry import retry_after
 from evaluation.llm.streaming import assemble
 from evaluation.llm.wire import WireClient, connect_anywhere
+from studio.files.hosts import InternalAddressError
 
 logging.getLogger("httpx2").setLevel(logging.WARNING)  # one line per call would drown the worker's own log
 

@@ -4,12 +4,10 @@ it, and only from public addresses, redirects too."""
 from __future__ import annotations
 
 import re
-import socket
 import time
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any, NoReturn
 from urllib.parse import urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
@@ -18,8 +16,8 @@ import httpcore2
 from django.conf import settings
 from django.utils import timezone
 
-from studio.domain.addresses import Address, is_named, is_public
 from studio.domain.web_pages import MAX_CHARACTERS, WebPage
+from studio.files.hosts import InternalAddressError, allowed_addresses
 from studio.files.web_text import text_of_html
 
 SECONDS = 15.0
@@ -122,7 +120,7 @@ def _get(pool: httpcore2.ConnectionPool, address: str, deadline: float, limit: i
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
             body = b"".join(_limited(response.iter_stream(), headers, limit, deadline))
             return _Answer(address, response.status, headers, body)
-    except _InternalError:
+    except InternalAddressError:
         _refuse("This address is inside an internal network. Paste the page’s text instead.")
     except httpcore2.TimeoutException:
         _refuse(f"The site did not answer within {SECONDS:g} seconds. Try again, or paste the page’s text.")
@@ -176,10 +174,6 @@ def _decoded(body: bytes, parameters: str, *, html: bool) -> str:
         return body.decode("utf-8", "replace")
 
 
-class _InternalError(httpcore2.ConnectError):
-    """The host is inside an internal network that settings do not name."""
-
-
 class _PublicBackend(httpcore2.SyncBackend):
     """Connects only to addresses it has checked itself: a name may resolve differently each time."""
 
@@ -195,17 +189,12 @@ class _PublicBackend(httpcore2.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        addresses = _resolved(host)
-        if not addresses:
-            raise httpcore2.ConnectError(f"{host} has no address.")
-        allowed = [each for each in addresses if is_public(each) or is_named(host, each, settings.RECORDING_NETWORKS)]
-        if not allowed:
-            raise _InternalError(f"{host} is inside an internal network.")
-        stream = super().connect_tcp(str(allowed[0]), port, timeout, local_address, socket_options)
+        allowed = allowed_addresses(host, settings.RECORDING_NETWORKS)
+        stream = super().connect_tcp(allowed[0], port, timeout, local_address, socket_options)
         return _TimedStream(stream, self._deadline)
 
     def connect_unix_socket(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise _InternalError("No web page is behind a socket file.")
+        raise InternalAddressError("No web page is behind a socket file.")
 
 
 class _TimedStream(httpcore2.NetworkStream):
@@ -237,11 +226,3 @@ class _TimedStream(httpcore2.NetworkStream):
         if left <= 0:
             raise httpcore2.ReadTimeout
         return left
-
-
-def _resolved(host: str) -> list[Address]:
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return []
-    return list(dict.fromkeys(ip_address(str(row[4][0]).partition("%")[0]) for row in found))
