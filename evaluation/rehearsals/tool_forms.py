@@ -48,7 +48,7 @@ def read_arguments(tool: Tool, typed: Mapping[str, str]) -> tuple[dict[str, Any]
         text = typed.get(field.name, "").replace("\r\n", "\n")
         if not text.strip():
             if field.required:
-                errors[field.name] = "This is needed."
+                errors[field.name] = "This field is required."
             continue
         try:
             values[field.name] = _read(field, text)

@@ -89,7 +89,7 @@ def read_record(
             record[field.name] = stored[field.name]
         elif text is None or not text.strip():
             if field.required and not (field is table.key and table.numbered):
-                flaws.append(RecordFlaw(table.name, row, field.name, "This is needed."))
+                flaws.append(RecordFlaw(table.name, row, field.name, "This field is required."))
         else:
             try:
                 record[field.name] = read_cell(field, text)

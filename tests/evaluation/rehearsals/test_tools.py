@@ -102,7 +102,7 @@ def test_form_of_a_tool_marks_what_is_needed_and_says_what_is_wrong_beside_the_f
     page = answer.content.decode()
     assert answer.status_code == 422
     assert 'id="arg-email_id-error" role="alert">Write a whole number.' in page
-    assert 'id="arg-body-error" role="alert">This is needed.' in page
+    assert 'id="arg-body-error" role="alert">This field is required.' in page
     assert 'value="first"' in page
     row.refresh_from_db()
     assert row.current_turn == {}

@@ -88,7 +88,7 @@ def test_flaws_name_row_and_column():
     content = b"note_id,title,price,pinned,links\n1,,12 EUR,perhaps,a\n1.5,b\n4,c,1e400,,\n4,d,,,\n"
 
     assert [str(flaw) for flaw in read_table_file(NOTES, content).flaws] == [
-        "Row 1, title: This is needed.",
+        "Row 1, title: This field is required.",
         "Row 1, price: Write a number, such as 12.50.",
         "Row 1, pinned: Write yes or no.",
         "Row 1, links: Write whole numbers with commas between them, such as 3, 8.",

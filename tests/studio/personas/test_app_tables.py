@@ -87,7 +87,7 @@ def test_records_are_added_changed_and_deleted_in_one_version(desk: SimpleNamesp
     ("cells", "message"),
     [
         ({"note_id": "seven", "title": "a", "owner": "ada@example.com"}, "Write a whole number, such as 12."),
-        ({"note_id": "9", "owner": "ada@example.com"}, "This is needed."),
+        ({"note_id": "9", "owner": "ada@example.com"}, "This field is required."),
         ({"note_id": "7", "title": "a", "owner": "ada@example.com"}, "Row 2 has 7 too; each note has its own."),
     ],
 )
@@ -168,7 +168,7 @@ def test_json_replaces_the_table_if_asked_to(desk: SimpleNamespace):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"title,owner\n,ada@example.com\n", "Row 1, title: This is needed."),
+        (b"title,owner\n,ada@example.com\n", "Row 1, title: This field is required."),
         (b'[{"title": 5, "owner": "a"}, {"title": "b", "owner": []}]', "Row 1, title: Input should be a valid string."),
         (b"title\0", "NUL bytes"),
         (b"a,b\n1,2", "must name the columns"),
