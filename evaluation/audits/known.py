@@ -46,7 +46,7 @@ def find_gold_item(user: User, pk: int) -> GoldItem:
 def draw_gold_item(pilot: Pilot, unit: str, *, by: User) -> GoldItem:
     """Any session or decision of the pilot that is no gold item yet. Raises CampaignError."""
     used = set(GoldItem.objects.filter(benchmark=pilot.benchmark).values_list("source", flat=True))
-    rounds = choose_rounds([pilot], None)
+    rounds = choose_rounds([pilot])
     names, seed = model_names(pilot), secrets.randbelow(2**31)
     if unit == AuditCampaign.Unit.SESSION:
         sessions = {row.source: row for row in auditable_sessions([pilot], rounds) if row.source not in used}

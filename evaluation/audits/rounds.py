@@ -13,6 +13,8 @@ from evaluation.models.judgings import Purpose
 
 Rounds = Mapping[int, JudgingRound]
 """By pilot."""
+Numbers = int | Mapping[int, int]
+"""Of a round in each pilot, or by pilot."""
 
 
 def auditable_rounds(pilots: Iterable[Pilot]) -> QuerySet[JudgingRound]:
@@ -22,15 +24,17 @@ def auditable_rounds(pilots: Iterable[Pilot]) -> QuerySet[JudgingRound]:
     return rows.exclude(pk__in=unfinished.values("round")).order_by("number", "pilot__number")
 
 
-def choose_rounds(pilots: Iterable[Pilot], number: int | None) -> Rounds:
-    """Round ``number`` of each pilot; by default the one that scores it. Raises CampaignError."""
-    if number is None:
-        return {pilot.pk: scoring_choice(pilot).round for pilot in pilots}
+def choose_rounds(pilots: Iterable[Pilot], numbers: Numbers | None = None) -> Rounds:
+    """Pilots without a number are audited in the round that scores them. Raises CampaignError."""
     pilots = list(pilots)
-    found = {row.pilot_id: row for row in auditable_rounds(pilots).filter(number=number)}
-    missing = ", ".join(str(pilot.number) for pilot in pilots if pilot.pk not in found)
-    if missing:
+    wanted = dict.fromkeys((row.pk for row in pilots), numbers) if isinstance(numbers, int) else dict(numbers or {})
+    if strange := wanted.keys() - {row.pk for row in pilots}:
+        raise CampaignError("round", f"{min(strange)} is none of the pilots to audit.")
+    found = {(row.pilot_id, row.number): row for row in auditable_rounds(pilots)} if wanted else {}
+    missing = [(row, wanted[row.pk]) for row in pilots if row.pk in wanted and (row.pk, wanted[row.pk]) not in found]
+    for pilot, number in missing:
         raise CampaignError(
-            "round", f"Pilot {missing} has no finished round {number}. Choose another round, or leave that pilot out."
+            "round",
+            f"Pilot {pilot.number} has no finished round {number}. Choose another round, or leave that pilot out.",
         )
-    return found
+    return {row.pk: found[row.pk, wanted[row.pk]] if row.pk in wanted else scoring_choice(row).round for row in pilots}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from itertools import groupby
 from typing import Any, cast
 
 from django import forms
@@ -74,13 +75,6 @@ class OpenAuditForm(forms.Form):
             "required": "Choose the pilots whose judge to audit.",
             "invalid_choice": "This pilot has nothing to audit.",
         },
-    )
-    round = forms.TypedChoiceField(
-        label="Which judging",
-        required=False,
-        coerce=int,
-        empty_value=None,
-        help_text="Some of these pilots were judged again. The plan keeps your choice, whichever scores later.",
     )
     unit = forms.ChoiceField(
         label="What people judge at a time",
@@ -184,27 +178,34 @@ class OpenAuditForm(forms.Form):
             )
 
     def _offer_rounds(self, pilots: QuerySet[Pilot]) -> None:
-        of_number: dict[int, list[int]] = {}
-        for row in auditable_rounds(Pilot.objects.filter(pk__in=pilots.values("pk"))).select_related("pilot"):
-            of_number.setdefault(row.number, []).append(row.pilot.number)
-        if set(of_number) <= {1}:
-            del self.fields["round"]
-            return
-        rounds = [(number, f"Round {number} of {_pilots(owners)}") for number, owners in of_number.items()]
-        cast(forms.ChoiceField, self.fields["round"]).choices = [("", "The round that scores each pilot"), *rounds]
+        """One field for each pilot that was judged again."""
+        self._rounds: dict[int, str] = {}
+        found = auditable_rounds(Pilot.objects.filter(pk__in=pilots.values("pk"))).select_related("pilot")
+        for pilot, rows in groupby(sorted(found, key=lambda row: row.pilot.number), key=lambda row: row.pilot):
+            choices = [(row.number, f"Round {row.number}: {row.get_purpose_display().lower()}") for row in rows]
+            if len(choices) > 1:
+                name = self._rounds[pilot.pk] = f"round_{pilot.pk}"
+                self.fields[name] = forms.TypedChoiceField(
+                    label=f"Which judging of pilot {pilot.number}",
+                    choices=[("", "The round that scores"), *choices],
+                    required=False,
+                    coerce=int,
+                    empty_value=None,
+                    help_text="It was judged again. The plan keeps your choice, whichever scores later.",
+                )
+        self.order_fields(["pilot", *self._rounds.values()])
 
     def options(self) -> dict[str, Any]:
         """Of ``open_audit``; only if the form is valid."""
-        data = {name: value for name, value in self.cleaned_data.items() if name != "pilot"}
+        data = dict(self.cleaned_data)
+        chosen = {row.pk for row in data.pop("pilot")}
+        rounds = {pilot: data.pop(name) for pilot, name in self._rounds.items()}
         return data | {
+            "round": {pilot: number for pilot, number in rounds.items() if number and pilot in chosen},
             "unit": data["unit"] or AuditCampaign.Unit.DECISION,
             "gold": data["gold"] or 0,
             "planted": data["planted"] or 0,
         }
-
-
-def _pilots(numbers: list[int]) -> str:
-    return f"pilot{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 @login_required

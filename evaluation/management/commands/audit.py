@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,6 +12,7 @@ from django.core.management.base import CommandParser
 from annotations.campaigns import CampaignError
 from annotations.models import AuditCampaign
 from evaluation.audits.campaigns import DEFAULT_PEOPLE, DEFAULT_SESSIONS, DEFAULT_SIZE, MAX_PEOPLE, open_audit
+from evaluation.audits.rounds import Numbers
 from evaluation.models import Pilot
 from studio.management.base import ReportCommand, default_user
 
@@ -45,9 +47,11 @@ class Command(ReportCommand):
         )
         parser.add_argument(
             "--round",
-            type=int,
-            metavar="N",
-            help="which judging, if pilots were judged again; default: the round that scores each",
+            nargs="+",
+            default=[],
+            metavar="N|PILOT=N",
+            help="which judging, if pilots were judged again: of all, or of a pilot (12=2); default: the round that "
+            "scores each",
         )
         parser.add_argument(
             "--unit",
@@ -109,6 +113,9 @@ class Command(ReportCommand):
             self._refuse(
                 f"--pilot: “{benchmark.slug}” has no pilot {numbers}.", f"Available: {available or 'none'}.", as_json
             )
+        rounds = _read_rounds(options["round"])
+        if rounds is None:
+            self._refuse("--round: a number, or one for each pilot as PILOT=N.", "Nothing was opened.", as_json)
         try:
             instructions = options["instructions"].read_text(encoding="utf-8") if options["instructions"] else ""
         except (OSError, UnicodeDecodeError):
@@ -129,7 +136,7 @@ class Command(ReportCommand):
                 planted=options["planted"],
                 due=options["due"],
                 instructions=instructions,
-                round=options["round"],
+                round=rounds,
             )
         except CampaignError as error:
             self._refuse(f"{OPTIONS.get(error.field, '')}: {error}", "Nothing was opened.", as_json)
@@ -145,3 +152,13 @@ class Command(ReportCommand):
 
     def _refuse(self, message: str, mend: str, as_json: bool) -> NoReturn:
         self.usage_error(message, mend, as_json=as_json, document=EMPTY)
+
+
+def _read_rounds(values: Sequence[str]) -> Numbers | None:
+    """``["2"]``, or ``["12=2", "15=1"]``; None if they cannot be read."""
+    if len(values) == 1 and values[0].isdecimal():
+        return int(values[0])
+    pairs = [value.split("=") for value in values]
+    if not all(len(pair) == 2 and all(part.isdecimal() for part in pair) for pair in pairs):
+        return None
+    return {int(pilot): int(number) for pilot, number in pairs}

@@ -58,8 +58,9 @@ def test_form_command_and_api_choose_the_round(pilot: Pilot):
     client = Client()
     client.force_login(make_person(pilot.benchmark, "owner"))
     where = f"/audits/new/?benchmark={pilot.benchmark.slug}"
-    assert "Round 2 of pilot 1" in client.get(where).content.decode()
-    form = {"pilot": pilot.pk, "unit": "session", "overlap": 1, "seed": 1, "own_tasks": "on", "round": 1}
+    field = f"round_{pilot.pk}"
+    assert "Which judging of pilot 1" in client.get(where).content.decode()
+    form = {"pilot": pilot.pk, "unit": "session", "overlap": 1, "seed": 1, "own_tasks": "on", field: 1}
     assert client.post(where, form).status_code == 302
     options = {"benchmark": pilot.benchmark.slug, "pilots": [pilot.pk], "people": 1, "own_tasks": True, "round": 1}
     assert client.post("/api/audits/", options, content_type="application/json").status_code == 201
@@ -76,3 +77,28 @@ def test_form_offers_no_rounds_where_no_pilot_was_judged_again():
     client.force_login(make_person(pilot.benchmark, "owner", "auditor"))
 
     assert "Which judging" not in client.get(f"/audits/new/?benchmark={pilot.benchmark.slug}").content.decode()
+
+
+def test_each_pilot_of_an_audit_may_have_a_judging_of_its_own(pilot: Pilot):
+    other = judged_pilot(pilot.benchmark)
+    client = Client()
+    client.force_login(make_person(pilot.benchmark, "owner"))
+    keys = [pilot.pk, other.pk]
+    form = {"pilot": keys, "unit": "session", "overlap": 1, "seed": 1, "own_tasks": "on", f"round_{pilot.pk}": 1}
+    options = {"benchmark": pilot.benchmark.slug, "pilots": keys, "people": 1, "own_tasks": True}
+    arguments = ["audit", "--benchmark", pilot.benchmark.slug, "--pilot", *map(str, keys), "--people", "1"]
+
+    assert client.post(f"/audits/new/?benchmark={pilot.benchmark.slug}", form).status_code == 302
+    asked = options | {"rounds": {str(pilot.pk): 1}}
+    assert client.post("/api/audits/", asked, content_type="application/json").status_code == 201
+    assert run(*arguments, "--own-tasks", "--round", f"{pilot.pk}=1")[0] == 0
+    assert run(*arguments, "--own-tasks", "--round", f"{pilot.pk}=2", f"{other.pk}=1")[0] == 0
+
+    plans = [plan_document(row)["rounds"] for row in AuditCampaign.objects.order_by("pk")]
+    first, second = source_of(pilot), source_of(other)
+    assert plans == [{first: 1, second: 1}] * 3 + [{first: 2, second: 1}]
+    for wrong in ({str(other.pk): 2}, {"999999": 1}, {"x": 1}):
+        answer = client.post("/api/audits/", options | {"rounds": wrong}, content_type="application/json")
+        assert answer.status_code == 400 and {"round", "rounds"} & answer.json().keys()
+    for wrong in ([f"{other.pk}=2"], ["999999=1"], ["one"], [f"{pilot.pk}=1", "2"]):
+        assert run(*arguments, "--round", *wrong)[0] == 2
