@@ -5,12 +5,13 @@ not there beside a verdict that says it is. Whoever says yes to those did not lo
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotations.intervals import Rate, clustered_wilson
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import CREDITED
+from annotations.sources import ModelAuditor
 from annotations.visibility import control_answers
 
 
@@ -43,8 +44,36 @@ def control_rates_by_auditor(campaigns: Collection[AuditCampaign]) -> Mapping[in
     return {auditor: _rates(rows) for auditor, rows in by_auditor.items()}
 
 
+def control_rates_of_models(
+    campaign: AuditCampaign, auditors: Sequence[ModelAuditor]
+) -> list[tuple[ModelAuditor, ControlRates]]:
+    """In an audit of single decisions models are asked the same control items as people; of whole sessions none."""
+    if not _tells(campaign):
+        return []
+    rates = [(auditor, _rates_of_model(campaign, auditor)) for auditor in auditors]
+    return [(auditor, found) for auditor, found in rates if found.gold.n or found.missed.n]
+
+
+def _tells(campaign: AuditCampaign) -> bool:
+    """Not before it is closed, so that nobody learns which items check them."""
+    return campaign.state == AuditCampaign.State.CLOSED and bool(campaign.controls)
+
+
+def _rates_of_model(campaign: AuditCampaign, auditor: ModelAuditor) -> ControlRates:
+    packets = Packet.objects.filter(campaign=campaign).exclude(known={}).order_by("pk")
+    rows = []
+    for pk, source, control, known in packets.values_list("pk", "source", "control", "known"):
+        answers = auditor.answers.get(source, {})
+        rows += [
+            ControlAnswer(pk, control or Packet.Control.PLANTED, _hits(control, answers[key], right))
+            for key, right in known.items()
+            if key in answers
+        ]
+    return _rates(rows)
+
+
 def answers_to_controls(campaigns: Collection[AuditCampaign]) -> list[ControlAnswer]:
-    closed = [row.pk for row in campaigns if row.state == AuditCampaign.State.CLOSED and row.controls]
+    closed = [row.pk for row in campaigns if _tells(row)]
     if not closed:
         return []
     given = control_answers(closed)
@@ -54,11 +83,13 @@ def answers_to_controls(campaigns: Collection[AuditCampaign]) -> list[ControlAns
         for auditor, answers in sorted(given.get(pk, {}).items()):
             for key, right in known.items():
                 if key in answers:
-                    answer = answers[key]
-                    gold = control == Packet.Control.GOLD
-                    hit = answer == right if gold else answer not in CREDITED
+                    hit = _hits(control, answers[key], right)
                     rows.append(ControlAnswer(auditor, control or Packet.Control.PLANTED, hit))
     return rows
+
+
+def _hits(control: str, answer: str, right: str) -> bool:
+    return answer == right if control == Packet.Control.GOLD else answer not in CREDITED
 
 
 def _rates(rows: Collection[ControlAnswer]) -> ControlRates:

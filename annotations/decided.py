@@ -18,7 +18,10 @@ YES, NO = "yes", "no"
 
 @dataclass(frozen=True)
 class AuditedQuestion:
+    campaign: int
     packet: int
+    source: str
+    """Of the packet."""
     key: str
     """Empty in a packet of one decision."""
     kind: str
@@ -45,8 +48,12 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
     given = given_answers(campaign_ids)
     consensus = {row.packet_id: row for row in Consensus.objects.filter(packet__campaign__in=campaign_ids)}
     packets = Packet.objects.filter(campaign__in=campaign_ids, control="").order_by("campaign", "position")
-    for pk, kind, content, sealed, weight, cluster, overlap, known, labels in packets.values_list(
-        "pk", "kind", "content", "sealed", "sampling_weight", "cluster", "campaign__overlap", "known", "labels"
+    columns = (
+        "campaign", "pk", "source", "kind", "content", "sealed", "sampling_weight", "cluster", "campaign__overlap",
+        "known", "labels",
+    )  # fmt: skip
+    for campaign, pk, source, kind, content, sealed, weight, cluster, overlap, known, labels in packets.values_list(
+        *columns
     ):
         answers = list(given.get(pk, {}).values())
         enough = len(answers) >= overlap
@@ -57,7 +64,9 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
             if key in known:
                 continue
             yield AuditedQuestion(
+                campaign=campaign,
                 packet=pk,
+                source=source,
                 key=key,
                 kind=question_kind,
                 judge=judge,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotations.breakdowns import break_down
-from annotations.controls import control_rates
+from annotations.controls import control_rates, control_rates_of_models
 from annotations.models import AuditCampaign
 from annotations.packets import STATUSES
 from annotations.results import summarize
@@ -28,4 +28,5 @@ def report_context(row: AuditCampaign) -> dict[str, Any]:
         "scores": corrected_scores(row),
         "breakdowns": [each for each in break_down([row]) if len(each.rows) > 1 or each.dimension == "grader"],
         "controls": control_rates([row]),
+        "model_controls": control_rates_of_models(row, [each.model for each in summary.sources if each.model]),
     }

@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 
 from annotations.agreement import Confusion
 from annotations.breakdowns import break_down
-from annotations.controls import control_rates
+from annotations.controls import ControlRates, control_rates, control_rates_of_models
 from annotations.history import history_of
 from annotations.intervals import Rate
 from annotations.models import Adjudication, AuditCampaign, Judgment
@@ -22,6 +22,8 @@ Json = dict[str, Any]
 
 def campaign_figures(campaign: AuditCampaign) -> Json:
     summary = summarize([campaign])
+    models = [row.model for row in summary.sources if row.model]
+    controls = {auditor.name: rates for auditor, rates in control_rates_of_models(campaign, models)}
     counts = campaign.packets.filter(control="").aggregate(
         answered=Count("seats", filter=Q(seats__judged=True), distinct=True),
         skipped=Count("judgments", filter=Q(judgments__answer=Judgment.Answer.SKIPPED), distinct=True),
@@ -43,7 +45,7 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
         "resolved": summary.packets - summary.waiting,
         "undecided": summary.undecided,
         "waiting": summary.waiting,
-        "table6": [_source(row) for row in summary.sources],
+        "table6": [_source(row, controls.get(row.source)) for row in summary.sources],
         "disagreement": {
             "all": _disagreement(summary.total),
             "weighted": summary.weighted,
@@ -126,7 +128,8 @@ def _history(campaign: AuditCampaign) -> Json:
     }
 
 
-def _source(row: SourceRow) -> Json:
+def _source(row: SourceRow, controls: ControlRates | None) -> Json:
+    """``controls``: of a model."""
     return {
         "source": row.source if row.model else row.source.lower(),
         "checklist": _disagreement(row.checklist),
@@ -140,6 +143,8 @@ def _source(row: SourceRow) -> Json:
             "estimated_cost": row.model.estimate,
             "cost": row.model.cost,
             "judges_itself": row.model.judges_itself,
+            "gold_right": controls and _rate(controls.gold),
+            "planted_missed": controls and _rate(controls.missed),
         },
     }
 

@@ -94,8 +94,12 @@ class AuditCampaign(models.Model):
         return (self.due - timezone.localdate()).days
 
     @property
-    def round_numbers(self) -> list[int]:
-        return sorted(set(self.rounds.values()))
+    def rounds_as_text(self) -> str:
+        """``round 2``; where they differ, of each pilot in order."""
+        numbers = [str(self.rounds[source]) for source in self.source.split() if source in self.rounds]
+        if len(set(numbers)) > 1:
+            return f"rounds {', '.join(numbers)} of its pilots in order"
+        return f"round {numbers[0]}" if numbers else ""
 
     @property
     def packets_word(self) -> str:

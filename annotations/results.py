@@ -189,9 +189,12 @@ def count_axes(decisions: Collection[ResolvedDecision]) -> tuple[DisagreementRow
 
 
 def _compare_model(auditor: ModelAuditor, questions: Iterable[AuditedQuestion]) -> SourceRow:
-    """Over the same questions; what it left open counts as no majority."""
-    asked = [row for row in questions if row.cluster in auditor.answers]
-    given = [replace(row, majority=auditor.answers[row.cluster].get(row.key)) for row in asked]
+    """Over the questions that enough people answered, so that the rows of the table are about the same; over all before
+    any is. What it left open counts as no majority."""
+    drawn = [row for row in questions if row.campaign == auditor.campaign]
+    same = [row for row in drawn if row.enough] or drawn
+    answers = auditor.answers
+    given = [replace(row, majority=answers[row.source].get(row.key)) for row in same if row.source in answers]
     return replace(_compare_source(auditor.name, given), model=auditor)
 
 

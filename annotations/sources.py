@@ -13,15 +13,20 @@ from django.utils.module_loading import import_string
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import EvidencePart
 
+PILOT = "pilot:"
+"""Before a pilot's key: names it as what an audit sampled."""
 SESSION = "session:"
 """Before a session's key: names it as the source of a packet."""
+VERDICT = "verdict:"
+"""Before a decision's key, likewise."""
 
 
 @dataclass(frozen=True)
 class ModelAuditor:
+    campaign: int
     name: str
     answers: Mapping[str, Mapping[str, str]]
-    """By source of the packet, by key of the question; after majority over its samples."""
+    """By source of the packet, by key of the question; after majority over its samples. Empty without a majority."""
     samples: int
     scripted: bool
     waiting: int
@@ -53,4 +58,4 @@ def whole_session(packet: Packet) -> list[EvidencePart]:
 
 def model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor]:
     read: Callable[[AuditCampaign], list[ModelAuditor]] = import_string(settings.MODEL_AUDITORS)
-    return [auditor for campaign in campaigns if campaign.unit == campaign.Unit.SESSION for auditor in read(campaign)]
+    return [auditor for campaign in campaigns for auditor in read(campaign)]

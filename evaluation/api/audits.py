@@ -28,6 +28,7 @@ from evaluation.audits.corrections import (
     take_corrections_back,
 )
 from evaluation.audits.judges import judges_document
+from evaluation.audits.rounds import Numbers
 from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
 from studio.access import ApiRequest, find_benchmark, require
@@ -46,6 +47,12 @@ class NewAuditSerializer(serializers.Serializer[Any]):
         default=None,
         min_value=1,
         help_text="Which judging, if pilots were judged again; default: the round that scores each.",
+    )
+    rounds = serializers.DictField(
+        child=serializers.IntegerField(min_value=1),
+        required=False,
+        default=dict,
+        help_text='Instead of `round`, for each pilot: `{"12": 2}`. Pilots left out: the round that scores.',
     )
     unit = serializers.ChoiceField(
         choices=AuditCampaign.Unit.choices, required=False, default=AuditCampaign.Unit.DECISION
@@ -116,7 +123,7 @@ class AuditViewSet(CampaignViewSet):
     @extend_schema(request=ModelAuditSerializer, responses={200: OpenApiTypes.OBJECT, 201: OpenApiTypes.OBJECT})
     @action(detail=True, methods=["post"], token_scope=ApiToken.Scope.FULL)  # may cost money
     def model(self, request: ApiRequest, pk: str) -> Response:
-        """Let a model audit the same sessions. What it answers stands apart from people."""
+        """Let a model audit the same sessions or decisions. What it answers stands apart from people."""
         row = find_campaign(request.user, pk)
         require(request.user, row.benchmark, "plan_audit")
         given = ModelAuditSerializer(data=request.data)
@@ -192,11 +199,20 @@ class AuditViewSet(CampaignViewSet):
         auditors = list(User.objects.filter(username__in=names, memberships__benchmark=benchmark).distinct())
         if unknown := names - {user.username for user in auditors}:
             raise ValidationError({"auditors": [f"{', '.join(sorted(unknown))} cannot audit here."]})
+        data["round"] = _rounds_of(data.pop("rounds"), data["round"])
         try:
             row = open_audit(*pilots, by=request.user, overlap=data.pop("people"), auditors=auditors, **data)
         except CampaignError as error:
             raise ValidationError({FIELDS.get(error.field, error.field): [str(error)]}) from error
         return Response(CampaignSerializer(row).data, status=status.HTTP_201_CREATED)
+
+
+def _rounds_of(rounds: dict[str, int], number: int | None) -> Numbers | None:
+    if rounds and number is not None:
+        raise ValidationError({"rounds": ["Give either this or one round for all."]})
+    if wrong := [key for key in rounds if not key.isdecimal()]:
+        raise ValidationError({"rounds": [f"“{wrong[0]}” is no pilot’s id."]})
+    return {int(key): value for key, value in rounds.items()} or number
 
 
 def _corrections_json(row: AuditCampaign) -> dict[str, Any]:

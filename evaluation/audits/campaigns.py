@@ -22,9 +22,10 @@ from annotations.models import AuditCampaign
 from annotations.planning import decisions_needed, sessions_needed
 from annotations.results import AuditSummary, summarize
 from annotations.sampling import draw_sample
+from annotations.sources import PILOT
 from evaluation.audits.freezing import UNIFORM, Strata, auditable, draw_decisions, freeze_sessions
 from evaluation.audits.planting import Planter
-from evaluation.audits.rounds import choose_rounds
+from evaluation.audits.rounds import Numbers, choose_rounds
 from evaluation.audits.sessions import AuditableSession, as_candidate, as_population, auditable_sessions
 from evaluation.models import Judging, JudgingRound, Pilot
 from evaluation.models.judgings import scoring_round
@@ -38,8 +39,6 @@ MAX_PEOPLE = 9
 MAX_SIZE = 2_000
 MAX_CONTROLS = 30
 """Percent of the packets that may be control items of a kind."""
-SOURCE = "pilot:"
-"""Before a pilot's key: names it as the source of a packet, whose own module knows nothing of pilots."""
 
 
 def auditable_pilots(benchmark: Benchmark) -> QuerySet[Pilot]:
@@ -67,7 +66,7 @@ def open_audit(
     planted: float = 0,
     due: dt.date | None = None,
     instructions: str = "",
-    round: int | None = None,
+    round: Numbers | None = None,
 ) -> AuditCampaign:
     """Sample what judges decided in one or more pilots of a benchmark, and freeze it for people to judge: whole
     sessions, by default in equal numbers from each pilot, or single decisions, by default by kind, answer, persona
@@ -76,7 +75,7 @@ def open_audit(
     Without ``size``, as many as give the ``half_width``, in points, of the rate of disagreement. ``gold`` and
     ``planted`` are control items, in percent of the packets; they come on top of ``size``, but a planted question goes
     into a session that is audited anyway.
-    ``round``: the number of the judging that is audited, in each pilot; by default the one that scores it.
+    ``round``: the number of the judging that is audited, in each pilot or by pilot; by default the one that scores it.
     The same seed draws the same sample of the same verdicts. Raises CampaignError.
     """
     whole = unit == AuditCampaign.Unit.SESSION
@@ -196,11 +195,11 @@ def summarize_audits(of: Benchmark | Pilot) -> AuditSummary:
 
 
 def source_of(pilot: Pilot) -> str:
-    return f"{SOURCE}{pilot.pk}"
+    return f"{PILOT}{pilot.pk}"
 
 
 def pilot_keys(sources: Iterable[str]) -> set[int]:
-    return {int(name.removeprefix(SOURCE)) for name in sources if name.startswith(SOURCE)}
+    return {int(name.removeprefix(PILOT)) for name in sources if name.startswith(PILOT)}
 
 
 def model_names(pilot: Pilot) -> set[str]:

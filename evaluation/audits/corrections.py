@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from annotations.decided import audited_questions, credited
 from annotations.models import AuditCampaign, Packet
-from annotations.sources import SESSION
+from annotations.sources import SESSION, VERDICT
 from evaluation.audits.campaigns import audited_round, pilot_keys
-from evaluation.audits.whole import VERDICT
 from evaluation.grading.corrections import correct_verdict
 from evaluation.grading.intents import IntentStatus
 from evaluation.grading.judged import load_judged

@@ -116,7 +116,7 @@ def _answers_by_identity(cases: Collection[RegressionCase]) -> dict[Identity, An
 
 def _rounds_over(cases: Collection[RegressionCase]) -> list[JudgingRound]:
     sessions = {int(case.source.removeprefix(SESSION)) for case in cases}
-    judged = Judging.objects.filter(session__in=sessions, round__isnull=False)
+    judged = Judging.objects.filter(session__in=sessions, round__isnull=False, asked__isnull=True)
     rows = JudgingRound.objects.filter(pk__in=judged.values("round")).select_related("pilot")
     return sorted(rows, key=lambda row: (row.purpose in (Purpose.SCORING, Purpose.REJUDGING), row.pk))
 

@@ -1,4 +1,4 @@
-"""What models answered in audits of whole sessions: judgings of purpose ``audit``, read as people's answers are."""
+"""What models answered in audits: judgings of purpose ``audit``, read as people's answers are."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from decimal import Decimal
 
 from django.db.models import Sum
 
+from annotations.decided import NO, YES
 from annotations.models import AuditCampaign
 from annotations.sources import SESSION, ModelAuditor, audit_name
 from evaluation.audits.campaigns import audited_round
 from evaluation.audits.sessions import judged_questions
 from evaluation.grading.judged import load_judged
 from evaluation.grading.judgings import rules_of, scoring_choice
-from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, Session
+from evaluation.grading.questions import questions_of
+from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, Session, Verdict
 from evaluation.models.judgings import Purpose
 from studio.domain.task import TaskSpec
 
@@ -35,10 +37,12 @@ def read_model_auditors(campaign: AuditCampaign) -> list[ModelAuditor]:
 def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound]) -> ModelAuditor:
     answers: dict[str, dict[str, str]] = {}
     for row in rounds:
-        answers |= answers_of_round(row)
+        whole = campaign.unit == AuditCampaign.Unit.SESSION
+        answers |= answers_of_round(row) if whole else _answers_to_packets(row)
     judgings = Judging.objects.filter(round__in=rounds)
     spent = ModelCall.objects.filter(judging__in=judgings).aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
     return ModelAuditor(
+        campaign=campaign.pk,
         name=name,
         answers=answers,
         samples=rounds[0].samples,
@@ -56,7 +60,7 @@ def _audited(campaign: AuditCampaign, pilot: Pilot) -> JudgingRound:
 
 def answers_of_round(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
     """By source of the session, by key of the question: of sessions that are judged in full."""
-    judgings = Judging.objects.filter(round=judging_round)
+    judgings = Judging.objects.filter(round=judging_round, asked__isnull=True)
     unfinished = judgings.exclude(state=Judging.State.FINISHED)
     rows = Session.objects.filter(pk__in=judgings.values("session")).exclude(pk__in=unfinished.values("session"))
     sessions = list(rows.select_related("revision").prefetch_related("intents"))
@@ -71,3 +75,27 @@ def answers_of_round(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
         }
         for session in sessions
     }
+
+
+def _answers_to_packets(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
+    """Of single decisions, by source of the packet: those that every sample has decided."""
+    asked: dict[tuple[int, str, str, int, int], list[str]] = defaultdict(list)
+    judgings = Judging.objects.filter(round=judging_round).order_by("session_id", "scoring")
+    for judging in judgings.distinct("session_id", "scoring"):  # every sample is asked the same
+        for row in questions_of(judging):
+            asked[judging.session_id or 0, judging.scoring, *row.place].append(row.packet)
+    columns = ("judging__session", "judging__scoring", "kind", "turn", "index", "met")
+    given: dict[tuple[int, str, str, int, int], list[bool]] = defaultdict(list)
+    for *place, met in Verdict.objects.filter(judging__round=judging_round).order_by().values_list(*columns):
+        given[*place].append(met)
+    return {
+        packet: _majority(given[place])
+        for place, packets in asked.items()
+        for packet in packets
+        if len(given[place]) == judging_round.samples
+    }
+
+
+def _majority(samples: Sequence[bool]) -> dict[str, str]:
+    yes = sum(samples)
+    return {} if 2 * yes == len(samples) else {"": YES if 2 * yes > len(samples) else NO}

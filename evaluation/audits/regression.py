@@ -97,7 +97,7 @@ def judge_records(benchmark: Benchmark, cases: Iterable[RegressionCase]) -> list
     for case in cases:
         by_source.setdefault(case.source, []).append(case)
     sessions = [int(source.removeprefix(SESSION)) for source in by_source]
-    judged = Judging.objects.filter(session__in=sessions, round__pilot__benchmark=benchmark)
+    judged = Judging.objects.filter(session__in=sessions, round__pilot__benchmark=benchmark, asked__isnull=True)
     rounds = JudgingRound.objects.filter(pk__in=judged.values("round")).select_related("pilot").order_by("pk")
     records = [(row, _record(row, by_source)) for row in rounds]
     return [(row, record) for row, record in records if record.n]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from annotations.packets import EvidencePart, make_redactor
-from annotations.sources import SESSION
+from annotations.sources import SESSION, VERDICT
 from evaluation.audits.campaigns import model_names
 from evaluation.audits.parts import file_parts, incoming_part
 from evaluation.grading.evidence import load_evidence
@@ -14,8 +14,6 @@ from evaluation.models import Session
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import TaskSpec
-
-VERDICT = "verdict:"
 
 
 def read_whole_session(source: str) -> list[EvidencePart]:

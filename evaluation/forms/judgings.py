@@ -11,6 +11,7 @@ from evaluation.forms.choices import EndpointChoice
 from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
 from evaluation.grading.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session
+from evaluation.models.judgings import Purpose
 from evaluation.pilots.rejudging import MAX_SAMPLES, known_versions
 
 SESSIONS_SHOWN = 200
@@ -74,7 +75,7 @@ class ScoringForm(forms.Form):
         super().__init__(*args, **options)
         row = self.fields["round"]
         assert isinstance(row, forms.ModelChoiceField)
-        row.queryset = JudgingRound.objects.filter(pilot=pilot)
+        row.queryset = JudgingRound.objects.filter(pilot=pilot).exclude(purpose=Purpose.AUDIT)
         turns = [(name, rule.label) for name, rule in TURN_RULES.items()]
         samples = [(name, rule.label) for name, rule in SAMPLE_RULES.items()]
         for name, choices in (("compat", turns), ("strict", turns), ("samples", samples)):

@@ -123,11 +123,8 @@ def _grade_turn(
     rows: list[Verdict] = []
     rubric = [item for item in items if item.grader == "rubric" and is_due(item)]
     if rubric:
-        files = read_texts(select_files(task), evidence.read)
-        trace = render_trace(evidence.messages, evidence.reply, evidence.calls, task.tool_evidence, files, mode)
-        intents = [intent.content for intent in task.intents]
         criteria = [(item.index, item.criterion) for item in rubric]
-        decisions, call = judge(evidence.number, mode, intents, trace, criteria)
+        decisions, call = ask_criteria(judge, task, evidence, mode, criteria)
         rows += [
             make_verdict(judging, item, evidence.number, decision, call)
             for item, decision in zip(rubric, decisions, strict=True)
@@ -138,6 +135,18 @@ def _grade_turn(
         if item.grader == "rule" and not item.script and is_due(item) and (last or not final_only):
             rows.append(_rule_verdict(judging, item, evidence, rules))
     verdicts.store(rows)
+
+
+def ask_criteria(
+    judge: ChecklistJudge,
+    task: TaskSpec,
+    evidence: TurnEvidence,
+    mode: ScoringMode,
+    criteria: Sequence[tuple[int, str]],
+) -> tuple[Sequence[Decision], int]:
+    files = read_texts(select_files(task), evidence.read)
+    trace = render_trace(evidence.messages, evidence.reply, evidence.calls, task.tool_evidence, files, mode)
+    return judge(evidence.number, mode, [intent.content for intent in task.intents], trace, criteria)
 
 
 def make_verdict(judging: Judging, item: GradedItem, turn: int, decision: Decision, call: int | None) -> Verdict:

@@ -81,6 +81,9 @@ class Judging(models.Model):
     """The endpoint as it was (``freeze_endpoint``)."""
     prompts = models.JSONField(default=dict)
     """Of this judging: ``{"satisfaction": {"version", "sha256"}}``."""
+    asked = models.JSONField(null=True)
+    """Of an audit of single decisions: its questions, as written from ``AskedQuestion``. Null: all that a judge is
+    asked of a session."""
     state = models.CharField(max_length=8, choices=State.choices, default=State.RUNNING)
     reason = models.TextField(blank=True)
     """Why it stopped."""

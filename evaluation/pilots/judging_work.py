@@ -15,6 +15,7 @@ from django.utils import timezone
 from evaluation.call_records import rejudging_record
 from evaluation.grading.intents import judge_intents
 from evaluation.grading.judges import ModelChecklistJudge
+from evaluation.grading.questions import judge_questions
 from evaluation.grading.session import grade_session
 from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.leases.queue import enqueue
@@ -108,7 +109,9 @@ def _judge(judging: Judging) -> int:
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
     record = rejudging_record(judging)
-    if judging.scoring:
+    if judging.asked is not None:
+        judge_questions(judging, task, record, lambda: _lock(judging))
+    elif judging.scoring:
         grade_session(judging, task, persona, ModelChecklistJudge(judging, record), lambda: _lock(judging))
     else:
         judge_intents(judging, task, record, lambda: _lock(judging))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -12,8 +13,9 @@ from django.db import transaction
 from django.db.models import Count, Max, Sum
 
 from evaluation.grading.judgings import prompt_names
+from evaluation.grading.questions import AskedQuestion
 from evaluation.leases.queue import enqueue
-from evaluation.models import Judging, JudgingRound, ModelCall, ModelEndpoint, Pilot, Session
+from evaluation.models import Judging, JudgingRound, ModelCall, ModelEndpoint, Pilot, Session, Verdict
 from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
@@ -53,7 +55,11 @@ class Estimate:
     cost: str
     """In US dollars."""
     recorded: int
-    """Judgings that the record answers in full."""
+    """Judgings, or of single decisions questions, that the record answers in full."""
+
+
+Asked = Mapping[tuple[int, str], Sequence[AskedQuestion]]
+"""By session and scoring mode."""
 
 
 class Key(NamedTuple):
@@ -77,10 +83,18 @@ class RejudgingPlan:
     estimate: Estimate
     source: str = ""
     """Of an audit: which one."""
+    asked: Asked = field(default_factory=dict)
+    """Single decisions that an audit drew; empty: all that a judge is asked of the sessions."""
 
     @property
-    def scorings(self) -> tuple[str, ...]:
-        return AUDIT_SCORINGS if self.source else SCORINGS
+    def judged(self) -> Iterator[tuple[int, str]]:
+        """Session and scoring mode of the judgings, whatever their sample."""
+        if self.asked:
+            yield from self.asked
+        else:
+            for scoring in AUDIT_SCORINGS if self.source else SCORINGS:
+                for session in self.sessions:
+                    yield session, scoring
 
     @property
     def sample_numbers(self) -> range:
@@ -109,10 +123,12 @@ def plan_rejudging(
     sessions: Collection[int] = (),
     every_turn: bool = False,
     audit: str = "",
+    like: JudgingRound | None = None,
+    asked: Asked | None = None,
 ) -> RejudgingPlan:
     """What is not given stays as the pilot ran. A ``judge`` judges intents and checklist alike; ``prompt`` is the
-    version of every prompt that has it. ``audit`` names the audit that a judge takes part in.
-    Raises RejudgingError.
+    version of every prompt that has it. ``audit`` names the audit that a judge takes part in, ``like`` the judging that
+    it is about, ``asked`` the single decisions that it drew. Raises RejudgingError.
     """
     if not 1 <= samples <= MAX_SAMPLES:
         raise RejudgingError("samples", f"Choose between 1 and {MAX_SAMPLES} samples.")
@@ -120,9 +136,9 @@ def plan_rejudging(
         raise RejudgingError("judge", f"“{judge}” belongs to another benchmark.")
     roles: dict[str, Role] = {scoring: "judge" if scoring else "user_model" for scoring in SCORINGS}
     judges = {scoring: judge or pilot.endpoint(role) for scoring, role in roles.items()}
-    first = JudgingRound.objects.get(pilot=pilot, number=1)
+    first = like or JudgingRound.objects.get(pilot=pilot, number=1)
     prompts = _prompts(first, prompt)
-    chosen = _sessions(pilot, sessions)
+    chosen = tuple(sorted({session for session, _ in asked})) if asked else _sessions(pilot, sessions)
     same = judge is None and all(first.prompts.get(name) == identity for name, identity in prompts.items())
     plan = RejudgingPlan(
         pilot=pilot,
@@ -133,9 +149,10 @@ def plan_rejudging(
         sessions=chosen,
         purpose=Purpose.AUDIT if audit else Purpose.STABILITY if same and samples > 1 else Purpose.REJUDGING,
         source=audit,
+        asked=asked or {},
         estimate=Estimate(0, 0, "0", 0),
     )
-    return RejudgingPlan(**{**vars(plan), "estimate": _estimate(plan)})
+    return replace(plan, estimate=_estimate_questions(plan) if asked else _estimate(plan))
 
 
 @atomic_with_retry
@@ -164,11 +181,11 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
             endpoint_id=plan.judges[scoring].pk,
             judge=freeze_endpoint(plan.judges[scoring]),
             prompts=plan.prompts_of(scoring),
+            asked=[asdict(row) for row in plan.asked[session, scoring]] if plan.asked else None,
             scripted=plan.judges[scoring].scripted,
             state=Judging.State.WAITING,
         )
-        for session in plan.sessions
-        for scoring in plan.scorings
+        for session, scoring in plan.judged
         for sample in plan.sample_numbers
     )
     Event.objects.create(
@@ -220,21 +237,66 @@ def _estimate(plan: RejudgingPlan) -> Estimate:
         _key(*row)
         for row in Judging.objects.filter(
             session__in=plan.sessions, state=Judging.State.FINISHED, round__every_turn=plan.every_turn
-        ).values_list("session", "scoring", "sample", "judge", "prompts")
+        )
+        .filter(asked__isnull=True)
+        .values_list("session", "scoring", "sample", "judge", "prompts")
     }
     took = _took_before(plan.sessions)
     calls, tokens, cost, known = 0, Tokens(), Decimal(0), 0
-    for scoring in plan.scorings:
-        judge = plan.judges[scoring]
-        for session in plan.sessions:
-            source = ScoringMode.COMPAT if plan.every_turn and scoring else scoring
-            number, used = took.get((session, source)) or took.get((session, scoring), (0, Tokens()))
+    for session, scoring in plan.judged:
+        source = ScoringMode.COMPAT if plan.every_turn and scoring else scoring
+        number, used = took.get((session, source)) or took.get((session, scoring), (0, Tokens()))
+        for sample in plan.sample_numbers:
+            if plan.key(session, scoring, sample) in recorded:
+                known += 1
+                continue
+            calls, tokens, cost = calls + number, tokens + used, cost + plan.judges[scoring].cost_of(used)
+    return Estimate(calls, tokens.total, str(cost), known)
+
+
+def _estimate_questions(plan: RejudgingPlan) -> Estimate:
+    """One call for each question. It takes the record that the judge read, and its share of the answer."""
+    recorded = {
+        (_key(*row), asked["kind"], asked["turn"], asked["text"])
+        for *row, questions in Judging.objects.filter(
+            session__in=plan.sessions, state=Judging.State.FINISHED, asked__isnull=False
+        ).values_list("session", "scoring", "sample", "judge", "prompts", "asked")
+        for asked in questions
+    }
+    took = _took_each(plan.sessions)
+    mean = _mean(list(took.values()))
+    calls, tokens, cost, known = 0, Tokens(), Decimal(0), 0
+    for session, scoring in plan.judged:
+        for question in {row.place: row for row in plan.asked[session, scoring]}.values():
+            used = took.get((session, scoring, question.kind, question.turn), mean)
             for sample in plan.sample_numbers:
-                if plan.key(session, scoring, sample) in recorded:
+                key = plan.key(session, scoring, sample)
+                if (key, question.kind, question.turn, question.text) in recorded:
                     known += 1
                     continue
-                calls, tokens, cost = calls + number, tokens + used, cost + judge.cost_of(used)
+                calls, tokens, cost = calls + 1, tokens + used, cost + plan.judges[scoring].cost_of(used)
     return Estimate(calls, tokens.total, str(cost), known)
+
+
+def _took_each(sessions: Sequence[int]) -> dict[tuple[int, str, str, int], Tokens]:
+    """Of one decision, by session, scoring mode, kind and turn: its call's prompt, and its share of the answer."""
+    rows = (
+        Verdict.objects.filter(judging__session__in=sessions, judging__round__number=1, model_call__isnull=False)
+        .order_by()
+        .values_list("judging__session", "judging__scoring", "kind", "turn")
+        .annotate(
+            number=Count("pk"), prompt=Max("model_call__prompt_tokens"), completion=Max("model_call__completion_tokens")
+        )
+    )
+    return {
+        (session, scoring, kind, turn): Tokens(prompt, math.ceil(completion / number))
+        for session, scoring, kind, turn, number, prompt, completion in rows
+    }
+
+
+def _mean(rows: Sequence[Tokens]) -> Tokens:
+    number = max(1, len(rows))
+    return Tokens(sum(row.prompt for row in rows) // number, sum(row.completion for row in rows) // number)
 
 
 def _took_before(sessions: Sequence[int]) -> dict[tuple[int, str], tuple[int, Tokens]]:

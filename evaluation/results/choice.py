@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
 from evaluation.grading.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
 from evaluation.models import Judging, JudgingRound, Pilot, ScoringChoice, Session
+from evaluation.models.judgings import Purpose
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.scores import UNFINISHED, refresh_scores
 from studio.models import Event, User
@@ -62,6 +63,8 @@ def _validate(pilot: Pilot, judging_round: JudgingRound, rules: Rules) -> None:
             raise ScoringChoiceError("rules", f"There is no such credit rule for {mode}.")
     if pilot.state in UNFINISHED:
         raise ScoringChoiceError("round", "The pilot is still running. Choose once it has ended.")
+    if judging_round.purpose == Purpose.AUDIT:
+        raise ScoringChoiceError("round", "What a model answered in an audit never scores. Judge the pilot again.")
     if judging_round.number > 1:
         _validate_finished(pilot, judging_round)
     strict = TURN_RULES[rules[ScoringMode.STRICT].turns]

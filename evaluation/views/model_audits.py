@@ -1,4 +1,4 @@
-"""Letting a model audit the sessions of an audit: what it would cost, and the start."""
+"""Letting a model audit what people audit: what it would cost, and the start."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from evaluation.models import ModelEndpoint
 from evaluation.pilots.model_audits import ModelAuditPlan, plan_model_audit, start_model_audit
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
 from studio.access import SignedInRequest, require
+from studio.domain.phrases import count_of
 
 
 class ModelAuditForm(forms.Form):
@@ -50,7 +51,9 @@ def audit_model(request: SignedInRequest, pk: int) -> HttpResponse:
     plan = _plan(form, row)
     if request.method == "POST" and plan is not None:
         start_model_audit(plan, by=request.user)
-        messages.success(request, f"{form.cleaned_data['model']} audits {plan.sessions} sessions. Its row is below.")
+        messages.success(
+            request, f"{form.cleaned_data['model']} audits {count_of(plan.packets, row.packet_word)}. Its row is below."
+        )
         return redirect(row)
     template = "evaluation/audits/model.html"
     if request.htmx and not request.htmx.boosted:

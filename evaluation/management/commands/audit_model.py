@@ -1,4 +1,4 @@
-"""`manage.py audit_model`: a model audits the sessions of an audit."""
+"""`manage.py audit_model`: a model audits what people audit."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
 from studio.management.base import ReportCommand, default_user
 
-EMPTY: dict[str, Any] = {"campaign": None, "sessions": 0, "calls": 0, "tokens": 0, "cost": "0", "started": False}
+EMPTY: dict[str, Any] = {
+    "campaign": None,
+    "packets": 0,
+    "sessions": 0,
+    "calls": 0,
+    "tokens": 0,
+    "cost": "0",
+    "started": False,
+}
 
 
 class Command(ReportCommand):
     help = (
-        "Let a model audit the same sessions with the same questions as people, apart from them in every figure. It is "
+        "Let a model audit the same sessions or decisions as people, apart from them in every figure. It is "
         "asked anew, even if it is the model that scored. `audit_report` has its row of Table 6 and what it cost. "
         "Exit status 0: started, estimated, or with --wait finished; 2: usage error."
     )
@@ -59,6 +67,6 @@ class Command(ReportCommand):
             self.print_json(document)
         else:
             self.stdout.write(
-                f"Estimated: {plan.sessions} sessions, {plan.calls} calls, {plan.tokens} tokens, {plan.cost} US dollars"
-                + ("; started" if rounds else "")
+                f"Estimated: {plan.packets} {campaign.packets_word}, {plan.calls} calls, {plan.tokens} tokens, "
+                f"{plan.cost} US dollars" + ("; started" if rounds else "")
             )

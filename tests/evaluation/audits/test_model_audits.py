@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 
+from annotations.campaigns import close_campaign
 from annotations.figures import campaign_figures
+from annotations.gold import type_answers
 from annotations.models import AuditCampaign
 from annotations.results import summarize
 from evaluation.audits.campaigns import open_audit
+from evaluation.audits.known import draw_gold_item
+from evaluation.audits.regression import judge_records, regression_cases
 from evaluation.models import Judging, JudgingRound, ModelEndpoint
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
-from evaluation.pilots.rejudging import RejudgingError
+from evaluation.results.choice import ScoringChoiceError, choose_scoring
 from evaluation.results.scores import read_scores
 from tests.annotations.builders import make_person, record_judgment
 from tests.evaluation.audits.test_sessions import client_of
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
-from tests.evaluation.stub_model import StubModel, decisions, serving
+from tests.evaluation.stub_model import StubModel, decisions, kind_of, serving
+from tests.factories import a_persona, a_task
 
 pytestmark = pytest.mark.django_db
 
@@ -49,11 +57,23 @@ class Desk:
         fields = {"model": name, "input_price": 100_000, "output_price": 0} | fields
         return endpoint(name, base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY", **fields)
 
-    def let_audit(self, model: ModelEndpoint, samples: int = 1) -> JudgingRound:
-        (started,) = start_model_audit(plan_model_audit(self.audit, model, samples), by=None)
+    def draw_decisions(self, **options: float) -> AuditCampaign:
+        """Two of the three that the judge made."""
+        return open_audit(self.pilot, by=None, overlap=1, size=2, strata="pilot", own_tasks=True, **options)  # type: ignore[arg-type]
+
+    def let_audit(self, model: ModelEndpoint, samples: int = 1, audit: AuditCampaign | None = None) -> JudgingRound:
+        (started,) = start_model_audit(plan_model_audit(audit or self.audit, model, samples), by=None)
         for pk in started.judgings.values_list("pk", flat=True):
             work_on(pk)
         return started
+
+
+def questions_in(body: dict[str, Any]) -> tuple[str, str]:
+    """Kind, and text of the only question that a judge is asked."""
+    asked = next(message["content"] for message in body["messages"] if message["role"] == "user")
+    ((index, text),) = re.findall(r'<(?:requirement|criterion) index="(\d+)">(.*?)</', asked)
+    assert index == "1"
+    return kind_of(body), text
 
 
 @pytest.fixture
@@ -121,11 +141,83 @@ def test_command_tells_the_cost_before_and_starts_nothing_then(desk: Desk):
     assert not Judging.objects.filter(purpose="audit").exists()
 
 
-def test_only_audits_of_sessions_are_open_to_models(desk: Desk):
-    single = open_audit(desk.pilot, by=None, overlap=1)
+def test_of_single_decisions_a_model_is_asked_the_drawn_ones_alone(desk: Desk):
+    record_judgment(
+        desk.audit.packets.get(), auditor=desk.auditor, answer="answered", number=1,
+        answers=desk.audit.packets.get().sealed["answers"],
+    )  # fmt: skip
+    drawn = desk.draw_decisions()
+    model = desk.model_of(desk.other)
+    before = read_scores(desk.pilot)
 
-    with pytest.raises(RejudgingError, match="whole sessions"):
-        plan_model_audit(AuditCampaign.objects.get(pk=single.pk), desk.judge)
+    started = desk.let_audit(model, samples=3, audit=drawn)
+
+    assert Counter(map(questions_in, desk.other.bodies)) == {
+        (packet.kind, packet.content["subject"]): 3 for packet in drawn.packets.all()
+    }
+    assert started.judgings.filter(state="finished", purpose="audit").count() == started.judgings.count()
+    _, row = summarize([drawn]).sources
+    judge_says_no = sum(not packet.sealed["decision"] for packet in drawn.packets.all())
+    assert (row.checklist.rate.n + row.intents.rate.n, row.open) == (2, 0)
+    assert row.checklist.rate.count + row.intents.rate.count == judge_says_no
+    assert row.model is not None and float(row.model.cost) == float(row.model.estimate) == 6
+    people = drawn.packets.order_by("position")[0]
+    record_judgment(people, auditor=desk.auditor, answer="no", number=1)
+    assert [sum(axis.rate.n for axis in (row.checklist, row.intents)) for row in summarize([drawn]).sources] == [1, 1]
+    benchmark = desk.pilot.benchmark
+    assert [found.number for found, _ in judge_records(benchmark, regression_cases(benchmark))] == [1]
+    assert read_scores(desk.pilot) == before
+    with pytest.raises(ScoringChoiceError, match="never scores"):
+        choose_scoring(desk.pilot, started, by=None)
+
+
+def test_page_api_and_command_estimate_the_drawn_decisions_alone_and_count_what_the_record_knows(desk: Desk):
+    drawn, model = desk.draw_decisions(), desk.model_of(desk.other)
+    owner = make_person(desk.pilot.benchmark, "owner")
+    client = client_of(owner)
+
+    def calls() -> tuple[int, int, str]:
+        out = StringIO()
+        options = ["--campaign", str(drawn.pk), "--model", model.name, "--samples", "2", "--estimate", "--json"]
+        call_command("audit_model", *options, stdout=out)
+        asked = {"model": model.name, "samples": 2, "estimate": True}
+        answer = client.post(f"/api/audits/{drawn.pk}/model/", asked, content_type="application/json").json()
+        page = client.get(f"/audits/{drawn.pk}/model/?model={model.pk}&samples=2").content.decode()
+        return json.loads(out.getvalue())["calls"], answer["calls"], " ".join(page.split())
+
+    command, api, page = calls()
+    assert (command, api) == (4, 4)
+    assert "for about 4 calls" in page and "By what the same 2 decisions took" in page
+    desk.let_audit(model, samples=1, audit=drawn)
+    assert calls()[:2] == (2, 2)
+
+
+def test_model_is_asked_control_items_as_people_are_and_nothing_tells_it_which_these_are(desk: Desk):
+    foreign = "Seventeen zebras crossed every frozen mountain."
+    a_task(a_persona(desk.pilot.benchmark, "zookeeper"), user_id="zookeeper").checklist.update(criterion=foreign)
+    planner = make_person(desk.pilot.benchmark, "owner")
+    sampled = set(desk.draw_decisions().packets.values_list("source", flat=True))
+    items = [draw_gold_item(desk.pilot, "decision", by=planner) for _ in range(3)]
+    (known,) = (item for item in items if item.source not in sampled)
+    type_answers(known, {"": "no"}, by=planner)
+    drawn = desk.draw_decisions(gold=30, planted=30)
+    assert sorted(drawn.packets.values_list("control", flat=True)) == ["", "", "gold", "planted"]
+
+    desk.let_audit(desk.model_of(desk.other), audit=drawn)
+
+    assert {subject for _, subject in map(questions_in, desk.other.bodies)} == {
+        packet.content["subject"] for packet in drawn.packets.all()
+    }
+    (_, model) = campaign_figures(drawn)["table6"]
+    assert model["checklist"]["n"] + model["intents"]["n"] == 2
+    assert (model["model"]["gold_right"], model["model"]["planted_missed"]) == (None, None)
+    close_campaign(drawn, by=planner)
+    drawn.refresh_from_db()
+    (_, model) = campaign_figures(drawn)["table6"]
+    rates = [(model["model"][name]["count"], model["model"][name]["n"]) for name in ("gold_right", "planted_missed")]
+    assert rates == [(0, 1), (1, 1)]
+    page = client_of(planner).get(f"/audits/{drawn.pk}/").content.decode()
+    assert "of the planted" in page
 
 
 def test_page_tells_the_cost_and_starts_the_audit(desk: Desk):
