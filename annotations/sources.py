@@ -57,5 +57,5 @@ def whole_session(packet: Packet) -> list[EvidencePart]:
 
 
 def model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor]:
-    read: Callable[[AuditCampaign], list[ModelAuditor]] = import_string(settings.MODEL_AUDITORS)
-    return [auditor for campaign in campaigns for auditor in read(campaign)]
+    read: Callable[[Sequence[AuditCampaign]], list[ModelAuditor]] = import_string(settings.MODEL_AUDITORS)
+    return read(campaigns)

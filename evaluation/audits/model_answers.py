@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from django.db.models import Sum
@@ -21,17 +21,14 @@ from evaluation.models.judgings import Purpose
 from studio.domain.task import TaskSpec
 
 
-def rounds_of(campaign: AuditCampaign) -> Iterable[JudgingRound]:
-    rows = JudgingRound.objects.filter(purpose=Purpose.AUDIT, source=audit_name(campaign))
-    return rows.select_related("pilot").order_by("pk")
-
-
-def read_model_auditors(campaign: AuditCampaign) -> list[ModelAuditor]:
-    """One for each model: its rounds over the audit's pilots together."""
-    by_model: dict[str, list[JudgingRound]] = defaultdict(list)
-    for row in rounds_of(campaign):
-        by_model[str(row.judge.get("name", ""))].append(row)
-    return [_read(campaign, name, rounds) for name, rounds in by_model.items()]
+def read_model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor]:
+    """One for each model of an audit: its rounds over the audit's pilots together."""
+    names = {audit_name(campaign): campaign for campaign in campaigns}
+    rows = JudgingRound.objects.filter(purpose=Purpose.AUDIT, source__in=names)
+    by_model: dict[tuple[str, str], list[JudgingRound]] = defaultdict(list)
+    for row in rows.select_related("pilot").order_by("pk"):
+        by_model[row.source, str(row.judge.get("name", ""))].append(row)
+    return [_read(names[source], name, rounds) for (source, name), rounds in by_model.items()]
 
 
 def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound]) -> ModelAuditor:
