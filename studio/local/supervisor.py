@@ -78,7 +78,7 @@ class Supervisor:
         self.processes.append(process)
         process.start(self.environment)
 
-    def wait_until(self, ready: Callable[[], bool], name: str, *, seconds: float = 60.0) -> None:
+    def wait_until(self, ready: Callable[[], bool], name: str, *, seconds: float = 120.0) -> None:
         deadline = time.monotonic() + seconds
         while not ready():
             self.restart_ended()
