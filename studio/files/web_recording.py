@@ -3,6 +3,7 @@ it, and only from public addresses, redirects too."""
 
 from __future__ import annotations
 
+import codecs
 import re
 import time
 import zlib
@@ -16,6 +17,7 @@ import httpcore2
 from django.conf import settings
 from django.utils import timezone
 
+from studio.domain.storable import storable
 from studio.domain.web_pages import MAX_CHARACTERS, WebPage
 from studio.files.hosts import InternalAddressError, allowed_addresses
 from studio.files.web_text import text_of_html
@@ -33,6 +35,8 @@ HEADERS = {
     "Connection": "close",
 }
 HTML = ("text/html", "application/xhtml+xml")
+_NOT_OF_PAGES = ("idna", "punycode")
+"""Of names in addresses: decoding takes time that grows with the square."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 _NOT_IN_URLS = re.compile(r"[^\x21-\x7e]|[\\<>\"{}^`|]")
 
@@ -160,18 +164,21 @@ def _page_of(answer: _Answer) -> WebPage:
     if not text:
         raise RecordingError("The page holds no text without its scripts. Open it in a browser and paste its text.")
     today = timezone.localdate().isoformat()
-    return WebPage(answer.address, title[:500] or answer.address, today, text[:MAX_CHARACTERS].replace("\0", ""))
+    return WebPage(answer.address, title[:500] or answer.address, today, text[:MAX_CHARACTERS])
 
 
 def _decoded(body: bytes, parameters: str, *, html: bool) -> str:
+    """Whatever the site calls its encoding."""
     named = re.search(r"charset\s*=\s*[\"']?([\w-]+)", parameters, re.IGNORECASE)
     if named is None and html:
         head = body[:4096].decode("latin-1")
         named = re.search(r"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]+)", head, re.IGNORECASE)
     try:
-        return body.decode(named[1] if named else "utf-8", "replace")
+        encoding = codecs.lookup(named[1] if named else "utf-8").name
+        text = body.decode("utf-8" if encoding in _NOT_OF_PAGES else encoding, "replace")
     except (LookupError, ValueError):
-        return body.decode("utf-8", "replace")
+        text = body.decode("utf-8", "replace")
+    return str(storable(text.replace("\0", "")))
 
 
 class _PublicBackend(httpcore2.SyncBackend):

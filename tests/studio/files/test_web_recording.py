@@ -41,6 +41,8 @@ class Site(BaseHTTPRequestHandler):
         "/pdf": (200, {"Content-Type": "application/pdf"}, b"%PDF"),
         "/empty": (200, {"Content-Type": "text/html"}, b"<script>1</script>"),
         "/gone": (410, {}, b""),
+        "/halves": (200, {"Content-Type": "text/plain; charset=unicode_escape"}, b"a\\ud800\\0b"),
+        "/names": (200, {"Content-Type": "text/plain; charset=punycode"}, b"-" + b"a" * 200_000),
     }
 
     def do_GET(self) -> None:
@@ -139,6 +141,11 @@ def test_what_is_no_web_address_is_refused_before_any_connection(address: str, m
 
     with pytest.raises(RecordingError, match=message):
         record_page(address)
+
+
+@pytest.mark.parametrize(("path", "text"), [("/halves", "a?b"), ("/names", "-" + "a" * 200_000)])
+def test_whatever_a_site_calls_its_encoding_its_text_can_be_stored_soon(site: str, path: str, text: str):
+    assert record_page(site + path).text == text
 
 
 def test_slow_site_is_given_up(site: str, monkeypatch: pytest.MonkeyPatch):
