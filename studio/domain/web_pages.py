@@ -13,10 +13,14 @@ from itertools import count
 
 import yaml
 
+from studio.domain.storable import storable
+
 FOLDER = "web"
 ENDINGS = (".md", ".txt")
 MAX_PAGES = 500
 MAX_CHARACTERS = 400_000
+MAX_FACTS = 20_000
+"""Characters between the dashes."""
 TOOLS = ("web_search", "web_fetch")
 NO_PAGES = "This persona has no web pages."
 EXAMPLE = """\
@@ -62,15 +66,17 @@ def read_web_page(content: bytes) -> WebPage:
     if match is None:
         raise WebPageError("Begin with a line of three dashes, the address, and another such line.")
     try:
-        facts = yaml.safe_load(match[1])
+        facts = _read_facts(match[1])
     except (yaml.YAMLError, ValueError, RecursionError):  # a date that is none is a ValueError
         raise WebPageError("What stands between the dashes is not YAML.") from None
     if not isinstance(facts, dict) or not str(facts.get("address") or "").strip():
         raise WebPageError("Between the dashes, write address: and the page's address.")
     if unknown := [str(name) for name in facts if name not in _KNOWN]:
         raise WebPageError(f"Between the dashes, {unknown[0]} means nothing; there are {', '.join(_KNOWN)}.")
+    if odd := next((name for name in ("address", "title", "date") if isinstance(facts.get(name), dict | list)), None):
+        raise WebPageError(f"Between the dashes, write {odd} as one line of text.")
     tasks = facts.get("tasks") or []
-    if not isinstance(tasks, list):
+    if not isinstance(tasks, list) or any(isinstance(task, dict | list) for task in tasks):
         raise WebPageError("Write tasks as a list, such as [task_1, task_2], or leave it out.")
     address = str(facts["address"]).strip()
     page = WebPage(
@@ -98,8 +104,9 @@ def write_web_page(page: WebPage) -> bytes:
 
 def page_problems(page: WebPage) -> Iterator[tuple[str, str]]:
     """Field, and what is wrong with it."""
-    for field, part in (("address", page.address), ("title", page.title), ("date", page.date), ("text", page.text)):
-        if "\0" in part or not _is_text(part):
+    facts = (("address", page.address), ("title", page.title), ("date", page.date), ("text", page.text))
+    for field, part in (*facts, *(("tasks", task) for task in page.tasks)):
+        if storable(part) != part:
             yield field, "This holds a character that no text has."
     if not re.match(r"https?://[^\s/]+", page.address):
         yield "address", "The address must begin with https:// or http://."
@@ -119,9 +126,11 @@ def file_name_for(page: WebPage, taken: Collection[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _is_text(part: str) -> bool:
-    """YAML can spell halves of characters."""
-    return not any(0xD800 <= ord(character) <= 0xDFFF for character in part)
+def _read_facts(text: str) -> object:
+    """Raises YAMLError, ValueError and RecursionError. Aliases could multiply a few characters beyond all bounds."""
+    if len(text) > MAX_FACTS or any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+        raise ValueError("too much")
+    return yaml.safe_load(text)
 
 
 def same_address(address: str) -> str:
