@@ -122,7 +122,7 @@ def load_state(app: str, content: bytes) -> AppState:
 
 def _read(app: str, content: bytes) -> AppState:
     try:
-        data = from_json(content)
+        data = from_json(content, allow_inf_nan=False)
     except ValueError as error:
         raise AppDataError(f"{app}: this is not JSON ({error}).") from None
     if not isinstance(data, dict):

@@ -75,6 +75,8 @@ class AppState:
     def load(self, data: Mapping[str, Any]) -> None:
         """Raises AppDataError."""
         last = data.get(LAST, {})
+        if not isinstance(last, Mapping) or not all(isinstance(number, int) for number in last.values()):
+            raise AppDataError(f"{self.app}, {LAST}: this must be an object with a whole number for each table.")
         for name in data:
             if name not in self.tables and name != LAST:
                 known = ", ".join(table for table in self.tables if table != "tokens")
@@ -83,7 +85,7 @@ class AppState:
             rows = data.get(name, [])
             if not isinstance(rows, list):
                 raise AppDataError(f"{self.app}, {name}: this must be a list of records.")
-            table.load(rows, int(last.get(name, 0)), self.app)
+            table.load(rows, last.get(name, 0), self.app)
         self._touched.clear()
         self._json = None
 

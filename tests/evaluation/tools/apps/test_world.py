@@ -226,6 +226,9 @@ def test_differences_are_told_in_words(world: World):
         (b"{", "simple_note: this is not JSON"),
         (b'{"pages": []}', "simple_note: there is no table “pages”. There are accounts, notes."),
         (b'{"notes": {}}', "simple_note, notes: this must be a list of records."),
+        (b'{"last_numbers": []}', "simple_note, last_numbers: this must be an object with a whole number"),
+        (b'{"last_numbers": {"notes": "x"}}', "simple_note, last_numbers: this must be an object with a whole number"),
+        (b'{"notes": [{"note_id": NaN}]}', "simple_note: this is not JSON"),
         (b'{"notes": [{"owner": "a"}]}', "simple_note, notes, record 1 title: Field required."),
         (
             b'{"notes": [{"note_id": 1, "owner": "a", "title": "A"}, {"note_id": 1, "owner": "a", "title": "B"}]}',
