@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,8 +10,9 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from evaluation.agents.person import Tool
+from studio.domain.storable import read_json
 
-Kind = Literal["line", "text", "secret", "number", "amount", "flag", "choice", "list", "json"]
+Kind = Literal["line", "text", "number", "amount", "flag", "choice", "list", "json"]
 LONG = 1_000
 """Characters from which a text gets more than a line."""
 LONG_NAMES = frozenset({"body", "content", "message", "text", "description", "comment"})
@@ -85,8 +86,6 @@ def _kind(name: str, shape: Mapping[str, Any]) -> Kind:
         return found
     if shape.get("type") != "string":
         return "json"
-    if name == "password":
-        return "secret"
     return "text" if name in LONG_NAMES or shape.get("maxLength", 0) > LONG else "line"
 
 
@@ -103,14 +102,17 @@ def _read(field: ToolField, text: str) -> Any:
             return [part.strip() for part in words.split(",") if part.strip()]
         case "json":
             try:
-                return json.loads(words)
-            except (ValueError, RecursionError):
+                return read_json(words)
+            except ValueError:
                 raise ValueError('Write this as JSON, such as {"name": 1}.') from None
     return text if field.kind == "text" else words
 
 
 def _number(words: str, kind: type[int] | type[float], message: str) -> int | float:
     try:
-        return kind(words)
-    except (ValueError, OverflowError):
+        number = kind(words)
+    except ValueError:
         raise ValueError(message) from None
+    if not math.isfinite(number):
+        raise ValueError(message)
+    return number

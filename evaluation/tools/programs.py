@@ -14,6 +14,7 @@ from evaluation.sandbox.packages import NANOBOT, built_packages
 from evaluation.sandbox.shell import Outside, run_shell
 from evaluation.tools.mcp.program_sockets import ENV, Ask, Call, ProgramSockets
 from evaluation.tools.shell import SESSION_SECONDS, Shell, carry_back, entries_of
+from studio.domain.storable import read_json
 from studio.domain.tool_names import bare_tool_name
 
 MAX_ANSWER = 1_000_000
@@ -66,8 +67,8 @@ def run_program(
         raise ProgramError(outcome.explain(limits))
     lines = outcome.stdout.decode("utf-8", "replace").strip().splitlines()
     try:
-        answer = json.loads(lines[-1][:MAX_ANSWER])
-    except (IndexError, ValueError, RecursionError):
+        answer = read_json(lines[-1][:MAX_ANSWER])
+    except (IndexError, ValueError):
         answer = None
     if not isinstance(answer, dict):
         raise ProgramError("Its last line of output is no JSON object.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from evaluation.tools.general import Surroundings, general_tools
 from evaluation.tools.journal import Journal, NoJournal, Run
 from evaluation.tools.tool import Tool, ToolError, ToolOutcome, truncate
 from evaluation.tools.workspace import Workspace
+from studio.domain.storable import read_json
 
 UNSURE = (
     "Error: this call was interrupted. Whether it did anything is unknown: look at how things are before you make it "
@@ -141,8 +141,8 @@ def _parse(arguments: str) -> Mapping[str, Any]:
     if not arguments.strip():
         return {}
     try:
-        parsed = json.loads(arguments)
-    except (ValueError, RecursionError) as error:
+        parsed = read_json(arguments)
+    except ValueError as error:
         raise ToolError(f"The arguments are not JSON ({error}). Write one JSON object.") from None
     if not isinstance(parsed, dict):
         raise ToolError("The arguments are not a JSON object.")

@@ -1,8 +1,9 @@
-"""Sanitizes external text for PostgreSQL."""
+"""External text and JSON, so that PostgreSQL can store them."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,23 @@ def storable(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [storable(item) for item in value]
     return value
+
+
+def read_json(text: str | bytes) -> Any:
+    """Raises ValueError, also for what Python accepts and JSON does not: NaN, Infinity and numbers too large."""
+    try:
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not a valid number there")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if math.isfinite(number) else _refuse(digits[:20])
 
 
 def _is_storable(value: Any) -> bool:

@@ -16,6 +16,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
 
+from studio.domain.storable import read_json, storable
+
 FOLDER = "mcp"
 PREFIX = "mcp_"
 MAX_SERVERS = 10
@@ -128,11 +130,13 @@ def server_name(path: str) -> str | None:
 def read_tool_server(name: str, content: bytes) -> ToolServer:
     """Raises ToolServerError."""
     try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
+        data = read_json(content)
+    except ValueError:
         raise ToolServerError("This is not JSON.") from None
     if not isinstance(data, dict):
         raise ToolServerError("This must be a JSON object.")
+    if storable(data) != data:
+        raise ToolServerError("This holds a character that no text has.")
     if unknown := [str(key) for key in data if key not in _KNOWN]:
         raise ToolServerError(f"{unknown[0]} means nothing here; there are {', '.join(_KNOWN)}.")
     server = ToolServer(

@@ -15,6 +15,7 @@ from typing import Any
 from django.http import QueryDict
 
 from studio.domain.base import JsonDict
+from studio.domain.storable import read_json
 
 NEW = "new"
 MAPPING = ("name", "value", "kind")
@@ -100,18 +101,6 @@ def mapping_rows(mapping: Mapping[str, Any], prefix: str = "k") -> list[dict[str
             kind, text = "json", json.dumps(value, ensure_ascii=False, indent=2)
         rows.append({"key": f"{prefix}{number}", "name": name, "value": text, "kind": kind})
     return rows
-
-
-def read_json(text: str) -> Any:
-    """Raises ValueError, also for NaN and Infinity, which Python accepts and JSON does not."""
-
-    def refuse(constant: str) -> Any:
-        raise ValueError(f"{constant} is not a valid number there")
-
-    try:
-        return json.loads(text, parse_constant=refuse)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
 
 
 def _is_line(value: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from studio.domain.app_data import record_kinds
 from studio.domain.app_rules import bare
+from studio.domain.storable import read_json
 
 ON_RECORDS = ("record_exists", "record_gone")
 _LINE = re.compile(r"\s*(?P<name>[^\s=:]+)\s*(?P<how>=|:|\bis\b|\bcontains\b)\s*(?P<value>.*?)\s*")
@@ -46,8 +47,8 @@ def read_values(text: str) -> tuple[dict[str, Any], dict[str, str]]:
     Raises ValuesError."""
     if text.lstrip().startswith("{"):
         try:
-            values = json.loads(text)
-        except (ValueError, RecursionError):
+            values = read_json(text)
+        except ValueError:
             values = None
         if not isinstance(values, dict):
             raise ValuesError("Write “name = value” or “name contains text”, one to a line.")
@@ -91,8 +92,8 @@ def check_fields(names: Iterable[str], app: str, table: str) -> None:
 def _read_value(text: str) -> Any:
     """Numbers, true and false, lists and quoted texts are read as JSON; everything else is the text itself."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = read_json(text)
+    except ValueError:
         return text
     return value if json.dumps(value, ensure_ascii=False) == text else text
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw
+from studio.domain.storable import read_json, storable
 
 YES, NO = ("yes", "true", "1", "x", "y"), ("no", "false", "0", "n")
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.0+)?")
@@ -35,8 +36,10 @@ def read_cell(field: AppField, text: str) -> Any:
             raise CellError("Write yes or no.")
         return words.casefold() in YES
     if field.shape == "json":
-        return _json(words)
-    parts = _json(words) if words.startswith("[") else [part.strip() for part in words.split(",") if part.strip()]
+        return _stored(_json(words))
+    parts = (
+        _stored(_json(words)) if words.startswith("[") else [part.strip() for part in words.split(",") if part.strip()]
+    )
     if field.shape == "texts":
         return [str(part) for part in parts]
     return [_listed_number(part) for part in parts]
@@ -134,11 +137,15 @@ def _is_number(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _json(words: str) -> Any:
-    def refuse(constant: str) -> Any:
-        raise ValueError(constant)
+def _stored(value: Any) -> Any:
+    """Raises CellError for what no file could hold."""
+    if storable(value) != value:
+        raise CellError("This holds a character that no text has.")
+    return value
 
+
+def _json(words: str) -> Any:
     try:
-        return json.loads(words, parse_constant=refuse)
-    except (ValueError, RecursionError):
+        return read_json(words)
+    except ValueError:
         raise CellError("This is not JSON. The other records or the example show what stands here.") from None

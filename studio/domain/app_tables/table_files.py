@@ -12,6 +12,7 @@ from typing import Any
 
 from studio.domain.app_tables.cells import Record, read_record, write_cell
 from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
+from studio.domain.storable import read_json, storable
 
 MAX_BYTES = 5_000_000
 MAX_RECORDS = 10_000
@@ -43,10 +44,7 @@ def read_table_file(table: DeclaredTable, content: bytes) -> TableFile:
         raise TableFileError("This is empty.")
     read = _read_json if text.lstrip()[0] in "[{" else _read_csv
     found = read(table, text)
-    found = replace(found, flaws=(*found.flaws, *_keys(table, found.records)))
-    if len(found.records) > MAX_RECORDS:
-        raise TableFileError(f"This has {len(found.records):,} records; a table has at most {MAX_RECORDS:,}.")
-    return found
+    return replace(found, flaws=(*found.flaws, *_keys(table, found.records)))
 
 
 def write_csv(table: DeclaredTable, records: Iterable[Mapping[str, Any]]) -> str:
@@ -66,6 +64,12 @@ def write_csv(table: DeclaredTable, records: Iterable[Mapping[str, Any]]) -> str
 
 def write_json(records: Sequence[Mapping[str, Any]]) -> str:
     return json.dumps(list(records), ensure_ascii=False, indent=2) + "\n"
+
+
+def _require_room(records: int) -> None:
+    """Raises TableFileError."""
+    if records > MAX_RECORDS:
+        raise TableFileError(f"This has more records than a table can hold: at most {MAX_RECORDS:,}.")
 
 
 def _guarded(cell: str, *, text: bool) -> str:
@@ -89,13 +93,14 @@ def _decode(content: bytes) -> str:
 
 def _read_json(table: DeclaredTable, text: str) -> TableFile:
     try:
-        data = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
+        data = read_json(text)
+    except ValueError as error:
         raise TableFileError(f"This is not JSON: {error}.") from None
     if isinstance(data, dict):
         if not isinstance(data.get(table.name), list):
             raise TableFileError(f"Write a list of records, or an object with the list “{table.name}”.")
         data = data[table.name]
+    _require_room(len(data))
     known = {field.name for field in table.fields}
     records: list[Record] = []
     flaws: list[RecordFlaw] = []
@@ -103,6 +108,9 @@ def _read_json(table: DeclaredTable, text: str) -> TableFile:
         if not isinstance(record, dict):
             flaws.append(RecordFlaw(table.name, row, "", "This must be an object with the record’s fields."))
             continue
+        if (text := storable(record)) != record:
+            flaws.append(RecordFlaw(table.name, row, "", "This holds a character that no text has."))
+            record = text
         flaws += [
             RecordFlaw(table.name, row, name[:80], f"A {table.noun} has no such field.")
             for name in record
@@ -128,10 +136,6 @@ def _keys(table: DeclaredTable, records: Sequence[Record]) -> Iterator[RecordFla
             )
 
 
-def _no_constant(constant: str) -> Any:
-    raise ValueError(f"{constant} is not a number there")
-
-
 def _read_csv(table: DeclaredTable, text: str) -> TableFile:
     delimiter = _delimiter(table, text)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -150,6 +154,7 @@ def _read_csv(table: DeclaredTable, text: str) -> TableFile:
                 message = f"This has {len(values)} values; the first line names {len(columns)} columns."
                 flaws.append(RecordFlaw(table.name, row, "", message))
             cells = dict(zip(columns, map(_unguarded, values), strict=False))
+            _require_room(row)
             record, wrong = read_record(table, cells, row)
             records.append(record)
             flaws += wrong

@@ -23,6 +23,7 @@ def toolbox(tmp_path_factory: pytest.TempPathFactory) -> Toolbox:
             "There are: read_file, write_file, edit_file, list_dir, glob, grep, notebook_edit, cron.",
         ),
         ("read_file", "{path: x", "Error: The arguments are not JSON"),
+        ("read_file", '{"path": "a", "offset": NaN}', "Error: The arguments are not JSON (NaN is not a valid number"),
         ("read_file", "[]", "Error: The arguments are not a JSON object."),
         ("read_file", "", "Error: read_file cannot be called like this: path: Field required."),
         ("read_file", '{"path": "a", "page": 2}', "page: Extra inputs are not permitted"),

@@ -74,7 +74,9 @@ def test_files_of_any_make_are_read(content: bytes, kind: str):
         (b"title\n" + b"x" * 200_000, "cannot be read as CSV"),
         (b"x" * (MAX_BYTES + 1), "at most 5,000,000"),
         (b"[" * 100_000, "This is not JSON"),
-        (b'[{"price": NaN}]', "NaN is not a number there"),
+        (b'[{"price": NaN}]', "NaN is not a valid number there"),
+        (b'[{"price": 1e999}]', "1e999 is not a valid number there"),
+        (b"[" + b"{}," * 10_000 + b"{}]", "at most 10,000"),
         (b'{"emails": []}', "with the list “notes”"),
         (b"title\n" + b"a\n" * 10_001, "at most 10,000"),
     ],
@@ -97,6 +99,10 @@ def test_flaws_name_row_and_column():
         "Row 3, price: Write a number, such as 12.50.",
         "Row 4, note_id: Row 3 has 4 too; each note has its own.",
     ]
+    assert [str(flaw) for flaw in read_table_file(NOTES, b'[{"note_id": 1, "title": "\\ud800"}]').flaws] == [
+        "Row 1: This holds a character that no text has."
+    ]
+    assert read_record(NOTES, {"note_id": "1", "title": "a", "more": '"\\ud800"'}, 1)[1]
     odd = json.dumps([1, {"title": "a", "colour": "red"}, {"note_id": [1]}]).encode()
     assert [str(flaw) for flaw in read_table_file(NOTES, odd).flaws] == [
         "Row 1: This must be an object with the record’s fields.",

@@ -38,6 +38,14 @@ def test_tools_changed_by_hand_do_not_have_the_hash():
         read_tool_server("weather", json.dumps(data).encode())
 
 
+@pytest.mark.parametrize(
+    "place", ['"command": ["\\ud800"]', '"tools": [{"name": "a", "parameters": {"b": "\\u0000"}}]']
+)
+def test_file_with_what_no_text_has_is_refused(place: str):
+    with pytest.raises(ToolServerError, match="a character that no text has"):
+        read_tool_server("weather", b"{%s}" % place.encode())
+
+
 def test_order_of_tools_does_not_change_their_hash():
     other = replace(FORECAST, name="other")
 

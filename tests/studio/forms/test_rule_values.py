@@ -18,6 +18,7 @@ from studio.forms.rule_values import ValuesError, read_values, write_values
         ('number = "0041"\nnumber2 = 0041', {"number": "0041", "number2": "0041"}, {}),
         ('labels = ["a", "b"]', {"labels": ["a", "b"]}, {}),
         ("title = a = b", {"title": "a = b"}, {}),
+        ("rate = NaN", {"rate": "NaN"}, {}),
         ('{"path": "plan.md"}', {"path": "plan.md"}, {}),
     ],
 )
@@ -37,6 +38,7 @@ def test_any_value_is_read_back_as_it_was(value: Any):
         ("title", "Line 1: write “name = value” or “name contains text”."),
         ("a = 1\nb =", "Line 2: write “name = value” or “name contains text”."),
         ("a = 1\na = 2", "Line 2: a stands here twice."),
+        ('{"rate": NaN}', "Write “name = value” or “name contains text”, one to a line."),
         ("{", "Write “name = value” or “name contains text”, one to a line."),
     ],
 )
