@@ -269,7 +269,7 @@ class CallRecorder:
 
     def record(self, call: Call) -> None:
         self._record.store(
-            storable(call.request),
+            call.request if call.storable else storable(call.request),
             None if call.response is None else storable(call.response),
             **self._judging,
             purpose=self._purpose,

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from evaluation.llm.endpoint import Endpoint
-from evaluation.llm.rates import Rates, read_rates
+from evaluation.llm.rates import NOTHING, Rates, read_rates
 from evaluation.llm.shares import Share, SharedLimits, shared_limits
 
 logger = logging.getLogger(__name__)
@@ -71,6 +71,8 @@ class Queue:
     def observe(self, status: int, headers: Mapping[str, str]) -> None:
         """Learn the endpoint's rates from its answer."""
         rates = read_rates(status, headers)
+        if rates is NOTHING:
+            return
         with self._lock:
             self._rates = self._rates.merge(rates)
             if self._shared is None:

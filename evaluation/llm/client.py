@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from evaluation.llm.errors import (
     UnreadableAnswerError,
     UnusableJsonError,
 )
+from evaluation.llm.rendering import Rendered, Renderer
 from evaluation.llm.retry import RetryPolicy, Timing
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted.answers import FINGERPRINT
@@ -50,6 +49,8 @@ class Call:
     milliseconds: int
     """Including all attempts and pauses."""
     attempts: int
+    storable: bool
+    """Whether PostgreSQL certainly takes every text of the request."""
 
     @property
     def is_scripted(self) -> bool:
@@ -91,6 +92,7 @@ class ModelClient:
         self.timing = timing or Timing()
         self.group = group
         """Of calls that wait in one line for an endpoint's limits; groups take turns."""
+        self._renderer = Renderer()
 
     def complete(
         self,
@@ -107,14 +109,14 @@ class ModelClient:
         BudgetExceededError.
         """
         body = self._body(messages, tools, response_format, params)
-        digest = request_hash(self.endpoint, body, sequence)
+        rendered = self._renderer.render(self.endpoint.base_url, body, sequence)
         self.budget.check()
-        stored = self.recorder.lookup(digest) if self.recorder else None
+        stored = self.recorder.lookup(rendered.digest) if self.recorder else None
         if stored is not None:
-            completion = self._read(stored, digest, replayed=True)
+            completion = self._read(stored, rendered.digest, replayed=True)
             self.budget.spend(completion.tokens, completion.cost)
             return completion
-        return self._ask(body, digest)
+        return self._ask(rendered)
 
     def ask_json(
         self,
@@ -193,7 +195,7 @@ class ModelClient:
             body["response_format"] = response_format
         return body
 
-    def _ask(self, body: dict[str, Any], digest: str) -> Completion:
+    def _ask(self, rendered: Rendered) -> Completion:
         # Importing the openai client takes half of the time a process needs to start; most never ask a model.
         from evaluation.llm.transport import send_request
 
@@ -206,19 +208,19 @@ class ModelClient:
             response: Mapping[str, Any] | None = None
             try:
                 check = self.recorder.check if self.recorder else _no_check
-                response = send_request(self.endpoint, body, self.group, check)
-                completion = self._read(response, digest, replayed=False)
+                response = send_request(self.endpoint, rendered.content, self.group, check)
+                completion = self._read(response, rendered.digest, replayed=False)
             except EndpointError as error:
                 failure = error
             else:
                 break
             pause = self.retry_policy.pause(failure, attempt, self.timing.now() - started, self.timing.chance())
             if pause is None:
-                self._record(body, digest, None, str(failure), None, started, attempt)
+                self._record(rendered, None, str(failure), None, started, attempt)
                 raise failure
             self.timing.sleep(pause)
         self.budget.spend(completion.tokens, completion.cost)
-        self._record(body, digest, response, "", completion, started, attempt)
+        self._record(rendered, response, "", completion, started, attempt)
         return completion
 
     def _read(self, response: Mapping[str, Any], digest: str, *, replayed: bool) -> Completion:
@@ -231,8 +233,7 @@ class ModelClient:
 
     def _record(
         self,
-        body: Mapping[str, Any],
-        digest: str,
+        rendered: Rendered,
         response: Mapping[str, Any] | None,
         error: str,
         completion: Completion | None,
@@ -244,30 +245,21 @@ class ModelClient:
         self.recorder.record(
             Call(
                 endpoint=self.endpoint,
-                request_hash=digest,
-                request=body,
+                request_hash=rendered.digest,
+                request=rendered.request,
                 response=response,
                 error=error,
                 tokens=completion.tokens if completion else Tokens(),
                 cost=completion.cost if completion else Decimal(0),
                 milliseconds=round((self.timing.now() - started) * 1000),
                 attempts=attempts,
+                storable=rendered.storable,
             )
         )
 
 
 def _no_check() -> None:
     pass
-
-
-def request_hash(endpoint: Endpoint, body: Mapping[str, Any], sequence: int) -> str:
-    """Identifies what was asked of which model: by address, body and ``sequence``, which distinguishes repetitions.
-
-    Not by the endpoint's name: a renamed one, or another of the same model, is answered from the same record.
-    """
-    identity = [endpoint.base_url, sequence, body]
-    text = json.dumps(identity, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _response_format(mode: str, name: str, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:

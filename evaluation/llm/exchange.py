@@ -43,7 +43,7 @@ def encode(
     if "messages" in request:
         document |= _encode_messages(request["messages"], likeness)
     body = _without_messages(request)
-    if likeness is None or not _same_body(body, _without_messages(likeness.request)):
+    if likeness is None or not _is_same(body, _without_messages(likeness.request)):
         document["body"] = body
     if response is not None:
         document["answer"] = response
@@ -112,7 +112,7 @@ def _encode_message(message: Json, before: Json | None, answered: Exchange | Non
         if start + end >= SHARED:
             return [start, end, content[start : len(content) - end], {**message, "content": None}]
     if answered is not None and (answer := _answer_message(answered)) is not None:
-        same = [key for key, value in message.items() if key in answer and _text(value) == _text(answer[key])]
+        same = [key for key, value in message.items() if key in answer and _is_same(value, answer[key])]
         if same:
             return [same, {key: None if key in same else value for key, value in message.items()}]
     return message
@@ -141,7 +141,7 @@ def _answer_message(exchange: Exchange) -> Json | None:
 def _count_same(messages: Sequence[Json], before: Sequence[Json]) -> int:
     count = 0
     for message, earlier in zip(messages, before, strict=False):
-        if message is not earlier and (message != earlier or _text(message) != _text(earlier)):
+        if not _is_same(message, earlier):
             break
         count += 1
     return count
@@ -169,17 +169,20 @@ def _without_messages(request: Json) -> dict[str, Any]:
     return {key: None if key == "messages" else value for key, value in request.items()}
 
 
-def _same_body(body: Json, before: Json) -> bool:
-    """To the byte. The tools of one agent are the very same objects from call to call and need no comparison."""
-    return list(body) == list(before) and all(_same(value, before[key]) for key, value in body.items())
-
-
-def _same(value: Any, other: Any) -> bool:
+def _is_same(value: Any, other: Any) -> bool:
+    """Whether they are the same as JSON, to the byte."""
     if value is other:
         return True
-    if isinstance(value, list) and isinstance(other, list) and len(value) == len(other):
-        return all(one is two or _text(one) == _text(two) for one, two in zip(value, other, strict=True))
-    return _text(value) == _text(other)
+    if isinstance(value, dict) and isinstance(other, dict):
+        return len(value) == len(other) and all(
+            key == name and _is_same(one, two)
+            for (key, one), (name, two) in zip(value.items(), other.items(), strict=True)
+        )
+    if isinstance(value, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(value) == len(other) and all(map(_is_same, value, other))
+    if isinstance(value, str) and isinstance(other, str):
+        return value == other
+    return type(value) is type(other) and _text(value) == _text(other)
 
 
 def _compress(plain: bytes, context: bytes) -> bytes:

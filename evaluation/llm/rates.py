@@ -15,7 +15,14 @@ HOLD_SECONDS = 1.0
 LONGEST_HOLD = 600.0
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PREFIXES = ("x-ratelimit-{what}-{kind}", "anthropic-ratelimit-{kind}-{what}")
+_NAMES = {
+    kind: tuple(
+        (prefix.format(kind=kind, what="remaining"), prefix.format(kind=kind, what="reset"))
+        for prefix in ("x-ratelimit-{what}-{kind}", "anthropic-ratelimit-{kind}-{what}")
+    )
+    for kind in ("requests", "tokens")
+}
+"""Headers: what is left, and when it is full again."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,9 @@ class Rates:
         return Rates(max(self.hold_until, newer.hold_until), requests, requests_at, tokens, tokens_at)
 
 
+NOTHING = Rates()
+
+
 def read_rates(status: int, headers: Mapping[str, str], now: float | None = None) -> Rates:
     now = time.time() if now is None else now
     hold = 0.0
@@ -47,14 +57,16 @@ def read_rates(status: int, headers: Mapping[str, str], now: float | None = None
             hold = now + min(HOLD_SECONDS if wait is None else wait, LONGEST_HOLD)
     requests, requests_at = _left("requests", headers, now)
     tokens, tokens_at = _left("tokens", headers, now)
+    if not hold and requests is None and tokens is None:
+        return NOTHING
     return Rates(hold, requests, requests_at, tokens, tokens_at)
 
 
 def _left(kind: str, headers: Mapping[str, str], now: float) -> tuple[int | None, float]:
-    for prefix in _PREFIXES:
-        remaining = headers.get(prefix.format(kind=kind, what="remaining"), "")
+    for left, full in _NAMES[kind]:
+        remaining = headers.get(left, "")
         if remaining.strip().isdigit():
-            reset = _seconds(headers.get(prefix.format(kind=kind, what="reset"), ""), now)
+            reset = _seconds(headers.get(full, ""), now)
             return int(remaining), now + min(60.0 if reset is None else reset, LONGEST_HOLD)
     return None, 0.0
 

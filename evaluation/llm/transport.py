@@ -1,4 +1,8 @@
-"""Sending one request through the openai client: its answer as JSON, or an EndpointError."""
+"""Sending one request: its answer as JSON, or an EndpointError.
+
+The openai client makes the request, once for each endpoint: where it goes, its key and its headers. What it does
+besides for each call takes several times as long as sending it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from typing import Any
+from typing import Any, Protocol
 from urllib.request import getproxies
 
 import httpx2
@@ -35,7 +39,7 @@ from evaluation.llm.errors import (
 )
 from evaluation.llm.retry import retry_after
 from evaluation.llm.streaming import assemble
-from evaluation.llm.wire import WireClient, connect_anywhere
+from evaluation.llm.wire import Answer, Wire, connect_anywhere
 from studio.files.hosts import InternalAddressError
 
 logging.getLogger("httpx2").setLevel(logging.WARNING)  # one line per call would drown the worker's own log
@@ -45,37 +49,39 @@ MAX_QUOTED = 300
 """Characters of an endpoint's message in an error's text."""
 
 _TOO_LONG = re.compile(r"context.{0,20}(length|window)|maximum context|prompt is too long|too many tokens", re.I)
-_AS_IT_COMES = {"X-Stainless-Raw-Response": "stream"}
-"""As ``with_streaming_response`` of the openai client asks for the response itself, before its body is read."""
-_clients: dict[tuple[int, str, str, bool], openai.OpenAI] = {}
+
+
+class Sender(Protocol):
+    def post(self, content: bytes, seconds: float) -> Answer:
+        """Raises httpx2.RequestError."""
+        ...
+
+
+_senders: dict[tuple[int, str, str, float, bool], Sender] = {}
 _lock = threading.Lock()
 
 
 def send_request(
-    endpoint: Endpoint, body: Mapping[str, Any], group: str = "", after_waiting: Callable[[], None] = lambda: None
+    endpoint: Endpoint, content: bytes, group: str = "", after_waiting: Callable[[], None] = lambda: None
 ) -> Mapping[str, Any]:
     """Waits in the line of ``group`` for what the endpoint allows at once. Raises EndpointError, whose message contains
     no key and whose context no request, and what ``after_waiting`` raises.
     """
     key = endpoint.key()
-    client = _client(endpoint.address(), key, guarded=endpoint.base_url != SCRIPTED)
+    address = endpoint.address()
     queue = queue_of(endpoint)
     failure: EndpointError
     try:
         with queue.admitted(group, after_waiting):
             try:
-                return _post(client, endpoint, body, queue.observe)
+                sender = _sender(address, key, endpoint.limits.timeout_seconds, guarded=endpoint.base_url != SCRIPTED)
+                return _post(sender, endpoint, content, queue.observe)
             except EndpointError as error:
                 failure = error
-            except (openai.APITimeoutError, httpx2.TimeoutException):
+            except httpx2.TimeoutException:
                 failure = _timed_out(endpoint)
-            except openai.APIConnectionError as error:
+            except httpx2.RequestError as error:
                 failure = _no_connection(endpoint, error)
-            except httpx2.HTTPError:
-                failure = TruncatedAnswerError(f"{endpoint.name} broke off in the middle of its answer.")
-            except openai.APIStatusError as error:
-                queue.observe(error.status_code, error.response.headers)
-                failure = _by_status(endpoint, error, key)
             except (openai.OpenAIError, httpx2.InvalidURL) as error:
                 failure = RequestRejectedError(f"{endpoint.name} could not be asked: {type(error).__name__}.")
     except HeldError as held:
@@ -84,33 +90,38 @@ def send_request(
 
 
 def _post(
-    client: openai.OpenAI,
-    endpoint: Endpoint,
-    body: Mapping[str, Any],
-    observe: Callable[[int, Mapping[str, str]], None],
+    sender: Sender, endpoint: Endpoint, content: bytes, observe: Callable[[int, Mapping[str, str]], None]
 ) -> Mapping[str, Any]:
-    seconds = endpoint.limits.timeout_seconds
-    deadline = time.monotonic() + seconds
-    # not chat.completions.create: it transforms every argument by type, half of the client's CPU time
-    options: Any = {"headers": _AS_IT_COMES, "timeout": seconds}
-    answered: Any = client.post("/chat/completions", cast_to=object, body=dict(body), options=options)
-    with closing(answered) as response:
+    deadline = time.monotonic() + endpoint.limits.timeout_seconds
+    with closing(sender.post(content, endpoint.limits.timeout_seconds)) as response:
         observe(response.status_code, response.headers)
-        content = bytearray()
-        for chunk in response.iter_bytes():
-            content += chunk
-            if len(content) > MAX_ANSWER_BYTES:
-                raise UnreadableAnswerError(f"{endpoint.name} answered with more than {MAX_ANSWER_BYTES // 2**20} MB.")
-            if time.monotonic() > deadline:
-                raise _timed_out(endpoint)
+        try:
+            found = _read(response, endpoint, deadline)
+        except httpx2.TimeoutException:
+            raise
+        except httpx2.HTTPError:
+            raise TruncatedAnswerError(f"{endpoint.name} broke off in the middle of its answer.") from None
+        if not 200 <= response.status_code < 300:
+            raise _by_status(endpoint, response, found)
         streamed = response.headers.get("content-type", "").startswith("text/event-stream")
-    answer = assemble(bytes(content)) if streamed else _parse_json(content)
+    answer = assemble(bytes(found)) if streamed else _parse_json(found)
     if not isinstance(answer, dict):
         raise UnreadableAnswerError(f"{endpoint.name} answered with something that is not a JSON object.")
     if answer.get("error") and not answer.get("choices"):  # some gateways pass on a failure with status 200
         detail = _detail(answer["error"], endpoint.key())
         raise ServerError(f"{endpoint.name} answered with an error", detail=detail)
     return answer
+
+
+def _read(response: Answer, endpoint: Endpoint, deadline: float) -> bytearray:
+    content = bytearray()
+    for chunk in response.iter_bytes():
+        content += chunk
+        if len(content) > MAX_ANSWER_BYTES:
+            raise UnreadableAnswerError(f"{endpoint.name} answered with more than {MAX_ANSWER_BYTES // 2**20} MB.")
+        if time.monotonic() > deadline:
+            raise _timed_out(endpoint)
+    return content
 
 
 def _parse_json(content: bytearray) -> Any:
@@ -120,73 +131,101 @@ def _parse_json(content: bytearray) -> Any:
         return None
 
 
-def _client(address: str, key: str, *, guarded: bool) -> openai.OpenAI:
-    """One client, and thus one connection pool, per process, address and key. ``guarded``: it connects only to the
-    addresses that settings allow."""
-    identity = (os.getpid(), address, key, guarded)
+def _sender(address: str, key: str, seconds: float, *, guarded: bool) -> Sender:
+    """One, and thus one pool of connections, per process, address and key. ``guarded``: it connects only to the
+    addresses that settings allow. Raises openai.OpenAIError and httpx2.RequestError."""
+    identity = (os.getpid(), address, key, seconds, guarded)
     with _lock:
-        client = _clients.get(identity)
-        if client is None:
+        sender = _senders.get(identity)
+        if sender is None:
+            template = _template(address, key, seconds)
             local = address.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]"))
             proxied = not local and bool(getproxies())
             connect = connect_allowed if guarded else connect_anywhere
-            http_client = _through_proxy(guarded=guarded) if proxied else WireClient(connect)
-            client = _clients[identity] = openai.OpenAI(
-                base_url=address,
-                api_key=key or "none",
-                organization="",
-                project="",
-                max_retries=0,
-                http_client=http_client,
-            )
-        return client
+            sender = _ThroughProxy(template, guarded=guarded) if proxied else Wire(template, connect)
+            _senders[identity] = sender
+        return sender
 
 
-def _through_proxy(*, guarded: bool) -> httpx2.Client:
-    """For an environment that names a proxy."""
-    http_client = openai.DefaultHttpxClient(
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30),
-        follow_redirects=False,  # the address was allowed, not where it sends us
-    )
-    if guarded:  # the default transport only: a proxy resolves names itself
-        transport: Any = http_client._transport
-        transport._pool._network_backend = GuardedBackend()
-    return http_client
+def _template(address: str, key: str, seconds: float) -> httpx2.Request:
+    """As the openai client makes it."""
+    with openai.OpenAI(
+        base_url=address,
+        api_key=key or "none",
+        organization="",
+        project="",
+        max_retries=0,
+        http_client=httpx2.Client(transport=_Echo(), trust_env=False),
+    ) as client:
+        answer: httpx2.Response = client.post(
+            "/chat/completions", cast_to=httpx2.Response, body={}, options={"timeout": seconds}
+        )
+        return answer.request
+
+
+class _Echo(httpx2.BaseTransport):
+    """Sends nothing: the answer names the request."""
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, request=request)
+
+
+class _ThroughProxy:
+    """For an environment that names a proxy: httpx2's own client."""
+
+    def __init__(self, template: httpx2.Request, *, guarded: bool) -> None:
+        self._template = template
+        self._headers = [field for field in template.headers.multi_items() if field[0] != "content-length"]
+        self._client = openai.DefaultHttpxClient(
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30),
+            follow_redirects=False,  # the address was allowed, not where it sends us
+        )
+        if guarded:  # the default transport only: a proxy resolves names itself
+            transport: Any = self._client._transport
+            transport._pool._network_backend = GuardedBackend()
+
+    def post(self, content: bytes, seconds: float) -> Answer:
+        request = self._client.build_request(
+            "POST", self._template.url, headers=self._headers, content=content, timeout=seconds
+        )
+        return self._client.send(request, stream=True)
 
 
 def _timed_out(endpoint: Endpoint) -> EndpointTimeoutError:
     return EndpointTimeoutError(f"{endpoint.name} did not answer within {endpoint.limits.timeout_seconds:g} seconds.")
 
 
-def _no_connection(endpoint: Endpoint, error: openai.APIConnectionError) -> EndpointError:
-    if error.__cause__ and isinstance(error.__cause__.__cause__, InternalAddressError):
+def _no_connection(endpoint: Endpoint, error: httpx2.RequestError) -> EndpointError:
+    if isinstance(error.__cause__, InternalAddressError):
         return EndpointAddressError(
             f"{endpoint.name} is inside an internal network; STUDIO_MODEL_NETWORKS does not name its address."
         )
-    if isinstance(error.__cause__, (httpx2.ConnectError, httpx2.UnsupportedProtocol)):
+    if isinstance(error, (httpx2.ConnectError, httpx2.UnsupportedProtocol)):
         return EndpointUnreachableError(
             f"{endpoint.name} cannot be reached at {_strip_credentials(endpoint.base_url)}."
         )
     return TruncatedAnswerError(f"{endpoint.name} closed the connection without an answer.")
 
 
-def _by_status(endpoint: Endpoint, error: openai.APIStatusError, key: str) -> EndpointError:
-    status = error.status_code
-    detail = _detail(error.body, key)
-    code = str(error.code or "")
+def _by_status(endpoint: Endpoint, response: Answer, content: bytearray) -> EndpointError:
+    status = response.status_code
+    body = _parse_json(content)
+    problem = body.get("error", body) if isinstance(body, dict) else body
+    code = str(problem.get("code") or "") if isinstance(problem, dict) else ""
+    detail = _detail(problem, endpoint.key())
     if 300 <= status < 400:
         return RequestRejectedError(f"{endpoint.name} sends requests on to another address. Connect that one instead.")
     if status == 429 and code == "insufficient_quota":
         return QuotaExceededError(f"The account at {endpoint.name} has no quota left.")
     if status == 429:
         return RateLimitError(
-            f"{endpoint.name} limits the rate of requests.", retry_after=retry_after(error.response.headers)
+            f"{endpoint.name} limits the rate of requests.", retry_after=retry_after(response.headers)
         )
     if status in (401, 403):
         variable = f" in {endpoint.key_env}" if endpoint.key_env else ""
         return KeyRejectedError(f"{endpoint.name} refused the key{variable} (status {status}).")
     if status in (408, 409, 425) or status >= 500:
-        wait = retry_after(error.response.headers)
+        wait = retry_after(response.headers)
         return ServerError(f"{endpoint.name} failed with status {status}", detail=detail, retry_after=wait)
     if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(detail):
         return ContextTooLongError(f"The conversation is longer than {endpoint.model} can read", detail=detail)

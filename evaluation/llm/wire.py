@@ -11,166 +11,174 @@ import select
 import socket
 import ssl
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
-from functools import lru_cache
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 
 import httpx2
 
 Connect = Callable[[str, int, float | None], socket.socket]
 """Host, port and seconds. Raises OSError, or httpcore2.ConnectError."""
-Place = tuple[str, str, int]
 KEPT = 256
 """Connections to one place that are kept while unused."""
 KEPT_SECONDS = 30.0
 PORTS = {"http": 80, "https": 443}
 CHUNK = 65_536
+_OWN = (b"content-length", b"accept-encoding", b"connection", b"transfer-encoding")
+"""Headers that say how a request is sent."""
 
 
 def connect_anywhere(host: str, port: int, seconds: float | None) -> socket.socket:
     return socket.create_connection((host, port), seconds)
 
 
-class WireClient(httpx2.Client):
-    """Sends what it is given and follows nothing. Raises httpx2.RequestError as httpx2's own client does."""
+class Answer(Protocol):
+    """What is read of a response; httpx2.Response is one."""
 
-    def __init__(self, connect: Connect) -> None:
-        super().__init__(transport=_Unused(), trust_env=False)
+    @property
+    def status_code(self) -> int: ...
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """By name in lower case."""
+        ...
+
+    def iter_bytes(self) -> Iterator[bytes]: ...
+    def close(self) -> None: ...
+
+
+class Wire:
+    """Sends one request again and again, each time with another body, and follows nothing.
+
+    Raises httpx2.RequestError as httpx2's own client does.
+    """
+
+    def __init__(self, template: httpx2.Request, connect: Connect) -> None:
+        """Raises httpx2.LocalProtocolError."""
+        url = template.url
+        if url.scheme not in PORTS:
+            raise httpx2.UnsupportedProtocol(f"{url.scheme} is not HTTP.")
+        self._secure = url.scheme == "https"
+        self._host, self._port = url.host, url.port or PORTS[url.scheme]
+        fields = [field for field in template.headers.raw if field[0].lower() not in _OWN]
+        head = [b"%s %s HTTP/1.1" % (template.method.encode(), url.raw_path), *(b"%s: %s" % field for field in fields)]
+        if any(b"\r" in line or b"\n" in line or b"\0" in line for line in head):
+            raise httpx2.LocalProtocolError("A header holds a line break.")
+        self._head = b"\r\n".join([*head, b"Accept-Encoding: gzip, deflate", b"Content-Length: "])
         self._connect = connect
-        self._kept: dict[Place, deque[tuple[float, socket.socket]]] = defaultdict(deque)
+        self._kept: deque[tuple[float, socket.socket]] = deque()
         self._tls: ssl.SSLContext | None = None
 
-    def build_request(self, method: str, url: Any, **options: Any) -> httpx2.Request:
-        timeout = options.get("timeout")
-        seconds = timeout.as_dict() if isinstance(timeout, httpx2.Timeout) else httpx2.Timeout(timeout).as_dict()
-        headers = [("Accept-Encoding", "gzip, deflate"), *(options.get("headers") or ())]
-        content = options.get("content")
-        return httpx2.Request(method, _url(str(url)), headers=headers, content=content, extensions={"timeout": seconds})
-
-    def send(self, request: httpx2.Request, *, stream: bool = False, **_: Any) -> httpx2.Response:
-        seconds = request.extensions["timeout"]
-        place = _place(request.url)
-        line = self._take(place) or self._open(place, request, seconds["connect"])
+    def post(self, content: bytes, seconds: float) -> Answer:
+        """The answer up to its body."""
+        line = self._take() or self._open(seconds)
         try:
-            answer = _exchange(line, request, seconds["read"])
-        except BaseException:
+            line.settimeout(seconds)
+            found = http.client.HTTPResponse(line, method="POST")
+            try:
+                line.sendall(b"%s%d\r\n\r\n%s" % (self._head, len(content), content))
+            except TimeoutError:
+                raise
+            except OSError:
+                pass  # it may have answered, and closed, before it read everything
+            found.begin()
+        except BaseException as error:
             line.close()
-            raise
-        response = httpx2.Response(
-            answer.status,
-            headers=answer.getheaders(),
-            stream=_Body(self, place, line, answer, request),
-            request=request,
-        )
-        if not stream:
-            response.read()
-        return response
+            raise _translated(error) from error
+        answer = _Answer(self, line, found)
+        return answer.decoded() if "content-encoding" in answer.headers else answer
 
     def close(self) -> None:
-        for lines in self._kept.values():
-            while lines:
-                lines.pop()[1].close()
-        super().close()
+        while self._kept:
+            self._kept.pop()[1].close()
 
-    def keep(self, place: Place, line: socket.socket) -> None:
+    def keep(self, line: socket.socket) -> None:
         """For another request. The one used last is taken first."""
-        lines = self._kept[place]
-        lines.append((time.monotonic(), line))
-        if len(lines) > KEPT:
-            lines.popleft()[1].close()
+        self._kept.append((time.monotonic(), line))
+        if len(self._kept) > KEPT:
+            self._kept.popleft()[1].close()
 
-    def _take(self, place: Place) -> socket.socket | None:
-        lines = self._kept[place]
+    def _take(self) -> socket.socket | None:
         while True:
             try:
-                kept_at, line = lines.pop()
+                kept_at, line = self._kept.pop()
             except IndexError:
                 return None
             if time.monotonic() - kept_at < KEPT_SECONDS and not _has_something_to_read(line):
                 return line
             line.close()  # the other end closed it, or will soon
 
-    def _open(self, place: Place, request: httpx2.Request, seconds: float | None) -> socket.socket:
-        scheme, host, port = place
+    def _open(self, seconds: float) -> socket.socket:
         try:
-            line = self._connect(host, port, seconds)
+            line = self._connect(self._host, self._port, seconds)
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return self._secured(line, host) if scheme == "https" else line
+            return self._secured(line) if self._secure else line
         except TimeoutError as error:
-            raise httpx2.ConnectTimeout(str(error), request=request) from error
+            raise httpx2.ConnectTimeout(str(error)) from error
         except Exception as error:
-            raise httpx2.ConnectError(str(error), request=request) from error
+            raise httpx2.ConnectError(str(error)) from error
 
-    def _secured(self, line: socket.socket, host: str) -> socket.socket:
+    def _secured(self, line: socket.socket) -> socket.socket:
         if self._tls is None:
             self._tls = httpx2.create_ssl_context()
         try:
-            return self._tls.wrap_socket(line, server_hostname=host)
+            return self._tls.wrap_socket(line, server_hostname=self._host)
         except BaseException:
             line.close()
             raise
 
 
-class _Unused(httpx2.BaseTransport):
-    """So that httpx2 makes none of its own."""
-
-
-class _Body(httpx2.SyncByteStream):
+class _Answer:
     """Keeps the connection once it was read to its end, and closes it otherwise."""
 
-    def __init__(
-        self, client: WireClient, place: Place, line: socket.socket, answer: http.client.HTTPResponse, request: Any
-    ) -> None:
-        self._client = client
-        self._place = place
+    def __init__(self, wire: Wire, line: socket.socket, found: http.client.HTTPResponse) -> None:
+        self._wire = wire
         self._line = line
-        self._answer = answer
-        self._request = request
-        self._whole = False
+        self._found = found
+        self._whole = self._closed = False
+        self.status_code = found.status
+        self.headers: Mapping[str, str] = {name.lower(): value for name, value in found.headers.raw_items()}
 
-    def __iter__(self) -> Iterator[bytes]:
+    def iter_bytes(self) -> Iterator[bytes]:
         try:
-            while piece := self._answer.read1(CHUNK):
+            while piece := self._found.read1(CHUNK):
                 yield piece
-        except TimeoutError as error:
-            raise httpx2.ReadTimeout(str(error), request=self._request) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise httpx2.RemoteProtocolError(str(error), request=self._request) from error
-        if self._answer.length:
-            raise httpx2.RemoteProtocolError("The answer ended before its length.", request=self._request)
+            raise _translated(error) from error
+        if self._found.length:
+            raise httpx2.RemoteProtocolError("The answer ended before its length.")
         self._whole = True
 
     def close(self) -> None:
-        self._answer.close()
-        if self._whole and not self._answer.will_close:
-            self._client.keep(self._place, self._line)
+        if self._closed:
+            return
+        self._closed = True
+        self._found.close()
+        if self._whole and not self._found.will_close:
+            self._wire.keep(self._line)
         else:
             self._line.close()
-        self._whole = False
+
+    def decoded(self) -> Answer:
+        return httpx2.Response(self.status_code, headers=dict(self.headers), stream=_Stream(self))
 
 
-def _exchange(line: socket.socket, request: httpx2.Request, seconds: float | None) -> http.client.HTTPResponse:
-    """The answer, read up to its body."""
-    first = b"%s %s HTTP/1.1" % (request.method.encode(), request.url.raw_path)
-    head = [b"%s: %s" % field for field in request.headers.raw]
-    if any(b"\r" in field or b"\n" in field or b"\0" in field for field in head):
-        raise httpx2.LocalProtocolError("A header holds a line break.", request=request)
-    line.settimeout(seconds)
-    answer = http.client.HTTPResponse(line, method=request.method)
-    try:
-        try:
-            line.sendall(b"\r\n".join([first, *head, b"", request.content]))
-        except TimeoutError:
-            raise
-        except OSError:
-            pass  # it may have answered, and closed, before it read everything
-        answer.begin()
-    except TimeoutError as error:
-        raise httpx2.ReadTimeout(str(error), request=request) from error
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        raise httpx2.RemoteProtocolError(str(error), request=request) from error
-    return answer
+class _Stream(httpx2.SyncByteStream):
+    def __init__(self, answer: _Answer) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._answer.iter_bytes()
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+def _translated(error: BaseException) -> BaseException:
+    if isinstance(error, TimeoutError):
+        return httpx2.ReadTimeout(str(error))
+    if isinstance(error, (OSError, http.client.HTTPException, ValueError)):
+        return httpx2.RemoteProtocolError(str(error))
+    return error
 
 
 def _has_something_to_read(line: socket.socket) -> bool:
@@ -181,13 +189,3 @@ def _has_something_to_read(line: socket.socket) -> bool:
         return bool(poll.poll(0))
     except (OSError, ValueError):
         return True
-
-
-@lru_cache(maxsize=256)
-def _url(text: str) -> httpx2.URL:
-    return httpx2.URL(text)
-
-
-@lru_cache(maxsize=256)
-def _place(url: httpx2.URL) -> Place:
-    return url.scheme, url.host, url.port or PORTS[url.scheme]

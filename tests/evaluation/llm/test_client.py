@@ -17,7 +17,6 @@ from evaluation.llm import (
     ServerError,
     UnreadableAnswerError,
 )
-from evaluation.llm.client import request_hash
 from evaluation.llm.completion import read_completion
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted.server import ScriptedServer
@@ -88,23 +87,6 @@ def test_sequence_makes_a_new_call(client_for: ClientFactory, scripted: Scripted
 
     assert len(hashes) == 2
     assert scripted.stats["requests"] == 2
-
-
-def test_request_hash_covers_every_part_of_the_request():
-    endpoint = Endpoint("a", "https://models.example/v1", "m")
-    body = {"model": "m", "messages": HELLO, "temperature": 0}
-
-    hashes = [
-        request_hash(endpoint, body, 0),
-        request_hash(endpoint, body, 1),
-        request_hash(endpoint, {**body, "temperature": 1}, 0),
-        request_hash(endpoint, {**body, "messages": [*HELLO, *HELLO]}, 0),
-        request_hash(Endpoint("a", "https://elsewhere.example/v1", "m"), body, 0),
-    ]
-
-    assert len(set(hashes)) == len(hashes)
-    assert request_hash(endpoint, dict(reversed(body.items())), 0) == hashes[0]
-    assert request_hash(Endpoint("renamed", "https://models.example/v1", "m"), body, 0) == hashes[0]
 
 
 def test_failed_calls_are_recorded_with_their_attempts(client_for: ClientFactory):
