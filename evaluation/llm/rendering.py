@@ -56,7 +56,9 @@ class Renderer:
         identity = messages.identity.copy()
         identity.update(f"]{after}}}]".encode())
         parts = [
-            b'"messages":[%s]' % messages.content if name == "messages" else b"%s:%s" % (_encode(name), texts[name].plain)
+            b'"messages":[%s]' % messages.content
+            if name == "messages"
+            else b"%s:%s" % (_encode(name), texts[name].plain)
             for name in body
         ]
         return Rendered(
