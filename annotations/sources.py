@@ -13,6 +13,8 @@ from django.utils.module_loading import import_string
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import EvidencePart
 
+AUDIT = "audit:"
+"""Before an audit's key: names it to others."""
 PILOT = "pilot:"
 """Before a pilot's key: names it as what an audit sampled."""
 SESSION = "session:"
@@ -40,8 +42,8 @@ class ModelAuditor:
 
 
 def audit_name(campaign: AuditCampaign) -> str:
-    """Names the audit to those who let a model take part."""
-    return f"audit:{campaign.pk}"
+    """Names the audit to those who let a model take part, or let its answers score."""
+    return f"{AUDIT}{campaign.pk}"
 
 
 def session_keys(campaign: AuditCampaign) -> list[int]:

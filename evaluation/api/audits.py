@@ -19,7 +19,7 @@ from annotations.models import AuditCampaign
 from annotations.visibility import sees_results
 from evaluation import visibility
 from evaluation.audits.blindness import open_pilots, require_judges_open
-from evaluation.audits.campaigns import DEFAULT_PEOPLE, MAX_CONTROLS, MAX_PEOPLE, MAX_SIZE, open_audit
+from evaluation.audits.campaigns import DEFAULT_PEOPLE, MAX_CONTROLS, MAX_PEOPLE, MAX_SIZE, audited_pilots, open_audit
 from evaluation.audits.corrections import (
     CorrectionError,
     correct_by_audit,
@@ -31,6 +31,7 @@ from evaluation.audits.judges import judges_document
 from evaluation.audits.rounds import Numbers
 from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
+from evaluation.results.scores import refresh_scores
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import ConflictAPIError
 from studio.models import ApiToken, User
@@ -174,6 +175,7 @@ class AuditViewSet(CampaignViewSet):
             if error.field:
                 raise ValidationError({error.field: [str(error)]}) from error
             raise ConflictAPIError(str(error)) from error
+        refresh_scores(audited_pilots(row))
         return Response(_corrections_json(row))
 
     def _planned(self, request: ApiRequest, pk: str) -> AuditCampaign:

@@ -188,6 +188,10 @@ def audits_of(pilot: Pilot) -> QuerySet[AuditCampaign]:
     return AuditCampaign.objects.filter(source__regex=f"(^| ){source_of(pilot)}( |$)")
 
 
+def audited_pilots(campaign: AuditCampaign) -> QuerySet[Pilot]:
+    return Pilot.objects.filter(pk__in=pilot_keys(campaign.source.split()))
+
+
 def summarize_audits(of: Benchmark | Pilot) -> AuditSummary:
     """Results for a pilot's judges, or for all real judges of a benchmark. Scripted judges do not count."""
     campaigns = audits_of(of) if isinstance(of, Pilot) else AuditCampaign.objects.filter(benchmark=of)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from annotations.decided import audited_questions, credited
 from annotations.models import AuditCampaign, Packet
-from annotations.sources import SESSION, VERDICT
-from evaluation.audits.campaigns import audited_round, pilot_keys
+from annotations.sources import SESSION, VERDICT, audit_name
+from evaluation.audits.campaigns import audited_pilots, audited_round
 from evaluation.grading.corrections import correct_verdict
 from evaluation.grading.intents import IntentStatus
 from evaluation.grading.judged import load_judged
 from evaluation.grading.judgings import scoring_choice
-from evaluation.models import JudgingRound, Pilot, Session, Verdict, VerdictCorrection
+from evaluation.models import JudgingRound, Session, Verdict, VerdictCorrection
 from evaluation.protocol.scoring import ScoringMode
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
@@ -55,7 +55,7 @@ def overturned_questions(campaign: AuditCampaign) -> list[OverturnedQuestion]:
 
 def corrections_by(campaign: AuditCampaign) -> list[VerdictCorrection]:
     """The newest of each verdict that this audit corrected and nobody has corrected since; without those taken back."""
-    source = source_name(campaign)
+    source = audit_name(campaign)
     touched = VerdictCorrection.objects.filter(source=source).values("verdict")
     newest = VerdictCorrection.objects.filter(verdict__in=touched).order_by("verdict_id", "-pk").distinct("verdict_id")
     rows = newest.select_related("verdict", "by")
@@ -78,7 +78,7 @@ def correct_by_audit(campaign: AuditCampaign, *, by: User, reason: str) -> int:
     if not changes:
         raise CorrectionError("People decided nothing otherwise than the judge that still scores.")
     for row, met in changes.items():
-        correct_verdict(row, met, by=by, reason=reason.strip(), source=source_name(campaign))
+        correct_verdict(row, met, by=by, reason=reason.strip(), source=audit_name(campaign))
     found = f"Let people's answers score where “{campaign.name}” found {len(changes)} verdicts wrong"
     _record(campaign, by, f"{found}: {reason}")
     return len(changes)
@@ -95,15 +95,11 @@ def take_corrections_back(campaign: AuditCampaign, *, by: User, reason: str) -> 
         raise CorrectionError("No verdict is corrected by this audit.")
     for row in rows:
         assert row.verdict.met is not None
-        correct_verdict(row.verdict, row.verdict.met, by=by, reason=reason.strip(), source=source_name(campaign))
+        correct_verdict(row.verdict, row.verdict.met, by=by, reason=reason.strip(), source=audit_name(campaign))
     _record(
         campaign, by, f"Let the judge's {len(rows)} verdicts score again that “{campaign.name}” corrected: {reason}"
     )
     return len(rows)
-
-
-def source_name(campaign: AuditCampaign) -> str:
-    return f"audit:{campaign.pk}"
 
 
 def _record(campaign: AuditCampaign, by: User, summary: str) -> None:
@@ -119,7 +115,7 @@ def _record(campaign: AuditCampaign, by: User, summary: str) -> None:
 def _scoring_rounds(campaign: AuditCampaign) -> dict[int, JudgingRound]:
     """By pilot: those that were audited and score now."""
     found = {}
-    for pilot in Pilot.objects.filter(pk__in=pilot_keys(campaign.source.split())):
+    for pilot in audited_pilots(campaign):
         then = pilot.scoring_choices.filter(at__lte=campaign.created_at).order_by("-pk").first()
         audited = audited_round(campaign, pilot) or (then and then.round)
         now = scoring_choice(pilot).round

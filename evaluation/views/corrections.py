@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.access import find_campaign
 from annotations.visibility import sees_results
+from evaluation.audits.campaigns import audited_pilots
 from evaluation.audits.corrections import (
     CorrectionError,
     correct_by_audit,
@@ -19,6 +20,7 @@ from evaluation.audits.corrections import (
     overturned_questions,
     take_corrections_back,
 )
+from evaluation.results.scores import refresh_scores
 from studio.access import SignedInRequest, require
 from studio.domain.phrases import count_of
 
@@ -39,6 +41,7 @@ def corrections(request: SignedInRequest, pk: int) -> HttpResponse:
         except CorrectionError as refused:
             error = refused
         else:
+            refresh_scores(audited_pilots(row))
             whose = "the judge" if back else "people"
             messages.success(request, f"From now on {count_of(number, 'verdict')} will score as {whose} decided.")
             return redirect(row)

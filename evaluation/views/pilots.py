@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evaluation import visibility
 from evaluation.audits.blindness import closed_pilots, find_pilot, open_pilots
 from evaluation.audits.campaigns import audits_of
+from evaluation.audits.corrected import corrected_in_pilots
 from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, budget_initial, budgets_of
 from evaluation.grading.judgings import scoring_choice
 from evaluation.grading.script_versions import sessions_graded_by_older_scripts
@@ -263,6 +264,7 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "may_audit": "plan_audit" in actions and not is_running and row.state != Pilot.State.PAUSED,
         "may_start": "pilot" in actions,
         "audits": audits_of(row),
+        "corrected": corrected_in_pilots([row]),
         "rounds": [] if is_running else summarize_rounds(row),
         "choice": scoring_choice(row),
         "older_scripts": [] if is_running else sessions_graded_by_older_scripts(row),

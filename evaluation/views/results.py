@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from evaluation.audits.blindness import open_pilots
+from evaluation.audits.corrected import corrected_in_pilots
 from evaluation.forms.results import CompareForm, ResultsForm
 from evaluation.models import ResultsView
 from evaluation.protocol.scoring import ScoringMode
@@ -47,6 +48,7 @@ def results(request: SignedInRequest, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "form": form,
             "mode": form.mode,
+            "corrected": corrected_in_pilots(form.chosen),
             "modes": list(ScoringMode),
             "leaderboard": leaderboard_html(chosen, form.mode, form.address),
             "downloads": DOWNLOADS,
@@ -68,6 +70,7 @@ def result_sessions(request: SignedInRequest, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "form": form,
             "mode": form.mode,
+            "corrected": corrected_in_pilots(form.chosen),
             "here": "Sessions",
             "list": session_list(chosen, request.GET, form.mode),
         },
@@ -95,6 +98,7 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
             "form": form,
             "choice": choice,
             "mode": form.mode,
+            "corrected": corrected_in_pilots(form.chosen),
             "here": "Compare",
             "comparison": comparison,
             "downloads": DOWNLOADS,
@@ -118,6 +122,7 @@ def charts(request: SignedInRequest, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "form": form,
             "mode": form.mode,
+            "corrected": corrected_in_pilots(form.chosen),
             "here": "Charts",
             "hidden": {"figure": figure.name},
             "lists": figure_lists(form.address_of_figure),

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evaluation import visibility
 from evaluation.audits.blindness import find_session, open_sessions
+from evaluation.audits.corrected import corrected_in_session
 from evaluation.grading.script_versions import is_graded_by_older_script
 from evaluation.models import Session, Turn
 from evaluation.transcripts.beside import side_by_side
@@ -58,6 +59,7 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
         "pilot": row.run.pilot,
         "transcript": transcript,
         "older_script": is_graded_by_older_script(row),
+        "corrected": corrected_in_session(row),
         "workspace_turn": number,
         "files": files,
         "numbers": numbers,

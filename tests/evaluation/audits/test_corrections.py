@@ -134,3 +134,28 @@ def test_planner_corrects_by_the_page_and_the_api_and_auditors_cannot():
         "verdicts_corrected": 0,
     }
     assert [other.get(page).status_code, other.post(page, {"reason": "x"}).status_code] == [403, 403]
+
+
+def test_pages_say_which_audit_corrected_how_many_of_the_verdicts_that_they_score():
+    pilot = pilot_with_intent_verdicts()
+    client = Client()
+    client.force_login(make_person(pilot.benchmark, "owner"))
+    campaign = closed_audit(pilot, item_1="no", intent_1="provided")
+    session = Session.objects.get(run__pilot=pilot)
+    slug = pilot.benchmark.slug
+    pages = [pilot.get_absolute_url(), f"/sessions/{session.pk}/", f"/benchmarks/{slug}/results/"]
+    pages += [f"/benchmarks/{slug}/results/{name}/" for name in ("charts", "sessions", "compare")]
+    told = f'2 verdicts count as people decided in <a href="{campaign.get_absolute_url()}">{campaign.name}</a>, not as'
+    answered = [client.get(page) for page in pages]
+    assert [answer.status_code for answer in answered] == [200] * len(pages)
+    assert not any("as people decided" in answer.content.decode() for answer in answered)
+
+    client.post(f"{campaign.get_absolute_url()}corrections/", {"reason": "The judge misread it."})
+
+    assert [page for page in pages if told not in " ".join(client.get(page).content.decode().split())] == []
+    session.refresh_from_db()
+    assert (session.comp_strict, session.covered) == (0.0, 1)
+    client.post(f"{campaign.get_absolute_url()}corrections/", {"reason": "On second thoughts.", "back": "1"})
+    assert [page for page in pages if "as people decided" in client.get(page).content.decode()] == []
+    session.refresh_from_db()
+    assert (session.comp_strict, session.covered) == (0.5, 2)
