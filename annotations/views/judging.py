@@ -58,7 +58,7 @@ def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
     """The next packet; with ``?after=``, the page of the one after that position, which a script fetches ahead."""
     row = find_assigned_campaign(request.user, pk)
     if "after" in request.GET:
-        return _page_ahead(request, row)
+        return _page_ahead(request, row, request.GET["after"]) or HttpResponse(status=204)
     if row.instructions and "begin" not in request.GET and not has_begun(row, request.user):
         return redirect(f"{row.get_absolute_url()}#instructions")
     return redirect(_next_address(row, request.user))
@@ -91,6 +91,9 @@ def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
             form.reject(error.field, str(error))
             rejection = error
         else:
+            if shown := request.headers.get("X-Studio-After"):
+                ahead = _page_ahead(request, row, shown)
+                return JsonResponse({"page": ahead and ahead.content.decode()})
             if "X-Studio-Script" in request.headers:
                 return JsonResponse({"address": _next_address(row, request.user)})
             return redirect("annotations:judge", row.pk)
@@ -161,12 +164,12 @@ def _next_address(row: AuditCampaign, user: User) -> str:
     return reverse("annotations:packet", args=[row.pk, packet.position]) if packet else row.get_absolute_url()
 
 
-def _page_ahead(request: SignedInRequest, row: AuditCampaign) -> HttpResponse:
-    position = request.GET["after"]
+def _page_ahead(request: SignedInRequest, row: AuditCampaign, position: str) -> HttpResponse | None:
+    """The page of the packet after the one at the position, which the person sees now; None if there is none."""
     now = find_packet(row, position if position.isdecimal() and len(position) < 10 else 0)
     packet = next_packet(row, request.user, after=now.pk)
     if packet is None:
-        return HttpResponse(status=204)
+        return None
     content = PacketContent.model_validate(packet.content)
     form = _judgment_form(content, None, _initial_values(packet, request.user))
     return _render_question(request, packet, content, form, status=200, judging=1)

@@ -274,6 +274,22 @@ def test_next_packet_is_fetched_ahead_and_an_answer_takes_one_small_request():
     assert client.get(f"/audits/{campaign.pk}/judge/?after=x").status_code == 404
 
 
+def test_answer_given_beside_a_shown_packet_brings_the_one_after_that():
+    campaign, (ana,) = make_campaign(size=3)
+    client = signed_in(ana)
+    addresses = [client.get(f"/audits/{campaign.pk}/judge/").url]
+    ahead = client.get(f"/audits/{campaign.pk}/judge/?after={addresses[0].split('/')[-2]}").content.decode()
+    addresses += re.findall(r'data-address="([^"]+)"', ahead)
+    shown = {"X-Studio-Script": "1", "X-Studio-After": addresses[1].split("/")[-2]}
+
+    page = client.post(addresses[0], {"answer": "yes", "number": 1}, headers=shown).json()["page"]
+
+    (third,) = re.findall(r'data-address="([^"]+)"', page)
+    assert third not in addresses and "<b>3</b> of 3" in page
+    shown["X-Studio-After"] = third.split("/")[-2]
+    assert client.post(addresses[1], {"answer": "no", "number": 1}, headers=shown).json() == {"page": None}
+
+
 def test_auditor_reopens_any_of_their_answers_until_the_audit_is_closed():
     campaign, (ana, ben) = make_campaign(size=3, auditors=2)
     first = campaign.packets.get(position=1)

@@ -94,7 +94,7 @@ function start() {
   paint("sentence", []);
   if (!form.dataset.listens) listen();
   next = null;
-  if (!sending) fetchNext();
+  if (!sending) ahead = fetchNext();
 }
 
 function listen() {
@@ -118,13 +118,18 @@ function listen() {
 
 /** @type {Document | null} the packet after this one */
 let next = null;
+/** @type {Promise<void>} */
+let ahead;
 async function fetchNext() {
   const from = form;
   try {
     const reply = await fetchAnswer(form.dataset.next, { headers: { "X-Studio-Script": "1" } });
-    if (reply.status !== 200 || from !== form) return;
-    next = new DOMParser().parseFromString(await reply.text(), "text/html");
+    if (reply.status === 200 && from === form) next = parse(await reply.text());
   } catch {} // then it is opened as a page
+}
+
+function parse(page) {
+  return new DOMParser().parseFromString(page, "text/html");
 }
 
 // Whether the packet at the address was fetched before; then it is shown.
@@ -150,10 +155,19 @@ function show(title, crumbs, nodes) {
   document.dispatchEvent(new CustomEvent("studio:packet"));
 }
 
-// Shows the next packet before the answer is stored, if nothing is in the answer that could be refused.
+// Whether the server has no reason to refuse the answer, as far as can be seen here.
+function isComplete(answer) {
+  if (form.dataset.autosave) return false;
+  if (answer === "skipped") return Boolean(comment.value.trim());
+  const record = holders.map((holder) => flat(holder.textContent));
+  const passages = field.value.split("\n").map(flat).filter(Boolean);
+  return passages.every((passage) => record.some((text) => text.includes(passage)));
+}
+
+// Shows the next packet before the answer is stored.
 function leave(answer) {
   const fetched = next?.querySelector("#judgment");
-  if (!fetched || answer === "skipped" || field.value.trim() || form.dataset.autosave) return null;
+  if (!fetched || !isComplete(answer)) return null;
   const left = {
     key: storageKey,
     title: document.title,
@@ -209,25 +223,31 @@ async function send(answer) {
   body.set("answer", answer);
   const target = form.dataset.address;
   const left = leave(answer);
+  // The answer to this answer is the packet after the one that is shown now.
+  const headers = { "X-Studio-Script": "1", ...(left && { "X-Studio-After": form.dataset.position }) };
   try {
-    const options = { method: "POST", body, headers: { "X-Studio-Script": "1" }, keepalive: Boolean(left) };
+    const options = { method: "POST", body, headers, keepalive: Boolean(left) };
     stored = fetchAnswer(target, options);
     const reply = await stored;
     if (!reply.headers.get("content-type")?.includes("json")) {
       if (left) comeBack(left);
       return showAnswerPage(answer);
     }
-    const { address } = await reply.json();
+    const { address, page } = await reply.json();
     localStorage.removeItem(left?.key ?? storageKey);
     sending = false;
-    if (left) fetchNext();
-    else if (!showNext(address)) return location.assign(address);
+    if (left) next = page ? parse(page) : null;
+    else {
+      await ahead;
+      if (!showNext(address)) return location.assign(address);
+    }
     if (pressed) send(pressed);
     pressed = null;
   } catch (/** @type {any} */ error) {
     if (left) comeBack(left);
     sending = false;
     pressed = null;
+    if (left) ahead = fetchNext();
     if (error.reason === "rejected") showAnswerPage(answer);
     else keep(answer, error.reason in PROBLEMS ? error.reason : "offline");
   }
