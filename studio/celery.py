@@ -1,13 +1,44 @@
-"""The Celery application."""
+"""The Celery application, and messages to the workers. They carry only keys; the rows say what to do."""
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterable
 
 from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 
+logger = logging.getLogger(__name__)
+
 app = Celery("studio")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+def enqueue(task: str, ids: Iterable[int]) -> None:
+    """Send one message per id. If the broker is unreachable, the next sweep sends them again."""
+    ids = list(ids)
+    try:
+        with app.connection_for_write(connect_timeout=2) as broker:
+            for pk in ids:
+                app.send_task(task, args=[pk], connection=broker, retry=False, ignore_result=True)
+    except Exception:
+        logger.warning("The queue cannot be reached; %d rows wait for %s.", len(ids), task, exc_info=True)
+
+
+def send(task: str) -> None:
+    """One message without arguments. If the broker is unreachable, workers find what is due by themselves."""
+    try:
+        with app.connection_for_write(connect_timeout=2) as broker:
+            app.send_task(task, connection=broker, retry=False, ignore_result=True)
+    except Exception:
+        logger.warning("The queue cannot be reached for %s.", task, exc_info=True)
+
+
+def workers_answer(timeout: float = 1.0) -> bool:
+    try:
+        return bool(app.control.ping(timeout=timeout))
+    except Exception:
+        return False

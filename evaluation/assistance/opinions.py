@@ -9,8 +9,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from evaluation.leases.queue import enqueue
 from evaluation.models import AssistantModel, OpinionRequest, SecondOpinion
+from studio.celery import enqueue
 from studio.domain.checks.opinions import Opinion, Question
 
 RUN_OPINIONS = "evaluation.tasks.run_opinions"

@@ -17,8 +17,8 @@ from evaluation.assistance.material import Material, translatable_texts
 from evaluation.assistance.prompts import PROMPTS_VERSION, Prompt, build_prompt
 from evaluation.assistance.proposals import ProposedChange, text_of
 from evaluation.assistance.task_material import PASTED, load_material
-from evaluation.leases.queue import enqueue
 from evaluation.models import ModelEndpoint, Proposal
+from studio.celery import enqueue
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.models import Task, User

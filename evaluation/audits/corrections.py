@@ -17,6 +17,7 @@ from evaluation.grading.corrections import correct_verdict
 from evaluation.grading.intents import IntentStatus
 from evaluation.grading.judged import load_judged
 from evaluation.grading.judgings import scoring_choice
+from evaluation.grading.recomputing import recompute_results
 from evaluation.models import JudgingRound, Session, Verdict, VerdictCorrection
 from evaluation.protocol.scoring import ScoringMode
 from studio.models import Event, User
@@ -110,6 +111,7 @@ def _record(campaign: AuditCampaign, by: User, summary: str) -> None:
         summary=summary.strip(),
         data={"campaign": campaign.pk},
     )
+    recompute_results(campaign.benchmark_id)
 
 
 def _scoring_rounds(campaign: AuditCampaign) -> dict[int, JudgingRound]:

@@ -18,12 +18,12 @@ from evaluation.grading.judges import ModelChecklistJudge
 from evaluation.grading.questions import judge_questions
 from evaluation.grading.session import grade_session
 from evaluation.leases.heartbeat import heartbeat, lease_end
-from evaluation.leases.queue import enqueue
 from evaluation.models import Judging, JudgingRound
 from evaluation.models.judgings import Purpose
 from evaluation.pilots.rejudging import RUN_JUDGING
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.workspaces.snapshots import MissingContentError
+from studio.celery import enqueue
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
-from evaluation.leases.queue import enqueue
+from evaluation.grading.recomputing import COMPUTE_RESULTS, recompute_results
 from evaluation.leases.sessions import State, expire_dead, is_any_leasable, leasable
 from evaluation.models import Pilot, Session
 from evaluation.models.statements import PreparedQuery
@@ -20,7 +19,6 @@ from studio.notifications import notify
 
 __all__ = ["COMPUTE_RESULTS", "compute_ahead", "finish_pilot", "sweep", "tell_starter"]
 
-COMPUTE_RESULTS = "evaluation.tasks.compute_results"
 OUTCOMES = {Pilot.State.FINISHED: "has finished", Pilot.State.STOPPED: "was stopped by infrastructure failures"}
 
 _RUNNING = PreparedQuery(
@@ -48,7 +46,7 @@ def _finish(pilot_id: int) -> None:
     pilot.finished_at = timezone.now()
     pilot.save(update_fields=["state", "finished_at"])
     store_scores(pilot)
-    transaction.on_commit(lambda: enqueue(COMPUTE_RESULTS, [pilot.benchmark_id]), robust=True)
+    recompute_results(pilot.benchmark_id)
     tell_starter(pilot, f"{OUTCOMES[Pilot.State(state)]}.")
 
 

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import Count, F, Window
 from django.db.models.functions import RowNumber
 
-from evaluation.leases.queue import send
 from evaluation.leases.sessions import State, leasable, leasable_in_run
 from evaluation.models import Session
+from studio.celery import send
 
 WAKE = "evaluation.tasks.wake"
 

@@ -14,7 +14,6 @@ from django.db.models import Count, Max, Sum
 
 from evaluation.grading.judgings import prompt_names
 from evaluation.grading.questions import AskedQuestion
-from evaluation.leases.queue import enqueue
 from evaluation.models import Judging, JudgingRound, ModelCall, ModelEndpoint, Pilot, Session, Verdict
 from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.judgings import Purpose
@@ -22,6 +21,7 @@ from evaluation.models.pilots import Role
 from evaluation.protocol.participants import Tokens
 from evaluation.protocol.prompt_files import CURRENT, NAMES, PromptName, load_prompt, prompt_versions
 from evaluation.protocol.scoring import ScoringMode
+from studio.celery import enqueue
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 

@@ -6,10 +6,10 @@ import logging
 import time
 from collections.abc import Callable
 
-from evaluation.leases.queue import workers_answer
 from evaluation.models import Pilot, Session
 from evaluation.pilots.carrier import Carrier
 from evaluation.pilots.lifecycle import sweep
+from studio.celery import workers_answer
 
 logger = logging.getLogger(__name__)
 UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING)

@@ -1,4 +1,5 @@
-"""What the results of a benchmark show first, computed once its pilots end, before anybody opens it."""
+"""What the results of a benchmark show first, computed before anybody opens it: once its pilots end, or other decisions
+score."""
 
 from __future__ import annotations
 
@@ -8,13 +9,14 @@ from evaluation.results.benchmark_results import address_of, choose_pilots, comp
 from evaluation.results.figures.catalogue import FIGURES, build_figure
 from evaluation.results.figures.pages import figure_body
 from evaluation.results.pages import leaderboard_html
+from evaluation.results.scores import refresh_scores
 from studio.models import Benchmark
 
 
 def compute_ahead(benchmark_id: int) -> None:
-    """All figures of the pilots that are shown unless others are chosen."""
+    """The scores of all pilots, and all figures of those that are shown unless others are chosen."""
     benchmark = Benchmark.objects.get(pk=benchmark_id)
-    pilots = list(Pilot.objects.filter(benchmark=benchmark).select_related("agent", "user_model", "judge"))
+    pilots = refresh_scores(Pilot.objects.filter(benchmark=benchmark).select_related("agent", "user_model", "judge"))
     for pilot_mode in {kind.mode for kind in FIGURES.values()}:
         chosen = choose_pilots(benchmark, pilots, mode=pilot_mode)
         results = compute_results(benchmark, chosen)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
 from evaluation.grading.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
+from evaluation.grading.recomputing import recompute_results
 from evaluation.models import Judging, JudgingRound, Pilot, ScoringChoice, Session
 from evaluation.models.judgings import Purpose
 from evaluation.protocol.scoring import ScoringMode
@@ -52,6 +53,7 @@ def choose_scoring(
         data={"pilot": pilot.pk, "round": judging_round.number},
     )
     refresh_scores([pilot])
+    recompute_results(pilot.benchmark_id)
     return choice
 
 

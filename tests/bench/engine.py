@@ -69,9 +69,9 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
     from django.core.management import call_command
     from django.db import connection
 
-    from evaluation.leases.queue import workers_answer
     from evaluation.models import ModelCall, ModelEndpoint, Pilot, Session
     from evaluation.pilots.start import start_pilot
+    from studio.celery import workers_answer
 
     call_command("migrate", verbosity=0)
     benchmark = _benchmark(-(-options.sessions // RUNS), options.intents)

@@ -9,13 +9,18 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
+from django.test import Client
 
+from evaluation.grading import recomputing
 from evaluation.grading.corrections import correct_verdict
 from evaluation.grading.credit import CreditRule
-from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, ScoringChoice, Session, Verdict
+from evaluation.grading.recomputing import COMPUTE_RESULTS
+from evaluation.models import ComputedPart, Judging, JudgingRound, ModelCall, Pilot, ScoringChoice, Session, Verdict
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.rejudging import RejudgingError, plan_rejudging, resume_round, start_rejudging
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.ahead import compute_ahead
+from evaluation.results.benchmark_results import forget
 from evaluation.results.choice import ScoringChoiceError, choose_scoring
 from evaluation.results.comparison import round_report, scores_as_if
 from evaluation.results.pilot_report import pilot_report
@@ -23,6 +28,7 @@ from evaluation.results.scores import read_scores
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel, decisions, serving
+from tests.factories import member
 
 pytestmark = pytest.mark.django_db
 
@@ -186,6 +192,28 @@ def test_chosen_round_scores_and_the_choice_is_recorded(stub: StubModel, other: 
 
     choose_scoring(pilot, JudgingRound.objects.get(pilot=pilot, number=1), by=None)
     assert read_scores(pilot) == before
+
+
+def test_choosing_what_scores_has_the_results_computed_before_anybody_opens_them(
+    stub: StubModel, other: StubModel, client: Client, monkeypatch, django_capture_on_commit_callbacks
+):
+    pilot = run_pilot(stub)
+    again = rejudge(pilot, judge=model_of(other))
+    messages: list[tuple[str, list[int]]] = []
+    monkeypatch.setattr(recomputing, "enqueue", lambda task, ids: messages.append((task, list(ids))))
+
+    with django_capture_on_commit_callbacks(execute=True):
+        choose_scoring(pilot, again, by=None)
+
+    assert messages == [(COMPUTE_RESULTS, [pilot.benchmark_id])]
+    Pilot.objects.update(scores=None, scores_key="")
+    compute_ahead(pilot.benchmark_id)
+    assert Pilot.objects.get().scores["strict"]["comp"] == 0.0
+    computed = set(ComputedPart.objects.values_list("pk", flat=True))
+    forget()
+    client.force_login(member(pilot.benchmark, "viewer"))
+    assert client.get(f"/benchmarks/{pilot.benchmark.slug}/results/").status_code == 200
+    assert set(ComputedPart.objects.values_list("pk", flat=True)) == computed
 
 
 def test_corrected_verdict_recomputes_the_scores(stub: StubModel):

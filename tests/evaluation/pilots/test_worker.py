@@ -14,10 +14,9 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
-from evaluation.leases.queue import workers_answer
 from evaluation.models import ModelCall, Session, Turn
 from evaluation.pilots.wait import wait_for_pilot
-from studio.celery import app
+from studio.celery import app, workers_answer
 from studio.local import shared_server
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
 from tests.evaluation.stub_model import StubModel
