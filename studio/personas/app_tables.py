@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from studio.domain.app_data import check_records, declared_tables, read_app
@@ -114,11 +115,8 @@ def edit_records(
             changed[index] = record
         else:
             added.append(record)
-    kept = [
-        changed.get(index, record)
-        for index, record in enumerate(found.records)
-        if index in changed or index not in set(shown)
-    ]
+    gone = set(shown) - changed.keys()
+    kept = [changed.get(index, record) for index, record in enumerate(found.records) if index not in gone]
     return numbered(found.table, [*kept, *added]), flaws
 
 
@@ -128,6 +126,14 @@ def merge_records(found: AppRecords, records: Sequence[Record]) -> list[Record]:
     new = {record[key]: record for record in records if key in record}
     kept = [new.pop(record.get(key), record) for record in found.records]
     return numbered(found.table, [*kept, *(record for record in records if key not in record or record[key] in new)])
+
+
+def rows_after_merge(found: AppRecords, records: Sequence[Record]) -> dict[int, int]:
+    """Rows of the merged table, from 1, that come from ``records``, with their rows there."""
+    key = found.table.key.name
+    stored = {record.get(key): row for row, record in enumerate(found.records, start=1)}
+    after = count(len(found.records) + 1)
+    return {stored.get(record.get(key)) or next(after): row for row, record in enumerate(records, start=1)}
 
 
 def check_table(found: AppRecords, records: Sequence[Record]) -> list[RecordFlaw]:

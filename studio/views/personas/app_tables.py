@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -15,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from studio import access
 from studio.access import SignedInRequest
-from studio.domain.app_tables.cells import write_cell
+from studio.domain.app_tables.cells import Record, write_cell
 from studio.domain.app_tables.declared import RecordFlaw
 from studio.domain.app_tables.table_files import MAX_BYTES, TableFileError, read_table_file, write_csv, write_json
 from studio.drafts.validate import DraftError, StaleDraftError
@@ -31,6 +33,7 @@ from studio.personas.app_tables import (
     load_records,
     merge_records,
     record_names,
+    rows_after_merge,
     save_table,
 )
 from studio.views.pages import page_of
@@ -83,6 +86,8 @@ def import_table(request: SignedInRequest, slug: str, user_id: str, app: str, ta
         if upload is not None and (upload.size or 0) > MAX_BYTES:
             raise TableFileError(f"This file has {upload.size:,} bytes; a table has at most {MAX_BYTES:,}.")
         content = upload.read() if upload is not None else request.POST.get("content", "").encode("utf-8", "replace")
+        if upload is None and not content.strip():
+            raise TableFileError("Choose a file, or paste the table here.")
         read = read_table_file(found.table, content)
     except TableFileError as error:
         context |= {"error": str(error), "content": "" if upload else request.POST.get("content", "")}
@@ -90,7 +95,7 @@ def import_table(request: SignedInRequest, slug: str, user_id: str, app: str, ta
     flaws = list(read.flaws)
     records = merge_records(found, read.records) if mode == "add" and not flaws else list(read.records)
     if not flaws:
-        flaws = check_table(found, records)
+        flaws = _of_file(found, read.records, check_table(found, records), mode)
     serious = [flaw for flaw in flaws if flaw.serious]
     if "save" in request.POST and not serious:
         if request.POST.get("digest") != found.digest:
@@ -207,6 +212,16 @@ def _grid(
         "typed": typed is not None,
     }
     return render(request, "studio/personas/app_table.html", context, status=422 if error or flaws else 200)
+
+
+def _of_file(found: AppRecords, records: Sequence[Record], flaws: Sequence[RecordFlaw], mode: str) -> list[RecordFlaw]:
+    """With rows as the file counts them; of records that were there before, only what prevents saving."""
+    rows = rows_after_merge(found, records) if mode == "add" else {row: row for row in range(1, len(records) + 1)}
+    own = [flaw for flaw in flaws if flaw.table == found.table.name]
+    here = [replace(flaw, row=rows[flaw.row]) for flaw in own if flaw.row in rows]
+    others = [flaw for flaw in own if flaw.serious and flaw.row not in rows]
+    elsewhere = [flaw for flaw in flaws if flaw.table != found.table.name]
+    return [*sorted(here, key=lambda flaw: flaw.row), *others, *elsewhere]
 
 
 def _say_saved(request: SignedInRequest, what: str, left: list[RecordFlaw]) -> None:

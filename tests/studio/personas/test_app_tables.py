@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -156,6 +157,12 @@ def test_csv_is_shown_first_and_then_imported(desk: SimpleNamespace):
     ]  # fmt: skip
 
 
+def test_flaws_of_an_import_name_rows_of_the_file(desk: SimpleNamespace):
+    page = send(desk, "add", "title,owner,note_id\nOats,ada@example.com,7\nRice,eve,\nRye,eve,8\n").content.decode()
+
+    assert re.findall(r"Row (\d), owner: there is no account", page) == ["2", "3"]
+
+
 def test_json_replaces_the_table_if_asked_to(desk: SimpleNamespace):
     text = json.dumps([{"owner": "ada@example.com", "title": "Only"}])
 
@@ -170,6 +177,7 @@ def test_json_replaces_the_table_if_asked_to(desk: SimpleNamespace):
     [
         (b"title,owner\n,ada@example.com\n", "Row 1, title: This field is required."),
         (b'[{"title": 5, "owner": "a"}, {"title": "b", "owner": []}]', "Row 1, title: Input should be a valid string."),
+        (b'[{"title": "\\ud800", "owner": "a"}]', "Row 1: This holds a character that no text has."),
         (b"title\0", "NUL bytes"),
         (b"a,b\n1,2", "must name the columns"),
         (b"x" * 5_000_001, "a table has at most 5,000,000"),
