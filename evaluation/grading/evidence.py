@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evaluation.grading.script import GraderScriptError, grader_keys
+from evaluation.grading.script import GraderScriptError, GraderTurn, grader_keys, run_grader
 from evaluation.models import Session, ToolCall, Turn
-from evaluation.protocol.history import select_calls
+from evaluation.protocol.history import select_calls, tools_history
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.sandbox import SandboxUnavailableError
@@ -55,6 +55,15 @@ def load_script(task: TaskSpec, persona: PersonaSpec) -> GraderScriptSource:
         return GraderScriptSource(source, grader_keys(source))
     except GraderScriptError as error:
         return GraderScriptSource(problem=str(error))
+    except SandboxUnavailableError as error:
+        raise InfrastructureError(f"The grader script cannot run here: {error}") from error
+
+
+def run_script(script: GraderScriptSource, turns: Sequence[Sequence[ToolRecord]]) -> Sequence[GraderTurn]:
+    """``turns``: the calls that graders see of each. The keys must be known. Raises InfrastructureError if there is no
+    sandbox."""
+    try:
+        return run_grader(script.source, [tools_history(calls) for calls in turns], keys=script.keys).turns
     except SandboxUnavailableError as error:
         raise InfrastructureError(f"The grader script cannot run here: {error}") from error
 

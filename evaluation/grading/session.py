@@ -15,17 +15,14 @@ from typing import Protocol
 from django.db import transaction
 
 from evaluation.grading.credit import DEFAULT_RULES, Credit
-from evaluation.grading.evidence import GraderScriptSource, TurnEvidence, load_evidence, load_script
+from evaluation.grading.evidence import GraderScriptSource, TurnEvidence, load_evidence, load_script, run_script
 from evaluation.grading.items import GradedItem, completeness, items_of
 from evaluation.grading.rule import FINAL_ONLY, RuleError, RuleEvidence, check_rule
-from evaluation.grading.script import run_grader
 from evaluation.models import Judging, Verdict
 from evaluation.models.statements import PreparedQuery
-from evaluation.protocol.history import tools_history
-from evaluation.protocol.participants import Decision, InfrastructureError
+from evaluation.protocol.participants import Decision
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import read_texts, render_trace, select_files
-from evaluation.sandbox import SandboxUnavailableError
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, TaskSpec
 
@@ -204,10 +201,7 @@ def _run_script(
         row.met, row.error = None, script.problem
         verdicts.store([row])
         return
-    try:
-        _, results = run_grader(script.source, [tools_history(turn.calls) for turn in turns], keys=script.keys)
-    except SandboxUnavailableError as error:
-        raise InfrastructureError(f"The grader script cannot run here: {error}") from error
+    results = run_script(script, [turn.calls for turn in turns])
     rows: list[Verdict] = []
     for turn, result in zip(turns, results, strict=True):
         for item in keyed:

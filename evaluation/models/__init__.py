@@ -1,6 +1,7 @@
 """Rows of pilots, rehearsals, releases and assistance."""
 
 from evaluation.models.agents import Agent
+from evaluation.models.app_data import ReadyAppData
 from evaluation.models.assistance import AssistantModel, Proposal, ProposalCall, ProposalDecision
 from evaluation.models.budgets import BenchmarkBudget
 from evaluation.models.calls import ModelCall
@@ -35,6 +36,7 @@ __all__ = [
     "Proposal",
     "ProposalCall",
     "ProposalDecision",
+    "ReadyAppData",
     "Rehearsal",
     "RehearsalCall",
     "Release",

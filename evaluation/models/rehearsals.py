@@ -47,6 +47,9 @@ class Rehearsal(models.Model):
     """The workspace now: path → sha256 of a Blob."""
     apps = OrderedJSONField(default=dict)
     """Simulated app → sha256 of a Blob with its state now."""
+    script_outcomes = OrderedJSONField(null=True)
+    """What the task's grader script said once the rehearsal was over; null until it ran
+    (``evaluation.rehearsals.graders``)."""
     scripted = models.BooleanField(default=False)
     claimed_by = models.CharField(max_length=60, blank=True)
     lease_until = models.DateTimeField(null=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.agents import reachable_names
-from evaluation.agents.person import Tool, tools_for_person
+from evaluation.agents.person import SHELL, Tool, World, tools_for_person, why_no_shell
 from evaluation.models import Rehearsal
 from evaluation.pilots.participants import open_world
 from evaluation.protocol.participants import InfrastructureError
@@ -49,7 +49,8 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | N
                 apps = load_apps(row.apps, persona, task.task_id)
                 world = open_world(apps)
                 names = reachable_names(persona.tools, task.tools)
-                toolbox = tools_for_person(folder, names, world, open_corpus(persona, task.task_id))
+                corpus = open_corpus(persona, task.task_id)
+                toolbox = tools_for_person(folder, names, world, corpus, _shell_seconds(row))
                 record = toolbox.call(name, json.dumps(arguments, ensure_ascii=False))
                 row.manifest = store_files(folder, row.manifest)
                 row.apps = apps.store(world.snapshot())
@@ -67,12 +68,21 @@ def calls_made(row: Rehearsal) -> list[Mapping[str, Any]]:
     return [*earlier, *row.current_turn.get("calls", ())]
 
 
-def last_response(row: Rehearsal, name: str) -> Any:
-    """What the tool answered last; None if it was not called or refused. ``name`` has no prefix."""
-    for call in reversed(calls_made(row)):
-        if bare_tool_name(call["name"]) == name and call["ok"]:
-            return response_of(call)
-    return None
+def why_without_shell(row: Rehearsal) -> str:
+    """Why commands, which the persona's assistant has, cannot be run here; empty if they can, or it has none."""
+    persona, task = _specs(row)
+    return why_no_shell() if SHELL in reachable_names(persona.tools, task.tools) else ""
+
+
+def apps_now(row: Rehearsal, app: str) -> World | None:
+    """The app as it is, to look at: nothing of what is done to it is stored. None if it cannot be read."""
+    persona, task = _specs(row)
+    try:
+        world = open_world(load_apps({app: row.apps[app]} if app in row.apps else {}, persona, task.task_id))
+        world.state(app)
+    except (InfrastructureError, MissingContentError):
+        return None
+    return world
 
 
 def access_token(row: Rehearsal, app: str) -> str:
@@ -95,16 +105,14 @@ def response_of(call: Mapping[str, Any]) -> Any:
 
 
 def accounts_of(row: Rehearsal, app: str) -> list[tuple[str, str]]:
-    """Usernames and passwords with which one can log in to the app, as the persona's data has them."""
-    persona, task = _specs(row)
-    if app not in row.apps:
-        return []
-    try:
-        tables = json.loads(load_apps({app: row.apps[app]}, persona, task.task_id).contents[app])
-    except (InfrastructureError, MissingContentError, ValueError):
-        return []
-    accounts = tables.get("accounts", []) if isinstance(tables, dict) else []
-    return [(str(one.get("username", "")), str(one["password"])) for one in accounts if one.get("password")][:10]
+    """Usernames and passwords with which one can log in to the app, as its data has them now."""
+    world = apps_now(row, app) if app in row.apps else None
+    accounts = world.state(app).accounts if world else ()
+    return [(account.username, account.password) for account in accounts if account.password][:10]
+
+
+def _shell_seconds(row: Rehearsal) -> float:
+    return sum(call["milliseconds"] for call in calls_made(row) if call["name"] == SHELL) / 1000
 
 
 def _specs(row: Rehearsal) -> tuple[PersonaSpec, TaskSpec]:

@@ -17,6 +17,7 @@ from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.pilots.plans import PilotError, needed_by, newest_revisions
 from evaluation.protocol.participants import AgentReply
 from evaluation.protocol.trace import read_texts
+from evaluation.rehearsals.graders import start_script
 from evaluation.rehearsals.turns import (
     Choice,
     ManualIntentJudge,
@@ -148,7 +149,9 @@ def submit_decisions(
         for name, value in changes.items():
             setattr(row, name, value)
         row.save(update_fields=[*changes, "updated_at"])
-        if not progress.ending:
+        if progress.ending:
+            start_script(row)
+        else:
             start_model_work(row)
 
 
@@ -174,6 +177,13 @@ def end_rehearsal(pk: int) -> None:
     with lock_rehearsal(pk, None, State.YOURS, State.STOPPED, State.WORKING) as row:
         row.state, row.reason, row.claimed_by = State.FINISHED, "You ended it.", ""
         row.save(update_fields=["state", "reason", "claimed_by", "updated_at"])
+        start_script(row)
+
+
+def grade_again(pk: int) -> None:
+    """Run the grader script where that did not come to an end."""
+    with lock_rehearsal(pk, None, State.FINISHED) as row:
+        start_script(row)
 
 
 def delete_rehearsal(pk: int) -> None:

@@ -1,14 +1,14 @@
-"""The mailbox of a person in the assistant's seat, as the tools answered: an agent sees no more."""
+"""The mailbox of a person in the assistant's seat: what is in it now. What the person does there are calls of tools."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.agents.person import Tool
+from evaluation.agents.person import Tool, World
 from evaluation.models import Rehearsal
-from evaluation.rehearsals.calls import access_token, accounts_of, last_response
+from evaluation.rehearsals.calls import access_token, accounts_of, apps_now
 from studio.domain.tool_names import bare_tool_name
 
 APP = "gmail"
@@ -24,20 +24,39 @@ MARKS = {
     "mark read": (f"{APP}__mark_thread_read", f"{APP}__mark_thread_unread", "read"),
 }
 THREADS_SHOWN = 20
+SNIPPET = 140
+
+
+@dataclass(frozen=True)
+class ThreadRow:
+    id: int
+    people: str
+    """Whom the mail is from; of one's own, whom it is to."""
+    subject: str
+    snippet: str
+    date: str
+    emails: int
+    read: bool
+    starred: bool
+    labels: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Mailbox:
     token: str
+    """Empty unless one is logged in."""
+    user: str
     accounts: tuple[tuple[str, str], ...]
     folder: str
     folders: tuple[tuple[str, str], ...]
     """Name and tool of those that the persona's tools can open."""
-    threads: tuple[Mapping[str, Any], ...] | None
-    """As the folder was when it was last opened; None if it was not."""
-    thread: Mapping[str, Any] | None
-    """The one that was opened last."""
-    marks: tuple[tuple[str, str], ...]
+    unread: int
+    threads: tuple[ThreadRow, ...] = ()
+    page: int = 0
+    next_page: int | None = None
+    thread: Mapping[str, Any] | None = None
+    """The open one, as ``show_thread`` answers."""
+    marks: tuple[tuple[str, str], ...] = ()
     """What can be done with that thread: label and tool."""
 
 
@@ -46,32 +65,66 @@ def mail_tools(tools: Mapping[str, Tool]) -> dict[str, Tool]:
     return {bare: tool for name, tool in tools.items() if (bare := bare_tool_name(name)).startswith(f"{APP}__")}
 
 
-def load_mailbox(row: Rehearsal, tools: Mapping[str, Tool], folder: str = "") -> Mailbox:
+def load_mailbox(
+    row: Rehearsal, tools: Mapping[str, Tool], folder: str = "", thread_id: int | None = None, page: int = 0
+) -> Mailbox:
     """``tools``: those of the mail app."""
-    folder = folder if folder in LISTS else "inbox"
-    threads = last_response(row, LISTS[folder])
-    thread = last_response(row, f"{APP}__show_thread")
-    thread = thread if isinstance(thread, dict) else None
+    folders = {name: tools[tool].name for name, tool in LISTS.items() if tool in tools}
+    folder = folder if folder in LISTS else next(iter(folders), "inbox")
+    token = access_token(row, APP)
+    world = apps_now(row, APP) if token else None
+    account = _look(world, "show_account", token) if world else None
+    if world is None or account is None:
+        accounts = tuple(accounts_of(row, APP))
+        return Mailbox("", "", accounts, folder, tuple(folders.items()), 0)
+    user = account["username"]
+    listed = world.call(LISTS[folder], {"access_token": token, "page_index": page, "page_limit": THREADS_SHOWN})
+    thread = _look(world, "show_thread", token, email_thread_id=thread_id) if thread_id is not None else None
+    sizes = _look(world, "show_category_sizes", token) or {}
     return Mailbox(
-        access_token(row, APP),
-        tuple(accounts_of(row, APP)),
+        token,
+        user,
+        (),
         folder,
-        tuple((name, tools[tool].name) for name, tool in LISTS.items() if tool in tools),
-        tuple(each for each in threads if isinstance(each, dict)) if isinstance(threads, list) else None,
+        tuple(folders.items()),
+        int(sizes.get("unread", 0)),
+        tuple(_rows(world, token, user, listed.response if listed.ok else ())),
+        page,
+        listed.next_page,
         thread,
         tuple(_marks(tools, thread)) if thread else (),
     )
 
 
-def _marks(tools: Mapping[str, Tool], thread: Mapping[str, Any]) -> list[tuple[str, str]]:
-    found = []
+def _look(world: World, api: str, token: str, **arguments: Any) -> dict[str, Any] | None:
+    """None if the app refuses."""
+    result = world.call(f"{APP}__{api}", {"access_token": token, **arguments})
+    return dict(result.response) if result.ok else None
+
+
+def _rows(world: World, token: str, user: str, threads: Any) -> Iterator[ThreadRow]:
+    names = {account.username: account.name for account in world.state(APP).accounts}
+    for each in threads:
+        emails = (_look(world, "show_thread", token, email_thread_id=each["email_thread_id"]) or {}).get("emails", [])
+        others = dict.fromkeys(email["sender"] for email in reversed(emails) if email["sender"] != user)
+        written_to = dict.fromkeys(to for email in emails for to in email["recipients"])
+        people = ", ".join(names.get(one, one) for one in (others or written_to))
+        yield ThreadRow(
+            id=each["email_thread_id"],
+            people=people if others else f"To {people}",
+            subject=each["subject"],
+            snippet=" ".join(emails[-1]["body"].split())[:SNIPPET] if emails else "",
+            date=each["updated_at"],
+            emails=len(emails),
+            read=each["read"],
+            starred=each["starred"],
+            labels=tuple(each["labels"]),
+        )
+
+
+def _marks(tools: Mapping[str, Tool], thread: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for label, (on, off, state) in MARKS.items():
         name = off if thread.get(state) else on
         if name in tools:
-            found.append(
-                (
-                    f"un{label}" if name == off and label != "mark read" else "mark unread" if name == off else label,
-                    tools[name].name,
-                )
-            )
-    return found
+            undone = "mark unread" if label == "mark read" else f"un{label}"
+            yield undone if name == off else label, tools[name].name

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, Literal
 
 from django.utils.safestring import SafeString
 
 from evaluation.models import Rehearsal, ToolCall
 from evaluation.protocol.session import COVERED, IntentState
+from evaluation.rehearsals import graders
 from evaluation.rehearsals.calls import calls_made
-from evaluation.rehearsals.rules import RuleOutcome, rule_outcomes
+from evaluation.rehearsals.rules import RuleOutcome, rule_outcomes, script_outcomes
 from evaluation.rehearsals.turns import IntentDecision, decisions_from_json, progress_of
 from evaluation.transcripts.passages import highlight_markdown
 from evaluation.transcripts.session import CallView, call_view
@@ -79,6 +81,16 @@ class RehearsalTranscript:
     app_changes: tuple[RecordChange, ...] = ()
     """By all calls so far."""
     rules: tuple[RuleOutcome, ...] = ()
+    """Of the checklist, then of the grader script once it ran."""
+    script: str = ""
+    """The task's grader script."""
+    script_problem: str = ""
+    script_state: Literal["", "later", "running", "due"] = ""
+    """Whether it runs once the rehearsal is over, is being run, or was not run."""
+
+    @property
+    def rules_met(self) -> int:
+        return sum(outcome.met is True for outcome in self.rules)
 
     @property
     def open(self) -> tuple[RehearsalIntent, ...]:
@@ -141,8 +153,17 @@ def load_transcript(row: Rehearsal) -> RehearsalTranscript:
         proc=covered / len(intents) if intents else None,
         made=tuple(call_view(ToolCall(**call), {}) for call in row.current_turn.get("calls", ())),
         app_changes=tuple(net_changes(effect for call in calls_made(row) for effect in call.get("effects", ()))),
-        rules=rule_outcomes(row, task),
+        rules=(*rule_outcomes(row, task), *script_outcomes(row)),
+        script=PurePosixPath(task.grader_script).name,
+        script_problem=str((graders.outcomes_of(row) or {}).get("problem", "")),
+        script_state=_script_state(row, task),
     )
+
+
+def _script_state(row: Rehearsal, task: TaskSpec) -> Literal["", "later", "running", "due"]:
+    if graders.is_due(row):
+        return "running" if graders.is_running(row) else "due"
+    return "later" if task.grader_script and row.state != Rehearsal.State.FINISHED else ""
 
 
 def _turn(document: Mapping[str, Any], task: TaskSpec, before: Mapping[str, str]) -> RehearsalTurn:

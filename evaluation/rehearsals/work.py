@@ -30,6 +30,7 @@ from evaluation.pilots.tool_servers import open_servers
 from evaluation.protocol.participants import AgentError, InfrastructureError, IntentJudge
 from evaluation.protocol.session import Progress, TurnTaken, resolve_turn
 from evaluation.protocol.trace import read_texts
+from evaluation.rehearsals.graders import run_due_script
 from evaluation.rehearsals.turns import (
     decisions_to_json,
     judge_decisions,
@@ -90,6 +91,7 @@ def work_on(pk: int) -> None:
     with _heartbeat(token):
         try:
             _work(rehearsal)
+            run_due_script(pk)
         except (RehearsalLeaseLostError, RecordOwnerDeletedError):
             logger.info("Rehearsal %d was cancelled or deleted.", pk)
         except (InfrastructureError, MissingContentError) as error:

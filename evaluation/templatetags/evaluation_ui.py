@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django import template
+from django.utils.dateformat import format as format_date
 from django.utils.safestring import SafeString
 
 from evaluation.models import Session
@@ -75,6 +77,15 @@ def money(value: Any) -> str:
 def seconds(milliseconds: int | None) -> str:
     value = (milliseconds or 0) / 1000
     return f"{value:.1f} s" if value < 90 else f"{value / 60:.0f} min"
+
+
+@register.filter
+def mail_date(stamp: str) -> str:
+    """Of a simulated app, as its user reads it: 10 Apr 2026, 16:20."""
+    try:
+        return format_date(datetime.fromisoformat(stamp), "j M Y, H:i")
+    except ValueError:
+        return stamp
 
 
 @register.filter

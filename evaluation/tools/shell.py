@@ -35,6 +35,8 @@ class Shell:
     workspace: Workspace
     used: float = 0.0
     """Seconds that its commands have taken."""
+    most: float = MAX_SECONDS
+    """Seconds of one command."""
     limits: SandboxLimits = field(default=LIMITS)
     tell: Callable[[str], None] | None = None
     """Gets what a command has printed so far, as it goes on."""
@@ -46,7 +48,7 @@ class Shell:
             raise ToolError(f"The commands of this session have taken {SESSION_SECONDS:g} seconds; there are no more.")
         if "\0" in arguments.command:
             raise ToolError("The command holds a zero byte.")
-        limits = replace(self.limits, seconds=min(float(arguments.timeout), left))
+        limits = replace(self.limits, seconds=min(float(arguments.timeout), self.most, left))
         changes: list[str] = []
         problems: list[str] = []
 

@@ -80,6 +80,10 @@ def _end(request: SignedInRequest, row: Rehearsal) -> None:
     lifecycle.end_rehearsal(row.pk)
 
 
+def _grade(request: SignedInRequest, row: Rehearsal) -> None:
+    lifecycle.grade_again(row.pk)
+
+
 def _delete(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
     lifecycle.delete_rehearsal(row.pk)
     messages.success(request, "The rehearsal was deleted. What you extracted from it stays in the task.")
@@ -140,6 +144,7 @@ ACTIONS: dict[str, Callable[[SignedInRequest, Rehearsal], HttpResponse | None]] 
     "again": _again,
     "stop": _stop,
     "end": _end,
+    "grade": _grade,
     "delete": _delete,
     "write": _write,
     "remove": _remove,

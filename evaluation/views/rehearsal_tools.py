@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -12,9 +13,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from evaluation.models import Rehearsal
-from evaluation.rehearsals.calls import access_token, accounts_of, make_call, offered_tools
+from evaluation.rehearsals.calls import (
+    access_token,
+    accounts_of,
+    make_call,
+    offered_tools,
+    response_of,
+    why_without_shell,
+)
 from evaluation.rehearsals.lifecycle import RehearsalError
-from evaluation.rehearsals.mailbox import APP, THREADS_SHOWN, load_mailbox, mail_tools
+from evaluation.rehearsals.mailbox import APP, LISTS, THREADS_SHOWN, load_mailbox, mail_tools
 from evaluation.rehearsals.tool_forms import ToolField, fields_of, read_arguments
 from evaluation.rehearsals.transcript import load_transcript
 from evaluation.views.rehearsals import find_own_rehearsal
@@ -52,6 +60,7 @@ def tools(request: SignedInRequest, pk: int) -> HttpResponse:
         "fields": _fields(row, name, fields_of(tool), request.POST, errors) if tool else (),
         "accounts": accounts_of(row, app) if bare_tool_name(name) == f"{app}__login" else (),
         "mail": bool(mail_tools(offered)),
+        "no_shell": why_without_shell(row) if offered else "",
     }
     return render(request, "evaluation/rehearsals/tools.html", context, status=422 if errors else 200)
 
@@ -67,7 +76,9 @@ def mail(request: SignedInRequest, pk: int) -> HttpResponse:
     errors, answer = _call(request, row, offered, name) if request.method == "POST" else ({}, None)
     if answer is not None:
         return answer
-    box = load_mailbox(row, own, request.GET.get("folder", ""))
+    box = load_mailbox(
+        row, own, request.GET.get("folder", ""), _number(request, "thread"), _number(request, "page") or 0
+    )
     written = _writing(request, box.thread)
     form = own.get(bare_tool_name(name) if errors else written)
     hidden = ("access_token", "email_id", "email_thread_id")
@@ -87,7 +98,7 @@ def mail(request: SignedInRequest, pk: int) -> HttpResponse:
         "can_reply": f"{APP}__reply_to_email" in own,
         "can_forward": f"{APP}__forward_email_thread" in own,
         "threads_shown": THREADS_SHOWN,
-        "query": f"?folder={box.folder}",
+        "query": f"?folder={box.folder}" + (f"&thread={box.thread['email_thread_id']}" if box.thread else ""),
     }
     return render(request, "evaluation/rehearsals/mail.html", context, status=422 if errors else 200)
 
@@ -104,14 +115,36 @@ def _call(
     if errors:
         return errors, None
     try:
-        make_call(row.pk, name, arguments)
+        made = make_call(row.pk, name, arguments)
+        row.refresh_from_db()
+        if request.resolver_match and request.resolver_match.url_name == "rehearsal_mail":
+            return {}, _mail_after(request, row, offered, row.current_turn["calls"][made])
     except RehearsalError as error:
         row.refresh_from_db()
         return {error.field or "tool": str(error)}, None
-    if request.resolver_match and request.resolver_match.url_name == "rehearsal_mail":
-        folder = request.GET.get("folder", "inbox")
-        return {}, redirect(f"{reverse('evaluation:rehearsal_mail', args=[row.pk])}?folder={folder[:20]}#thread")
     return {}, redirect(f"{reverse('evaluation:rehearsal_tools', args=[row.pk])}?tool={name}#result")
+
+
+def _mail_after(
+    request: SignedInRequest, row: Rehearsal, offered: Mapping[str, Any], call: Mapping[str, Any]
+) -> HttpResponse:
+    """The mailbox with the thread that the call was about. Who has logged in looks into the inbox, as an assistant
+    would."""
+    bare, inbox = bare_tool_name(call["name"]), mail_tools(offered).get(LISTS["inbox"])
+    if bare == f"{APP}__login" and call["ok"] and inbox is not None:
+        make_call(row.pk, inbox.name, {"access_token": access_token(row, APP), "page_limit": THREADS_SHOWN})
+    answer = response_of(call)
+    thread = call["arguments"].get("email_thread_id") or _number(request, "thread")
+    if call["ok"] and isinstance(answer, dict):
+        thread = answer.get("sent_email_thread_id") or answer.get("email_thread_id") or thread
+    opened = {"thread": thread} if thread and bare not in LISTS.values() else {}
+    query = urlencode({"folder": request.GET.get("folder", "inbox")[:20]} | opened)
+    return redirect(f"{reverse('evaluation:rehearsal_mail', args=[row.pk])}?{query}#thread")
+
+
+def _number(request: SignedInRequest, name: str) -> int | None:
+    text = request.GET.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
 def _offered(row: Rehearsal) -> dict[str, Any]:

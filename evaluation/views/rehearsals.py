@@ -14,7 +14,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 from evaluation.forms.rehearsals import RehearsalForm
 from evaluation.models import Rehearsal
 from evaluation.rehearsals import lifecycle
+from evaluation.rehearsals.calls import offered_tools
+from evaluation.rehearsals.graders import is_running
 from evaluation.rehearsals.lifecycle import RehearsalError
+from evaluation.rehearsals.mailbox import mail_tools
 from evaluation.rehearsals.transcript import RehearsalIntent, RehearsalTranscript, load_transcript, summary_of
 from evaluation.rehearsals.work import stop_if_lease_expired
 from evaluation.workspaces.files import decode_text
@@ -60,12 +63,12 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
 @login_required
 @require_GET
 def rehearsal(request: SignedInRequest, pk: int) -> HttpResponse:
-    """For htmx only a status: 204, with HX-Refresh once the model has finished."""
+    """For htmx only a status: 204, with HX-Refresh once the model, or the grader script, has finished."""
     row = find_own_rehearsal(request, pk)
     stop_if_lease_expired(row)
     if request.htmx:
         response = HttpResponse(status=204)
-        if row.state != Rehearsal.State.WORKING:
+        if row.state != Rehearsal.State.WORKING and not is_running(row):
             response["HX-Refresh"] = "true"
         return response
     return render_rehearsal(request, row)
@@ -113,6 +116,7 @@ def render_rehearsal(
         "content": typed["content"] if "content" in typed else _file_text(row, path),
         "all_url": reverse("evaluation:rehearse", args=[persona.benchmark.slug, persona.user_id, task.pk]),
         "working": row.state == Rehearsal.State.WORKING,
+        "mail": row.seat == Rehearsal.Seat.AGENT and bool(mail_tools(offered_tools(row))),
     }
     return render(request, "evaluation/rehearsals/rehearsal.html", context, status=status)
 

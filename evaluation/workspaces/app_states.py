@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evaluation.models import Session
+from evaluation.models import ReadyAppData, Session
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.workspaces.snapshots import MissingContentError, snapshot_after
 from studio.domain.app_data import CLOCK, ClockError, path_of, read_clock
 from studio.domain.persona import PersonaSpec
 from studio.models import Blob
+
+FORM = 1
+"""To be raised when apps complete or write their data in another way, so that nothing older is read."""
+MOST_KNOWN = 10_000
+_ready: dict[tuple[str, str], str] = {}
+"""App and sha256 of a persona's data → sha256 of it made ready (``evaluation.pilots.preparation``)."""
 
 AppHashes = Mapping[str, str]
 """App → sha256 of its state."""
@@ -55,8 +61,12 @@ def load_apps(hashes: AppHashes, persona: PersonaSpec, task_id: str) -> AppState
     """With the clock where it stands for the task, or for the episode. Raises MissingContentError and
     ClockUnreadableError."""
     clock = persona.app_data.get(CLOCK)
-    wanted = [*hashes.values(), *([clock.sha256] if clock else [])]
+    ready = _made_ready(hashes, initial_apps(persona))
+    wanted = [*(ready.get(app, sha) for app, sha in hashes.items()), *([clock.sha256] if clock else [])]
     stored = Blob.objects.read(wanted) if wanted else {}
+    stored |= {hashes[app]: stored[sha] for app, sha in ready.items() if sha in stored}
+    if gone := [sha for app, sha in hashes.items() if sha not in stored]:
+        stored |= Blob.objects.read(gone)
     for app, sha in hashes.items():
         if sha not in stored:
             raise MissingContentError(f"The data of the app {app} is not stored.")
@@ -65,3 +75,14 @@ def load_apps(hashes: AppHashes, persona: PersonaSpec, task_id: str) -> AppState
     except ClockError as error:
         raise ClockUnreadableError(f"The persona's {path_of(CLOCK)} cannot be read. {error}") from None
     return AppStates(dict(hashes), {app: stored[sha] for app, sha in hashes.items()}, now)
+
+
+def _made_ready(hashes: AppHashes, seeds: AppHashes) -> dict[str, str]:
+    """App → sha256 of what to read in place of the persona's data, for the apps that still are as it says."""
+    asked = [(app, sha) for app, sha in hashes.items() if seeds.get(app) == sha]
+    if unknown := [sha for app, sha in asked if (app, sha) not in _ready]:
+        if len(_ready) > MOST_KNOWN:
+            _ready.clear()
+        rows = ReadyAppData.objects.filter(seed__in=unknown, form=FORM).values_list("app", "seed", "state")
+        _ready.update({(app, sha): state for app, sha, state in rows})
+    return {app: _ready[app, sha] for app, sha in asked if (app, sha) in _ready}

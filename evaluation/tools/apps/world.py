@@ -121,6 +121,9 @@ def load_state(app: str, content: bytes) -> AppState:
 
 
 def _read(app: str, content: bytes) -> AppState:
+    written: AppState = APPS[app].state_type()
+    if written.load_written(content):
+        return written
     try:
         data = from_json(content, allow_inf_nan=False)
     except ValueError as error:

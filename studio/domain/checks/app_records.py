@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from studio.domain.app_data import CLOCK
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext
 from studio.domain.text.clauses import Span, sentences
 from studio.domain.tool_names import tool_domain
 
 LONGEST = 20_000
 _NOUN = (
-    r"playlists?|songs?|tracks?|albums?|artists?|notes?|projects?|to-?dos?|labels?|groups?|expenses?|products?"
+    r"playlists?|songs?|tracks?|albums?|artists?|notes?|projects?|to-?dos?|groups?|expenses?|products?"
     r"|contacts?|drafts?|threads?|e-?mails?|mails?|messages?|alarms?"
 )
+"""Without labels: putting one on makes it."""
 _NAMED = re.compile(
     rf"\b(?:{_NOUN}) (?:(?:called|named|titled|labell?ed) )?[“\"](?P<after>[^”\"\n]{{2,90}})[”\"]"
     rf"|[“\"](?P<before>[^”\"\n]{{2,90}})[”\"] (?:{_NOUN})\b",
@@ -28,6 +30,7 @@ _PERSON = re.compile(
     r"|\b(?:[Ee]-?mail|[Mm]ail|[Mm]essage|[Tt]ext|[Ff]orward|[Ss]end|[Rr]eply|[Ww]rite)\b"
     rf"[^.!?\n“\"]{{0,40}}? to {_NAME.format('meant')}"
 )
+_PASSWORD = re.compile(r'"password"\s*:\s*"((?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4}){3,200})"')
 _MAKING = re.compile(
     r"\b(?:new|create|make|add (?:a|an)|write|draft|compose|start|set up|open (?:a|an)|rename|prepare|call it)\b",
     re.IGNORECASE,
@@ -59,6 +62,19 @@ def people_to_reach(request: str) -> Iterator[Span]:
     for match in _PERSON.finditer(request[:LONGEST]):
         group = "asked" if match["asked"] else "meant"
         yield Span(match[group], match.start(group), match.end(group))
+
+
+def invented_passwords(context: CheckContext) -> frozenset[str]:
+    """Of the accounts in the apps' data."""
+    data = context.episode.persona.app_data.values()
+    return frozenset(
+        str(json.loads(f'"{text}"')) for file in data for text in _passwords_in(context.texts.get(file.sha256, ""))
+    )
+
+
+@cached(1_000_000)
+def _passwords_in(text: str) -> tuple[str, ...]:
+    return tuple({match[1] for match in _PASSWORD.finditer(text)})
 
 
 def _words_of_apps(context: CheckContext) -> dict[str, str]:

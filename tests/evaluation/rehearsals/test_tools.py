@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from django.test import Client
 
+from evaluation.agents import person as person_tools
 from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.calls import make_call, offered_tools
@@ -14,6 +16,7 @@ from evaluation.rehearsals.lifecycle import RehearsalError, start_rehearsal
 from evaluation.rehearsals.tool_forms import fields_of, read_arguments
 from evaluation.rehearsals.transcript import load_transcript
 from evaluation.rehearsals.work import work_on
+from evaluation.tools.general import GENERAL, GeneralTool
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, ExactCheck
@@ -61,11 +64,15 @@ RULES = (
 
 @pytest.fixture
 def row(client: Client) -> Rehearsal:
+    return begun(client, tuple(f"{PRE}gmail__{name}" for name in TOOLS))
+
+
+def begun(client: Client, tools: tuple[str, ...]) -> Rehearsal:
     content = json.dumps(MAIL).encode()
     sha, clock = Blob.objects.store([content, CLOCK])
     persona = PersonaSpec(
         user_id="clerk",
-        tools=tuple(f"{PRE}gmail__{name}" for name in TOOLS),
+        tools=tools,
         files=(
             FileRef(path="apps/gmail.json", sha256=sha, size=len(content)),
             FileRef(path="apps/clock.json", sha256=clock, size=len(CLOCK)),
@@ -121,22 +128,71 @@ def test_mail_is_read_and_answered_in_a_mailbox_and_the_change_is_shown(client: 
     page = client.get(f"/rehearsals/{row.pk}/mail/").content.decode()
     assert "Log in" in page and "<code>mail-of-ada</code>" in page
 
-    call(client, row, "mail", "login", username="ada@example.com", password="mail-of-ada")
+    page = call(client, row, "mail", "login", username="ada@example.com", password="mail-of-ada").content.decode()
     row.refresh_from_db()
+    assert [each["name"] for each in row.current_turn["calls"]] == [
+        f"{PRE}gmail__login", f"{PRE}gmail__show_inbox_threads",
+    ]  # fmt: skip
     token = json.loads(row.current_turn["calls"][0]["result"])["response"]["access_token"]
-    page = call(client, row, "mail", "show_inbox_threads", access_token=token).content.decode()
-    assert "Agenda &lt;b&gt;Thursday&lt;/b&gt;" in page
+    assert "Inbox (1 unread)" in page and "noor@example.com" in page and "10 Apr 2026, 16:20" in page
+    assert "Agenda &lt;b&gt;Thursday&lt;/b&gt;" in page and "Two points, please." in page
     page = call(client, row, "mail", "show_thread", access_token=token, email_thread_id="1").content.decode()
-    assert "Two points, please." in page
-    page = client.get(f"/rehearsals/{row.pk}/mail/?reply").content.decode()
+    assert '<div class="words mail-body">Two points, please.</div>' in page
+    page = client.get(f"/rehearsals/{row.pk}/mail/?thread=1&reply").content.decode()
     assert '<input type="hidden" name="arg.email_id" value="1">' in page
 
     page = call(client, row, "mail", "reply_to_email", access_token=token, email_id="1", body="One").content.decode()
 
     assert "email “Re: Agenda &lt;b&gt;Thursday&lt;/b&gt;” added" in page
+    assert '<div class="words mail-body">One</div>' in page, "the thread as it is now"
     assert "4 calls in this turn" in page
     row.refresh_from_db()
     assert row.current_turn["calls"][-1]["effects"][0]["after"]["sent_at"] == "2027-03-02T10:30:00"
+
+
+def test_mailbox_is_never_stale_whoever_changed_it(client: Client, row: Rehearsal):
+    token = token_of(row)
+    mail = {"email_addresses": ["ada@example.com"], "subject": "To myself", "body": "Later.", "access_token": token}
+
+    make_call(row.pk, f"{PRE}gmail__send_email", mail)
+    make_call(row.pk, f"{PRE}gmail__mark_thread_starred", {"email_thread_id": 1, "access_token": token})
+
+    page = client.get(f"/rehearsals/{row.pk}/mail/").content.decode()
+    assert page.index("To myself") < page.index("Agenda &lt;b&gt;"), "newest first"
+    assert '<span title="starred">★</span>' in page
+    assert client.get(f"/rehearsals/{row.pk}/mail/?thread=99&page=7").status_code == 200
+
+
+def test_mail_is_offered_only_where_the_assistant_has_it(client: Client, row: Rehearsal):
+    assert f"/rehearsals/{row.pk}/mail/" in client.get(f"/rehearsals/{row.pk}/").content.decode()
+
+    row = begun(client, ("read_file", "exec"))
+    mail = f"/rehearsals/{row.pk}/mail/"
+
+    assert mail not in client.get(f"/rehearsals/{row.pk}/").content.decode()
+    assert mail not in client.get(f"/rehearsals/{row.pk}/tools/").content.decode()
+    assert "no tool of Gmail is bound to it" in client.get(mail).content.decode()
+
+
+def test_commands_are_offered_or_the_page_says_why_not(client: Client, row: Rehearsal, monkeypatch):
+    page = f"/rehearsals/{row.pk}/tools/"
+    if not person_tools.why_no_shell():
+        assert "exec" in offered_tools(row)
+        make_call(row.pk, "exec", {"command": "echo 12 > fee.txt && cat fee.txt"})
+        row.refresh_from_db()
+        assert row.current_turn["calls"][-1]["result"] == "12" and "fee.txt" in row.manifest
+        assert "Commands cannot be run here" not in client.get(page).content.decode()
+
+    monkeypatch.setattr("evaluation.tools.general.GENERAL", general_without_sandbox("There is no sandbox."))
+    monkeypatch.setattr("evaluation.agents.person.GENERAL", general_without_sandbox("There is no sandbox."))
+
+    assert "exec" not in offered_tools(row)
+    assert "Commands cannot be run here. There is no sandbox." in client.get(page).content.decode()
+    assert "Helpers and tool servers are for agents" in client.get(page).content.decode()
+
+
+def general_without_sandbox(reason: str) -> dict[str, GeneralTool]:
+    return {**GENERAL, "exec": replace(GENERAL["exec"], lacking=lambda: reason)}
 
 
 def test_calls_belong_to_the_turn_and_rules_see_them(row: Rehearsal, scripted):

@@ -21,10 +21,11 @@ def complete(state: FileSystemState) -> None:
     """Everybody has a home, and every file its directories."""
     for account in state.accounts:
         _add(state, home_of(account.username), account.username)
-    for file in state.files:
-        for parent in reversed(PurePosixPath(file.file_path).parents):
+    for folder, owner in {(file.file_path.rpartition("/")[0], file.owner): None for file in state.files}:
+        path = PurePosixPath(folder)
+        for parent in (*reversed(path.parents), path):
             if len(parent.parts) > 2:
-                _add(state, str(parent), file.owner)
+                _add(state, str(parent), owner)
 
 
 def _add(state: FileSystemState, path: str, owner: str) -> None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple, Self, TypeVar
+
+from pydantic_core import from_json
 
 from evaluation.tools.apps.framework.errors import AppDataError
 from evaluation.tools.apps.framework.index import Key
 from evaluation.tools.apps.framework.records import as_dict
+from evaluation.tools.apps.framework.rows import Section
 from evaluation.tools.apps.framework.tables import Table
 
 Record = TypeVar("Record")
@@ -89,11 +95,47 @@ class AppState:
         self._touched.clear()
         self._json = None
 
+    def load_written(self, content: bytes) -> bool:
+        """Whether ``content`` is JSON as ``to_json`` writes it, and so was taken over: its records are cut apart here,
+        and parsed when they are asked for."""
+        end = content.rfind(b',"%s":{' % LAST.encode())
+        if end < 0 or not content.startswith(b'{"'):
+            return False
+        sections: dict[str, Section] = {}
+        start = 1
+        for border in chain(self._borders.finditer(content, 0, end), (None,)):
+            name = content[start + 1 : content.find(b'"', start + 1)].decode(errors="replace")
+            if name not in self.tables or not content.startswith(self.tables[name].opening, start):
+                return False
+            if border and not content.startswith(self.tables[border[1].decode()].opening, border.start() + 3):
+                continue
+            closed = end if border is None else border.start() + 2
+            sections[name] = Section(content, start + len(name) + 3, closed)
+            start = closed + 1
+        try:
+            last = from_json(content[end + len(LAST) + 4 : -1])
+        except ValueError:
+            return False
+        for name, table in self.tables.items():
+            table.load_section(sections.get(name), int(last.get(name, 0)))
+        self._touched.clear()
+        self._json = content
+        return True
+
+    @cached_property
+    def _borders(self) -> re.Pattern[bytes]:
+        """What may be the end of a table and the beginning of the next."""
+        return re.compile(rb'\}\],"(%s)":\[\{"' % "|".join(self.tables).encode())
+
     def to_json(self) -> bytes:
         """The same bytes for the same state; nothing is written anew where nothing changed."""
         if self._json is None:
             last = {name: table.last for name, table in self.tables.items() if table.last}
-            parts = [b'"%s":%s' % (name.encode(), table.to_json()) for name, table in self.tables.items() if len(table)]
+            parts = [
+                b'"%s":%s' % (name.encode(), table.to_json())
+                for name, table in self.tables.items()
+                if not table.is_empty
+            ]
             parts.append(b'"%s":%s' % (LAST.encode(), json.dumps(last).encode()))
             self._json = b"{" + b",".join(parts) + b"}"
         return self._json

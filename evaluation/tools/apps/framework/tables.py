@@ -6,27 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from heapq import merge
 from itertools import chain
-from operator import attrgetter, is_
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from evaluation.tools.apps.framework.errors import AppDataError, NotFoundError
 from evaluation.tools.apps.framework.index import Key, TableIndex, holds
+from evaluation.tools.apps.framework.rows import Rows, Section, Settled, shape_of
 
 Record = TypeVar("Record")
 MOST_CHANGES = 500
 """Records that may have changed since an index was made."""
-
-
-_adapters: dict[type[Any], TypeAdapter[Any]] = {}
-
-
-def _adapter(record_type: type[Any]) -> TypeAdapter[Any]:
-    """Making one takes longer than most calls of an app."""
-    if record_type not in _adapters:
-        _adapters[record_type] = TypeAdapter(tuple[record_type, ...])  # type: ignore[valid-type]
-    return _adapters[record_type]
 
 
 class Table(Generic[Record]):
@@ -44,18 +35,15 @@ class Table(Generic[Record]):
         parts = fields(record_type)  # type: ignore[arg-type]
         self.fields = tuple(part.name for part in parts)
         self.key = self.fields[0]
-        self._rows: dict[Key, Record] = {}
-        self._saved: dict[Key, Record] | None = None
+        self._shape = shape_of(record_type)
+        self._rows: Rows[Record] = Rows(Settled(self._shape))
+        self._saved: Rows[Record] | None = None
         self._saved_last = 0
         self._touched: set[Key] = set()
         self._touch = touch
-        self._adapter: TypeAdapter[tuple[Record, ...]] = _adapter(record_type)
-        self._written: tuple[dict[Key, Record], bytes] | None = None
+        self._written: tuple[Rows[Record], bytes] | None = None
         """Rows, and what was written of them."""
-        self._index: TableIndex[Record] = TableIndex(self._rows)
-        self._since: dict[Key, bool] = {}
-        """Keys that changed since the index was made; whether they were added, in the order that the table has."""
-        self._saved_since: dict[Key, bool] = {}
+        self._index: TableIndex[Record] = TableIndex(self._rows.settled)
         self.last = 0
         """The highest number ever given: numbers of deleted records are not used again."""
 
@@ -69,7 +57,7 @@ class Table(Generic[Record]):
         )
 
     def __iter__(self) -> Iterator[Record]:
-        return iter(self._rows.values())
+        return iter(self._rows)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -97,9 +85,7 @@ class Table(Generic[Record]):
         key: Key = getattr(record, self.key)
         self._save()
         self._touched.add(key)
-        if key not in self._rows or key not in self._since:
-            self._since[key] = key not in self._rows
-        self._rows[key] = record
+        self._rows.put(key, record)
         if isinstance(key, int) and key > self.last:
             self.last = key
         return record
@@ -109,21 +95,18 @@ class Table(Generic[Record]):
         self.get(key)
         self._save()
         self._touched.add(key)
-        self._since.pop(key, None)
-        if key in self._index.rows:
-            self._since[key] = False
-        del self._rows[key]
+        self._rows.remove(key)
 
     def _save(self) -> None:
-        """A mapping of rows that others may have is never changed: only the copy of a transaction is."""
+        """Rows that others may have are never changed: only the copy of a transaction is."""
         if self._saved is None:
-            self._saved, self._saved_last, self._saved_since = self._rows, self.last, self._since
-            self._rows, self._since = dict(self._rows), dict(self._since)
+            self._saved, self._saved_last = self._rows, self.last
+            self._rows = self._rows.copy()
             self._touch()
 
     def commit(self) -> list[tuple[Key, Record | None, Record | None]]:
         """Keys with what stood there before and what stands there now."""
-        before = self._saved or {}
+        before = self._rows if self._saved is None else self._saved
         changes = [
             (key, before.get(key), self._rows.get(key))
             for key in sorted(self._touched, key=lambda key: (isinstance(key, str), key))
@@ -138,29 +121,38 @@ class Table(Generic[Record]):
 
     def roll_back(self) -> None:
         if self._saved is not None:
-            self._rows, self.last, self._since = self._saved, self._saved_last, self._saved_since
+            self._rows, self.last = self._saved, self._saved_last
         self.forget()
 
     def load(self, rows: list[Any], last: int, where: str) -> None:
         """Replace the content. Records without a number get one. Raises AppDataError."""
         try:
-            records = self._adapter.validate_python(self._numbered(rows))
+            records = self._shape.all.validate_python(self._numbered(rows))
         except ValidationError as error:
             first = error.errors()[0]
             place = " ".join(str(part + 1) if isinstance(part, int) else str(part) for part in first["loc"])
             raise AppDataError(f"{where}, {self.name}, record {place or '?'}: {first['msg']}.") from None
-        self._rows = {}
+        found: dict[Key, Record] = {}
         for record in records:
             key: Key = getattr(record, self.key)
-            if key in self._rows:
+            if key in found:
                 raise AppDataError(f"{where}, {self.name}: two records have the {self.key} {key!r}.")
-            self._rows[key] = record
-        self.last = max([last, *(key for key in self._rows if isinstance(key, int))])
-        self.settle()
+            found[key] = record
+        self.last = max([last, *(key for key in found if isinstance(key, int))])
+        self._settle(Rows(Settled(self._shape, found)))
+
+    def load_section(self, section: Section | None, last: int) -> None:
+        """Replace the content by what ``to_json`` wrote; None: no records."""
+        self.last = last
+        self._settle(Rows(Settled(self._shape, section=section)))
 
     def settle(self) -> None:
         """What the table holds now is what copies share an index of."""
-        self._index, self._since = TableIndex(self._rows), {}
+        if self._rows.changed:
+            self._settle(self._rows.settle(self._shape))
+
+    def _settle(self, rows: Rows[Record]) -> None:
+        self._rows, self._index = rows, TableIndex(rows.settled)
 
     def flaws(self, rows: Any) -> Iterator[tuple[int, str, str]]:
         """Why ``rows`` could not be loaded: row from 1, field, message."""
@@ -169,7 +161,7 @@ class Table(Generic[Record]):
             return
         rows = self._numbered(rows)
         try:
-            records = self._adapter.validate_python(rows)
+            records = self._shape.all.validate_python(rows)
         except ValidationError as error:
             for problem in error.errors():
                 place = problem["loc"]
@@ -187,7 +179,7 @@ class Table(Generic[Record]):
     def share(self, other: Table[Record]) -> None:
         """Take over the content of ``other``, which costs nothing."""
         self._rows, self.last, self._written = other._rows, other.last, other._written
-        self._index, self._since = other._index, other._since
+        self._index = other._index
 
     def matching(
         self, wanted: Sequence[str], texts: Callable[[Record], tuple[str, ...]], beside: Table[Any] | None = None
@@ -214,14 +206,15 @@ class Table(Generic[Record]):
         """All records, those with the greatest ``key`` first; it may look at nothing but the record."""
         index = self._indexed()
         known: Iterator[Record] = iter(index.latest_first(key))
-        if not self._since:
+        rows = self._rows.changed
+        if not rows:
             return known
-        changed = sorted((self._rows[each] for each in self._since if each in self._rows), key=key, reverse=True)
-        same = (record for record in known if getattr(record, self.key) not in self._since)
+        changed = sorted((record for record in rows.values() if record is not None), key=key, reverse=True)
+        same = (record for record in known if getattr(record, self.key) not in rows)
         return merge(same, changed, key=key, reverse=True)
 
     def _indexed(self) -> TableIndex[Record]:
-        if len(self._since) > MOST_CHANGES and self._saved is None:  # changes of a call may yet be undone
+        if len(self._rows.changed) > MOST_CHANGES and self._saved is None:  # changes of a call may yet be undone
             self.settle()
         return self._index
 
@@ -230,20 +223,19 @@ class Table(Generic[Record]):
     ) -> Iterator[tuple[Record, int]]:
         """Those at the index's ``positions`` that are still so, and those changed since that fit, each with its
         position; -1 for a changed one."""
-        if not self._since:
+        if not self._rows.changed:
             return ((index.records[position], position) for position in positions)
         changed: set[int] = set()
         replaced: dict[int, Record] = {}
         added: list[tuple[Record, int]] = []
-        for key, is_added in self._since.items():
-            record = self._rows.get(key)
+        for key, record in self._rows.changed.items():
             fitting = record if record is not None and fits(record) else None
-            if is_added and fitting is not None:
-                added.append((fitting, -1))
-            elif not is_added:
+            if key in index.rows:
                 changed.add(position := index.position(key))
                 if fitting is not None:
                     replaced[position] = fitting
+            elif fitting is not None:
+                added.append((fitting, -1))
         here = sorted({*positions, *replaced}) if replaced else positions
         same = (
             (replaced[each], -1) if each in replaced else (index.records[each], each)
@@ -266,21 +258,19 @@ class Table(Generic[Record]):
         return out
 
     def to_json(self) -> bytes:
-        """What was added at the end is written alone."""
-        rows, written = self._rows, self._written
-        if written is None or written[0] is not rows:
-            records = tuple(rows.values())
-            if (
-                written
-                and len(records) > (count := len(written[0])) > 0
-                and all(map(is_, written[0].values(), records))
-            ):
-                added = self._adapter.dump_json(records[count:])
-                text = b"".join((written[1][:-1], b",", added[1:]))
-            else:
-                text = self._adapter.dump_json(records)
-            self._written = written = rows, text
-        return written[1]
+        """What did not change since it was read is not written anew; there must be records."""
+        if self._written is None or self._written[0] is not self._rows:
+            self._written = self._rows, self._rows.section(self._shape)
+        return self._written[1]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._rows
+
+    @property
+    def opening(self) -> bytes:
+        """How a list of its records begins in JSON of our own writing."""
+        return b'"%s":[%s' % (self.name.encode(), self._shape.head)
 
     def dangling(self, tables: Mapping[str, Table[Any]]) -> Iterator[str]:
         """Records that refer to others that are not there."""

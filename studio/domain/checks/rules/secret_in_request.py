@@ -3,6 +3,7 @@ import re
 from collections.abc import Iterator
 
 from studio.domain.bounded_cache import cached
+from studio.domain.checks.app_records import invented_passwords
 from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.task import TaskSpec
 
@@ -39,10 +40,11 @@ LONGEST = 40_000
 
 @rule("secret-in-request", "warning")
 def secret_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A password in a task is read by every model and member, and teaches agents to expect one."""
+    """A password in a task is read by every model and member, and teaches agents to expect one. Those of invented
+    accounts in the persona's app data are meant to be there."""
     payload = json.dumps(task.trigger.payload, ensure_ascii=False) if task.trigger.payload else ""
     for field, item, text in (*authored_texts(task), ("trigger", None, payload)):
-        for secret in _secrets(text):
+        for secret in _real_secrets(text, context):
             yield Flaw(
                 field,
                 f"{FIELD_NAMES[field]} contains a password.",
@@ -51,7 +53,7 @@ def secret_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 passage=secret if field != "trigger" else "",
             )
     for position, file in enumerate(task.assets, 1):
-        if _secrets(context.texts.get(file.sha256, "")):
+        if _real_secrets(context.texts.get(file.sha256, ""), context):
             yield Flaw(
                 "assets",
                 f"“{file.path}” contains a password.",
@@ -59,6 +61,12 @@ def secret_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 position,
                 passage=file.path,
             )
+
+
+def _real_secrets(text: str, context: CheckContext) -> list[str]:
+    found = _secrets(text)
+    invented = context.once(invented_passwords) if found else frozenset()
+    return [secret for secret in found if not any(password in secret for password in invented)]
 
 
 @cached(1_000_000)
