@@ -112,7 +112,7 @@ class CallRecord:
     ) -> None:
         """``fresh``: no calls were made for the owner yet."""
         self._kind = kind
-        self._owner = {kind.owner: owner}
+        self._owner = {f"{kind.owner}_id": owner.pk}
         self._loaded: Chain | None = Chain(None) if fresh else None
         self.on_scripted_answer = on_scripted_answer
         self.replayed = 0
@@ -259,7 +259,7 @@ class CallRecorder:
         self._endpoint = endpoint
         self._purpose = purpose
         self._turn = turn
-        self._judging: dict[str, Any] = {"judging": judging} if judging else {}
+        self._judging: dict[str, Any] = {"judging_id": judging.pk} if judging else {}
 
     def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
         return self._record.answer(request_hash)
@@ -274,7 +274,7 @@ class CallRecorder:
             **self._judging,
             purpose=self._purpose,
             turn=self._turn(),
-            endpoint=self._endpoint,
+            endpoint_id=self._endpoint.pk,
             request_hash=call.request_hash,
             error=storable(call.error),
             prompt_tokens=call.tokens.prompt,

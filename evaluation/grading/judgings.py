@@ -88,8 +88,11 @@ def open_rehearsal_judging(rehearsal: Rehearsal, endpoint: ModelEndpoint) -> Jud
 
 
 def judge_of(judging: Judging) -> ModelEndpoint:
-    """As it was frozen."""
-    return thaw_endpoint(judging.endpoint, judging.judge)
+    """As it was frozen. Made once for each object of the judging, because that does not change."""
+    found: ModelEndpoint | None = judging.__dict__.get("_judge")
+    if found is None:
+        found = judging.__dict__["_judge"] = thaw_endpoint(judging.endpoint, judging.judge)
+    return found
 
 
 def prompt_version(judging: Judging, name: PromptName) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 
 
 def give_back_connection() -> None:
     """Where connections are pooled, let another thread have this one; the next query takes one again."""
-    if "pool" in connection.settings_dict["OPTIONS"] and not connection.in_atomic_block:
-        connection.close()
+    own = connections[DEFAULT_DB_ALIAS]
+    if own.connection is not None and "pool" in own.settings_dict["OPTIONS"] and not own.in_atomic_block:
+        own.close()

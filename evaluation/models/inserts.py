@@ -11,22 +11,20 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 
 from evaluation.models.statements import binding_cursor
 
 Statement = tuple[str, list[Any]]
+Fields = tuple[models.Field[Any, Any], ...]
 
 
 def insert_or_ignore(row: models.Model, also: Statement | None = None) -> tuple[int | None, tuple[Any, ...] | None]:
     """The key of the new row, None if a unique constraint has one like it; and the row that ``also``, a statement with
     ``RETURNING`` that may refer to the insert as ``new``, gave in the same transaction."""
-    fields = _fields(type(row))
-    values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
-    marks = ", ".join(["%s"] * len(fields))
-    insert = (
-        f'INSERT INTO "{row._meta.db_table}" ({_names(fields)}) VALUES ({marks}) ON CONFLICT DO NOTHING RETURNING "id"'  # noqa: S608  # names are the model's
-    )
+    fields, insert = _insert(type(row))
+    own = connections[DEFAULT_DB_ALIAS]
+    values = [field.get_db_prep_save(field.pre_save(row, add=True), own) for field in fields]
     with binding_cursor() as cursor:
         if also is None:
             cursor.execute(insert, values)
@@ -47,16 +45,31 @@ def insert_rows(rows: Sequence[models.Model], source: str, given: Mapping[str, s
 
     ``given`` are columns that come from ``source``, as expressions.
     """
-    kind = type(rows[0])
-    fields = [field for field in _fields(kind) if field.column not in given]
-    typed = ", ".join(f'"{field.column}" {field.db_type(connection)}' for field in fields)
+    fields, table, values, typed = _insert_rows(type(rows[0]), tuple(given))
     document = [{field.column: _plain(field.pre_save(row, add=True)) for field in fields} for row in rows]
-    columns = ", ".join([*(f'"{name}"' for name in given), _names(fields)])
-    values = ", ".join([*given.values(), *(f'r."{field.column}"' for field in fields)])
-    table = f'"{kind._meta.db_table}" ({columns})'
+    chosen = ", ".join([*given.values(), *values])
     rows_of = f"{source}, json_to_recordset(%s::json) AS r({typed})"
-    statement = f"INSERT INTO {table} SELECT {values} FROM {rows_of} RETURNING id"  # noqa: S608  # likewise
+    statement = f"INSERT INTO {table} SELECT {chosen} FROM {rows_of} RETURNING id"  # noqa: S608  # names are the model's
     return statement, [json.dumps(document, ensure_ascii=False)]
+
+
+@cache
+def _insert(kind: type[models.Model]) -> tuple[Fields, str]:
+    fields = _fields(kind)
+    marks = ", ".join(["%s"] * len(fields))
+    return fields, (
+        f'INSERT INTO "{kind._meta.db_table}" ({_names(fields)}) VALUES ({marks}) ON CONFLICT DO NOTHING RETURNING "id"'  # noqa: S608  # likewise
+    )
+
+
+@cache
+def _insert_rows(kind: type[models.Model], given: tuple[str, ...]) -> tuple[Fields, str, tuple[str, ...], str]:
+    """Fields that the rows give, the table with all columns, and the rows' as expressions and with their types."""
+    fields = tuple(field for field in _fields(kind) if field.column not in given)
+    typed = ", ".join(f'"{field.column}" {field.db_type(connection)}' for field in fields)
+    columns = ", ".join([*(f'"{name}"' for name in given), _names(fields)])
+    values = tuple(f'r."{field.column}"' for field in fields)
+    return fields, f'"{kind._meta.db_table}" ({columns})', values, typed
 
 
 def _plain(value: Any) -> Any:
@@ -69,5 +82,5 @@ def _names(fields: Sequence[models.Field[Any, Any]]) -> str:
 
 
 @cache
-def _fields(kind: type[models.Model]) -> tuple[models.Field[Any, Any], ...]:
+def _fields(kind: type[models.Model]) -> Fields:
     return tuple(field for field in kind._meta.concrete_fields if not field.primary_key)

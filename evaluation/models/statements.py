@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.backends.utils import CursorWrapper
 from django.db.models.query import get_related_populators
 
@@ -20,14 +20,19 @@ from django.db.models.query import get_related_populators
 @contextmanager
 def binding_cursor() -> Iterator[Any]:
     """A cursor whose values travel beside the statement, so that the database can prepare it: after its first use
-    where connections are pooled, never elsewhere."""
-    connection.ensure_connection()
-    with connection.wrap_database_errors:
-        own: Any = psycopg.Cursor(connection.connection)
-    make = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-    cursor: CursorWrapper = make(own)
-    with cursor:
-        yield cursor
+    where connections are pooled, never elsewhere. For one statement, whose rows are read within."""
+    own: Any = connections[DEFAULT_DB_ALIAS]
+    if own.connection is None and not own.queries_logged and (lend := getattr(own, "statement_cursor", None)):
+        with lend() as cursor:
+            yield cursor
+        return
+    own.ensure_connection()
+    with own.wrap_database_errors:
+        bound: Any = psycopg.Cursor(own.connection)
+    make = own.make_debug_cursor if own.queries_logged else own.make_cursor
+    wrapped: CursorWrapper = make(bound)
+    with wrapped:
+        yield wrapped
 
 
 class PreparedQuery:

@@ -1,9 +1,15 @@
 from __future__ import annotations
 
 import select
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import psycopg
 from django.db.backends.postgresql import base
+
+_CURSOR = "studio_cursor"
+"""Attribute of a pooled connection: the cursor of ``statement_cursor``, which is used again."""
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -17,6 +23,23 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 return connection
             connection.close()
             self.pool.putconn(connection)  # which makes another in its place
+
+    @contextmanager
+    def statement_cursor(self) -> Iterator[Any]:
+        """For one statement, of a thread that holds no connection: it has one for that long, without what Django does
+        for each that it takes and gives back."""
+        with self.wrap_database_errors:
+            connection = self.get_new_connection({})
+            try:
+                if not connection.autocommit:
+                    connection.autocommit = True
+                cursor = getattr(connection, _CURSOR, None)
+                if cursor is None:
+                    cursor = psycopg.Cursor(connection)
+                    setattr(connection, _CURSOR, cursor)
+                yield cursor
+            finally:
+                connection._pool.putconn(connection)
 
 
 def _is_over(connection: Any) -> bool:
