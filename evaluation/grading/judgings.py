@@ -22,7 +22,7 @@ from studio.models import User
 Rules = Mapping[ScoringMode, CreditRule]
 _FIRST_ROUND = PreparedQuery(lambda pilot: JudgingRound.objects.filter(pilot=pilot, number=1).order_by())
 _CLOSE = """
-UPDATE evaluation_judging SET state = 'finished', finished_at = %s WHERE id = %s AND finished_at IS NULL"""
+UPDATE evaluation_judging SET state = 'finished', finished_at = %s WHERE id = ANY(%s) AND finished_at IS NULL"""
 
 
 def prompt_names(scoring: str) -> tuple[PromptName, ...]:
@@ -70,9 +70,9 @@ def _first_round(pilot: Pilot) -> JudgingRound:
     return found
 
 
-def close_judging(judging: Judging) -> None:
+def close_judging(*judgings: Judging) -> None:
     with binding_cursor() as cursor:
-        cursor.execute(_CLOSE, [timezone.now(), judging.pk])
+        cursor.execute(_CLOSE, [timezone.now(), [judging.pk for judging in judgings]])
 
 
 def open_rehearsal_judging(rehearsal: Rehearsal, endpoint: ModelEndpoint) -> Judging:

@@ -75,7 +75,8 @@ def load_workspace(session: Session, task: TaskSpec, persona: PersonaSpec) -> Ma
     manifest: Manifest = before.manifest if before else {}
     after = last.session.position if last else 0
     # these failed in their first turn, but their files were staged
-    for revision, _ in _BETWEEN.rows(session.run_id, after, session.position):
+    between = _BETWEEN.rows(session.run_id, after, session.position) if session.position - after > 1 else ()
+    for revision, _ in between:
         manifest = stage_files(manifest, persona, task_of(revision))
     return stage_files(manifest, persona, task)
 

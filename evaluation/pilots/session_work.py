@@ -26,7 +26,7 @@ from evaluation.leases.sessions import (
     release,
     renewing,
 )
-from evaluation.models import Pilot, Session
+from evaluation.models import Judging, Pilot, Session
 from evaluation.models.statements import PreparedQuery
 from evaluation.pilots.budgets import BudgetSpentError
 from evaluation.pilots.checkpoints import (
@@ -170,19 +170,19 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
 
 def _grade(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord) -> dict[str, Any]:
     changes: dict[str, Any] = {}
+    judgings: list[Judging] = []
 
     def grade(mode: ScoringMode) -> SessionGrade:
-        judging = open_judging(session, mode)
-        judge = ModelChecklistJudge(judging, record)
-        grade = grade_session(judging, task, persona, judge, lambda: lock_leased_row(session))
-        close_judging(judging)
-        return grade
+        judgings.append(open_judging(session, mode))
+        judge = ModelChecklistJudge(judgings[-1], record)
+        return grade_session(judgings[-1], task, persona, judge, lambda: lock_leased_row(session))
 
     strict = grade(ScoringMode.STRICT)
     changes |= {"comp_strict": strict.comp, "ungraded": strict.ungraded, "graded_strict_at": timezone.now()}
     if not _UNENDED.exists(session.run_id):
         compat = grade(ScoringMode.COMPAT)
         changes |= {"comp_compat": compat.comp, "graded_compat_at": timezone.now()}
+    close_judging(*judgings)
     return changes
 
 

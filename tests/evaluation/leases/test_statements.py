@@ -6,11 +6,12 @@ import socket
 from types import SimpleNamespace
 
 import pytest
+from django.db import DataError, connection
 from django.db.models import Sum
 
 from evaluation.models import Session
 from evaluation.models.statements import PreparedQuery, binding_cursor
-from studio.web.pooling.base import _is_over
+from studio.web.pooling.base import DatabaseWrapper, _is_over
 from tests.evaluation.builders import benchmark_of, pilot_of, task
 
 
@@ -51,6 +52,25 @@ def test_values_travel_beside_the_statement():
     with binding_cursor() as cursor:
         cursor.execute("select %s::text, %s::int", ["it's; --", 7])
         assert cursor.fetchone() == ("it's; --", 7)
+
+
+@pytest.mark.django_db
+def test_a_statement_has_a_pooled_connection_for_as_long_as_it_takes():
+    options = {**connection.settings_dict["OPTIONS"], "pool": {"min_size": 1, "max_size": 1, "timeout": 20}}
+    pooled = DatabaseWrapper({**connection.settings_dict, "OPTIONS": options, "CONN_HEALTH_CHECKS": False}, "one only")
+    try:
+        for _ in range(2):
+            with pooled.statement_cursor() as cursor:
+                cursor.execute("select %s::text, pg_backend_pid()", ["it's"])
+                assert cursor.fetchone()[0] == "it's"
+            with pytest.raises(DataError), pooled.statement_cursor() as cursor:
+                cursor.execute("select 1 / %s::int", [0])
+        assert pooled.connection is None
+        with pooled.cursor() as cursor:
+            cursor.execute("select 1")
+    finally:
+        pooled.close()
+        pooled.close_pool()
 
 
 def test_a_pooled_connection_whose_server_went_away_is_noticed():
