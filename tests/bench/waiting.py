@@ -6,6 +6,7 @@ Each variant runs in a process of its own and sends the same conversation of 12 
 ``tests.bench.engine_stub``. Nothing is stored. CPU is of that process alone, from its first call to its last.
 
     studio     evaluation.llm in threads: what workers do
+    urllib3    urllib3 in threads, the body made and read with json
     threads    the openai client as it comes, in threads
     asyncio    the asynchronous openai client as it comes, one task for each call under way
     gevent     the openai client under gevent
@@ -28,7 +29,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-VARIANTS = ("studio", "threads", "asyncio", "gevent", "inspect")
+VARIANTS = ("studio", "urllib3", "threads", "asyncio", "gevent", "inspect")
 PEERS = ("gevent", "inspect")
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -127,6 +128,21 @@ def _studio(url: str, calls: int, at_once: int) -> Callable[[], object]:
     messages = _conversation()
     client.complete(messages)
     return lambda: _in_threads(lambda: client.complete(messages), calls, at_once)
+
+
+def _urllib3(url: str, calls: int, at_once: int) -> Callable[[], object]:
+    import urllib3
+
+    pool = urllib3.PoolManager(maxsize=at_once)
+    messages = _conversation()
+    headers = {"Authorization": "Bearer none", "Content-Type": "application/json"}
+
+    def send() -> object:
+        body = json.dumps({"model": "stub", "messages": messages}).encode()
+        return json.loads(pool.request("POST", f"{url}/chat/completions", body=body, headers=headers).data)
+
+    send()
+    return lambda: _in_threads(send, calls, at_once)
 
 
 def _threads(url: str, calls: int, at_once: int) -> Callable[[], object]:
