@@ -31,7 +31,9 @@ class Carrier:
         self._lock = threading.Lock()
         self._active: set[int] = set()
         self._due: deque[int] = deque()
-        self._read_at = 0.0
+        self._read_at = float("-inf")
+        self._cut = False
+        """Whether more were due when they were read."""
         self._woken = threading.Event()
         self._stopped = threading.Event()
 
@@ -40,7 +42,7 @@ class Carrier:
 
     def wake(self) -> None:
         """Sessions may be due: look now."""
-        self._read_at = 0.0
+        self._read_at = float("-inf")
         self._woken.set()
 
     def stop(self, *, wait_seconds: float = 0.0) -> None:
@@ -64,26 +66,32 @@ class Carrier:
                 logger.exception("Looking for due sessions failed.")
             finally:
                 connection.close()
-            self._woken.wait(POLL_SECONDS)
+            self._woken.wait(POLL_SECONDS + 0.01)
 
     def _fill(self) -> None:
         while len(self._active) < self._capacity and not self._stopped.is_set():
-            if (not self._due or time.monotonic() - self._read_at > STALE_SECONDS) and not self._read():
+            if self._is_stale() and not self._read():
                 return
             with self._lock:
                 if not self._due:
-                    continue
+                    return
                 pk = self._due.popleft()
                 if pk in self._active:
                     continue
                 self._active.add(pk)
             threading.Thread(target=self._carry, args=(pk,), name=f"session-{pk}", daemon=True).start()
 
+    def _is_stale(self) -> bool:
+        """Whether to read what is due. The end of a session alone is no reason: it says itself what is due after it."""
+        age = time.monotonic() - self._read_at
+        return age > (STALE_SECONDS if self._due else 0.0 if self._cut else POLL_SECONDS)
+
     def _read(self) -> bool:
         """False if nothing is due that is not under way here."""
         self._read_at = time.monotonic()
         due = due_sessions(2 * self._capacity, pilot_id=self._pilot_id)
         with self._lock:
+            self._cut = len(due) >= 2 * self._capacity
             self._due = deque(pk for pk in due if pk not in self._active)
             return bool(self._due)
 

@@ -10,6 +10,7 @@ import pytest
 
 from evaluation.leases.connections import give_back_connection
 from evaluation.models import Pilot, Session
+from evaluation.pilots import carrier
 from evaluation.pilots.carrier import Carrier
 from evaluation.pilots.control import control_pilot
 from evaluation.pilots.queue import due_sessions, fair_order
@@ -49,18 +50,40 @@ def test_sessions_of_a_paused_pilot_are_not_due(stub: StubModel):
 def test_carrier_takes_pilots_to_their_end_and_grades_each_run(stub: StubModel):
     tasks = [task("a", intents=intents("x"), checklist=(rubric("c"),)), task("b", intents=intents("y"))]
     pilots = [start(stub, *tasks, runs=3), start(stub, *tasks)]
-    carrier = Carrier(4)
+    four = Carrier(4)
 
-    carrier.start()
+    four.start()
     try:
         until(lambda: set(Pilot.objects.values_list("state", flat=True)) == {"finished"})
     finally:
-        carrier.stop(wait_seconds=10)
+        four.stop(wait_seconds=10)
 
     assert set(Session.objects.values_list("state", flat=True)) == {"finished"}
     assert not Session.objects.filter(graded_compat_at=None).exists()
     assert [pilot.runs.count() for pilot in pilots] == [3, 1]
-    assert carrier.carried == 0
+    assert four.carried == 0
+
+
+def test_due_sessions_are_read_once_however_many_sessions_end(monkeypatch: pytest.MonkeyPatch):
+    reads: list[int] = []
+    monkeypatch.setattr(carrier, "due_sessions", lambda limit, pilot_id: reads.append(limit) or [1, 2, 3])
+    monkeypatch.setattr(carrier, "due_in_run", lambda pk: [pk + 10] if pk < 10 else [])
+    monkeypatch.setattr(carrier, "POLL_SECONDS", 600)
+    ended: list[int] = []
+    monkeypatch.setattr(Carrier, "_carry", lambda self, pk: (self._hand_on(pk), ended.append(pk)))
+    one = Carrier(20)
+
+    one._fill()
+    until(lambda: len(ended) == 3)
+    one._fill()
+    until(lambda: len(ended) == 6)
+    one._fill()
+
+    assert sorted(ended) == [1, 2, 3, 11, 12, 13]
+    assert len(reads) == 1
+    one.wake()
+    one._fill()
+    assert len(reads) == 2
 
 
 @pytest.mark.parametrize(("pooled", "in_transaction", "given_back"), [(0, 0, 0), (1, 0, 1), (1, 1, 0)])
@@ -70,10 +93,11 @@ def test_connection_is_given_back_only_where_connections_are_pooled(
     closed: list[bool] = []
     stand_in = SimpleNamespace(
         settings_dict={"OPTIONS": {"pool": {}} if pooled else {}},
+        connection=object(),
         in_atomic_block=bool(in_transaction),
         close=lambda: closed.append(True),
     )
-    monkeypatch.setattr("evaluation.leases.connections.connection", stand_in)
+    monkeypatch.setattr("evaluation.leases.connections.connections", {"default": stand_in})
 
     give_back_connection()
 
