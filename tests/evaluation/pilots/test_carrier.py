@@ -69,15 +69,12 @@ def test_due_sessions_are_read_once_however_many_sessions_end(monkeypatch: pytes
     monkeypatch.setattr(carrier, "due_sessions", lambda limit, pilot_id: reads.append(limit) or [1, 2, 3])
     monkeypatch.setattr(carrier, "due_in_run", lambda pk: [pk + 10] if pk < 10 else [])
     monkeypatch.setattr(carrier, "POLL_SECONDS", 600)
+    monkeypatch.setattr(carrier, "STALE_SECONDS", 600)
     ended: list[int] = []
     monkeypatch.setattr(Carrier, "_carry", lambda self, pk: (self._hand_on(pk), ended.append(pk)))
     one = Carrier(20)
 
-    one._fill()
-    until(lambda: len(ended) == 3)
-    one._fill()
-    until(lambda: len(ended) == 6)
-    one._fill()
+    until(lambda: one._fill() or len(ended) == 6)
 
     assert sorted(ended) == [1, 2, 3, 11, 12, 13]
     assert len(reads) == 1
