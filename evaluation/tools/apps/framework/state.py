@@ -116,8 +116,10 @@ class AppState:
             last = from_json(content[end + len(LAST) + 4 : -1])
         except ValueError:
             return False
+        if not isinstance(last, dict) or not all(isinstance(number, int) for number in last.values()):
+            return False
         for name, table in self.tables.items():
-            table.load_section(sections.get(name), int(last.get(name, 0)))
+            table.load_section(sections.get(name), last.get(name, 0))
         self._touched.clear()
         self._json = content
         return True

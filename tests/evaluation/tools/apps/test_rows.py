@@ -96,6 +96,13 @@ def test_what_people_wrote_is_read_as_before(content: bytes):
     assert not list(World({"simple_note": content}).state("simple_note").tables["notes"])
 
 
+def test_numbers_that_are_none_are_refused_as_in_what_people_wrote():
+    content = written("simple_note", 3).replace(b'"last_numbers":{', b'"last_numbers":{"x":"1",')
+
+    with pytest.raises(AppDataError, match="whole number"):
+        World({"simple_note": content}).state("simple_note")
+
+
 def test_a_damaged_record_is_named_when_it_is_asked_for():
     content = written("simple_note", 3).replace(b'"note_id":2', b'"note_id":2,"colour":[')
 
