@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -39,7 +40,7 @@ class Shell:
     """Seconds of one command."""
     limits: SandboxLimits = field(default=LIMITS)
     tell: Callable[[str], None] | None = None
-    """Gets what a command has printed so far, as it goes on."""
+    """Gets the command and what it has printed so far, as it goes on."""
 
     def execute(self, arguments: Exec) -> ToolOutcome:
         """Raises ToolError. What the sandbox cannot do is no fault of the agent's, but it can only be told."""
@@ -59,7 +60,11 @@ class Shell:
 
         try:
             outcome = run_shell(
-                arguments.command, list(entries_of(self.workspace)), carry_over, limits, look=self._look
+                arguments.command,
+                list(entries_of(self.workspace)),
+                carry_over,
+                limits,
+                look=partial(self._look, arguments.command),
             )
         except SandboxUnavailableError as error:
             raise ToolError(f"No command can be run now. {error}") from None
@@ -69,9 +74,9 @@ class Shell:
             raise ToolError(text, result=text, changes=tuple(changes))
         return ToolOutcome(text, tuple(changes))
 
-    def _look(self, stdout: bytes, stderr: bytes) -> None:
+    def _look(self, command: str, stdout: bytes, stderr: bytes) -> None:
         if self.tell is not None:
-            self.tell("\n".join(_printed(stdout, stderr)))
+            self.tell("\n".join((f"$ {command}", *_printed(stdout, stderr))))
 
 
 def entries_of(workspace: Workspace) -> Iterator[Entry]:

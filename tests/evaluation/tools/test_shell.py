@@ -184,10 +184,13 @@ def test_output_is_told_while_a_command_runs(tmp_path: Path, monkeypatch: pytest
     told: list[str] = []
     shell = Shell(Workspace(tmp_path), limits=SMALL, tell=told.append)
 
-    run(toolbox_for(Surroundings(shell.workspace, shell=shell), []), "echo one; echo two >&2; sleep 0.4; echo three")
+    command = "echo one; echo two >&2; sleep 0.4; echo three"
+    run(toolbox_for(Surroundings(shell.workspace, shell=shell), []), command)
 
-    assert told[-1] in ("one\n[standard error]\ntwo", "one\nthree\n[standard error]\ntwo")
-    assert any(text.startswith("one\n[") for text in told)
+    assert all(text.startswith(f"$ {command}") for text in told)
+    printed = [text.removeprefix(f"$ {command}\n") for text in told]
+    assert printed[-1] in ("one\n[standard error]\ntwo", "one\nthree\n[standard error]\ntwo")
+    assert any(text.startswith("one\n[") for text in printed)
     assert len(told) < 6
 
 
