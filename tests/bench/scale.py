@@ -81,9 +81,10 @@ def part(name: str, key: str) -> Callable[[], float]:
 
     def measure() -> float:
         if name not in _parts:
-            command = [sys.executable, "-m", "tests.bench.scale", "--part", name]
+            requests = ["--requests", str(_arguments.requests)]
+            command = [sys.executable, "-m", "tests.bench.scale", "--part", name, *requests]
             _parts[name] = json.loads(
-                subprocess.run(command, env=_environment(), check=True, capture_output=True).stdout
+                subprocess.run(command, env=_environment(), check=True, stdout=subprocess.PIPE).stdout
             )
         return float(_parts[name][key])
 
@@ -202,7 +203,8 @@ def run_export() -> dict[str, float]:
 
 
 def run_memory() -> dict[str, float]:
-    """The growth of this process between a tenth of the requests and all, in per cent of the former."""
+    """Reads and writes as of several people at work, in one process: its growth between a tenth of the requests and
+    all, in per cent of the former."""
     from studio.models import Task
 
     rows = Task.objects.filter(episode__persona__benchmark__slug=SLUG)  # the row of imports leaves other benchmarks
@@ -213,18 +215,28 @@ def run_memory() -> dict[str, float]:
         *(f"{BASE}{name}/" for name in ("tasks", "findings", "gaps", "statistics")),
         "/search/?q=number",
     ]
-    first = 0.0
-    for number in range(_arguments.requests):
+    client, sizes = _client("identity"), {}
+    for number in range(1, _arguments.requests + 1):
         task = tasks[number * 7 % len(tasks)]
-        if number % 10 == 0:
-            _get(pages[number // 10 % len(pages)])
-        elif number % 2:
-            _get(task.get_absolute_url())
-        else:
-            _get(f"/api/benchmarks/{SLUG}/personas/{task.episode.persona.user_id}/tasks/{task.pk}/")
-        if number == _arguments.requests // 10:
-            first = _resident()
-    last = _resident()
+        match number % 10:
+            case 0:
+                _get(pages[number // 10 % len(pages)])
+            case 1 | 2 | 3:
+                _get(task.get_absolute_url())
+            case 4 | 5:
+                _get(writes.api_address(task))
+            case 6:
+                writes.post_form(client, task, "check", f"Typed {number}")
+            case 7:
+                writes.post_form(client, task, "keep", f"Typed {number}")
+            case 8:
+                writes.update(client, task, number)
+            case 9:
+                writes.comment(client, task, number)
+        if number in (_arguments.requests // 10, _arguments.requests):
+            sizes[number] = _resident()
+            print(f"after {number:,} requests {sizes[number]:.0f} MB", file=sys.stderr, flush=True)
+    first, last = sizes.values()
     return {"growth": 100 * (last - first) / first, "megabytes": last}
 
 

@@ -34,20 +34,20 @@ def _rounds(client: Any, work: Callable[[Any, Any, int], None]) -> float:
     return cpu_ms(lambda: work(client, next(tasks), next(_numbers)))
 
 
-def _api(task: Any) -> str:
+def api_address(task: Any) -> str:
     return f"/api/benchmarks/{SLUG}/personas/{task.episode.persona.user_id}/tasks/{task.pk}/"
 
 
 def update_by_api(client: Any) -> float:
     """A changed title; reading the task before is part of it."""
-    return _rounds(client, _update)
+    return _rounds(client, update)
 
 
-def _update(client: Any, task: Any, number: int) -> None:
-    stored = client.get(_api(task)).json()
+def update(client: Any, task: Any, number: int) -> None:
+    stored = client.get(api_address(task)).json()
     stored["spec"]["title"] = f"Another title {number} of {task.task_id}"
     body = json.dumps({"version": stored["version"], "spec": stored["spec"]})
-    answer = client.put(_api(task), body, content_type="application/json")
+    answer = client.put(api_address(task), body, content_type="application/json")
     assert answer.status_code == 200, answer.content[:300]
 
 
@@ -79,23 +79,34 @@ def _posted(client: Any, name: str) -> float:
     return _rounds(client, post)
 
 
+def post_form(client: Any, task: Any, name: str, title: str) -> None:
+    """The task's page is opened and its form sent with another title."""
+    from tests.studio.page_forms import form_of
+
+    data = form_of(client.get(task.get_absolute_url()).content.decode(), "task").data()
+    data["title"] = [title]
+    body = urlencode(data, doseq=True)
+    answer = client.post(f"{task.get_absolute_url()}{name}/", body, "application/x-www-form-urlencoded")
+    assert answer.status_code == 200, answer.content[:300]
+
+
 def create_comment(client: Any) -> float:
-    return _rounds(client, _comment)
+    return _rounds(client, comment)
 
 
-def _comment(client: Any, task: Any, number: int) -> int:
-    answer = client.post(f"{_api(task)}remarks/", {"text": f"Comment {number}"}, content_type="application/json")
+def comment(client: Any, task: Any, number: int) -> int:
+    answer = client.post(f"{api_address(task)}remarks/", {"text": f"Comment {number}"}, content_type="application/json")
     assert answer.status_code == 201, answer.content[:300]
     return int(answer.json()["id"])
 
 
 def update_comment(client: Any) -> float:
     task = _tasks()[3]
-    comment = _comment(client, task, 0)
+    key = comment(client, task, 0)
 
     def change(client: Any, _: Any, number: int) -> None:
         body = {"text": f"Changed {number}"}
-        answer = client.patch(f"{_api(task)}remarks/{comment}/", body, content_type="application/json")
+        answer = client.patch(f"{api_address(task)}remarks/{key}/", body, content_type="application/json")
         assert answer.status_code == 200, answer.content[:300]
 
     return _rounds(client, change)

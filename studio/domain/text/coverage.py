@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import Span, clauses, quoted
-from studio.domain.text.word_index import SAID, WordIndex, word_index
+from studio.domain.text.word_index import SAID, WordIndex, vocabulary, word_index
 from studio.domain.text.words import Word, content_words
+from studio.domain.time_budget import check_time
 
 TOPIC_WEIGHT = 0.45
 """Weight of a demand's topic, relative to what it asks for."""
@@ -98,15 +99,10 @@ def _bytes_of(found: Coverage) -> int:
     return 1_200 + 500 * len(found.clauses) + 60 * words + sum(map(sys.getsizeof, found.missing_facts))
 
 
-@cached(4_000_000, size_of=lambda _: 24)
 def word_overlap(demand: str, text: str) -> float:
     """Share of a demand's words the text contains anywhere. A quick filter before ``coverage``."""
-    demand_words, has = content_words(demand), word_index(text).has
-    weight = matched = 0.0
-    for word in demand_words:
-        weight += word.weight
-        matched += word.weight * has(word.key)
-    return matched / weight if weight else 0.0
+    check_time()
+    return vocabulary(text).share_of(vocabulary(demand))
 
 
 def lead_in_end(demand: str, clause: Span) -> int:

@@ -12,7 +12,7 @@ from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import clauses
 from studio.domain.text.coverage import Clause, Coverage, lead_in_end
 from studio.domain.text.prose import is_negative
-from studio.domain.text.word_index import WordIndex, word_index
+from studio.domain.text.word_index import WordIndex, vocabulary, word_index
 from studio.domain.text.words import Word, content_words
 
 CLAUSE = 0.6
@@ -109,16 +109,16 @@ def _opposite(demand: str, clause: str) -> bool:
 
 
 def _echo(demand: str, demand_words: Sequence[Word], weights: Mapping[int, float], sentence: str) -> tuple[float, str]:
-    demand_index, total = word_index(demand), sum(weights.values()) or 1.0
+    demand_has, total = vocabulary(demand).has, sum(weights.values()) or 1.0
     best, clause = 0.0, ""
     for span in clauses(sentence):
         clause_words = content_words(span.text)
         weight = sum(word.weight for word in clause_words)
-        shared = sum(word.weight * demand_index.has(word.key) for word in clause_words)
+        shared = sum(word.weight * demand_has(word.key) for word in clause_words)
         if weight < 0.5 or not shared:
             continue
-        index = word_index(span.text)
-        shares = shared / weight, sum(weights[word.start] * index.has(word.key) for word in demand_words) / total
+        has = vocabulary(span.text).has
+        shares = shared / weight, sum(weights[word.start] * has(word.key) for word in demand_words) / total
         if (both := 2 * shares[0] * shares[1] / sum(shares)) > best:
             best, clause = both, span.text
     return best, clause

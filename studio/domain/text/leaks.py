@@ -14,7 +14,7 @@ from studio.domain.text.clauses import clauses
 from studio.domain.text.coverage import Coverage, coverage
 from studio.domain.text.leak_features import LeakFeatures, best_said_clause, leak_features
 from studio.domain.text.prose import without_data
-from studio.domain.text.word_index import word_index
+from studio.domain.text.word_index import vocabulary, word_index
 from studio.domain.text.words import content_words
 
 LONGEST = 40_000
@@ -119,8 +119,8 @@ def _most_telling_part(demand: str, text: str, covered: Coverage) -> str:
     sentence = index.sentences[max(shares, key=lambda number: (shares[number], -number))].text
 
     def share(part: str) -> float:
-        index = word_index(part)
-        return sum(covered.weights[word.start] * index.has(word.key) ** 2 for word in demand_words)
+        has = vocabulary(part).has
+        return sum(covered.weights[word.start] * has(word.key) ** 2 for word in demand_words)
 
     telling = _CONJUNCTION.sub("", max((part.text for part in clauses(sentence)), key=share, default=sentence))
     if len(sentence) <= LONG and share(telling) < MOST * share(sentence):

@@ -1,4 +1,4 @@
-"""Index of the words of a text by sentence, including related words and synonyms."""
+"""Which words a text has, in all and by sentence, including related words and synonyms."""
 
 from __future__ import annotations
 
@@ -15,9 +15,71 @@ _KIN, _SYNONYM = 0.9, 0.8
 _PREFIX = 5
 _SPAN_BYTES, _KEY_BYTES, _NUMBER_BYTES = 180, 330, 40
 """Bytes of a sentence beside its text, of a key with its set, and of a number in a set, approximately."""
+_WORD_BYTES, _GROUP_BYTES = 330, 50
+"""Bytes of a word and of a synonym group of a vocabulary, approximately."""
+_NO_GROUPS: frozenset[int] = frozenset()
+
+
+class Vocabulary:
+    """The content words of a text, ready to be compared with those of another."""
+
+    __slots__ = ("_groups", "_prefixes", "keys", "max_bytes", "weight", "words")
+
+    def __init__(self, text: str) -> None:
+        found = content_words(text)
+        self.words = tuple(
+            (word.key, word.weight, word.key[:_PREFIX], SYNONYMS.get(word.key, _NO_GROUPS)) for word in found
+        )
+        """Key, weight, beginning and synonym groups of each word, in the order of the text."""
+        self.weight: float = sum(word.weight for word in found)
+        self.keys = frozenset(word.key for word in found)
+        self._groups = frozenset(group for key in self.keys for group in SYNONYMS.get(key, ()))
+        prefixes: dict[str, list[str]] = defaultdict(list)
+        for key in self.keys:
+            if len(key) >= _PREFIX and key[0] != "#":
+                prefixes[key[:_PREFIX]].append(key)
+        self._prefixes = dict(prefixes)
+        self.max_bytes = 500 + _WORD_BYTES * len(found) + _GROUP_BYTES * len(self._groups)
+        """Approximate."""
+
+    def has(self, key: str) -> float:
+        """The greatest similarity to any word."""
+        if key in self.keys:
+            return 1.0
+        if key[:1] == "#":
+            return 0.0
+        if (others := self._prefixes.get(key[:_PREFIX])) and _has_kin(key, others):
+            return _KIN
+        groups = SYNONYMS.get(key)
+        return _SYNONYM if groups and not groups.isdisjoint(self._groups) else 0.0
+
+    def share_of(self, demand: Vocabulary) -> float:
+        """Share of the demand's words, by weight, that are here."""
+        if not demand.weight:
+            return 0.0
+        keys, prefixes, text_groups, matched = self.keys, self._prefixes, self._groups, 0.0
+        for key, weight, prefix, groups in demand.words:
+            if key in keys:
+                matched += weight
+            elif prefix in prefixes and _has_kin(key, prefixes[prefix]):
+                matched += weight * _KIN
+            elif groups and not groups.isdisjoint(text_groups):
+                matched += weight * _SYNONYM
+        return matched / demand.weight
+
+
+def _has_kin(key: str, others: list[str]) -> bool:
+    return any(abs(len(key) - len(other)) <= 3 and (key.startswith(other) or other.startswith(key)) for other in others)
+
+
+@cached(16_000_000, size_of=lambda vocabulary: vocabulary.max_bytes)
+def vocabulary(text: str) -> Vocabulary:
+    return Vocabulary(text)
 
 
 class WordIndex:
+    """The words of a text by sentence."""
+
     __slots__ = ("_groups", "_keys", "_prefixes", "max_bytes", "sentences")
 
     def __init__(self, text: str) -> None:
@@ -49,23 +111,14 @@ class WordIndex:
         matches: dict[int, float] = {}
         if key[:1] != "#":
             for group in SYNONYMS.get(key, ()):
-                matches |= dict.fromkeys(self._groups.get(group, ()), _SYNONYM)
+                if group in self._groups:
+                    matches |= dict.fromkeys(self._groups[group], _SYNONYM)
             for other in self._prefixes.get(key[:_PREFIX], ()):
                 if abs(len(key) - len(other)) <= 3 and (key.startswith(other) or other.startswith(key)):
                     matches |= dict.fromkeys(self._keys[other], _KIN)
-        return matches | dict.fromkeys(self._keys.get(key, ()), 1.0)
-
-    def has(self, key: str) -> float:
-        """The greatest similarity in any sentence."""
         if key in self._keys:
-            return 1.0
-        if key[:1] == "#":
-            return 0.0
-        for other in self._prefixes.get(key[:_PREFIX], ()):
-            if abs(len(key) - len(other)) <= 3 and (key.startswith(other) or other.startswith(key)):
-                return _KIN
-        groups = SYNONYMS.get(key)
-        return _SYNONYM if groups and not groups.isdisjoint(self._groups) else 0.0
+            matches |= dict.fromkeys(self._keys[key], 1.0)
+        return matches
 
 
 @cached(12_000_000, size_of=lambda index: index.max_bytes)

@@ -1,14 +1,13 @@
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
-from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import established_text
 from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import sentences
 from studio.domain.text.coverage import word_overlap
 from studio.domain.text.prose import without_data
+from studio.domain.text.word_index import vocabulary
 from studio.domain.text.words import Word, content_words, similarity
 
 PASSING = 0.05
@@ -20,6 +19,8 @@ MIN_WORDS = 2
 """Minimum words of the title in the other task, because a single one may match by chance;"""
 THROUGHOUT = 0.4
 """unless at least this share of its sentences has it."""
+_BEGINNING = 5
+"""Letters at least that forms of one word have in common."""
 
 
 @rule("title-elsewhere", "warning", across_tasks=True)
@@ -30,7 +31,7 @@ def title_elsewhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     if len(title) < 2 or len(content_words(task.initial_request[:5_000])) < 5:
         return
     others = [other for other in (*context.episode.tasks, *context.episode.unplaced) if other.task_id != task.task_id]
-    other = _find_better_match(task, others)
+    other = _find_better_match(task, others, context)
     if other is None and not _fits_own_task(task):
         other = next((each for each in others if _fits(title, established_text(each)[:20_000])), None)
     if other:
@@ -53,22 +54,21 @@ def _fits_own_task(task: TaskSpec) -> bool:
     return word_overlap(task.title, rest) > 0.35 or word_overlap(task.title, re.sub(r"[_./-]", " ", rest)) > 0.35
 
 
-def _find_better_match(task: TaskSpec, others: list[TaskSpec]) -> TaskSpec | None:
-    if _is_theme(task.title, _sentences(task)):
-        return None
-    own = _theme_share(task.title, _sentences(task))
+def _find_better_match(task: TaskSpec, others: list[TaskSpec], context: CheckContext) -> TaskSpec | None:
+    themes = context.once(_themes)
+    own = themes[task.task_id].share_of(task.title)
     if own > PASSING or word_overlap(task.title, task.description) > 0.5:
         return None
     theme_shares = [
-        (_theme_share(task.title, sentences_of_other), other.task_id, other)
+        (theme.share_of(task.title), other.task_id, other)
         for other in others
-        if (sentences_of_other := _sentences(other))
+        if (theme := themes[other.task_id]).number
     ]
     most, _, other = max(theme_shares, default=(0.0, "", None))
     if other is None or most < max(THEME, MIN_RATIO * own):
         return None
-    bags = [_keys(text) for text in _sentences(other)]
-    shares = [sum(_contains(bag, word.key) for bag in bags) / len(bags) for word in content_words(task.title)]
+    theme = themes[other.task_id]
+    shares = [theme.sentences_with(word.key) / theme.number for word in content_words(task.title)]
     return other if sum(map(bool, shares)) >= MIN_WORDS or max(shares) >= THROUGHOUT else None
 
 
@@ -80,45 +80,40 @@ def _sentences(task: TaskSpec) -> tuple[str, ...]:
     )
 
 
-@cached(1_000_000)
-def _is_theme(title: str, texts: tuple[str, ...]) -> bool:
-    """Whether the share is certain to exceed PASSING; reads no more sentences than that takes."""
-    title_words = content_words(title)
-    total = sum(word.weight for word in title_words)
-    enough = (PASSING + 0.001) * total * len(texts)
-    matched = 0.0
-    for text in texts:
-        bag = _keys(text)
-        matched += sum(word.weight for word in title_words if _contains(bag, word.key))
-        if matched > enough:
-            return True
-    return False
+class Theme:
+    """In which of a task's sentences each word stands."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        self.number = len(sentences)
+        self._with: dict[str, int] = {}
+        for number, sentence in enumerate(sentences):
+            bit = 1 << number
+            for key in vocabulary(sentence).keys:
+                self._with[key] = self._with.get(key, 0) | bit
+        self._beginning: dict[str, list[str]] = {}
+        for key in self._with:
+            if len(key) >= _BEGINNING:
+                self._beginning.setdefault(key[:_BEGINNING], []).append(key)
+
+    def share_of(self, title: str) -> float:
+        """Average share of the sentences that have a word of the title; 1 if there is nothing to compare."""
+        words = content_words(title)
+        total = sum(word.weight for word in words)
+        matched = sum(word.weight * self.sentences_with(word.key) for word in words)
+        return matched / total / self.number if total and self.number else 1.0
+
+    def sentences_with(self, key: str) -> int:
+        """Those with a form of the word."""
+        found = self._with.get(key, 0)
+        for other in self._beginning.get(key[:_BEGINNING], ()):
+            if similarity(key, other) >= 0.9:
+                found |= self._with[other]
+        return found.bit_count()
 
 
-@cached(1_000_000)
-def _theme_share(title: str, texts: tuple[str, ...]) -> float:
-    bags = [_keys(text) for text in texts]
-    title_words = content_words(title)
-    total = sum(word.weight for word in title_words)
-    matched = sum(word.weight * sum(_contains(bag, word.key) for bag in bags) for word in title_words)
-    return matched / total / len(bags) if total and bags else 1.0
-
-
-class Bag(NamedTuple):
-    keys: frozenset[str]
-    starts: frozenset[str]
-
-
-@cached(2_000_000)
-def _keys(text: str) -> Bag:
-    keys = frozenset(word.key for word in content_words(text))
-    return Bag(keys, frozenset(key[:4] for key in keys))
-
-
-def _contains(bag: Bag, key: str) -> bool:
-    return key in bag.keys or (
-        key[:4] in bag.starts and any(other[:4] == key[:4] and similarity(key, other) >= 0.9 for other in bag.keys)
-    )
+def _themes(context: CheckContext) -> dict[str, Theme]:
+    tasks = (*context.episode.tasks, *context.episode.unplaced)
+    return {task.task_id: Theme(_sentences(task)) for task in tasks}
 
 
 def _fits(title: tuple[Word, ...], text: str) -> bool:
