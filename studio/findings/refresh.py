@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from studio.domain import findings
 from studio.domain.base import FileRef
 from studio.domain.bounded_cache import BoundedCache
-from studio.domain.checks import STOPPED, find_problems
+from studio.domain.checks import STOPPED
 from studio.domain.checks.opinions import Opinion, Question, questions_of
 from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import ANALYSIS, GraderReport
+from studio.domain.task import TaskSpec
 from studio.domain.tool_catalog import tool_descriptions
 from studio.drafts.load import load_episodes
 from studio.drafts.sync import sync
 from studio.findings.checked import SINGLE_TASK_RULES, checked_keys, question_keys
 from studio.findings.grader_keys import request_reports
 from studio.findings.opinions import read_opinions, request_opinions
+from studio.findings.processes import CheckProcesses, Result
 from studio.models import Blob, CheckedTask, Finding, GraderScript, Persona, ScriptReport, Task
 
 MAX_APP_BYTES = 300_000
@@ -28,6 +31,8 @@ MAX_SCRIPT_BYTES = 800_000
 """The checks read at most 200,000 characters of a grader script, and skip longer ones."""
 _texts: BoundedCache[str, str | None] = BoundedCache(32_000_000)
 """Recent files by sha256, None for binary ones; while an author types, each check needs the same files."""
+PERSONAS_AT_ONCE = 10
+"""Loaded, checked and stored together, so that memory does not grow with an import."""
 FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "other"]
 
 
@@ -42,6 +47,10 @@ class LoadedPersona:
     tools: Mapping[str, str]
     opinions: Mapping[str, Opinion] | None
     """None: no model is asked."""
+
+    @property
+    def tasks(self) -> tuple[TaskSpec, ...]:
+        return (*self.episode.tasks, *self.episode.unplaced)
 
     @property
     def keys(self) -> dict[str, str]:
@@ -59,22 +68,20 @@ class LoadedPersona:
         known = self.opinions
         if known is None:
             return set()
-        return {
-            task.task_id
-            for task in (*self.episode.tasks, *self.episode.unplaced)
-            if any(key not in known for key in question_keys(task))
-        }
+        return {task.task_id for task in self.tasks if any(key not in known for key in question_keys(task))}
 
-    def check(self, unchanged: Collection[str] = ()) -> list[findings.Finding]:
-        return find_problems(
-            self.episode,
-            texts=self.texts,
-            plan=self.row.benchmark.plan,
-            reports=self.reports,
-            tools=self.tools,
-            opinions=self.opinions,
-            unchanged=unchanged,
-        )
+    def arguments(self, unchanged: Collection[str] = ()) -> dict[str, Any]:
+        """For ``find_problems``."""
+        wanted = text_hashes(self.episode)
+        return {
+            "episode": self.episode,
+            "texts": {sha256: text for sha256, text in self.texts.items() if sha256 in wanted},
+            "plan": self.row.benchmark.plan,
+            "reports": self.reports,
+            "tools": self.tools,
+            "opinions": self.opinions,
+            "unchanged": unchanged,
+        }
 
 
 def load_personas(personas: Iterable[Persona]) -> list[LoadedPersona]:
@@ -105,18 +112,22 @@ def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]
 
 def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
     """Contents of the episodes' small text files, skills, app data and grader scripts in use, by sha256. One query."""
-    episodes = list(episodes)
-    wanted = {file.sha256 for episode in episodes for file in _files(episode) if file.size <= MAX_TEXT_BYTES}
-    wanted |= {
-        file.sha256 for episode in episodes for file in episode.persona.app_data.values() if file.size <= MAX_APP_BYTES
-    }
-    wanted |= {script.sha256 for script in _scripts_in_use(episodes) if script.size <= MAX_SCRIPT_BYTES}
+    wanted = {sha256 for episode in episodes for sha256 in text_hashes(episode)}
     texts = _texts.get_many(wanted)
     if missing := [sha256 for sha256 in wanted if sha256 not in texts]:
         read = {sha256: _decoded(content) for sha256, content in Blob.objects.read(missing).items()}
         _texts.put_many(read)
         texts |= read
     return {sha256: text for sha256, text in texts.items() if text is not None}
+
+
+def text_hashes(episode: EpisodeSpec) -> set[str]:
+    persona = episode.persona
+    return {
+        *(file.sha256 for file in _files(episode) if file.size <= MAX_TEXT_BYTES),
+        *(file.sha256 for file in persona.app_data.values() if file.size <= MAX_APP_BYTES),
+        *(script.sha256 for script in _scripts_in_use([episode]) if script.size <= MAX_SCRIPT_BYTES),
+    }
 
 
 def _decoded(content: bytes) -> str | None:
@@ -162,53 +173,85 @@ def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
 def refresh_findings(personas: Iterable[Persona], *, ask: bool = True) -> None:
     """Check these personas and replace their stored findings. Tasks that did not change since are checked only by the
     rules that read several tasks. Grader scripts without a report, and changed texts without a second opinion, are sent
-    to a worker, which refreshes the findings again; without ``ask``, no opinions are asked for."""
-    loaded = load_personas(Persona.objects.filter(pk__in=[p.pk for p in personas]).select_related("benchmark"))
-    tasks = {
-        (persona, task_id): (pk, key)
-        for pk, persona, task_id, key in Task.objects.filter(
-            episode__persona__in=[each.row.pk for each in loaded]
-        ).values_list("pk", "episode__persona", "task_id", "checked__key")
-    }
-    wanted, unchanged, checked, unanswered = {}, set(), [], []
-    for persona in loaded:
-        keys = persona.keys
-        same = {task_id for task_id, key in keys.items() if tasks[persona.row.pk, task_id][1] == key}
-        unchanged |= {tasks[persona.row.pk, task_id][0] for task_id in same}
-        unanswered += [tasks[persona.row.pk, task_id][0] for task_id in sorted(persona.unanswered - same)]
-        stopped = set()
-        for finding in persona.check(same):
-            if finding.rule == STOPPED:
-                stopped.add(finding.task)
-            row = Finding(
-                task_id=tasks[persona.row.pk, finding.task][0],
-                fingerprint=finding.fingerprint,
-                **{name: getattr(finding, name) for name in FIELDS},
-            )
-            wanted[_key(row)] = row
-        checked += [
-            CheckedTask(task_id=tasks[persona.row.pk, task_id][0], key="" if task_id in stopped else key)
-            for task_id, key in keys.items()
-            if task_id not in same or task_id in stopped
-        ]
-    sync(
-        Finding.objects.filter(task__in=[pk for pk, _ in tasks.values()]).exclude(
-            task__in=unchanged, rule__in=SINGLE_TASK_RULES
-        ),
-        list(wanted.values()),
-        key=_key,
-        fields=FIELDS,
-    )
-    CheckedTask.objects.bulk_create(
-        sorted(checked, key=lambda row: row.task_id),
-        update_conflicts=True,
-        unique_fields=["task"],
-        update_fields=["key"],
-        batch_size=1_000,
-    )
-    run_graders([persona.row for persona in loaded if persona.episode.persona.scripts])
+    to a worker, which refreshes the findings again; without ``ask``, no opinions are asked for.
+
+    Many tasks are checked in worker processes while this one loads the next and stores the last."""
+    keys = sorted({persona.pk for persona in personas})
+    pending: deque[_Refresh] = deque()
+    unanswered: list[int] = []
+    scripted: list[Persona] = []
+    with CheckProcesses() as workers:
+        for start in range(0, len(keys), PERSONAS_AT_ONCE):
+            pending.append(_Refresh(keys[start : start + PERSONAS_AT_ONCE], workers))
+            unanswered += pending[-1].unanswered
+            scripted += pending[-1].scripted
+            if len(pending) > 1:
+                pending.popleft().store()
+        while pending:
+            pending.popleft().store()
+    run_graders(scripted)
     if ask:
         request_opinions(unanswered)
+
+
+class _Refresh:
+    """Some personas on their way to stored findings."""
+
+    def __init__(self, personas: Sequence[int], workers: CheckProcesses) -> None:
+        loaded = load_personas(Persona.objects.filter(pk__in=personas).select_related("benchmark"))
+        rows = Task.objects.filter(episode__persona__in=personas)
+        self.tasks: dict[tuple[int, str], int] = {}
+        """Keys of tasks by persona and id."""
+        known: dict[tuple[int, str], str | None] = {}
+        for pk, persona, task_id, key in rows.values_list("pk", "episode__persona", "task_id", "checked__key"):
+            self.tasks[persona, task_id] = pk
+            known[persona, task_id] = key
+        self.unchanged: set[int] = set()
+        self.unanswered: list[int] = []
+        self.scripted = [each.row for each in loaded if each.episode.persona.scripts]
+        self.results: list[tuple[int, dict[str, str], set[str], Result]] = []
+        """Of each persona: its key, the tasks' keys, which are unchanged, and the findings."""
+        for each in loaded:
+            pk, keys = each.row.pk, each.keys
+            same = {task_id for task_id, key in keys.items() if known[pk, task_id] == key}
+            self.unchanged |= {self.tasks[pk, task_id] for task_id in same}
+            self.unanswered += [self.tasks[pk, task_id] for task_id in sorted(each.unanswered - same)]
+            result = workers.submit(each.arguments(same), tasks=len(keys) - len(same))
+            self.results.append((pk, keys, same, result))
+
+    def store(self) -> None:
+        wanted, checked = {}, []
+        for persona, keys, same, result in self.results:
+            stopped = set()
+            for finding in result():
+                if finding.rule == STOPPED:
+                    stopped.add(finding.task)
+                row = Finding(
+                    task_id=self.tasks[persona, finding.task],
+                    fingerprint=finding.fingerprint,
+                    **{name: getattr(finding, name) for name in FIELDS},
+                )
+                wanted[_key(row)] = row
+            checked += [
+                CheckedTask(task_id=self.tasks[persona, task_id], key="" if task_id in stopped else key)
+                for task_id, key in keys.items()
+                if task_id not in same or task_id in stopped
+            ]
+        sync(
+            Finding.objects.filter(task__in=self.tasks.values()).exclude(
+                task__in=self.unchanged, rule__in=SINGLE_TASK_RULES
+            ),
+            list(wanted.values()),
+            key=_key,
+            fields=FIELDS,
+        )
+        CheckedTask.objects.bulk_create(
+            sorted(checked, key=lambda row: row.task_id),
+            update_conflicts=True,
+            unique_fields=["task"],
+            update_fields=["key"],
+            batch_size=1_000,
+        )
 
 
 def _key(row: Finding) -> tuple[int, str, str, int | None]:

@@ -23,6 +23,7 @@ ORDINAL = re.compile(r"\bthe (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! (?:of|century|
 PERSON = re.compile(
     r"\b(?P<title>Mr|Mrs|Ms|Mx|Miss|Dr|Prof)\.?\s+(?P<names>(?:[A-Z][\w’'-]+\s+){0,2}[A-Z][\w’'-]*[a-z][\w’'-]*)"
 )
+_TITLES = ("Mr", "Ms", "Mx", "Miss", "Dr", "Prof")
 REPORTS = re.compile(
     r"\W*(?:the|an?|each|every|its?|his|her|their)\s+(?:[\w’'-]+\s+){1,3}?(?:says?|states?|names?|tells?|asks?|mentions?|shows?"
     r"|gives?|reminds?|notes?|explains?|confirms?|lists?|reads?|announces?)\s+(?:(?:that|for|of|in|to)\s+)*",
@@ -68,11 +69,11 @@ def _find_candidates(text: str) -> Iterator[Fact]:
     for match in TIME.finditer(text) if has_digits else ():
         if CLOCK.search(match[0]):
             yield Fact("time", _clock(match[0]), match.start(), match.end())
-    for match in WEEKDAY.finditer(text):
+    for match in WEEKDAY.finditer(text) if "day" in text else ():
         yield Fact("weekday", match[0].rstrip("s"), match.start(), match.end())
     for match in ORDINAL.finditer(text) if has_digits else ():
         yield Fact("day of the month", match["day"], match.start("day"), match.end())
-    for match in PERSON.finditer(text):
+    for match in PERSON.finditer(text) if any(title in text for title in _TITLES) else ():
         yield Fact("person", f"{match['title']} {_without_possessive(match['names'])}", match.start(), match.end())
     for word in words(text):
         if word.kind == "number":

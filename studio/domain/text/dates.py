@@ -25,6 +25,8 @@ _PATTERNS = (
 )
 
 _DIGIT = re.compile(r"\d")
+_MONTHS_BEGIN = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+"""One of these is in every match of the first two patterns; looking for them costs a tenth of trying the patterns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def find_days(text: str) -> tuple[Day, ...]:
     days: list[Day] = []
     if not _DIGIT.search(text):
         return ()
-    for pattern in _PATTERNS:
+    for pattern in _PATTERNS if any(name in text for name in _MONTHS_BEGIN) else _PATTERNS[-1:]:
         for match in pattern.finditer(text[:40_000]):
             parts = match.groupdict()
             name = parts["month"].lower()

@@ -12,7 +12,8 @@ from studio.domain.text.words import content_words
 SAID = 0.75
 """Similarity above which a word counts as said."""
 _KIN, _SYNONYM = 0.9, 0.8
-_PREFIX = 5
+PREFIX = 5
+"""Letters at least that forms of one word have in common."""
 _SPAN_BYTES, _KEY_BYTES, _NUMBER_BYTES = 180, 330, 40
 """Bytes of a sentence beside its text, of a key with its set, and of a number in a set, approximately."""
 _WORD_BYTES, _GROUP_BYTES = 330, 50
@@ -28,7 +29,7 @@ class Vocabulary:
     def __init__(self, text: str) -> None:
         found = content_words(text)
         self.words = tuple(
-            (word.key, word.weight, word.key[:_PREFIX], SYNONYMS.get(word.key, _NO_GROUPS)) for word in found
+            (word.key, word.weight, word.key[:PREFIX], SYNONYMS.get(word.key, _NO_GROUPS)) for word in found
         )
         """Key, weight, beginning and synonym groups of each word, in the order of the text."""
         self.weight: float = sum(word.weight for word in found)
@@ -36,8 +37,8 @@ class Vocabulary:
         self._groups = frozenset(group for key in self.keys for group in SYNONYMS.get(key, ()))
         prefixes: dict[str, list[str]] = defaultdict(list)
         for key in self.keys:
-            if len(key) >= _PREFIX and key[0] != "#":
-                prefixes[key[:_PREFIX]].append(key)
+            if len(key) >= PREFIX and key[0] != "#":
+                prefixes[key[:PREFIX]].append(key)
         self._prefixes = dict(prefixes)
         self.max_bytes = 500 + _WORD_BYTES * len(found) + _GROUP_BYTES * len(self._groups)
         """Approximate."""
@@ -48,10 +49,14 @@ class Vocabulary:
             return 1.0
         if key[:1] == "#":
             return 0.0
-        if (others := self._prefixes.get(key[:_PREFIX])) and _has_kin(key, others):
+        if (others := self._prefixes.get(key[:PREFIX])) and _has_kin(key, others):
             return _KIN
         groups = SYNONYMS.get(key)
         return _SYNONYM if groups and not groups.isdisjoint(self._groups) else 0.0
+
+    def beginning_with(self, beginnings: set[str]) -> set[str]:
+        """Words of which one of these texts is the beginning."""
+        return {key for beginning in self._prefixes.keys() & beginnings for key in self._prefixes[beginning]}
 
     def share_of(self, demand: Vocabulary) -> float:
         """Share of the demand's words, by weight, that are here."""
@@ -94,8 +99,8 @@ class WordIndex:
                 self._keys[word.key].add(number)
                 word = next(word_iterator, None)
         for key, numbers in self._keys.items():
-            if len(key) >= _PREFIX and key[0] != "#":
-                self._prefixes[key[:_PREFIX]].append(key)
+            if len(key) >= PREFIX and key[0] != "#":
+                self._prefixes[key[:PREFIX]].append(key)
             for group in SYNONYMS.get(key, ()):
                 self._groups[group] |= numbers
         self.max_bytes = (
@@ -113,7 +118,7 @@ class WordIndex:
             for group in SYNONYMS.get(key, ()):
                 if group in self._groups:
                     matches |= dict.fromkeys(self._groups[group], _SYNONYM)
-            for other in self._prefixes.get(key[:_PREFIX], ()):
+            for other in self._prefixes.get(key[:PREFIX], ()):
                 if abs(len(key) - len(other)) <= 3 and (key.startswith(other) or other.startswith(key)):
                     matches |= dict.fromkeys(self._keys[other], _KIN)
         if key in self._keys:

@@ -61,13 +61,22 @@ class Word(NamedTuple):
     """Strength as evidence when shared: 0 for function words, above 1 for numbers and names."""
 
 
-def _bytes_of(result: Sequence[Word]) -> int:
-    """Each word has a tuple, a text and two numbers of its own; its key is shared."""
-    return 60 + 240 * len(result)
-
-
-@cached(8_000_000, size_of=_bytes_of)
 def words(text: str) -> tuple[Word, ...]:
+    return _read_words(text)[0]
+
+
+def content_words(text: str) -> tuple[Word, ...]:
+    return _read_words(text)[1]
+
+
+def _bytes_of(read: tuple[Sequence[Word], Sequence[Word]]) -> int:
+    """Each word has a tuple, a text and two numbers of its own; its key is shared."""
+    return 120 + 240 * len(read[0]) + 8 * len(read[1])
+
+
+@cached(16_000_000, size_of=_bytes_of)
+def _read_words(text: str) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """All words, and those with a weight."""
     result: list[Word] = []
     last_end = 0
     for match in _TOKEN.finditer(text):
@@ -81,7 +90,8 @@ def words(text: str) -> tuple[Word, ...]:
             key, kind, weight = _read(token, True)
         result.append(Word(token, start, end, key, kind, weight))
         last_end = end
-    return tuple(_with_phrases(result))
+    found = tuple(_with_phrases(result))
+    return found, tuple(word for word in found if word.weight > 0)
 
 
 def _with_phrases(result: list[Word]) -> list[Word]:
@@ -102,11 +112,6 @@ def _with_phrases(result: list[Word]) -> list[Word]:
                     break
         index += 1
     return result
-
-
-@cached(5_000_000, size_of=_bytes_of)
-def content_words(text: str) -> tuple[Word, ...]:
-    return tuple(word for word in words(text) if word.weight > 0)
 
 
 @cached(4_000_000, size_of=lambda read: 200 + len(read[0]))

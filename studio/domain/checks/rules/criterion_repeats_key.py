@@ -15,7 +15,7 @@ MIN_WORDS = 3
 def criterion_repeats_key(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What the grader script already decides would count twice."""
     keys = [(f"the script's check “{key.name}”", key.about) for key in script_keys(task) if key.about]
-    for position, item in enumerate(task.checklist, 1):
+    for position, item in enumerate(task.checklist if keys else (), 1):
         if len(content_words(item.criterion)) < MIN_WORDS:
             continue
         for name, about in keys:

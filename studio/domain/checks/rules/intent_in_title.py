@@ -5,6 +5,7 @@ from studio.domain.checks.quotes import quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 from studio.domain.text.coverage import coverage
+from studio.domain.text.word_index import SAID, vocabulary
 from studio.domain.text.words import Word, content_words
 
 SHARE = 0.75
@@ -22,9 +23,14 @@ def intent_in_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     for position, intent in enumerate(task.intents, 1):
         for part in parts:
             unasked = [word for word in content_words(part) if word.key not in asked]
-            match = coverage(part, intent.content[:2_000])
-            revealed = [word for word in unasked if word not in match.missing]
-            if match.near >= SHARE and sum(word.weight for word in revealed) >= MIN_WEIGHT:
+            if sum(word.weight for word in unasked) < MIN_WEIGHT:
+                continue
+            has = vocabulary(intent.content[:2_000]).has
+            revealed = [word for word in unasked if has(word.key) >= SAID]
+            if (
+                sum(word.weight for word in revealed) >= MIN_WEIGHT
+                and coverage(part, intent.content[:2_000]).near >= SHARE
+            ):
                 yield Flaw(
                     "intents",
                     f"The title names it: {quote(part)}.",

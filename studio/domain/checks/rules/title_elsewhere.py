@@ -7,7 +7,7 @@ from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import sentences
 from studio.domain.text.coverage import word_overlap
 from studio.domain.text.prose import without_data
-from studio.domain.text.word_index import vocabulary
+from studio.domain.text.word_index import PREFIX, vocabulary
 from studio.domain.text.words import Word, content_words, similarity
 
 PASSING = 0.05
@@ -19,8 +19,6 @@ MIN_WORDS = 2
 """Minimum words of the title in the other task, because a single one may match by chance;"""
 THROUGHOUT = 0.4
 """unless at least this share of its sentences has it."""
-_BEGINNING = 5
-"""Letters at least that forms of one word have in common."""
 
 
 @rule("title-elsewhere", "warning", across_tasks=True)
@@ -81,19 +79,19 @@ def _sentences(task: TaskSpec) -> tuple[str, ...]:
 
 
 class Theme:
-    """In which of a task's sentences each word stands."""
+    """Which of the words that titles have stand in a task's sentences, and in how many."""
 
-    def __init__(self, sentences: Sequence[str]) -> None:
+    def __init__(self, sentences: Sequence[str], of_titles: frozenset[str]) -> None:
         self.number = len(sentences)
+        beginnings = {key[:PREFIX] for key in of_titles if len(key) >= PREFIX}
         self._with: dict[str, int] = {}
-        for number, sentence in enumerate(sentences):
-            bit = 1 << number
-            for key in vocabulary(sentence).keys:
-                self._with[key] = self._with.get(key, 0) | bit
         self._beginning: dict[str, list[str]] = {}
+        for number, sentence in enumerate(sentences):
+            bit, text = 1 << number, vocabulary(sentence)
+            for key in text.keys & of_titles | text.beginning_with(beginnings):
+                self._with[key] = self._with.get(key, 0) | bit
         for key in self._with:
-            if len(key) >= _BEGINNING:
-                self._beginning.setdefault(key[:_BEGINNING], []).append(key)
+            self._beginning.setdefault(key[:PREFIX], []).append(key)
 
     def share_of(self, title: str) -> float:
         """Average share of the sentences that have a word of the title; 1 if there is nothing to compare."""
@@ -105,7 +103,7 @@ class Theme:
     def sentences_with(self, key: str) -> int:
         """Those with a form of the word."""
         found = self._with.get(key, 0)
-        for other in self._beginning.get(key[:_BEGINNING], ()):
+        for other in self._beginning.get(key[:PREFIX], ()):
             if similarity(key, other) >= 0.9:
                 found |= self._with[other]
         return found.bit_count()
@@ -113,7 +111,8 @@ class Theme:
 
 def _themes(context: CheckContext) -> dict[str, Theme]:
     tasks = (*context.episode.tasks, *context.episode.unplaced)
-    return {task.task_id: Theme(_sentences(task)) for task in tasks}
+    of_titles = frozenset(word.key for task in tasks for word in content_words(task.title))
+    return {task.task_id: Theme(_sentences(task), of_titles) for task in tasks}
 
 
 def _fits(title: tuple[Word, ...], text: str) -> bool:
