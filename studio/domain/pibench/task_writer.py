@@ -7,6 +7,7 @@ from typing import Any
 
 from studio.domain.pibench.encoding import Encoded, encode_mapping, get_key, pairs_of, remove_key, set_key
 from studio.domain.pibench.fields import text_at
+from studio.domain.pibench.imported_task import is_as_imported
 from studio.domain.pibench.nodes import node_of
 from studio.domain.pibench.studio_block import (
     TASK_KEYS,
@@ -23,6 +24,14 @@ TEXTS = ("environment_id", "title", "description", "task_type")
 
 def task_document(spec: TaskSpec, persona: str) -> Encoded:
     """A raw value is preserved as long as reading it gives the current one."""
+    if is_as_imported(spec):
+        block = task_block(spec, uids=False)
+        return set_block(spec.source, block, TASK_KEYS) if block else spec.source
+    return merged_document(spec, persona)
+
+
+def merged_document(spec: TaskSpec, persona: str) -> Encoded:
+    """The same from what reading the imported document gives."""
     raw: Encoded = spec.source or _skeleton(spec, persona)
     root = node_of(raw)
     old = read_task(root, Report(""), persona=persona, task_id=spec.task_id)
