@@ -26,6 +26,8 @@ def task_block(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
                 "recoverable_from": [_without_defaults(source.to_json()) for source in intent.recoverable_from],
             }
         )
+        if uids or intent.recoverable_from or intent.scope != "session_local"
+        else {}
         for intent in spec.intents
     ]
     items = [
@@ -38,6 +40,8 @@ def task_block(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
                 "follows_from": [positions[uid] for uid in item.follows_from if uid in positions],
             }
         )
+        if uids or item.rule or item.evidence or item.follows_from or item.grader != "rubric"
+        else {}
         for item in spec.checklist
     ]
     return _without_defaults(

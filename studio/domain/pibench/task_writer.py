@@ -10,6 +10,7 @@ from studio.domain.pibench.fields import text_at
 from studio.domain.pibench.imported_task import is_as_imported
 from studio.domain.pibench.nodes import node_of
 from studio.domain.pibench.studio_block import (
+    KEY,
     TASK_KEYS,
     apply_dependency_and_asset_notes,
     with_listed_references,
@@ -26,7 +27,7 @@ def task_document(spec: TaskSpec, persona: str) -> Encoded:
     """A raw value is preserved as long as reading it gives the current one."""
     if is_as_imported(spec):
         block = task_block(spec, uids=False)
-        return set_block(spec.source, block, TASK_KEYS) if block else spec.source
+        return {**spec.source, KEY: {key: block[key] for key in TASK_KEYS if key in block}} if block else spec.source
     return merged_document(spec, persona)
 
 
