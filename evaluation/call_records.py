@@ -26,7 +26,7 @@ from evaluation.models import (
     RehearsalCall,
     Session,
 )
-from evaluation.models.calls import RecordedCall, decode_calls, decode_chain
+from evaluation.models.calls import RecordedCall, decode_calls, decode_chain, shelve
 from evaluation.models.inserts import Statement, insert_or_ignore
 from evaluation.models.pilots import Role
 from studio.domain.storable import storable
@@ -156,7 +156,7 @@ class CallRecord:
         """
         chain = self._chain()
         likeness = chain.likeness(purpose, turn)
-        content, context = encode(request, response, chain.context, likeness)
+        content, context = encode(request, response, chain.context, likeness, shelve)
         call = self._kind(
             **self._owner,
             **(row | {"base_id": chain.last}),  # each kind of call has its own

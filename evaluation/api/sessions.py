@@ -13,10 +13,12 @@ from evaluation import visibility
 from evaluation.api.filters import is_key
 from evaluation.audits.blindness import find_session, open_sessions
 from evaluation.models import Session, SessionIntent, ToolCall, Turn, TurnNote, Verdict
+from studio.domain.task import TaskSpec
 
 
 class ToolCallSerializer(serializers.ModelSerializer[ToolCall]):
     arguments = serializers.JSONField()
+    result = serializers.CharField()
 
     class Meta:
         model = ToolCall
@@ -38,6 +40,8 @@ class NoteSerializer(serializers.ModelSerializer[TurnNote]):
 
 
 class TurnSerializer(serializers.ModelSerializer[Turn]):
+    user_message = serializers.CharField()
+    reply = serializers.CharField()
     tool_calls = ToolCallSerializer(many=True)
     files = serializers.JSONField(source="snapshot.manifest")
     aside = serializers.JSONField(help_text="What the agent did beside the conversation: a title and a text each.")
@@ -74,6 +78,7 @@ class VerdictSerializer(serializers.ModelSerializer[Verdict]):
 
     scoring = serializers.ChoiceField(["", "compat", "strict"], read_only=True)
     sample = serializers.IntegerField(source="judging.sample", read_only=True)
+    label = serializers.SerializerMethodField()
 
     class Meta:
         model = Verdict
@@ -92,6 +97,9 @@ class VerdictSerializer(serializers.ModelSerializer[Verdict]):
             "style",
             "error",
         ]
+
+    def get_label(self, row: Verdict) -> str:
+        return row.subject(self.context["task"])
 
 
 class SessionSerializer(serializers.ModelSerializer[Session]):
@@ -131,7 +139,8 @@ class SessionDetailSerializer(SessionSerializer):
 
     @extend_schema_field(VerdictSerializer(many=True))
     def get_verdicts(self, row: Session) -> list[dict[str, Any]]:
-        return list(VerdictSerializer(visibility.verdicts_of(row), many=True).data)
+        context = {"task": TaskSpec.model_validate(row.revision.spec)}
+        return list(VerdictSerializer(visibility.verdicts_of(row), many=True, context=context).data)
 
 
 @extend_schema_view(list=extend_schema(parameters=[OpenApiParameter("pilot", int, description="Only this pilot.")]))

@@ -180,13 +180,13 @@ def _build_contents(session: Session, verdicts: Iterable[Verdict], names: Collec
     intents = [intent.content for intent in task.intents]
     contents: dict[int, PacketContent] = {}
     for verdict in verdicts:
-        turn = turns[verdict.turn]
+        turn, subject = turns[verdict.turn], verdict.subject(task)
         if verdict.kind == Verdict.Kind.CHECKLIST:
             parts = [*conversation_parts(turn), *tool_parts(turn.calls, task), *file_parts(turn, task)]
-            contents[verdict.pk] = build_content("checklist", verdict.label, parts, context=intents, names=names)
+            contents[verdict.pk] = build_content("checklist", subject, parts, context=intents, names=names)
         elif verdict.kind == Verdict.Kind.SATISFACTION:
             parts = [reply_part(turn), *file_parts(turn, task)]
-            contents[verdict.pk] = build_content("satisfaction", verdict.label, parts, names=names)
+            contents[verdict.pk] = build_content("satisfaction", subject, parts, names=names)
         else:
-            contents[verdict.pk] = build_content("follow_up", verdict.label, [reply_part(turn)], names=names)
+            contents[verdict.pk] = build_content("follow_up", subject, [reply_part(turn)], names=names)
     return contents

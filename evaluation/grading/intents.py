@@ -118,7 +118,6 @@ def intent_verdicts(judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken) -
             turn=taken.number,
             index=index,
             uid=task.intents[index - 1].uid,
-            label=task.intents[index - 1].content,
             grader="judge",
             met=decision.yes,
             quote=decision.quote,

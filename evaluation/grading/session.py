@@ -153,7 +153,7 @@ def make_verdict(judging: Judging, item: GradedItem, turn: int, decision: Decisi
         turn=turn,
         index=item.index,
         uid=item.uid or None,
-        label=item.criterion,
+        label="" if item.uid else item.criterion,
         grader=item.grader,
         met=decision.yes,
         quote=decision.quote,

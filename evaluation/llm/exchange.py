@@ -16,10 +16,14 @@ from typing import Any
 
 WINDOW = 32_768
 """Bytes that zlib can look back; so much of what came before serves as its dictionary."""
+LONG = 2_000
+"""Characters of the tools of a request from which on they are stored apart, once for all who have them."""
 SHARED = 64
 """Characters that two texts must share at an end to be worth a reference."""
 
 Json = Mapping[str, Any]
+Shelve = Callable[[str], str]
+"""Stores a text by its hash, and returns that; reading one back has the same shape."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,11 @@ class Exchange:
 
 
 def encode(
-    request: Json, response: Json | None, context: bytes = b"", likeness: Exchange | None = None
+    request: Json,
+    response: Json | None,
+    context: bytes = b"",
+    likeness: Exchange | None = None,
+    shelve: Shelve | None = None,
 ) -> tuple[bytes, bytes]:
     """The content to store, and the context for what builds on it. ``context`` is that of the base."""
     document: dict[str, Any] = {}
@@ -44,6 +52,10 @@ def encode(
         document |= _encode_messages(request["messages"], likeness)
     body = _without_messages(request)
     if likeness is None or not _is_same(body, _without_messages(likeness.request)):
+        tools = _text(body["tools"]) if shelve and body.get("tools") else ""
+        if shelve and tools and len(tools) >= LONG:  # all sessions of an agent have the same
+            document["tools"] = shelve(tools)
+            body = {**body, "tools": None}
         document["body"] = body
     if response is not None:
         document["answer"] = response
@@ -51,13 +63,17 @@ def encode(
     return _compress(plain, context), (context + plain)[-WINDOW:]
 
 
-def decode(key: int, content: bytes, context: bytes, known: Mapping[int, Exchange]) -> tuple[Exchange, bytes]:
+def decode(
+    key: int, content: bytes, context: bytes, known: Mapping[int, Exchange], unshelve: Shelve | None = None
+) -> tuple[Exchange, bytes]:
     """The exchange, and the context for what builds on it. ``known`` are the exchanges decoded before, by key."""
     plain = _decompress(content, context)
     document = json.loads(plain)
     likeness = known[document["like"]] if "like" in document else None
     body = document["body"] if "body" in document else _without_messages(likeness.request if likeness else {})
     request = dict(body)
+    if unshelve and "tools" in document:
+        request["tools"] = json.loads(unshelve(document["tools"]))
     if "messages" in request:
         request["messages"] = _decode_messages(document, likeness)
     return Exchange(key, request, document.get("answer")), (context + plain)[-WINDOW:]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+import hashlib
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 from django.db import models
@@ -11,6 +12,8 @@ from django.db.models import Q
 from evaluation.llm.exchange import Exchange, Json, decode
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.sessions import Session
+from studio.models import Blob
+from studio.models.packing import DigestField
 
 PURPOSES = ("agent", "satisfaction", "follow_up", "voice", "checklist_compat", "checklist_strict")
 
@@ -26,8 +29,11 @@ class RecordedCall(models.Model):
 
     purpose = models.CharField(max_length=20)
     turn = models.PositiveSmallIntegerField()
-    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+", db_index=False)
-    request_hash = models.CharField(max_length=64)
+    endpoint = models.ForeignKey(
+        ModelEndpoint, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
+    """The pilot, judging or other owner that chose it keeps it from being deleted: nobody looks through all calls."""
+    request_hash = DigestField()
     base = models.ForeignKey(
         "self", on_delete=models.DO_NOTHING, null=True, related_name="+", db_constraint=False, db_index=False
     )
@@ -61,6 +67,19 @@ class RecordedCall(models.Model):
         return decode_calls(type(self)._default_manager.filter(**earlier))[self.pk]
 
 
+def shelve(text: str) -> str:
+    """Stored once, by its hash, whatever refers to it."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    if not Blob.objects.filter(pk=digest).exists():
+        Blob.objects.store([text.encode()])
+    return digest
+
+
+@lru_cache(16)
+def unshelve(digest: str) -> str:
+    return bytes(Blob.objects.values_list("content", flat=True).get(pk=digest)).decode()
+
+
 def decode_calls(rows: models.QuerySet[Any]) -> dict[int, Exchange]:
     """All calls of one owner up to some, by key."""
     return decode_chain(rows)[0]
@@ -72,7 +91,7 @@ def decode_chain(rows: models.QuerySet[Any]) -> tuple[dict[int, Exchange], bytes
     contexts: dict[int | None, bytes] = {None: b""}
     pk: int | None = None
     for pk, base, content in rows.order_by("pk").values_list("pk", "base", "content"):
-        known[pk], contexts[pk] = decode(pk, bytes(content), contexts[base], known)
+        known[pk], contexts[pk] = decode(pk, bytes(content), contexts[base], known, unshelve)
     return known, contexts[pk]
 
 

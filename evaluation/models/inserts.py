@@ -14,6 +14,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 
 from evaluation.models.statements import binding_cursor
+from studio.models.packing import BytesField
 
 Statement = tuple[str, list[Any]]
 Fields = tuple[models.Field[Any, Any], ...]
@@ -46,7 +47,7 @@ def insert_rows(rows: Sequence[models.Model], source: str, given: Mapping[str, s
     ``given`` are columns that come from ``source``, as expressions.
     """
     fields, table, values, typed = _insert_rows(type(rows[0]), tuple(given))
-    document = [{field.column: _plain(field.pre_save(row, add=True)) for field in fields} for row in rows]
+    document = [{field.column: _plain(field, field.pre_save(row, add=True)) for field in fields} for row in rows]
     chosen = ", ".join([*given.values(), *values])
     rows_of = f"{source}, json_to_recordset(%s::json) AS r({typed})"
     statement = f"INSERT INTO {table} SELECT {chosen} FROM {rows_of} RETURNING id"  # noqa: S608  # names are the model's
@@ -72,8 +73,37 @@ def _insert_rows(kind: type[models.Model], given: tuple[str, ...]) -> tuple[Fiel
     return fields, f'"{kind._meta.db_table}" ({columns})', values, typed
 
 
-def _plain(value: Any) -> Any:
+def insert_alike(rows: Sequence[models.Model]) -> None:
+    """Thousands of rows of one model, alike in most columns, in a fraction of the time of ``bulk_create``. They get no
+    keys."""
+    if not rows:
+        return
+    kind = type(rows[0])
+    columns = {field: [field.pre_save(row, add=True) for row in rows] for field in _fields(kind)}
+    _, *rest = columns  # one at least varies
+    alike = [field for field in rest if all(value == columns[field][0] for value in columns[field])]
+    other = [field for field in columns if field not in alike]
+    document = [
+        {field.column: _plain(field, value) for field, value in zip(other, values, strict=True)}
+        for values in zip(*(columns[field] for field in other), strict=True)
+    ]
+    typed = ", ".join(f'"{field.column}" {field.db_type(connection)}' for field in other)
+    values = ", ".join([*(f"%s::{field.db_type(connection)}" for field in alike), *(f'r."{f.column}"' for f in other)])
+    source = f"json_to_recordset(%s::json) AS r({typed})"
+    with binding_cursor() as cursor:
+        cursor.execute(
+            f'INSERT INTO "{kind._meta.db_table}" ({_names([*alike, *other])}) SELECT {values} FROM {source}',  # noqa: S608  # names are the model's
+            [
+                *(field.get_db_prep_save(columns[field][0], connection) for field in alike),
+                json.dumps(document, ensure_ascii=False),
+            ],
+        )
+
+
+def _plain(field: models.Field[Any, Any], value: Any) -> Any:
     """As JSON has it; texts that PostgreSQL reads."""
+    if isinstance(field, BytesField) and value is not None:
+        return f"\\x{field.get_db_prep_save(value, connection).hex()}"
     return value if value is None or isinstance(value, (bool, int, float, str, list, dict)) else str(value)
 
 

@@ -76,7 +76,7 @@ class Judging(models.Model):
     scoring = models.CharField(max_length=6, blank=True, choices=[("compat", "compat"), ("strict", "strict")])
     """The mode in which it judges the checklist; empty if it judges intents."""
     sample = models.PositiveSmallIntegerField(default=1)
-    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+", db_index=False)
+    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
     judge = models.JSONField()
     """The endpoint as it was (``freeze_endpoint``)."""
     prompts = models.JSONField(default=dict)

@@ -12,6 +12,7 @@ from evaluation.models.pilots import Pilot, Run
 from evaluation.protocol.modes import Arm
 from studio.domain.opening_message import Event, Incoming
 from studio.models.fields import OrderedJSONField
+from studio.models.packing import DigestField, PackedJSONField, PackedTextField
 
 
 class Sessions(models.QuerySet["Session"]):
@@ -129,9 +130,9 @@ class Snapshot(models.Model):
     """The workspace and the simulated apps at one moment of a run, by content."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="snapshots", db_index=False)
-    manifest = OrderedJSONField(default=dict)
+    manifest = PackedJSONField(default=dict)
     """Path → sha256 of a Blob."""
-    sha256 = models.CharField(max_length=64)
+    sha256 = DigestField()
     """Of the manifest and the apps; equal states share a row."""
     apps = OrderedJSONField(default=dict)
     """Simulated app → sha256 of a Blob with its state."""
@@ -145,15 +146,15 @@ class Turn(models.Model):
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns", db_index=False)
     number = models.PositiveSmallIntegerField()
-    user_message = models.TextField()
+    user_message = PackedTextField()
     """What the agent read: the user's words, or the text of ``event``."""
     event = OrderedJSONField(null=True)
     """What opened the session, if nobody said it: ``{"kind", "payload", "note"}``."""
-    reply = models.TextField()
+    reply = PackedTextField()
     note = models.TextField(blank=True)
     """Why the agent's turn ended early, if it did."""
     agent_state = OrderedJSONField(default=dict)
-    next_message = models.TextField(blank=True)
+    next_message = PackedTextField(blank=True, default="")
     """The user's answer; empty after the last turn."""
     next_style = models.CharField(max_length=8, blank=True)
     """How it was put, if it was wanted in the persona's voice: ``in-voice``, or ``verbatim`` if no phrasing held."""
@@ -177,10 +178,10 @@ class ToolCall(models.Model):
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="tool_calls", db_index=False)
     position = models.PositiveIntegerField()
     name = models.CharField(max_length=200)
-    arguments = OrderedJSONField(default=dict)
-    result = models.TextField(blank=True)
+    arguments = PackedJSONField(default=dict)
+    result = PackedTextField(blank=True, default="")
     ok = models.BooleanField(default=True)
-    key = models.CharField(max_length=64, blank=True)
+    key = DigestField(blank=True, default="")
     """Idempotency key; see ``MadeCall``."""
     milliseconds = models.PositiveIntegerField(default=0)
     changes = models.JSONField(default=list)

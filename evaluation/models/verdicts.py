@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 
 from evaluation.models.calls import ModelCall
 from evaluation.models.judgings import Judging, scoring_round
+from studio.domain.task import TaskSpec
 
 
 class VerdictQuerySet(models.QuerySet["Verdict"]):
@@ -44,8 +45,8 @@ class Verdict(models.Model):
     """1-based position of the intent, or of the item among all graded items (rubric first, then script keys)."""
     uid = models.UUIDField(null=True)
     """Of the intent or item; null for a key of a grader script."""
-    label = models.TextField()
-    """The intent's content, the criterion, or ``[tools] key``."""
+    label = models.TextField(blank=True)
+    """What it is about, unless the task's revision says it; see ``subject``."""
     grader = models.CharField(max_length=10, choices=[("rubric", "rubric"), ("rule", "rule"), ("judge", "judge")])
     met = models.BooleanField(null=True)
     """Null: ungraded; ``error`` says why."""
@@ -55,7 +56,10 @@ class Verdict(models.Model):
     """Whether the quote occurs in what the judge saw."""
     style = models.CharField(max_length=10, blank=True)
     error = models.TextField(blank=True)
-    model_call = models.ForeignKey(ModelCall, on_delete=models.CASCADE, null=True, related_name="verdicts")
+    model_call = models.ForeignKey(
+        ModelCall, on_delete=models.DO_NOTHING, null=True, related_name="+", db_constraint=False, db_index=False
+    )
+    """Of the same session, with which both are deleted."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = VerdictQuerySet.as_manager()
@@ -63,6 +67,18 @@ class Verdict(models.Model):
     class Meta:
         ordering = ["turn", "index"]
         constraints = [models.UniqueConstraint(fields=["judging", "kind", "turn", "index"], name="verdict_once")]
+
+    def subject(self, task: TaskSpec) -> str:
+        """The intent's content, the criterion, or ``[tools] key``. ``task`` is that of the session.
+
+        Each turn has a verdict on each item: with the texts of ``task`` copied, they would be most of what is stored.
+        """
+        if self.label or self.uid is None:
+            return self.label
+        uid = str(self.uid)
+        if self.kind == self.Kind.CHECKLIST:
+            return next((item.criterion for item in task.scored_items if item.uid == uid), "")
+        return next((intent.content for intent in task.intents if intent.uid == uid), "")
 
     @property
     def counts_as(self) -> bool | None:

@@ -14,6 +14,7 @@ from annotations.sources import PILOT, VERDICT, audit_name, session_keys
 from evaluation.grading.judgings import scoring_choice
 from evaluation.grading.questions import AskedQuestion
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session, Verdict
+from evaluation.pilots.frozen import task_of
 from evaluation.pilots.rejudging import Asked, RejudgingError, RejudgingPlan, plan_rejudging, start_rejudging
 from studio.models import User
 
@@ -91,7 +92,7 @@ def start_model_audit(plan: ModelAuditPlan, *, by: User | None) -> list[JudgingR
 def _drawn_decisions(campaign: AuditCampaign) -> Asked:
     """Control items as well: nothing tells the model which these are."""
     packets = [row for row in campaign.packets.exclude(kind="session") if _verdict_key(row)]
-    verdicts = Verdict.objects.select_related("judging").in_bulk({_verdict_key(row) for row in packets})
+    verdicts = Verdict.objects.select_related("judging__session").in_bulk({_verdict_key(row) for row in packets})
     asked: dict[tuple[int, str], list[AskedQuestion]] = defaultdict(list)
     for packet in packets:
         verdict = verdicts.get(_verdict_key(packet))
@@ -103,10 +104,16 @@ def _drawn_decisions(campaign: AuditCampaign) -> Asked:
                     kind=verdict.kind,
                     turn=verdict.turn,
                     index=PLANTED_FROM + packet.position if planted else verdict.index,
-                    text=packet.content["subject"] if planted else verdict.label,
+                    text=packet.content["subject"] if planted else _subject(verdict),
                 )
             )
     return asked
+
+
+def _subject(verdict: Verdict) -> str:
+    session = verdict.judging.session
+    assert session is not None
+    return verdict.subject(task_of(session.revision_id))
 
 
 def _verdict_key(packet: Packet) -> int:

@@ -32,6 +32,10 @@ ENDED = (Session.State.FINISHED, Session.State.FAILED)
 UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING, Pilot.State.PAUSED)
 
 
+PERSONAS_AT_ONCE = 100
+"""Whose tasks are read by one query."""
+
+
 class PilotError(Exception):
     """The pilot cannot start. ``field`` names the invalid choice."""
 
@@ -119,8 +123,7 @@ def plan_pilot(
     requested = list(dict.fromkeys(names))
     plans = []
     known: set[str] = set()
-    for row in _personas(benchmark, persona):
-        tasks = _placed_tasks(row.persona)
+    for row, tasks in _placed_tasks(_personas(benchmark, persona)):
         matching = [name for name in requested if name in tasks]
         known.update(matching)
         chosen = matching if requested else [name for name, (task, _) in tasks.items() if not _is_retired(task)]
@@ -185,15 +188,23 @@ def _personas(benchmark: Benchmark, user_id: str) -> list[PersonaRevision]:
 
 def newest_tasks(benchmark: Benchmark) -> Iterator[tuple[str, PersonaRevision, Mapping[str, Revision]]]:
     """By persona: its user id, and its placed tasks in order."""
-    for row in _personas(benchmark, ""):
-        tasks = {name: revision for name, (_, revision) in _placed_tasks(row.persona).items()}
-        yield row.persona.user_id, row, tasks
+    for row, placed in _placed_tasks(_personas(benchmark, "")):
+        yield row.persona.user_id, row, {name: revision for name, (_, revision) in placed.items()}
 
 
-def _placed_tasks(persona: Persona) -> dict[str, tuple[Task, Revision]]:
-    placed = list(Task.objects.filter(episode__persona=persona, position__isnull=False).order_by("position"))
-    revisions = newest_revisions(placed)
-    return {task.task_id: (task, revisions[task.pk]) for task in placed}
+def _placed_tasks(
+    personas: Sequence[PersonaRevision],
+) -> Iterator[tuple[PersonaRevision, dict[str, tuple[Task, Revision]]]]:
+    """Of each persona in order, read for many personas at once."""
+    for start in range(0, len(personas), PERSONAS_AT_ONCE):
+        some = personas[start : start + PERSONAS_AT_ONCE]
+        placed = Task.objects.filter(episode__persona__in=[row.persona_id for row in some], position__isnull=False)
+        by_persona: dict[int, list[Task]] = {row.persona_id: [] for row in some}
+        for task in placed.select_related("episode").order_by("position"):
+            by_persona[task.episode.persona_id].append(task)
+        revisions = newest_revisions([task for tasks in by_persona.values() for task in tasks])
+        for row in some:
+            yield row, {task.task_id: (task, revisions[task.pk]) for task in by_persona[row.persona_id]}
 
 
 def _is_retired(task: Task) -> bool:

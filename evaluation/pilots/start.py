@@ -10,6 +10,7 @@ from evaluation.grading.judgings import open_first_round
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
 from evaluation.models.agents import REACT, freeze_agent
 from evaluation.models.endpoints import freeze_endpoint
+from evaluation.models.inserts import insert_alike
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.agents import agent_of, validate_agent
 from evaluation.pilots.budgets import BudgetError, validate_budgets
@@ -115,7 +116,7 @@ def _create_sessions(pilot: Pilot, plans: Sequence[PersonaPlan]) -> None:
     for plan, chain, run in planned:
         run.start = plan.start_of(chain, run.number)
     Run.objects.bulk_create((run for _, _, run in planned), batch_size=BATCH)
-    sessions = (
+    sessions = [
         Session(
             run=run,
             revision=plan.revision(name),
@@ -124,8 +125,8 @@ def _create_sessions(pilot: Pilot, plans: Sequence[PersonaPlan]) -> None:
         )
         for plan, chain, run in planned
         for name in chain.tasks
-    )
-    Session.objects.bulk_create(sessions, batch_size=BATCH)
+    ]
+    insert_alike(sessions)
     taken = [session for plan in plans if plan.base is not None for session in plan.base.taken(plan.plan.taken)]
     if taken:
         pilot.taken_sessions.add(*taken)

@@ -72,6 +72,7 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
     from evaluation.models import ModelCall, ModelEndpoint, Pilot, Session
     from evaluation.pilots.start import start_pilot
     from studio.celery import workers_answer
+    from studio.local.stack import ALLOCATOR
 
     call_command("migrate", verbosity=0)
     benchmark = _benchmark(-(-options.sessions // RUNS), options.intents)
@@ -83,7 +84,11 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
     model = ModelEndpoint.objects.create(
         name="stub", base_url=f"{address}/v1", model="stub", max_concurrency=options.at_once
     )
-    workers = [subprocess.Popen(_worker(options.worker), stderr=subprocess.DEVNULL) for _ in range(options.processes)]
+    settings = os.environ | ALLOCATOR
+    workers = [
+        subprocess.Popen(_worker(options.worker), stderr=subprocess.DEVNULL, env=settings)
+        for _ in range(options.processes)
+    ]
     try:
         while not workers_answer():
             time.sleep(0.2)

@@ -34,6 +34,7 @@ RUNS = 4
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--columns", action="store_true", help="also what each column and each index takes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="session-storage-") as data:
         os.environ |= {
@@ -55,6 +56,8 @@ def main() -> None:
 
             call_command("migrate", verbosity=0)
             _measure("law_trainee with scripted models", _run_persona(options.folder))
+            if options.columns:
+                _list_columns()
             _measure("91 calls with results of 10 kB", _run_long())
         finally:
             from django.db import connections
@@ -160,6 +163,38 @@ def _measure(name: str, pilot: Any) -> None:
     print(f"  all            {_kib(sum(sizes.values()), Session.objects.count())}")
     print(f"  contents of calls {_kib(content, len(keys))}, agents' states {_kib(state, len(keys))}")
     print(f"  calls and states are {(content + state) / transcript:.2f} of the transcript")
+
+
+def _list_columns() -> None:
+    from django.apps import apps
+    from django.db import connection
+
+    from evaluation.models import Session
+
+    sessions = Session.objects.count()
+    with connection.cursor() as cursor:
+        for table in TABLES:
+            model = apps.get_model("evaluation", table)
+            names = [field.column for field in model._meta.concrete_fields]
+            sums = ", ".join(f'coalesce(sum(pg_column_size("{name}")), 0)' for name in names)
+            cursor.execute(f"SELECT count(*), {sums} FROM evaluation_{table}")  # noqa: S608  # names are the model's
+            rows, *sizes = cursor.fetchone()
+            print(f"  {table}: {rows / sessions:.1f} rows a session")
+            for name, size in sorted(zip(names, sizes, strict=True), key=lambda pair: -pair[1]):
+                print(f"    {name:24} {_kib(int(size), sessions)}")
+            cursor.execute(
+                "SELECT indexrelname, pg_relation_size(indexrelid) FROM pg_stat_user_indexes WHERE relname = %s",
+                [f"evaluation_{table}"],
+            )
+            for name, size in cursor.fetchall():
+                print(f"    {name:40} {_kib(size, sessions)} (index)")
+        cursor.execute(
+            "SELECT purpose, base_id IS NULL, count(*), sum(length(content)) FROM evaluation_modelcall"
+            " GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+        for purpose, first, calls, size in cursor.fetchall():
+            kind = f"{purpose}, first of its session" if first else purpose
+            print(f"  contents of {kind:36} {calls / sessions:6.1f} calls {_kib(int(size), sessions)}")
 
 
 def _kib(size: int, number: int) -> str:

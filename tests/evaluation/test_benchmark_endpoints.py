@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from evaluation.llm import Endpoint, MissingKeyError
 from evaluation.llm.errors import EndpointAddressError
 from evaluation.llm.stored_keys import SECRET_VARIABLE, StoredKeyError, seal, unseal
-from evaluation.models import AssistantModel, ModelEndpoint
+from evaluation.models import AssistantModel, Judging, ModelEndpoint, Session
 from evaluation.pilots.plans import PilotError
 from studio.models import Benchmark, Notification, Role, User
 from tests.evaluation.builders import endpoint, pilot_of
@@ -232,8 +234,23 @@ def test_model_with_results_stays_without_its_key(owner: Client, benchmark: Benc
     row.refresh_from_db()
     assert row.sealed_key == ""
     connect(owner, name="unused")
-    owner.post(f"/benchmarks/bakers/models/{ModelEndpoint.objects.get(name='unused').pk}/remove/")
+    with CaptureQueriesContext(connection) as queries:
+        owner.post(f"/benchmarks/bakers/models/{ModelEndpoint.objects.get(name='unused').pk}/remove/")
     assert not ModelEndpoint.objects.filter(name="unused").exists()
+    assert not any('call"' in query["sql"] for query in queries)  # there may be millions of calls
+
+
+def test_model_that_only_judged_again_stays(owner: Client, benchmark: Benchmark):
+    connect(owner)
+    row = ModelEndpoint.objects.get(name="ours")
+    a_task(a_persona(benchmark))
+    pilot = pilot_of(benchmark)
+    session = Session.objects.get(run__pilot=pilot)
+    Judging.objects.create(session=session, round=pilot.rounds.get(), endpoint=row, judge={}, sample=2)
+
+    owner.post(f"/benchmarks/bakers/models/{row.pk}/remove/")
+
+    assert ModelEndpoint.objects.filter(pk=row.pk).exists()
 
 
 def test_deleting_a_benchmark_deletes_its_models(owner: Client, benchmark: Benchmark):

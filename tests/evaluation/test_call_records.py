@@ -68,15 +68,15 @@ def test_two_workers_that_ask_the_same_store_it_once_and_both_go_on():
         "judging": open_judging(session, ""),
     }
     for record in (first, second, first, second):
-        record.store({"messages": [{"role": "user", "content": "Same?"}]}, {"a": 1}, request_hash="same", **row)
+        record.store({"messages": [{"role": "user", "content": "Same?"}]}, {"a": 1}, request_hash="5a" * 32, **row)
     for number, record in enumerate((first, second, first)):
         request = {"messages": [{"role": "user", "content": f"Other {number}?"}]}
-        record.store(request, {"b": number}, request_hash=f"other {number}", **row)
+        record.store(request, {"b": number}, request_hash=f"{number:064}", **row)
 
     stored = list(ModelCall.objects.order_by("pk"))
     assert [call.response for call in stored] == [{"a": 1}, {"b": 0}, {"b": 1}, {"b": 2}]
     assert [call.request["messages"][0]["content"] for call in stored[1:]] == ["Other 0?", "Other 1?", "Other 2?"]
-    assert second.answer("same") == {"a": 1}
+    assert second.answer("5a" * 32) == {"a": 1}
 
 
 def test_a_call_that_was_stored_but_never_confirmed_is_counted_once(monkeypatch: pytest.MonkeyPatch):
@@ -87,7 +87,7 @@ def test_a_call_that_was_stored_but_never_confirmed_is_counted_once(monkeypatch:
     request = {"messages": [{"role": "user", "content": "What is the fee?"}]}
     model = ModelEndpoint.objects.get(name="scripted-user")
     record.store(
-        request, {"a": 1}, purpose="agent", turn=1, endpoint=model, request_hash="h", prompt_tokens=5, cost="0.1"
+        request, {"a": 1}, purpose="agent", turn=1, endpoint=model, request_hash="a1" * 32, prompt_tokens=5, cost="0.1"
     )
 
     session.refresh_from_db()

@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from evaluation.models import ModelCall, Snapshot, Turn, Verdict
+from evaluation.pilots.frozen import task_of
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.releases.cut import cut_release
 from evaluation.workspaces.snapshots import stage_files
@@ -81,8 +82,12 @@ def test_no_participant_of_a_pilot_sees_the_reference():
     reference = Blob.objects.get(content=SECRET.encode()).sha256
     manifests = list(Snapshot.objects.values_list("manifest", flat=True))
     assert manifests and not any(reference in manifest.values() for manifest in manifests)
-    rules = Verdict.objects.filter(grader="rule").values_list("label", "met")
-    assert set(rules) >= {("The fee is in it.", False), ("[tools] found", False), ("[tools] run", True)}
+    rules = Verdict.objects.filter(grader="rule").select_related("judging__session__revision")
+    assert {(row.subject(task_of(row.judging.session.revision_id)), row.met) for row in rules} >= {
+        ("The fee is in it.", False),
+        ("[tools] found", False),
+        ("[tools] run", True),
+    }
 
 
 def test_release_packs_and_hashes_references():

@@ -263,7 +263,7 @@ def _store_intents(session: Session, task: TaskSpec, imported: OutputSession) ->
         intent = task.intents[index - 1]
         verdicts.append(
             Verdict(
-                judging=judging, kind=kind, turn=turn, index=index, uid=intent.uid, label=intent.content,
+                judging=judging, kind=kind, turn=turn, index=index, uid=intent.uid,
                 grader="judge", met=met,
             )
         )  # fmt: skip
@@ -301,18 +301,21 @@ def _store_checklist(session: Session, task: TaskSpec, imported: OutputSession) 
         by_turn[max(1, session.turn_count)] = checklist.criterion_scores
     judging = open_judging(session, "compat")
     items = task.scored_items
-    Verdict.objects.bulk_create(
-        Verdict(
-            judging=judging,
-            kind=KIND.CHECKLIST,
-            turn=turn,
-            index=score.index,
-            uid=items[score.index - 1].uid if score.index <= len(items) else None,
-            label=score.criterion,
-            grader="rubric" if score.index <= len(items) else "rule",
-            met=bool(score.value),
-        )
-        for turn, scores in sorted(by_turn.items())
-        for score in scores
-    )
+    verdicts = []
+    for turn, scores in sorted(by_turn.items()):
+        for score in scores:
+            item = items[score.index - 1] if score.index <= len(items) else None
+            verdicts.append(
+                Verdict(
+                    judging=judging,
+                    kind=KIND.CHECKLIST,
+                    turn=turn,
+                    index=score.index,
+                    uid=item.uid if item else None,
+                    label="" if item and item.criterion == score.criterion else score.criterion,
+                    grader="rubric" if item else "rule",
+                    met=bool(score.value),
+                )
+            )
+    Verdict.objects.bulk_create(verdicts)
     close_judging(judging)

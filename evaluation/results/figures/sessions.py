@@ -187,9 +187,10 @@ def _questions(results: Results) -> Questions:
 
 def _count_questions(results: Results) -> dict[int, dict[int, int]]:
     counted: dict[int, dict[int, int]] = defaultdict(dict)
-    replies = Turn.objects.filter(session__in=list(results.decisions.rows), reply__contains="?").order_by()
+    replies = Turn.objects.filter(session__in=list(results.decisions.rows)).order_by()
     for session, number, reply in replies.values_list("session", "number", "reply").iterator():
-        counted[session][number] = count_questions(reply)
+        if "?" in reply:
+            counted[session][number] = count_questions(reply)
     return dict(counted)
 
 

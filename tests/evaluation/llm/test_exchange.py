@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.llm import exchange
 from evaluation.llm.exchange import Exchange, decode, decode_messages, encode, encode_messages
 
 TEXT = st.lists(st.sampled_from(["The harbour fee. " * 8, "é\u2028", '"\\', "x", ""]), max_size=4).map("".join)
@@ -54,6 +57,28 @@ def test_requests_and_answers_come_back_to_the_byte(steps):
     assert [json.dumps([known[key].request, known[key].response]) for key in known] == [
         json.dumps([request, answer]) for request, answer, _ in steps
     ]
+
+
+@given(_steps(), st.sampled_from([0, 8, exchange.LONG]))
+def test_tools_stored_apart_come_back_to_the_byte(steps, long):
+    shelf: dict[str, str] = {}
+
+    def shelve(text: str) -> str:
+        digest = sha256(text.encode()).hexdigest()
+        shelf[digest] = text
+        return digest
+
+    known: dict[int, Exchange] = {}
+    written: list[Exchange] = []
+    contexts = b"", b""
+    with patch.object(exchange, "LONG", long):
+        for key, (request, answer, like) in enumerate(steps, start=1):
+            content, first = encode(request, answer, contexts[0], None if like is None else written[like], shelve)
+            known[key], second = decode(key, content, contexts[1], known, shelf.__getitem__)
+            contexts = first, second
+            written.append(Exchange(key, request, answer))
+            assert json.dumps([known[key].request, known[key].response]) == json.dumps([request, answer])
+    assert all(len(text) >= long for text in shelf.values())
 
 
 @given(MESSAGES, MESSAGES, ANSWER)

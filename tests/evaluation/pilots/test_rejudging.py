@@ -290,10 +290,10 @@ def test_database_refuses_what_is_not_a_judgings(stub: StubModel):
         lambda: ScoringChoice.objects.create(pilot=pilot, round=other.rounds.get(), rules={}),
         lambda: ModelCall.objects.create(
             session=strict.session, judging=foreign, purpose="satisfaction", turn=1, endpoint=call.endpoint,
-            request_hash="x", content=b"", answered=False,
+            request_hash="a1" * 32, content=b"", answered=False,
         ),
         lambda: ModelCall.objects.create(
-            session=strict.session, purpose="satisfaction", turn=1, endpoint=call.endpoint, request_hash="x",
+            session=strict.session, purpose="satisfaction", turn=1, endpoint=call.endpoint, request_hash="a1" * 32,
             content=b"", answered=False,
         ),
         lambda: JudgingRound.objects.create(pilot=pilot, number=2, purpose="scoring"),

@@ -268,7 +268,7 @@ def called(session: Session, turn: int, purpose: str, tokens: int, cost: str, **
         prompt_tokens=tokens,
         cost=Decimal(cost),
         endpoint=session.run.pilot.agent,
-        request_hash=str(ModelCall.objects.count()),
+        request_hash=f"{ModelCall.objects.count():064}",
         content=b"",
         answered=True,
         **fields,
