@@ -44,11 +44,11 @@ class CheckProcesses:
         here = partial(find_problems, **arguments)
         if self.number < 2 or self._tasks <= self._few or multiprocessing.current_process().daemon:
             return here
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.number, mp_context=multiprocessing.get_context(_start_method()))
         try:
+            if self._pool is None:
+                self._pool = ProcessPoolExecutor(self.number, mp_context=multiprocessing.get_context(_start_method()))
             return partial(_result, self._pool.submit(find_problems, **arguments), here)
-        except BrokenExecutor:
+        except (BrokenExecutor, OSError):  # one died, or the machine allows none
             return here
 
 

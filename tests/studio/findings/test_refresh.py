@@ -136,6 +136,17 @@ def end_at_once(**_: Any) -> list[Any]:
     return []
 
 
+def test_a_machine_that_allows_no_processes_checks_in_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError
+
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", refuse)
+    monkeypatch.setattr(processes, "find_problems", end_at_once)
+
+    with processes.CheckProcesses(2) as workers:
+        assert workers.submit({}, tasks=1)() == []
+
+
 def test_a_worker_process_that_dies_is_replaced_by_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_start_method", lambda: "fork")
     monkeypatch.setattr(processes, "find_problems", end_at_once)
