@@ -2,8 +2,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-slow bench-crowd check bench-checks screenshots docs lock agent-packages nanobot-agent
 
-# The first of these that is Python 3.11 or newer. PYTHON=... names another.
-PYTHON ?= $(shell for python in python3.11 /usr/bin/python3.11 python3 python3.12 python3.13; do \
+# The first of these that is Python 3.11 or newer; PYTHON=... names another. Debian's own comes first: it is built with
+# optimisations that others often lack, and runs the tests in four fifths of their time.
+PYTHON ?= $(shell for python in /usr/bin/python3.11 python3.11 /usr/bin/python3 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN := $(CURDIR)/.venv/bin
 
