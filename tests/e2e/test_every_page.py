@@ -174,6 +174,8 @@ def test_every_url_is_in_the_tour_or_listed_as_no_page():
 @pytest.mark.timeout(600)  # some sixty pages, each checked twice
 def test_every_page_is_accessible_and_fits_a_phone(pages, visit):
     windows = {who: visit(who if who != "nobody" else None) for who in {shot.who for shot in pages}}
+    for window in windows.values():
+        window.context.add_init_script(AXE)  # sent once: it has half a megabyte
     problems = {}
     for shot in pages:
         window = windows[shot.who]
@@ -182,7 +184,6 @@ def test_every_page_is_accessible_and_fits_a_phone(pages, visit):
         page.emulate_media(color_scheme="light")
         response = page.goto(shot.url)
         assert response.status == (404 if shot.name == "not-found" else 200), shot
-        page.evaluate(AXE)
         violations = [f"light {violation}" for violation in page.evaluate(SERIOUS, None)]
         page.emulate_media(color_scheme="dark")
         violations += [f"dark {violation}" for violation in page.evaluate(SERIOUS, ["color-contrast"])]
