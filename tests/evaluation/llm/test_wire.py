@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 import httpx2
 import pytest
 
+from evaluation.llm import Endpoint, ModelClient
 from evaluation.llm.wire import Wire, connect_anywhere
 
 WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -129,3 +130,22 @@ def test_a_place_that_refuses_is_an_error_of_the_connection():
         port = listener.getsockname()[1]
     with pytest.raises(httpx2.ConnectError):
         Wire(request(f"http://127.0.0.1:{port}/"), connect_anywhere).post(b"{}", 5)
+
+
+def test_where_the_environment_names_a_proxy_requests_go_through_it(monkeypatch: pytest.MonkeyPatch):
+    body = b'{"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]}'
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+    proxy = Server([head % len(body) + body])
+    for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1/chat/completions"))
+    monkeypatch.setenv("FAR_API_KEY", "sk-far")
+    far = ModelClient(Endpoint("far", "http://far.example/v1", "m", key_env="FAR_API_KEY"))
+
+    assert far.complete([{"role": "user", "content": "?"}]).text == "ok"
+
+    proxy.close()
+    asked, *_, sent = proxy.requests[0].decode().split("\r\n")
+    assert asked == "POST http://far.example/v1/chat/completions HTTP/1.1"
+    assert "authorization: bearer sk-far" in proxy.requests[0].decode().lower()
+    assert sent in ("", '{"model":"m","messages":[{"role":"user","content":"?"}]}')
