@@ -1,0 +1,131 @@
+"""The API of audits. It shows to each person what the pages show: nothing sealed before the judgment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.response import Response
+
+from annotations.access import find_assigned_campaign, find_campaign
+from annotations.api.judging import PacketActions
+from annotations.api.requests import ANY, refusal, user_of, valid
+from annotations.auditors import own_record, record_json, records_in
+from annotations.campaigns import CampaignError, close_campaign, reopen_campaign
+from annotations.figures import campaign_figures
+from annotations.judgments import MAX_COMMENT_LENGTH, JudgmentError, open_results
+from annotations.models import AuditCampaign
+from annotations.visibility import sees_results, shares_of, visible_campaigns
+from studio.access import ApiRequest, find_benchmark, require
+from studio.api.base import OBJECTS, ConflictAPIError
+from studio.models import User
+
+BENCHMARK = OpenApiParameter("benchmark", str, description="Slug; limits to this benchmark.")
+
+
+class CampaignSerializer(serializers.ModelSerializer[AuditCampaign]):
+    benchmark: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    people = serializers.IntegerField(source="overlap", read_only=True)
+    days_left = serializers.IntegerField(
+        read_only=True, allow_null=True, help_text="Until `due`; negative once it is overdue."
+    )
+
+    class Meta:
+        model = AuditCampaign
+        fields = [
+            "id", "benchmark", "name", "state", "unit", "people", "due", "days_left", "instructions", "seed",
+            "scripted", "created_at", "closed_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=MAX_COMMENT_LENGTH)
+
+
+@extend_schema_view(list=extend_schema(parameters=[BENCHMARK]))
+class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericViewSet[AuditCampaign]):
+    """Audits: people judge again what a judge decided, without seeing its answer."""
+
+    serializer_class = CampaignSerializer
+    queryset = AuditCampaign.objects.none()
+    lookup_value_regex = "[0-9]{1,18}"
+
+    def get_queryset(self) -> Any:
+        found = visible_campaigns(user_of(self.request))
+        slug = self.request.query_params.get("benchmark", "")
+        return found.filter(benchmark__slug=slug) if slug else found
+
+    @extend_schema(
+        operation_id="audits_mine", responses=OpenApiResponse(ANY, "Your pace, agreement and control items.")
+    )
+    @action(detail=False)
+    def mine(self, request: ApiRequest) -> Response:
+        """How you judge; of audits whose results are open to you."""
+        return Response(record_json(own_record(user_of(request))))
+
+    @extend_schema(
+        operation_id="audits_people",
+        parameters=[OpenApiParameter("benchmark", str, required=True, description="Slug.")],
+        responses=OpenApiResponse(OBJECTS, "One object per person, by name."),
+    )
+    @action(detail=False)
+    def people(self, request: ApiRequest) -> Response:
+        """How people judge, for those who plan audits."""
+        benchmark = find_benchmark(user_of(request), request.query_params.get("benchmark", ""))
+        require(user_of(request), benchmark, "plan_audit")
+        return Response([record_json(row) for row in records_in(benchmark, user_of(request))])
+
+    @extend_schema(responses=OpenApiResponse(ANY, "The audit, its progress, and what is left for you."))
+    def retrieve(self, request: ApiRequest, pk: str) -> Response:
+        return Response(_campaign_json(find_campaign(user_of(request), pk), user_of(request)))
+
+    @extend_schema(request=None, responses=CampaignSerializer)
+    @action(detail=True, methods=["post"])
+    def close(self, request: ApiRequest, pk: str) -> Response:
+        row = find_campaign(user_of(request), pk)
+        require(request.user, row.benchmark, "plan_audit")
+        close_campaign(row, by=user_of(request))
+        row.refresh_from_db()
+        return Response(CampaignSerializer(row).data)
+
+    @extend_schema(request=ReasonSerializer, responses=CampaignSerializer)
+    @action(detail=True, methods=["post"])
+    def reopen(self, request: ApiRequest, pk: str) -> Response:
+        """Judge on in a closed audit. Its history tells that the results were open in the meantime."""
+        row = find_campaign(user_of(request), pk)
+        require(request.user, row.benchmark, "plan_audit")
+        try:
+            reopen_campaign(row, by=user_of(request), **valid(ReasonSerializer, request))
+        except CampaignError as error:
+            raise refusal(error.field, error) from error
+        row.refresh_from_db()
+        return Response(CampaignSerializer(row).data)
+
+    @extend_schema(responses=OpenApiResponse(ANY, "As ``manage.py audit_report --json`` gives it."))
+    @action(detail=True)
+    def results(self, request: ApiRequest, pk: str) -> Response:
+        """Every figure; 409 while you judge blind."""
+        row = find_campaign(user_of(request), pk)
+        if not sees_results(user_of(request), row):
+            raise ConflictAPIError("The results open to you once you have finished judging and open them.")
+        return Response(campaign_figures(row))
+
+    @extend_schema(request=None, responses=OpenApiResponse(ANY, "Your answers are final from now on."))
+    @results.mapping.post
+    def open_results(self, request: ApiRequest, pk: str) -> Response:
+        """Finish judging, and see the results."""
+        row = find_assigned_campaign(user_of(request), pk)
+        try:
+            open_results(row, user_of(request))
+        except JudgmentError as error:
+            raise refusal("", error) from error
+        return Response(campaign_figures(row))
+
+
+def _campaign_json(row: AuditCampaign, user: User) -> dict[str, Any]:
+    share = shares_of([row], user)[row.pk]
+    progress = {"packets": share.packets, "resolved": share.resolved, "done": share.done, "left": len(share.pending)}
+    return {**CampaignSerializer(row).data, "progress": progress, "results_open": sees_results(user, row)}

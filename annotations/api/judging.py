@@ -1,0 +1,174 @@
+"""Judging and adjudicating packets by the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.response import Response
+
+from annotations.access import find_assigned_campaign, find_campaign, find_packet, readable_packets
+from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
+from annotations.api.packets import judgments_json, packet_json, question_json
+from annotations.api.requests import ANY, refusal, user_of, valid
+from annotations.judgments import (
+    MAX_COMMENT_LENGTH,
+    JudgmentError,
+    next_number,
+    record_judgment,
+    take_back,
+    undo_last,
+)
+from annotations.leases import ask_for_session, next_packet
+from annotations.models import AuditCampaign, Cause, Judgment
+from annotations.sources import whole_session
+from annotations.visibility import may_adjudicate, sees_results, why_not_adjudicate
+from studio.access import ApiRequest
+from studio.api.base import OBJECTS, ConflictAPIError
+
+POSITION = r"packets/(?P<position>[0-9]{1,9})"
+
+
+class JudgmentSerializer(serializers.Serializer[Any]):
+    answer = serializers.ChoiceField(
+        choices=[each for each in Judgment.Answer.choices if each[0] != Judgment.Answer.UNDONE],
+        help_text="`answered` for a session, with `answers`. `skipped` needs a `comment`.",
+    )
+    answers = serializers.DictField(child=serializers.CharField(), required=False, default=dict)
+    number = serializers.IntegerField(
+        required=False, min_value=1, help_text="As the packet gave it: then sending it twice is harmless."
+    )
+    evidence = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    comment = serializers.CharField(required=False, default="", allow_blank=True, max_length=MAX_COMMENT_LENGTH)
+    confidence = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=1, max_value=3, help_text="1 low, 2 medium, 3 high."
+    )
+    cause = serializers.ChoiceField(choices=Cause.choices, required=False, allow_blank=True, default="")
+    milliseconds = serializers.IntegerField(required=False, min_value=0, max_value=2**31 - 1, default=None)
+
+
+class UndoSerializer(serializers.Serializer[Any]):
+    position = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=1, max_value=10**9, help_text="Default: the last."
+    )
+
+
+class AdjudicationSerializer(serializers.Serializer[Any]):
+    decision = serializers.BooleanField(required=False, default=None, allow_null=True, help_text="Of one decision.")
+    answers = serializers.DictField(
+        child=serializers.CharField(), required=False, default=dict, help_text="Of a session: what is still open."
+    )
+    reason = serializers.CharField(max_length=MAX_COMMENT_LENGTH)
+    cause = serializers.ChoiceField(
+        choices=Cause.choices,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="`criterion_ambiguous` and `evidence_not_visible` become a comment on the item or intent.",
+    )
+    about = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        default=list,
+        help_text="Keys of the questions that the cause is about; default: all that are decided.",
+    )
+    request_changes = serializers.BooleanField(
+        required=False, default=False, help_text="With one of these two: the task goes back to its author."
+    )
+
+
+class PacketActions:
+    """Of the view set of audits."""
+
+    @extend_schema(request=None, responses=OpenApiResponse(ANY, "The packet, leased to you; `packet` is null if none."))
+    @action(detail=True, methods=["post"])
+    def next(self, request: ApiRequest, pk: str) -> Response:
+        """Take the next packet."""
+        user = user_of(request)
+        packet = next_packet(find_assigned_campaign(user, pk), user)
+        return Response({"packet": None} if packet is None else {"packet": question_json(packet, user)})
+
+    @extend_schema(operation_id="audits_packets_list", responses=OpenApiResponse(OBJECTS, "One object per packet."))
+    @action(detail=True)
+    def packets(self, request: ApiRequest, pk: str) -> Response:
+        """All of them, once you may see the results; before, those you hold or answered."""
+        user = user_of(request)
+        row = find_campaign(user, pk)
+        results = sees_results(user, row)
+        return Response([packet_json(packet, results=results) for packet in readable_packets(user, row)])
+
+    @extend_schema(responses=OpenApiResponse(ANY, "What auditors see; with the results, what was answered."))
+    @action(detail=True, url_path=POSITION)
+    def packet(self, request: ApiRequest, pk: str, position: str) -> Response:
+        user = user_of(request)
+        row = find_campaign(user, pk)
+        packet = find_packet(row, position)
+        results = sees_results(user, row)
+        if not results and packet not in readable_packets(user, row):
+            raise ConflictAPIError("This packet is not yours. Take one with `next`.")
+        found = question_json(packet, user) | packet_json(packet, results=results)
+        return Response(found | ({"judgments": judgments_json(packet)} if results and not packet.control else {}))
+
+    @extend_schema(request=JudgmentSerializer, responses={201: ANY})
+    @action(detail=True, methods=["post"], url_path=f"{POSITION}/judgment")
+    def judge(self, request: ApiRequest, pk: str, position: str) -> Response:
+        """Answer a packet that is leased to you."""
+        user = user_of(request)
+        packet = find_packet(find_assigned_campaign(user, pk), position)
+        data = valid(JudgmentSerializer, request)
+        number = data.pop("number", None) or next_number(packet, user)
+        try:
+            row = record_judgment(packet, auditor=user, number=number, **data)
+        except JudgmentError as error:
+            raise refusal(error.field, error) from error
+        return Response({"position": packet.position, "number": row.number}, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=None, responses=OpenApiResponse(ANY, "Its parts, in order; from now on recorded."))
+    @action(detail=True, methods=["post"], url_path=f"{POSITION}/session")
+    def session(self, request: ApiRequest, pk: str, position: str) -> Response:
+        """The whole session of a packet that is leased to you. Your answer will say that you looked at it."""
+        user = user_of(request)
+        packet = find_packet(find_assigned_campaign(user, pk), position)
+        if packet.campaign.state != AuditCampaign.State.OPEN or not ask_for_session(packet, user):
+            raise ConflictAPIError("This packet is not yours. Take one with `next`.")
+        return Response({"position": packet.position, "parts": [row.model_dump() for row in whole_session(packet)]})
+
+    @extend_schema(request=UndoSerializer, responses=OpenApiResponse(ANY, "The packet, leased to you again."))
+    @action(detail=True, methods=["post"])
+    def undo(self, request: ApiRequest, pk: str) -> Response:
+        """Take back your last answer, or the one to a packet."""
+        user = user_of(request)
+        row = find_assigned_campaign(user, pk)
+        position = valid(UndoSerializer, request)["position"]
+        chosen = None if position is None else find_packet(row, position)
+        try:
+            packet = take_back(chosen, user) if chosen else undo_last(row, user)
+        except JudgmentError as error:
+            raise refusal("", error) from error
+        return Response({"packet": question_json(packet, user)})
+
+    @extend_schema(request=AdjudicationSerializer, responses={201: ANY})
+    @action(detail=True, methods=["post"], url_path=f"{POSITION}/adjudication")
+    def adjudication(self, request: ApiRequest, pk: str, position: str) -> Response:
+        """Decide a packet without a majority."""
+        user = user_of(request)
+        row = find_campaign(user, pk)
+        packet = find_packet(row, position)
+        if not sees_results(user, row) and packet.pk not in undecided_packets(row):
+            raise PermissionDenied("This packet is still being judged, perhaps by you.")
+        if not may_adjudicate(user, packet):
+            raise PermissionDenied(why_not_adjudicate(user, packet))
+        try:
+            made = adjudicate(packet, by=user, **valid(AdjudicationSerializer, request))
+        except AdjudicationError as error:
+            raise refusal(error.field, error) from error
+        found = {
+            "position": packet.position,
+            "decision": made.decision,
+            "answers": made.answers,
+            "cause": made.cause,
+        }
+        return Response(found, status=status.HTTP_201_CREATED)
