@@ -41,7 +41,10 @@ from studio.views.pages import page_of
 PER_PAGE = 25
 SHOWN_FLAWS = 50
 PREVIEWED = 10
-MOVED_ON = "Somebody else has changed this table in the meantime. Copy what you typed, then open the page again."
+MOVED_ON = (
+    "This table was changed in the meantime, in another window or by somebody else. Copy what you typed, then open the "
+    "page again."
+)
 
 
 @login_required

@@ -118,7 +118,7 @@ def test_table_that_somebody_else_changed_is_not_overwritten(desk: SimpleNamespa
     answer = desk.client.post(url(desk), new_note(form, owner="ada@example.com", title="Mine"))
 
     assert answer.status_code == 422
-    assert "Somebody else has changed this table" in answer.content.decode()
+    assert "This table was changed in the meantime" in answer.content.decode()
     assert "Mine" in answer.content.decode()
     assert [note["title"] for note in notes_of(desk)][-1] == "Hers"
 
