@@ -25,6 +25,7 @@ from evaluation.audits.campaigns import (
     DEFAULT_SESSIONS,
     DEFAULT_SIZE,
     MAX_CONTROLS,
+    MAX_PEOPLE,
     MAX_SIZE,
     auditable_pilots,
     open_audit,
@@ -116,7 +117,7 @@ class OpenAuditForm(forms.Form):
     overlap = forms.IntegerField(
         label="People for each",
         min_value=1,
-        max_value=9,
+        max_value=MAX_PEOPLE,
         help_text="The majority counts. With two or more, you also see how well people agree with each other.",
     )
     gold = forms.FloatField(

@@ -56,6 +56,7 @@ def corrections(request: SignedInRequest, pk: int) -> HttpResponse:
             "error": error,
             "reason": reason,
         },
+        status=422 if error else 200,
     )
 
 

@@ -18,6 +18,7 @@ from annotations.forms import QuestionsForm
 from annotations.gold import GoldError, questions_of, type_answers
 from annotations.models import AuditCampaign, GoldItem
 from annotations.packets import GUIDES, UNSURE, PacketContent, Question
+from annotations.reports import KINDS
 from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, pilots_to_draw_from
 from evaluation.models import Pilot
 from evaluation.views.audits import PilotLabel
@@ -75,7 +76,11 @@ def gold(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(
         request,
         "evaluation/audits/gold.html",
-        {"benchmark": benchmark, "form": form, "items": gold_items(benchmark, request.user)},
+        {
+            "benchmark": benchmark,
+            "form": form,
+            "items": [(KINDS[row.content["kind"]], row) for row in gold_items(benchmark, request.user)],
+        },
     )
 
 
