@@ -148,7 +148,7 @@ def _worker(given: str) -> list[str]:
     return list(worker_processes()[0].argv)
 
 
-def _benchmark(personas: int, intents: int) -> Any:
+def _benchmark(personas: int, intents: int = 4) -> Any:
     from studio.domain.persona import PersonaSpec
     from studio.domain.task import HiddenIntent, TaskSpec
     from studio.models import Benchmark
