@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 
 def storable(value: Any) -> Any:
@@ -31,13 +31,15 @@ def read_json(text: str | bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def _refuse(constant: str) -> Any:
+def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a valid number there")
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
-    return number if math.isfinite(number) else _refuse(digits[:20])
+    if not math.isfinite(number):
+        _refuse(digits[:20])
+    return number
 
 
 def _is_storable(value: Any) -> bool:
