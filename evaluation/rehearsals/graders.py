@@ -16,7 +16,7 @@ from evaluation.models import Rehearsal
 from evaluation.protocol.history import select_calls
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.rehearsals.turns import call_of
+from evaluation.rehearsals.turns import call_of, graded_turns
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -27,7 +27,7 @@ PATIENCE = timedelta(minutes=2)
 
 
 def is_due(row: Rehearsal) -> bool:
-    over = row.state == Rehearsal.State.FINISHED and bool(row.turns)
+    over = row.state == Rehearsal.State.FINISHED and bool(graded_turns(row))
     return over and row.script_outcomes is None and bool(row.revision.spec.get("grader_script"))
 
 
@@ -56,7 +56,7 @@ def run_due_script(pk: int) -> None:
 def _outcomes(row: Rehearsal) -> dict[str, Any]:
     """``{"keys": {key: true, false or null}, "problem": why something is null or false}``"""
     persona = PersonaSpec.model_validate(row.persona_revision.spec)
-    calls = [tuple(map(call_of, turn["reply"]["calls"])) for turn in row.turns]
+    calls = [tuple(map(call_of, turn["reply"]["calls"])) for turn in graded_turns(row)]
     try:
         script = load_script(TaskSpec.model_validate(row.revision.spec), persona)
         if script.keys is None:

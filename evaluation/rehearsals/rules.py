@@ -8,7 +8,7 @@ from evaluation.grading.rule import FINAL_ONLY, RuleError, RuleEvidence, check_r
 from evaluation.models import Rehearsal
 from evaluation.protocol.participants import ToolRecord
 from evaluation.rehearsals.graders import outcomes_of
-from evaluation.rehearsals.turns import call_of
+from evaluation.rehearsals.turns import call_of, graded_turns
 from evaluation.workspaces.snapshots import manifest_reader
 from studio.domain.task import TaskSpec
 
@@ -27,7 +27,7 @@ def rule_outcomes(row: Rehearsal, task: TaskSpec) -> tuple[RuleOutcome, ...]:
     rules = [rule for _, rule in items]
     turns: list[RuleEvidence] = []
     made: list[ToolRecord] = []
-    for turn in row.turns:
+    for turn in graded_turns(row):
         made += map(call_of, turn["reply"]["calls"])
         read = manifest_reader(turn["manifest"])
         turns.append(RuleEvidence(turn["reply"]["text"], tuple(made), read, tuple(made), rules))

@@ -150,6 +150,15 @@ def turn_document(
     }
 
 
+def graded_turns(rehearsal: Rehearsal) -> list[Mapping[str, Any]]:
+    """The finished turns; once the rehearsal is over, also what was done in the one that was not judged any more."""
+    last = rehearsal.current_turn
+    if not last or rehearsal.state != Rehearsal.State.FINISHED:
+        return list(rehearsal.turns)
+    reply = last.get("reply") or {"text": "", "calls": last.get("calls", [])}
+    return [*rehearsal.turns, {"reply": reply, "manifest": rehearsal.manifest}]
+
+
 def progress_of(rehearsal: Rehearsal, task: TaskSpec) -> Progress:
     contents = [intent.content for intent in task.intents]
     progress = initial_progress(

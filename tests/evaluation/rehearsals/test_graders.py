@@ -68,6 +68,21 @@ def test_grader_script_decides_a_rehearsal_once_it_is_over(client: Client, row: 
     assert client.get(page, headers={"HX-Request": "true"}).headers["HX-Refresh"] == "true"
 
 
+def test_what_was_done_before_the_end_counts_without_a_reply(client: Client, row: Rehearsal):
+    make_call(row.pk, "write_file", {"path": "fee.md", "content": "70"})
+
+    lifecycle.end_rehearsal(row.pk)
+    run_due_script(row.pk)
+
+    assert reloaded(row).script_outcomes["keys"] == {"wrote": True, "named_fee": True}
+
+
+def test_nothing_is_said_of_rules_where_nothing_was_done(client: Client, row: Rehearsal):
+    lifecycle.end_rehearsal(row.pk)
+
+    assert "Checked by rule" not in client.get(f"/rehearsals/{row.pk}/").content.decode()
+
+
 def test_a_script_that_was_interrupted_can_be_run_again(client: Client, row: Rehearsal, scripted):
     after_reply(row, "Nothing was written.")
     lifecycle.end_rehearsal(row.pk)
