@@ -173,7 +173,7 @@ class Rows(Generic[Record]):
 
     def __contains__(self, key: object) -> bool:
         if key in self.changed:
-            return self.changed[key] is not None  # type: ignore[index]
+            return self.changed[key] is not None
         return key in self.settled
 
     def __len__(self) -> int:

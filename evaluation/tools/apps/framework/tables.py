@@ -35,7 +35,7 @@ class Table(Generic[Record]):
         parts = fields(record_type)  # type: ignore[arg-type]
         self.fields = tuple(part.name for part in parts)
         self.key = self.fields[0]
-        self._shape = shape_of(record_type)
+        self._shape = shape_of(record_type)  # type: ignore[arg-type]  # types are hashable
         self._rows: Rows[Record] = Rows(Settled(self._shape))
         self._saved: Rows[Record] | None = None
         self._saved_last = 0
