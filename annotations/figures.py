@@ -140,6 +140,7 @@ def _source(row: SourceRow, controls: ControlRates | None) -> Json:
             "samples": row.model.samples,
             "scripted": row.model.scripted,
             "waiting": row.model.waiting,
+            "stopped": row.model.stopped,
             "estimated_cost": row.model.estimate,
             "cost": row.model.cost,
             "judges_itself": row.model.judges_itself,

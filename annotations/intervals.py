@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
+NBSP, JOINER = "\u00a0", "\u2060"
+
 
 @dataclass(frozen=True)
 class Rate:
@@ -32,8 +34,11 @@ class Rate:
 
     @property
     def percent(self) -> str:
-        """``2.7 % (0.9–7.5 %, n = 113)``."""
-        return f"{self.share} ({self.interval}, n = {self.n})" if self.n else "– (n = 0)"
+        """``2.7 % (0.9–7.5 %, n = 113)``, broken into lines only between its three parts."""
+        if not self.n:
+            return f"–{NBSP}(n{NBSP}={NBSP}0)"
+        share, interval = self.share.replace(" ", NBSP), self.interval.replace(" ", NBSP).replace("–", f"–{JOINER}")
+        return f"{share} ({interval}, n{NBSP}={NBSP}{self.n})"
 
 
 def wilson(count: int, n: int, z: float = 1.959964) -> Rate:

@@ -32,7 +32,9 @@ class ModelAuditor:
     samples: int
     scripted: bool
     waiting: int
-    """Judgings that are not finished."""
+    """Judgings that are still to come."""
+    stopped: int
+    """Judgings that infrastructure failures stopped."""
     cost: str
     """In US dollars, so far."""
     estimate: str

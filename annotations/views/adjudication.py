@@ -22,7 +22,7 @@ from annotations.adjudication import (
 )
 from annotations.documents import instructions_html
 from annotations.forms import AdjudicationForm, SessionAdjudicationForm
-from annotations.models import AuditCampaign
+from annotations.models import AuditCampaign, Judgment
 from annotations.packets import GUIDES, PacketContent
 from annotations.visibility import may_adjudicate, sees_results, why_not_adjudicate
 from studio.access import SignedInRequest
@@ -75,11 +75,21 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
             "asked": len(content.questions) - len(packet.known),
             "guide": GUIDES[content.kind],
             "instructions": instructions_html(row),
-            "judgments": reports.current_judgments(packet),
+            "judgments": [(row, _said(row, form)) for row in reports.current_judgments(packet)],
             "form": form,
             "neighbors": _neighbors(position, _positions_to_adjudicate(request.user, row)),
         },
     )
+
+
+def _said(judgment: Judgment, form: AdjudicationForm) -> str:
+    """The answer, of a session to the open questions, by their numbers if there are several."""
+    if not isinstance(form, SessionAdjudicationForm):
+        return judgment.get_answer_display()
+    answers = [judgment.answers.get(row.key, "–") for row in form.questions]
+    if len(answers) == 1:
+        return str(answers[0])
+    return ", ".join(f"{number}: {answer}" for number, answer in enumerate(answers, start=1))
 
 
 def _why(data: dict[str, Any]) -> dict[str, Any]:

@@ -69,6 +69,9 @@ def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
 def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
     row = find_assigned_campaign(request.user, pk)
     packet = find_packet(row, position)
+    if request.method == "POST" and not _was_given(packet, request.user):
+        typed = [text for name in ("comment", "evidence") if (text := request.POST.get(name, "").strip())]
+        return render(request, "annotations/not_yours.html", {"campaign": row, "typed": typed}, status=409)
     content = PacketContent.model_validate(packet.content)
     form = _judgment_form(content, request.POST or None, _initial_values(packet, request.user))
     rejection = None
@@ -194,6 +197,11 @@ def _judgment_form(content: PacketContent, data: QueryDict | None, initial: dict
     if content.kind == "session":
         return SessionJudgmentForm(content, data, initial=initial)
     return JudgmentForm(data, initial=initial)
+
+
+def _was_given(packet: Packet, user: User) -> bool:
+    """Whether the person holds the packet or has answered it: nobody reads others' by sending something to them."""
+    return packet.seats.filter(auditor=user).exists() or packet.judgments.filter(auditor=user).exists()
 
 
 def _is_over(packet: Packet) -> bool:

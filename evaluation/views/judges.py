@@ -22,11 +22,10 @@ def judges(request: SignedInRequest, slug: str) -> HttpResponse:
     require_judges_open(request.user, benchmark)
     cases = regression_cases(benchmark)
     request.room = "audits"
-    return render(
-        request,
-        "evaluation/audits/judges.html",
-        {"benchmark": benchmark, "cases": cases, "rows": judge_rows(benchmark, cases)},
-    )
+    rows = judge_rows(benchmark, cases)
+    in_use = any(row.in_use for row in rows)
+    context = {"benchmark": benchmark, "cases": cases, "rows": rows, "in_use": in_use}
+    return render(request, "evaluation/audits/judges.html", context)
 
 
 urlpatterns = [path("audits/judges/<slug:slug>/", judges, name="judges")]

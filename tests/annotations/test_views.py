@@ -1,13 +1,16 @@
 import re
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotations.campaigns import close_campaign
+from annotations.intervals import JOINER
 from annotations.leases import take_seat
-from annotations.models import Judgment
+from annotations.models import Judgment, Seat
 from tests.annotations.builders import make_benchmark, make_campaign, make_person, record_judgment
 
 pytestmark = pytest.mark.django_db
@@ -224,6 +227,7 @@ def test_nobody_judges_a_packet_by_address_that_is_complete_or_not_theirs():
         refused = client.post(url, {"answer": "yes", "number": "1"})
         assert refused.status_code == 409
         assert "This decision is not yours to judge" in refused.content.decode()
+        assert "paper number" not in refused.content.decode()
 
     assert page(client, f"/audits/{campaign.pk}/adjudicate/2/", 403)
     assert Judgment.objects.count() == 1
@@ -246,7 +250,8 @@ def test_results_page_shows_table_6_agreement_and_which_way_the_judge_errs():
     for person, answers in zip(people, (("no", "no"), ("no", "no"), ("yes", "no")), strict=True):
         answer_all(campaign, person, *answers)
 
-    text = " ".join(page(signed_in(make_person(campaign.benchmark, "viewer")), campaign.get_absolute_url()).split())
+    text = page(signed_in(make_person(campaign.benchmark, "viewer")), campaign.get_absolute_url())
+    text = " ".join(text.replace(JOINER, "").split())  # split takes unbreakable spaces as well
 
     row = '<td data-label="Checklist">50.0 % (9.5–90.5 %, n = 2)</td> <td data-label="Hidden intents">– (n = 0)</td>'
     assert f'<th scope="row">People</th> {row}' in text
@@ -307,3 +312,50 @@ def test_auditor_reopens_any_of_their_answers_until_the_audit_is_closed():
     close_campaign(campaign, by=ana)
     client.post(f"/audits/{campaign.pk}/undo/", {"position": 2})
     assert campaign.packets.get(position=2).judgments.count() == 1
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"answer": "bogus"}, {"answer": "answered"}, {"answer": "undone"}, {"number": "0"}, {"number": "99999999999"},
+        {"number": "2"}, {"milliseconds": "-1"}, {"milliseconds": "1e9"}, {"confidence": "7"},
+        {"cause": "auditor_error"}, {"cause": "x" * 300}, {"evidence": "Words of nobody."}, {"comment": "x" * 9_999},
+        {"answer": "skipped"}, {"comment": "nul \x00 byte"}, {},
+    ],
+)  # fmt: skip
+def test_forged_answers_store_nothing_and_never_show_a_packet_of_others(forged: dict[str, str]):
+    campaign, (ana, ben) = make_campaign(size=2, auditors=2)
+    lease(campaign, ana, 1)
+    lease(campaign, ben, 2)
+    client = signed_in(ben)
+    theirs, own = (f"/audits/{campaign.pk}/judge/{position}/" for position in (1, 2))
+    data = {"answer": "yes", "number": "1"} | forged
+
+    refused = client.post(theirs, data)
+    client.post(own, data)
+
+    assert refused.status_code == 409
+    assert "paper number" not in refused.content.decode()
+    stored = list(Judgment.objects.values_list("packet__position", "answer", "comment"))
+    assert stored in ([], [(2, "yes", "")]) if not forged else stored in ([], [(2, "yes", "nul  byte")])
+
+
+def test_two_tabs_a_closed_audit_and_a_lost_lease_store_no_second_answer_and_keep_what_was_typed():
+    campaign, (ana, ben) = make_campaign(size=2, auditors=2)
+    lease(campaign, ana, 1)
+    client = signed_in(ana)
+    own = f"/audits/{campaign.pk}/judge/1/"
+    assert client.post(own, {"answer": "yes", "number": "1"}).status_code == 302
+    other_tab = client.post(own, {"answer": "no", "number": "1", "comment": "typed in the other tab"})
+    assert other_tab.status_code == 409 and "typed in the other tab" in other_tab.content.decode()
+
+    lease(campaign, ana, 2)
+    Seat.objects.filter(packet__position=2).update(leased_until=timezone.now() - timedelta(minutes=1))
+    lease(campaign, ben, 2)
+    lost = client.post(f"/audits/{campaign.pk}/judge/2/", {"answer": "no", "number": "1", "comment": "typed too late"})
+    assert lost.status_code == 409 and "typed too late" in lost.content.decode()
+
+    close_campaign(campaign, by=ana)
+    late = signed_in(ben).post(f"/audits/{campaign.pk}/judge/2/", {"answer": "no", "number": "1"})
+    assert late.status_code == 409 and "has been closed" in late.content.decode()
+    assert list(Judgment.objects.values_list("packet__position", "answer")) == [(1, "yes")]

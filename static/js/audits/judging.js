@@ -159,8 +159,8 @@ function show(title, crumbs, nodes) {
 function isComplete(answer) {
   if (form.dataset.autosave) return false;
   if (answer === "skipped") return Boolean(comment.value.trim());
-  const record = holders.map((holder) => flat(holder.textContent));
   const passages = field.value.split("\n").map(flat).filter(Boolean);
+  const record = passages.length ? holders.map((holder) => flat(holder.textContent)) : [];
   return passages.every((passage) => record.some((text) => text.includes(passage)));
 }
 

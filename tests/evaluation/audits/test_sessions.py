@@ -190,6 +190,7 @@ def test_adjudication_page_of_a_session_shows_only_what_is_open_and_nothing_seal
     text = client.get(url).content.decode()
     assert text.count("<fieldset") == 1
     assert "1 completed, 1 provided" in text
+    assert "<b>completed</b>" in text and "<b>provided</b>" in text
     assert "walrus" not in text
     assert "Decide every question" in client.post(url, {"reason": "said"}).content.decode()
     assert client.post(url, {"reason": "said", "answers.intent-1": "provided"}).status_code == 302
