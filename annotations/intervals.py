@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-NBSP, JOINER = "\u00a0", "\u2060"
+NBSP = "\u00a0"
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Rate:
 
     @property
     def percent(self) -> str:
-        """``2.7 % (0.9–7.5 %, n = 113)``, broken into lines only between its three parts."""
+        """``2.7 % (0.9–7.5 %, n = 113)``, with a line break only between its three parts or after the dash."""
         if not self.n:
             return f"–{NBSP}(n{NBSP}={NBSP}0)"
-        share, interval = self.share.replace(" ", NBSP), self.interval.replace(" ", NBSP).replace("–", f"–{JOINER}")
+        share, interval = self.share.replace(" ", NBSP), self.interval.replace(" ", NBSP)
         return f"{share} ({interval}, n{NBSP}={NBSP}{self.n})"
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations.intervals import JOINER, NBSP, clustered_wilson, wilson
+from annotations.intervals import NBSP, clustered_wilson, wilson
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ def test_examples_of_newcombe_1998(count, n, low, high):
 
 
 def test_rate_is_formatted_with_interval_and_n():
-    assert wilson(3, 113).percent.replace(NBSP, " ").replace(JOINER, "") == "2.7 % (0.9–7.5 %, n = 113)"
+    assert wilson(3, 113).percent.replace(NBSP, " ") == "2.7 % (0.9–7.5 %, n = 113)"
     assert wilson(0, 0).percent == "– (n = 0)"
 
 

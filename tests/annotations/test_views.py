@@ -8,7 +8,6 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotations.campaigns import close_campaign
-from annotations.intervals import JOINER
 from annotations.leases import take_seat
 from annotations.models import Judgment, Seat
 from tests.annotations.builders import make_benchmark, make_campaign, make_person, record_judgment
@@ -251,7 +250,7 @@ def test_results_page_shows_table_6_agreement_and_which_way_the_judge_errs():
         answer_all(campaign, person, *answers)
 
     text = page(signed_in(make_person(campaign.benchmark, "viewer")), campaign.get_absolute_url())
-    text = " ".join(text.replace(JOINER, "").split())  # split takes unbreakable spaces as well
+    text = " ".join(text.split())  # split takes unbreakable spaces as well
 
     row = '<td data-label="Checklist">50.0 % (9.5–90.5 %, n = 2)</td> <td data-label="Hidden intents">– (n = 0)</td>'
     assert f'<th scope="row">People</th> {row}' in text
