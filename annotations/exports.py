@@ -14,6 +14,7 @@ from annotations.decided import AuditedQuestion, audited_questions
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.planning import ALIKENESS, half_width
+from annotations.sources import model_auditors
 from annotations.visibility import given_answers
 from studio.models import User
 
@@ -110,7 +111,17 @@ def export_document(campaign: AuditCampaign) -> Json:
         "plan": plan_document(campaign),
         "report": campaign_figures(campaign),
         "answers": [dict(zip(COLUMNS, row, strict=True)) for row in answer_rows(campaign)],
+        "model_answers": list(_model_answers(campaign)),
     }
+
+
+def _model_answers(campaign: AuditCampaign) -> Iterator[Json]:
+    """After majority over a model's samples; apart from people's."""
+    sampled = set(campaign.packets.filter(control="").values_list("source", flat=True))
+    for auditor in model_auditors([campaign]):
+        for source in sorted(sampled & auditor.answers.keys()):
+            for key, answer in auditor.answers[source].items():
+                yield {"model": auditor.name, "source": source, "question": key, "answer": answer}
 
 
 def export_csv(campaign: AuditCampaign) -> str:

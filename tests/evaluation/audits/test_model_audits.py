@@ -13,6 +13,7 @@ import pytest
 from django.core.management import call_command
 
 from annotations.campaigns import close_campaign
+from annotations.exports import export_document
 from annotations.figures import campaign_figures
 from annotations.gold import type_answers
 from annotations.models import AuditCampaign
@@ -161,6 +162,9 @@ def test_of_single_decisions_a_model_is_asked_the_drawn_ones_alone(desk: Desk):
     assert (row.checklist.rate.n + row.intents.rate.n, row.open) == (2, 0)
     assert row.checklist.rate.count + row.intents.rate.count == judge_says_no
     assert row.model is not None and float(row.model.cost) == float(row.model.estimate) == 6
+    assert [(row["model"], row["question"], row["answer"]) for row in export_document(drawn)["model_answers"]] == [
+        (model.name, "", "yes")
+    ] * 2
     people = drawn.packets.order_by("position")[0]
     record_judgment(people, auditor=desk.auditor, answer="no", number=1)
     assert [sum(axis.rate.n for axis in (row.checklist, row.intents)) for row in summarize([drawn]).sources] == [1, 1]
