@@ -247,7 +247,6 @@ async function send(answer) {
     if (left) comeBack(left);
     sending = false;
     pressed = null;
-    if (left) ahead = fetchNext();
     if (error.reason === "rejected") showAnswerPage(answer);
     else keep(answer, error.reason in PROBLEMS ? error.reason : "offline");
   }
