@@ -78,7 +78,7 @@ class VerdictSerializer(serializers.ModelSerializer[Verdict]):
 
     scoring = serializers.ChoiceField(["", "compat", "strict"], read_only=True)
     sample = serializers.IntegerField(source="judging.sample", read_only=True)
-    label = serializers.SerializerMethodField()
+    label = serializers.SerializerMethodField()  # type: ignore[assignment]  # a field of this name, not its label
 
     class Meta:
         model = Verdict

@@ -261,7 +261,7 @@ def _estimate_questions(plan: RejudgingPlan) -> Estimate:
         for *row, questions in Judging.objects.filter(
             session__in=plan.sessions, state=Judging.State.FINISHED, asked__isnull=False
         ).values_list("session", "scoring", "sample", "judge", "prompts", "asked")
-        for asked in questions
+        for asked in questions or ()
     }
     took = _took_each(plan.sessions)
     mean = _mean(list(took.values()))

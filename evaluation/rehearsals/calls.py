@@ -112,7 +112,7 @@ def accounts_of(row: Rehearsal, app: str) -> list[tuple[str, str]]:
 
 
 def _shell_seconds(row: Rehearsal) -> float:
-    return sum(call["milliseconds"] for call in calls_made(row) if call["name"] == SHELL) / 1000
+    return sum(float(call["milliseconds"]) for call in calls_made(row) if call["name"] == SHELL) / 1000
 
 
 def _specs(row: Rehearsal) -> tuple[PersonaSpec, TaskSpec]:
