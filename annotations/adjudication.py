@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -12,6 +13,7 @@ from annotations.models import Adjudication, AuditCampaign, Cause, Consensus, Pa
 from annotations.packets import UNSURE, PacketContent
 from annotations.visibility import ADJUDICATORS, Given, Share, given_answers, may_adjudicate, shares_of
 from studio.models import Membership, User
+from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 
 
@@ -23,19 +25,26 @@ class AdjudicationError(Exception):
         self.field = field
 
 
-def adjudicable_packets(user: User, campaigns: QuerySet[AuditCampaign]) -> dict[AuditCampaign, list[int]]:
-    """Positions of undecided packets that the user may adjudicate now, by campaign, in a constant number of queries.
-    Nothing of a campaign in which the user still judges blind."""
-    allowed = Membership.objects.filter(user=user.pk, role__in=ADJUDICATORS).values("benchmark")
-    undecided = (
-        Consensus.objects.filter(decision=None, packet__campaign__in=campaigns.filter(benchmark__in=allowed))
-        .exclude(packet__judgments__auditor=user.pk)
+def _undecided(user: int) -> QuerySet[Consensus, Any]:
+    allowed = Membership.objects.filter(user=user, role__in=sorted(ADJUDICATORS)).values("benchmark")
+    return (
+        Consensus.objects.filter(decision=None, packet__campaign__benchmark__in=allowed)
+        .exclude(packet__judgments__auditor=user)
         .order_by("packet__campaign", "packet__position")
         .values_list("packet__campaign", "packet__position")
     )
+
+
+_UNDECIDED = PreparedQuery(_undecided)
+
+
+def adjudicable_packets(user: User, *, only: int | None = None) -> dict[AuditCampaign, list[int]]:
+    """Positions of undecided packets that the user may adjudicate now, by campaign, in a constant number of queries.
+    Nothing of a campaign in which the user still judges blind. ``only``: the key of a campaign."""
     positions: dict[int, list[int]] = {}
-    for campaign, position in undecided:
-        positions.setdefault(campaign, []).append(position)
+    for campaign, position in _UNDECIDED.rows(user.pk):
+        if only in (None, campaign):
+            positions.setdefault(campaign, []).append(position)
     if not positions:
         return {}
     rows = list(AuditCampaign.objects.filter(pk__in=positions).select_related("benchmark").order_by("created_at"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
 from django.urls import reverse
 
 from annotations.adjudication import adjudicable_packets
@@ -10,16 +9,21 @@ from annotations.models import AuditCampaign
 from annotations.visibility import shares_of
 from studio.domain.phrases import count_of
 from studio.models import Benchmark, User
+from studio.models.statements import PreparedQuery
 from studio.reports.todo import TodoGroup, TodoItem, register
 
-
-def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> list[TodoGroup]:
-    campaigns = list(
-        AuditCampaign.objects.filter(benchmark__in=benchmarks, state=AuditCampaign.State.OPEN)
+_OPEN = PreparedQuery(
+    lambda user: (
+        AuditCampaign.objects.filter(benchmark__in=Benchmark.objects.of_member(user), state=AuditCampaign.State.OPEN)
         .select_related("benchmark")
         .order_by("created_at")
     )
-    shares = shares_of(campaigns, user)
+)
+
+
+def pending_audits(user: User, most: int) -> list[TodoGroup]:
+    campaigns = _OPEN.objects(user.pk)
+    shares = shares_of(campaigns, user) if campaigns else {}
     pending = [campaign for campaign in campaigns if shares[campaign.pk].pending]
     items = tuple(
         TodoItem(
@@ -31,7 +35,7 @@ def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> li
         )
         for campaign in pending[:most]
     )
-    return [TodoGroup("audits", "Decisions to judge", items, len(pending)), _adjudications(user, benchmarks, most)]
+    return [TodoGroup("audits", "Decisions to judge", items, len(pending)), _adjudications(user, most)]
 
 
 def _due(campaign: AuditCampaign) -> str:
@@ -43,8 +47,8 @@ def _due(campaign: AuditCampaign) -> str:
     return f", {count_of(left, 'day')} left" if left else ", due today"
 
 
-def _adjudications(user: User, benchmarks: QuerySet[Benchmark], most: int) -> TodoGroup:
-    waiting = adjudicable_packets(user, AuditCampaign.objects.filter(benchmark__in=benchmarks))
+def _adjudications(user: User, most: int) -> TodoGroup:
+    waiting = adjudicable_packets(user)
     items = [
         TodoItem(
             campaign.name,

@@ -109,7 +109,7 @@ if connections := int(os.environ.get("STUDIO_DATABASE_CONNECTIONS") or 0):
     DATABASES["default"]["ENGINE"] = "studio.web.pooling"
     DATABASES["default"]["CONN_MAX_AGE"] = 0
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = False  # the pool looks without asking
-    DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 1  # of evaluation.models.statements alone
+    DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 1  # of studio.models.statements alone
     DATABASES["default"]["OPTIONS"]["pool"] = {
         "min_size": 1,
         "max_size": connections,
@@ -159,6 +159,7 @@ MFA_FORMS = {
     "reauthenticate": "studio.web.second_step.ConfirmationForm",
 }
 CSRF_FAILURE_VIEW = "studio.views.errors.csrf_failure"
+SESSION_ENGINE = "studio.web.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 if BEHIND_PROXY:

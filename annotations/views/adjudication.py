@@ -108,7 +108,7 @@ def _after_adjudication(request: SignedInRequest, row: AuditCampaign, position: 
 
 
 def _positions_to_adjudicate(user: User, row: AuditCampaign) -> list[int]:
-    return adjudicable_packets(user, AuditCampaign.objects.filter(pk=row.pk)).get(row, [])
+    return adjudicable_packets(user, only=row.pk).get(row, [])
 
 
 def _neighbors(position: int, waiting: list[int]) -> dict[str, int | None]:

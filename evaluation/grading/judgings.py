@@ -14,10 +14,10 @@ from evaluation.models.endpoints import freeze_endpoint, thaw_endpoint
 from evaluation.models.inserts import insert_or_ignore
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
-from evaluation.models.statements import PreparedQuery, binding_cursor
 from evaluation.protocol.prompt_files import NAMES, PromptName, load_prompt
 from evaluation.protocol.scoring import ScoringMode
 from studio.models import User
+from studio.models.statements import PreparedQuery, binding_cursor
 
 Rules = Mapping[ScoringMode, CreditRule]
 _FIRST_ROUND = PreparedQuery(lambda pilot: JudgingRound.objects.filter(pilot=pilot, number=1).order_by())

@@ -19,12 +19,12 @@ from evaluation.grading.evidence import GraderScriptSource, TurnEvidence, load_e
 from evaluation.grading.items import GradedItem, completeness, items_of
 from evaluation.grading.rule import FINAL_ONLY, RuleError, RuleEvidence, check_rule
 from evaluation.models import Judging, Verdict
-from evaluation.models.statements import PreparedQuery
 from evaluation.protocol.participants import Decision
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import read_texts, render_trace, select_files
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, TaskSpec
+from studio.models.statements import PreparedQuery
 
 _DECIDED = PreparedQuery(
     lambda judging: Verdict.objects.filter(judging=judging).order_by("turn").values_list("index", "turn", "met")

@@ -29,7 +29,7 @@ from django.utils import timezone
 
 from evaluation.leases.connections import give_back_connection
 from evaluation.models import Pilot, Session
-from evaluation.models.statements import PreparedQuery, binding_cursor
+from studio.models.statements import PreparedQuery, binding_cursor
 
 logger = logging.getLogger(__name__)
 _NOW, _PK = datetime(1, 1, 1, tzinfo=UTC), -1

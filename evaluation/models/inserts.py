@@ -13,8 +13,8 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 
-from evaluation.models.statements import binding_cursor
 from studio.models.packing import BytesField
+from studio.models.statements import binding_cursor
 
 Statement = tuple[str, list[Any]]
 Fields = tuple[models.Field[Any, Any], ...]

@@ -17,7 +17,6 @@ from evaluation.grading.judges import ModelIntentJudge
 from evaluation.leases.sessions import LeaseLostError, lock_leased_row
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn
 from evaluation.models.inserts import insert_rows
-from evaluation.models.statements import PreparedQuery, binding_cursor
 from evaluation.pilots.frozen import task_of
 from evaluation.protocol.participants import Agent, AgentReply, Aside, ClosingAgent, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
@@ -27,6 +26,7 @@ from studio.domain.opening_message import Event, Incoming, opening_of, text_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
+from studio.models.statements import PreparedQuery, binding_cursor
 
 _LAST_TURNS = PreparedQuery(
     lambda run, position: (

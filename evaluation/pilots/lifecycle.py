@@ -11,9 +11,9 @@ from django.utils import timezone
 from evaluation.grading.recomputing import COMPUTE_RESULTS, recompute_results
 from evaluation.leases.sessions import State, expire_dead, is_any_leasable, leasable
 from evaluation.models import Pilot, Session
-from evaluation.models.statements import PreparedQuery
 from evaluation.results.ahead import compute_ahead
 from evaluation.results.scores import store_scores
+from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 

@@ -27,7 +27,6 @@ from evaluation.leases.sessions import (
     renewing,
 )
 from evaluation.models import Judging, Pilot, Session
-from evaluation.models.statements import PreparedQuery
 from evaluation.pilots.budgets import BudgetSpentError
 from evaluation.pilots.checkpoints import (
     SnapshottingAgent,
@@ -54,6 +53,7 @@ from evaluation.workspaces.snapshots import MissingContentError, folder_reader, 
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
+from studio.models.statements import PreparedQuery
 
 logger = logging.getLogger(__name__)
 HandOn = Callable[[int], None]

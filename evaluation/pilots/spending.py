@@ -12,9 +12,9 @@ from evaluation.leases.connections import give_back_connection
 from evaluation.leases.sessions import LeaseLostError
 from evaluation.models import Session
 from evaluation.models.inserts import Statement
-from evaluation.models.statements import binding_cursor
 from evaluation.pilots.budgets import SharedSpending, Spent
 from evaluation.pilots.usage import PART_BY_PURPOSE
+from studio.models.statements import binding_cursor
 
 TRUST_SECONDS = 0.05
 """A lease that held this short a time ago is not asked for again."""

@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import F, Q, QuerySet, Sum
 
 from evaluation.models import ModelCall, Session, Verdict
-from evaluation.models.statements import NUMBERS, PreparedQuery
 from evaluation.protocol.scoring import ScoringMode
+from studio.models.statements import NUMBERS, PreparedQuery
 
 PART_BY_PURPOSE = {
     "agent": "agent",

@@ -62,6 +62,8 @@ def load_candidate(
 ) -> ReleaseCandidate:
     """Every task that is not retired, or ``only`` these, by persona and position. Specs are not read. ``lacking``: its
     missing tools, if they were read."""
+    if only is not None and not only:
+        return ReleaseCandidate(benchmark, (), {}, {}, {}, gather_evidence(benchmark, set(), {}))
     chosen = Q() if only is None else Q(pk__in=only)
     episodes = episodes_of(benchmark, only)
     persona_positions = {pk: position for position, pk in enumerate(episodes)}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, TypeVar
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django_htmx.middleware import HtmxDetails
 from rest_framework.request import Request
 
 from studio.models import Benchmark, Event, Membership, Persona, Role, Task, User
+from studio.models.statements import NUMBERS, PreparedQuery
 from studio.models.transactions import atomic_with_retry
 
 AnyUser = User | AnonymousUser
@@ -48,9 +49,6 @@ ACTION_DESCRIPTIONS = {
 }
 
 
-M = TypeVar("M", bound=Model)
-
-
 class SignedInRequest(HttpRequest):
     """A request behind ``login_required``."""
 
@@ -71,9 +69,7 @@ class MembershipError(ValueError):
 
 
 def benchmarks_for(user: AnyUser) -> QuerySet[Benchmark]:
-    if not user.is_authenticated:
-        return Benchmark.objects.none()
-    return Benchmark.objects.filter(pk__in=Membership.objects.filter(user=user).values("benchmark"))
+    return Benchmark.objects.of_member(user.pk) if user.is_authenticated else Benchmark.objects.none()
 
 
 def benchmarks_allowing(user: AnyUser, action: str) -> QuerySet[Benchmark]:
@@ -86,15 +82,25 @@ def benchmarks_allowing(user: AnyUser, action: str) -> QuerySet[Benchmark]:
 
 def find_benchmark(user: AnyUser, slug: str) -> Benchmark:
     """Raises Http404 if it does not exist or the user is no member."""
-    return _first_or_404(benchmarks_for(user).filter(slug=slug))
+    found: Benchmark = _first_or_404(_BENCHMARK, user, slug)
+    return found
+
+
+_BENCHMARK = PreparedQuery(lambda user, slug: Benchmark.objects.of_member(user).filter(slug=slug), NUMBERS[0], "a slug")
 
 
 def find_persona(user: AnyUser, slug: str, user_id: str) -> Persona:
-    _reject_nul(user_id)
-    return _first_or_404(
-        Persona.objects.filter(benchmark__in=benchmarks_for(user), benchmark__slug=slug, user_id=user_id)
+    found: Persona = _first_or_404(_PERSONA, user, slug, user_id)
+    return found
+
+
+_PERSONA = PreparedQuery(
+    lambda user, slug, user_id: (
+        Persona.objects.filter(benchmark__in=Benchmark.objects.of_member(user), benchmark__slug=slug, user_id=user_id)
         .select_related("benchmark")
-    )  # fmt: skip
+    ),
+    *(NUMBERS[0], "a slug", "an id"),
+)  # fmt: skip
 
 
 def personas_to_edit(user: AnyUser) -> list[Persona]:
@@ -108,21 +114,32 @@ def personas_to_edit(user: AnyUser) -> list[Persona]:
 
 
 def find_task(user: AnyUser, slug: str, user_id: str, pk: int) -> Task:
-    _reject_nul(user_id)
-    return _first_or_404(
+    found: Task = _first_or_404(_TASK, user, slug, user_id, pk)
+    return found
+
+
+_TASK = PreparedQuery(
+    lambda user, slug, user_id, pk: (
         Task.objects.filter(
-            episode__persona__benchmark__in=benchmarks_for(user),
+            episode__persona__benchmark__in=Benchmark.objects.of_member(user),
             episode__persona__benchmark__slug=slug,
             episode__persona__user_id=user_id,
             pk=pk,
-        ).select_related("episode__persona__benchmark", "group")
-    )
+        )
+        .order_by()
+        .select_related("episode__persona__benchmark", "group")
+    ),
+    *(NUMBERS[0], "a slug", "an id", NUMBERS[1]),
+)
 
 
 def roles_in(user: AnyUser, benchmark: Benchmark) -> frozenset[str]:
-    if not user.is_authenticated:
-        return frozenset()
-    return frozenset(Membership.objects.filter(user=user, benchmark=benchmark).values_list("role", flat=True))
+    return frozenset(_ROLES.values(user.pk, benchmark.pk)) if user.is_authenticated else frozenset()
+
+
+_ROLES = PreparedQuery(
+    lambda user, benchmark: Membership.objects.filter(user=user, benchmark=benchmark).values_list("role")
+)
 
 
 def actions_in(user: AnyUser, benchmark: Benchmark) -> frozenset[str]:
@@ -188,13 +205,10 @@ def set_roles(benchmark: Benchmark, user: User, roles: Collection[str], *, by: U
     )
 
 
-def _reject_nul(text: str) -> None:
-    if "\0" in text:
+def _first_or_404(query: PreparedQuery, user: AnyUser, *place: str | int) -> Any:
+    if not user.is_authenticated or any("\0" in part for part in place if isinstance(part, str)):
         raise Http404
-
-
-def _first_or_404(rows: QuerySet[M]) -> M:
-    row = rows.first()
-    if row is None:
+    rows = query.objects(user.pk, *place)
+    if not rows:
         raise Http404
-    return row
+    return rows[0]

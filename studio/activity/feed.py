@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 
@@ -15,6 +15,7 @@ from studio.models import (
     Event,
     User,
 )
+from studio.models.statements import NUMBERS, TIME, AnyOf, PreparedQuery
 
 MAX_EVENTS = 400
 """Newest events read for the feed."""
@@ -105,18 +106,27 @@ class ActivityFeed:
     """Whether there are further items."""
 
 
-def activity_feed(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetime | None) -> ActivityFeed:
+class _Row(NamedTuple):
+    pk: int
+    benchmark: int
+    persona: int | None
+    task: int | None
+    actor: int | None
+    verb: str
+
+
+def activity_feed(user: User, since: dt.datetime | None) -> ActivityFeed:
     """What others did since then, newest first; without ``since``, recent activity of everyone."""
-    rows = recent_events(benchmarks)
-    if since is not None:
-        rows = rows.filter(at__gt=since).exclude(actor=user)
-    narrow = rows.select_related(None).defer(None)
-    events = list(narrow.values_list("pk", "benchmark", "persona", "task", "actor", "verb", named=True)[:MAX_EVENTS])
-    by_subject: dict[tuple[str, int], list[Any]] = {}
+    if since is None:
+        rows = _RECENT.rows(user.pk, most=MAX_EVENTS)
+    else:
+        rows = _RECENT_OF_OTHERS.rows(user.pk, since, most=MAX_EVENTS)
+    events = [_Row(*row) for row in rows]
+    by_subject: dict[tuple[str, int], list[_Row]] = {}
     for event in events:
         by_subject.setdefault(_subject(event.benchmark, event.persona, event.task), []).append(event)
     shown = list(by_subject.values())[:SHOWN]
-    whole = _with_rows(Event.objects.all()).in_bulk([same[0].pk for same in shown])
+    whole = _WHOLE.by_key(same[0].pk for same in shown)
     actors = User.objects.in_bulk({event.actor for same in shown for event in same if event.actor})
     items = []
     for same in shown:
@@ -127,7 +137,7 @@ def activity_feed(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetim
     return ActivityFeed(items, since, len(by_subject) > SHOWN or len(events) == MAX_EVENTS)
 
 
-def _subject(benchmark: int, persona: int | None, task: Any) -> tuple[str, int]:
+def _subject(benchmark: int, persona: int | None, task: int | None) -> tuple[str, int]:
     if task:
         return ("task", task)
     return ("persona", persona) if persona else ("benchmark", benchmark)
@@ -169,3 +179,27 @@ def recent_events(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
 def _with_rows(events: QuerySet[Event]) -> QuerySet[Event]:
     related = ("benchmark", "actor", "persona__benchmark", "task__episode__persona__benchmark")
     return events.select_related(*related).defer(*WIDE)
+
+
+def latest_events(benchmark: Benchmark, *, most: int) -> list[Event]:
+    """The first of the benchmark's ``recent_events``."""
+    keys = _LATEST.values(benchmark.pk, most=most)
+    events = _WHOLE.by_key(keys)
+    return [events[key] for key in keys if key in events]
+
+
+def _narrow(user: int) -> QuerySet[Event]:
+    return recent_events(Benchmark.objects.of_member(user)).select_related(None).defer(None)
+
+
+def _narrow_of(benchmark: int) -> QuerySet[Event]:
+    return recent_events(Benchmark.objects.filter(pk=benchmark)).select_related(None).defer(None)
+
+
+_LATEST = PreparedQuery(lambda benchmark: _narrow_of(benchmark).values_list("pk"))
+_RECENT = PreparedQuery(lambda user: _narrow(user).values_list(*_Row._fields))
+_RECENT_OF_OTHERS = PreparedQuery(
+    lambda user, since: _narrow(user).filter(at__gt=since).exclude(actor=user).values_list(*_Row._fields),
+    *(NUMBERS[0], TIME),
+)
+_WHOLE = PreparedQuery(lambda keys: _with_rows(Event.objects.filter(AnyOf("pk", keys)).order_by()))

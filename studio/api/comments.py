@@ -14,10 +14,10 @@ from rest_framework.response import Response
 from studio.access import ApiRequest
 from studio.api.base import TASK, TaskView
 from studio.domain.anchors import Quote, quotable_texts
-from studio.drafts.load import load_task
 from studio.models import Comment, Task
 from studio.review import comments, suggestions
 from studio.review.threads import COMMENTABLE_FIELDS, Thread, threads_of
+from studio.tasks.versions import spec_at
 
 
 class ReplySerializer(serializers.ModelSerializer[Comment]):
@@ -207,7 +207,7 @@ class ApplySuggestions(TaskView):
 
 def _threads(task: Task, root: int | None = None) -> dict[int, Thread]:
     """By root. ``root``: only this one."""
-    texts = quotable_texts(load_task(task).to_json())
+    texts = quotable_texts(spec_at(task, task.version).to_json())
     return {thread.root.pk: thread for thread in threads_of(task, texts, root=root)}
 
 

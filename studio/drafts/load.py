@@ -9,12 +9,11 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db import connection
-
 from studio.domain.episode import EpisodeSpec, GroupSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Persona, Task
+from studio.models.statements import binding_cursor
 
 _FILE = "json_build_object('path', f.path, 'sha256', f.blob_id, 'size', b.size)"
 
@@ -138,6 +137,6 @@ def _task(text: str) -> TaskSpec:
 def _read(statement: str, keys: Sequence[int]) -> list[tuple[Any, ...]]:
     if not keys:
         return []
-    with connection.cursor() as cursor:
+    with binding_cursor() as cursor:  # to plan them takes as long as to run them
         cursor.execute(statement, [list(keys)])
         return list(cursor.fetchall())

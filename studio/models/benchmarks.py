@@ -7,6 +7,7 @@ from django.db.models import F
 from django.urls import reverse
 
 from studio.domain.plan import PAPER_PLAN, Plan
+from studio.models.accounts import Membership
 
 
 class Taxonomy(models.Model):
@@ -34,6 +35,11 @@ class Category(models.Model):
         return f"{self.code} · {self.name}"
 
 
+class BenchmarkQuerySet(models.QuerySet["Benchmark"]):
+    def of_member(self, user: int) -> BenchmarkQuerySet:
+        return self.filter(pk__in=Membership.objects.filter(user=user).values("benchmark"))
+
+
 class Benchmark(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
@@ -55,6 +61,8 @@ class Benchmark(models.Model):
     """Audit thresholds of releases that differ from the default: ``audited_decisions``, ``disagreement``."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = BenchmarkQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]

@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 from studio.domain.bounded_cache import cached
 from studio.domain.plan import Gap, PlacedTask, Plan, find_gaps, shape_of_tasks
 from studio.models import Benchmark, Persona, PersonaSummary
+from studio.models.statements import PreparedQuery
 from studio.reports.statistics import categories_of, idle_tools
 
 
@@ -41,7 +42,7 @@ class PersonaGaps:
 
 def personas_of(benchmark: Benchmark) -> list[Persona]:
     """In order, with what their addresses take."""
-    personas = list(benchmark.personas.order_by("position", "user_id").only("name", "user_id", "benchmark"))
+    personas: list[Persona] = _PERSONAS.objects(benchmark.pk)
     for persona in personas:
         persona.benchmark = benchmark
     return personas
@@ -50,11 +51,20 @@ def personas_of(benchmark: Benchmark) -> list[Persona]:
 def gaps_by_persona(benchmark: Benchmark, personas: Iterable[Persona] | None = None) -> list[PersonaGaps]:
     """``personas``: those of ``personas_of``, if they were read."""
     personas = personas_of(benchmark) if personas is None else personas
-    summaries = PersonaSummary.objects.filter(persona__benchmark=benchmark)
-    episodes = dict(summaries.values_list("persona", "episode"))
+    episodes: dict[int, str] = dict(_EPISODES.pairs(benchmark.pk))
     plan = benchmark.plan
     found = ((persona, _gaps_of(episodes.get(persona.pk, ""), plan)) for persona in personas)
     return [PersonaGaps(persona, gaps) for persona, gaps in found if gaps]
+
+
+_PERSONAS = PreparedQuery(
+    lambda benchmark: (
+        Persona.objects.filter(benchmark=benchmark).order_by("position", "user_id").only("name", "user_id", "benchmark")
+    )
+)
+_EPISODES = PreparedQuery(
+    lambda benchmark: PersonaSummary.objects.filter(persona__benchmark=benchmark).values_list("persona", "episode")
+)
 
 
 @cached(8_000_000)

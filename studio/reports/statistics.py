@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
@@ -27,6 +28,7 @@ from studio.models import (
     TaskState,
     ToolBinding,
 )
+from studio.models.statements import NUMBERS, AnyOf, PreparedQuery, binding_cursor
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def totals_of(owner: Literal["persona", "benchmark"], keys: Iterable[int]) -> di
     wanted = list(keys)
     if not wanted:
         return {}
-    with connection.cursor() as cursor:
+    with binding_cursor() as cursor:
         cursor.execute(TOTALS.format(owner="id" if owner == "persona" else "benchmark_id"), [wanted])
         rows = {key: (personas, numbers) for key, personas, *numbers in cursor.fetchall()}
     return {key: _totals(*rows[key]) if key in rows else Totals() for key in wanted}
@@ -103,16 +105,16 @@ def _totals(personas: int, numbers: Sequence[int]) -> Totals:
     )
 
 
+def _numbers_of(model: type[ToolBinding] | type[Skill], keys: int) -> QuerySet[Any, Any]:
+    rows = model._default_manager.filter(AnyOf("persona", keys)).order_by()
+    return rows.values_list("persona").annotate(Count("pk"))
+
+
 def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
     keys = [persona.pk for persona in personas]
-    whole: Any = personas.order_by().values("pk") if isinstance(personas, QuerySet) else keys
-    summaries = PersonaSummary.objects.filter(persona__in=whole)
-    sums = {key: numbers for key, *numbers in summaries.values_list("persona", *SUMMED)}
-    checks = grader_checks(keys, whole)
-    bound: list[dict[int, int]] = [
-        dict(model.objects.filter(persona__in=whole).order_by().values_list("persona").annotate(Count("pk")))
-        for model in (ToolBinding, Skill)
-    ]
+    sums = {key: numbers for key, *numbers in _SUMS.rows(keys)}
+    checks = grader_checks(keys)
+    bound = [dict(query.pairs(keys)) for query in (_TOOLS_BOUND, _SKILLS)]
     figures = {}
     for key in keys:
         tasks, sessions, local, persistent, rubric, rule, needed, files = sums.get(key) or [0] * len(SUMMED)
@@ -122,20 +124,26 @@ def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
     return figures
 
 
-def grader_checks(personas: Collection[int], whole: Any = None) -> dict[int, int]:
-    """How many checks the grader scripts of the personas of these pks make, as far as they run. ``whole``: a query of
-    the pks, if there is one."""
+_SUMS = PreparedQuery(
+    lambda keys: PersonaSummary.objects.filter(AnyOf("persona", keys)).values_list("persona", *SUMMED)
+)
+_TOOLS_BOUND, _SKILLS = (PreparedQuery(partial(_numbers_of, model), NUMBERS[0]) for model in (ToolBinding, Skill))
+_SCRIPTS = PreparedQuery(
+    lambda keys: GraderScript.objects.filter(AnyOf("persona", keys)).order_by().values_list("persona", "keys")
+)
+
+
+def grader_checks(personas: Collection[int]) -> dict[int, int]:
+    """How many checks the grader scripts of the personas of these pks make, as far as they run."""
     checks = dict.fromkeys(personas, 0)
-    for key, names in GraderScript.objects.filter(persona__in=personas if whole is None else whole).values_list(
-        "persona", "keys"
-    ):
+    for key, names in _SCRIPTS.rows(list(personas)):
         checks[key] += len(names or ())
     return checks
 
 
 def tools_of(benchmark: Benchmark) -> list[tuple[str, list[ToolRow]]]:
     """The paper's Table 3: bound tools by domain, each with the personas that have it and the tasks that use it."""
-    with connection.cursor() as cursor:
+    with binding_cursor() as cursor:
         cursor.execute(
             """SELECT bound.name, bound.personas, coalesce(used.tasks, 0)
             FROM (SELECT b.name, count(*) AS personas FROM studio_toolbinding b
@@ -171,7 +179,7 @@ def idle_tools(benchmark: Benchmark) -> dict[int, tuple[int, int]]:
 
 def named_tools(benchmark: Benchmark) -> list[str]:
     """Every tool that a task names, without its prefix."""
-    with connection.cursor() as cursor:
+    with binding_cursor() as cursor:
         cursor.execute(
             """SELECT DISTINCT jsonb_object_keys(s.tools) FROM studio_personasummary s
             JOIN studio_persona p ON p.id = s.persona_id WHERE p.benchmark_id = %s ORDER BY 1""",
@@ -182,9 +190,8 @@ def named_tools(benchmark: Benchmark) -> list[str]:
 
 def skills_of(benchmark: Benchmark) -> list[SkillRow]:
     """The paper's Table 4: skills by name with their descriptions."""
-    skills = Skill.objects.filter(persona__benchmark=benchmark)
-    counts = dict(skills.order_by().values_list("name").annotate(Count("pk")))
-    with connection.cursor() as cursor:
+    counts = dict(_SKILL_NAMES.pairs(benchmark.pk))
+    with binding_cursor() as cursor:
         cursor.execute(
             """SELECT named.name, sum(named.n::int) FROM studio_personasummary s
             JOIN studio_persona p ON p.id = s.persona_id, jsonb_each_text(s.skills) named(name, n)
@@ -192,12 +199,7 @@ def skills_of(benchmark: Benchmark) -> list[SkillRow]:
             [benchmark.pk],
         )
         used = dict(cursor.fetchall())
-    main_files: dict[str, str] = dict(
-        SkillFile.objects.filter(skill__in=skills, path__iexact="SKILL.md")
-        .order_by("skill__name", "skill")
-        .distinct("skill__name")
-        .values_list("skill__name", "blob_id")
-    )
+    main_files = dict(_MAIN_FILES.pairs(benchmark.pk))
     contents = Blob.objects.read(list(main_files.values()))
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
     return [
@@ -206,9 +208,24 @@ def skills_of(benchmark: Benchmark) -> list[SkillRow]:
     ]
 
 
+_SKILL_NAMES = PreparedQuery(
+    lambda benchmark: (
+        Skill.objects.filter(persona__benchmark=benchmark).order_by().values_list("name").annotate(Count("pk"))
+    )
+)
+_MAIN_FILES = PreparedQuery(
+    lambda benchmark: (
+        SkillFile.objects.filter(skill__persona__benchmark=benchmark, path__iexact="SKILL.md")
+        .order_by("skill__name", "skill")
+        .distinct("skill__name")
+        .values_list("skill__name", "blob_id")
+    )
+)
+
+
 def categories_of(benchmark: Benchmark) -> tuple[list[CategoryRow], int]:
     """The paper's Table 5: tasks in each category, and the number of tasks in none."""
-    with connection.cursor() as cursor:
+    with binding_cursor() as cursor:
         cursor.execute(
             """SELECT named.name, sum(named.n::int) FROM studio_personasummary s
             JOIN studio_persona p ON p.id = s.persona_id, jsonb_each_text(s.categories) named(name, n)

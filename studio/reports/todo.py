@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,7 @@ from studio.models import (
     TaskSummary,
     User,
 )
+from studio.models.statements import AnyOf, PreparedQuery
 
 SHOWN = 6
 """Items of a kind on Home."""
@@ -67,8 +68,8 @@ class TodoGroup:
         return self.count - len(self.items)
 
 
-TodoSource = Callable[[User, QuerySet[Benchmark], int], list[TodoGroup]]
-"""To-do items of the user in these benchmarks, at most ``limit`` of a kind, in a constant number of queries."""
+TodoSource = Callable[[User, int], list[TodoGroup]]
+"""To-do items of the user in their benchmarks, at most ``limit`` of a kind, in a constant number of queries."""
 
 _sources: dict[str, TodoSource] = {}
 _late_sources: dict[str, TodoSource] = {}
@@ -79,18 +80,19 @@ def register(name: str, source: TodoSource, *, last: bool = False) -> None:
     (_late_sources if last else _sources)[name] = source
 
 
-def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, limit: int = SHOWN) -> list[TodoGroup]:
-    sent_back = _first(tasks_sent_back(user, benchmarks), limit)
-    reviews = _first(tasks_to_review(user, benchmarks), limit)
-    drafts = _first(drafts_to_write(user, benchmarks).exclude(state="changes_requested"), limit)
-    rows = _read([*sent_back, *reviews, *drafts])
+def todo_of(user: User, *, limit: int = SHOWN) -> list[TodoGroup]:
+    sent_back, reviews, drafts = (
+        {pk: (assigned, total) for pk, assigned, total in query.rows(user.pk, most=limit)}
+        for query in (_SENT_BACK, _TO_REVIEW, _DRAFTS)
+    )
+    rows = _ITEMS.by_key([*sent_back, *reviews, *drafts])
     groups = [
         _group("sent-back", "Changes requested", sent_back, rows),
         _group("reviews", "To review", reviews, rows),
-        _publications(user, benchmarks, limit),
-        *(group for source in _sources.values() for group in source(user, benchmarks, limit)),
+        _publications(user, limit),
+        *(group for source in _sources.values() for group in source(user, limit)),
         _group("drafts", "Your drafts", drafts, rows),
-        *(group for source in _late_sources.values() for group in source(user, benchmarks, limit)),
+        *(group for source in _late_sources.values() for group in source(user, limit)),
     ]
     return [group for group in groups if group.count]
 
@@ -99,14 +101,19 @@ Keys = dict[int, tuple[bool, int]]
 """Of tasks: whether they are assigned to the user, and the number of all tasks of the group."""
 
 
-def _first(tasks: QuerySet[TaskSummary], limit: int) -> Keys:
+def _counted(tasks: QuerySet[TaskSummary]) -> QuerySet[TaskSummary, Any]:
     """Keys first: the tasks' rows are wide."""
-    rows = tasks.annotate(n_total=Window(Count("pk"))).values_list("pk", "is_assigned", "n_total")[:limit]
-    return {pk: (assigned, total) for pk, assigned, total in rows}
+    return tasks.annotate(n_total=Window(Count("pk"))).values_list("pk", "is_assigned", "n_total")
 
 
-def _read(keys: Iterable[int]) -> dict[int, Task]:
-    return Task.objects.select_related("episode__persona__benchmark").only(*ITEM_FIELDS).in_bulk(list(keys))
+_ITEMS = PreparedQuery(
+    lambda keys: (
+        Task.objects.select_related("episode__persona__benchmark")
+        .only(*ITEM_FIELDS)
+        .filter(AnyOf("pk", keys))
+        .order_by()
+    )
+)
 
 
 def _group(key: str, title: str, keys: Keys, rows: Mapping[int, Task]) -> TodoGroup:
@@ -114,21 +121,28 @@ def _group(key: str, title: str, keys: Keys, rows: Mapping[int, Task]) -> TodoGr
     return TodoGroup(key, title, tuple(items), next(iter(keys.values()))[1] if keys else 0)
 
 
-def _publications(user: User, benchmarks: QuerySet[Benchmark], limit: int) -> TodoGroup:
+def _publications(user: User, limit: int) -> TodoGroup:
     """Imports whose tasks another owner says were approved elsewhere, for this owner to confirm."""
-    own = benchmarks.filter(memberships__user=user, memberships__role="owner")
-    rows = Import.objects.filter(benchmark__in=own, publication="requested").exclude(by=user)
-    shown = list(
-        rows.select_related("benchmark", "by")
-        .defer("upload", "report")
-        .order_by("created_at")
-        .annotate(n_total=Window(Count("pk")))[:limit]
-    )
+    shown = _PUBLICATIONS.objects(user.pk, most=limit)
     items = [
         TodoItem(str(row), row.get_absolute_url(), str(row.benchmark), row.publication, f"asked by {row.by}")
         for row in shown
     ]
     return TodoGroup("publications", "Imports to confirm", tuple(items), shown[0].n_total if shown else 0)
+
+
+def _requested(user: int) -> QuerySet[Import]:
+    own = Benchmark.objects.filter(memberships__user=user, memberships__role="owner")
+    rows = Import.objects.filter(benchmark__in=own, publication="requested").exclude(by=user)
+    return (
+        rows.select_related("benchmark", "by")
+        .defer("upload", "report")
+        .order_by("created_at")
+        .annotate(n_total=Window(Count("pk")))
+    )
+
+
+_PUBLICATIONS = PreparedQuery(_requested)
 
 
 def _item(task: Task, *, assigned: bool) -> TodoItem:
@@ -197,3 +211,12 @@ def _tasks_of(part: str, user: User | None = None) -> QuerySet[Assignment, Any]:
 
 def _tasks(benchmarks: QuerySet[Benchmark]) -> QuerySet[TaskSummary]:
     return TaskSummary.objects.filter(persona__benchmark__in=benchmarks)
+
+
+_SENT_BACK = PreparedQuery(lambda user: _counted(tasks_sent_back(User(pk=user), Benchmark.objects.of_member(user))))
+_TO_REVIEW = PreparedQuery(lambda user: _counted(tasks_to_review(User(pk=user), Benchmark.objects.of_member(user))))
+_DRAFTS = PreparedQuery(
+    lambda user: _counted(
+        drafts_to_write(User(pk=user), Benchmark.objects.of_member(user)).exclude(state=TaskState.CHANGES_REQUESTED)
+    )
+)

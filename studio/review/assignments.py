@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db import connection
 from django.db.models import Q
 
 from studio.access import ALLOWED
 from studio.drafts.authors import authors_of_newest
 from studio.models import Assignment, Benchmark, Event, Membership, Task, TaskState, User
+from studio.models.statements import PreparedQuery, binding_cursor
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 from studio.tasks.transitions import submit
@@ -78,12 +78,11 @@ def approval_obstacle(task: Task, user: User, *, people: Assignees, authors: Ite
 def eligible_members(benchmark: Benchmark) -> dict[str, list[EligibleMember]]:
     """Members by the part they may have, those with the fewest open tasks first. Two queries."""
     roles: dict[str, dict[int, User]] = {part: {} for part in Part.values}
-    members = Membership.objects.filter(benchmark=benchmark, user__is_active=True).select_related("user")
-    for row in members.order_by("user__display_name", "user__username"):
+    for row in _MEMBERS.objects(benchmark.pk):
         for part, action in REQUIRED_ACTION.items():
             if row.role in ALLOWED[action]:
                 roles[part][row.user_id] = row.user
-    with connection.cursor() as cursor:
+    with binding_cursor() as cursor:
         cursor.execute(
             """SELECT a.user_id, a.part, count(*) FROM studio_assignment a
             JOIN studio_tasksummary s ON s.task_id = a.task_id JOIN studio_persona p ON p.id = s.persona_id
@@ -97,6 +96,15 @@ def eligible_members(benchmark: Benchmark) -> dict[str, list[EligibleMember]]:
         )
         for part, users in roles.items()
     }
+
+
+_MEMBERS = PreparedQuery(
+    lambda benchmark: (
+        Membership.objects.filter(benchmark=benchmark, user__is_active=True)
+        .select_related("user")
+        .order_by("user__display_name", "user__username")
+    )
+)
 
 
 def least_busy_reviewer(task: Task, writer: User | None = None) -> User | None:

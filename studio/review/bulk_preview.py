@@ -11,6 +11,7 @@ from studio.models import (
     Assignment,
     Autosave,
     Benchmark,
+    Category,
     DependencyGroup,
     Skill,
     Task,
@@ -18,6 +19,7 @@ from studio.models import (
     ToolBinding,
     User,
 )
+from studio.models.statements import PreparedQuery
 from studio.review import assignments
 from studio.tasks.transitions import OPEN, TRANSITIONS
 
@@ -48,8 +50,11 @@ class TaskChange:
 
 
 def categories_of(benchmark: Benchmark) -> dict[str, str]:
-    rows = benchmark.taxonomy.categories.all() if benchmark.taxonomy else ()
+    rows = _CATEGORIES.objects(benchmark.taxonomy_id) if benchmark.taxonomy_id else ()
     return {"": "none", **{row.code: str(row) for row in rows}}
+
+
+_CATEGORIES = PreparedQuery(lambda taxonomy: Category.objects.filter(taxonomy=taxonomy))
 
 
 def edit_change(row: Task, before: str, after: str, refusal: str = "") -> TaskChange:

@@ -9,12 +9,12 @@ from django.utils import timezone
 from studio.domain.anchors import ROW_TEXTS, FieldKey, Quote, find_quote, quotable_texts, quote_at
 from studio.domain.storable import storable_text
 from studio.drafts.events import record
-from studio.drafts.load import load_task
 from studio.models import Comment, Task, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 from studio.review.threads import COMMENTABLE_FIELDS
 from studio.tasks.transitions import WorkflowError
+from studio.tasks.versions import spec_at
 
 MAX_LENGTH = 20_000
 """Characters of a comment or a suggestion."""
@@ -47,7 +47,7 @@ def add_comment(
     if (field and field not in COMMENTABLE_FIELDS) or (item_uid and field not in ROW_TEXTS):
         raise WorkflowError("There is no such field in a task. Choose another one.")
     key = (field, str(item_uid or ""))
-    texts = quotable_texts(load_task(task).to_json())
+    texts = quotable_texts(spec_at(task, task.version).to_json())
     if item_uid and key not in texts:
         raise CommentTargetError("That row is not in the newest version. Save first, or choose another field.")
     anchor = _anchor(key, texts, quoted, needs_text=suggestion is not None)

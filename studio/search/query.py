@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from studio import access
 from studio.models import Benchmark, Persona, Task, TaskState, User
+from studio.models.statements import AnyOf, PreparedQuery
 from studio.search.sources import DESTINATIONS_SQL, SOURCES, count_sql, search_sql
 
 MAX_QUERY = 200
@@ -72,8 +73,7 @@ def search(
     if many := [name for name, number in counts.items() if number == parameters["ranked"]]:
         everywhere = not parameters["state"] and not Benchmark.objects.exclude(pk__in=names).exists()
         counts |= {row["kind"]: row["n"] for row in _rows(count_sql(many, everywhere=everywhere), parameters)}
-    tasks = Task.objects.select_related("episode__persona__benchmark").in_bulk(_keys(rows, "task_id"))
-    personas = Persona.objects.select_related("benchmark").in_bulk(_keys(rows, "persona_id"))
+    tasks, personas = _TASKS.by_key(_keys(rows, "task_id")), _PERSONAS.by_key(_keys(rows, "persona_id"))
     hits = []
     by_kind = {source.kind: source for source in SOURCES}
     for row in rows:
@@ -99,6 +99,20 @@ def search(
             )
         )
     return Results(hits, counts.get(kind, 0) if kind in by_kind else sum(counts.values()), counts, query)
+
+
+_OF_PERSONA = ("name", "user_id", "benchmark__name", "benchmark__slug")
+_PERSONAS = PreparedQuery(
+    lambda keys: Persona.objects.filter(AnyOf("pk", keys)).order_by().select_related("benchmark").only(*_OF_PERSONA)
+)
+_TASKS = PreparedQuery(
+    lambda keys: (
+        Task.objects.filter(AnyOf("pk", keys))
+        .order_by()
+        .select_related("episode__persona__benchmark")
+        .only("task_id", "title", *(f"episode__persona__{name}" for name in _OF_PERSONA))
+    )
+)
 
 
 def _closed_to(user: access.AnyUser) -> list[tuple[str, int]]:
@@ -156,9 +170,9 @@ def find_destinations(user: access.AnyUser, text: str) -> list[Destination]:
         "benchmarks": list(benchmarks),
     }
     rows = _rows(DESTINATIONS_SQL, parameters)
-    personas = Persona.objects.select_related("benchmark").in_bulk([r["pk"] for r in rows if r["kind"] == "persona"])
-    tasks = Task.objects.select_related("episode__persona__benchmark").in_bulk(
-        [row["pk"] for row in rows if row["kind"] == "task"]
+    personas, tasks = (
+        found.by_key({row["pk"] for row in rows if row["kind"] == kind})
+        for kind, found in (("persona", _PERSONAS), ("task", _TASKS))
     )
     destinations = []
     for row in rows:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet, prefetch_related_objects
 from django.db.models.expressions import RawSQL
 
 from studio.access import AnyUser
 from studio.findings.queries import SEVERITIES
 from studio.models import Assignment, Benchmark, PersonaSummary, Task, TaskState, TaskSummary
+from studio.models.statements import NUMBERS, AnyOf, PreparedQuery
 from studio.reports.counts import tasks_with_counts
 from studio.search.query import NOTHING, clean_query, term_patterns
 from studio.search.sources import matching
@@ -35,35 +37,55 @@ SHOWN = (
 class ListedTasks:
     """Tasks for a paginator: found and counted by their summaries, and only those of a slice are read."""
 
-    def __init__(
-        self, summaries: QuerySet[TaskSummary], by_persona: QuerySet[PersonaSummary, tuple[int, int]] | None = None
-    ) -> None:
-        """``by_persona``: key of each persona and its number of these tasks, in order, if that is known."""
+    def __init__(self, summaries: QuerySet[TaskSummary], benchmark: int, state: str | None) -> None:
+        """``state``: the only filter, or empty without any; None for other filters."""
         self.summaries = summaries
-        self.by_persona = by_persona
+        self.benchmark = benchmark
+        self.state = state
 
     def count(self) -> int:
-        return self.summaries.order_by().count() if self.by_persona is None else sum(n for _, n in self._numbers)
+        return self.summaries.order_by().count() if self.state is None else sum(n for _, n in self._by_persona)
 
     __len__ = count
 
     def __getitem__(self, part: slice) -> list[Task]:
-        if self.by_persona is None:
+        if self.state is None:
             return read_tasks(self.summaries.values_list("pk", flat=True)[part])
         start, stop, _ = part.indices(self.count())
         personas: list[int] = []
         before = first = 0  # tasks of the personas before those of the slice, and before this one
-        for persona, number in self._numbers:
+        for persona, number in self._by_persona:
             if first < stop and first + number > start:
                 before = before if personas else first
                 personas.append(persona)
             first += number
-        rows = self.summaries.filter(persona__in=personas).values_list("pk", flat=True)
-        return read_tasks(rows[start - before : stop - before])
+        keys = _KEYS[self.state].values(personas) if personas else []
+        return read_tasks(keys[start - before : stop - before])
 
     @cached_property
-    def _numbers(self) -> list[tuple[int, int]]:
-        return [] if self.by_persona is None else list(self.by_persona)
+    def _by_persona(self) -> list[tuple[int, int]]:
+        """Key of each persona and its number of these tasks, in order."""
+        return _BY_PERSONA[self.state or ""].pairs(self.benchmark)
+
+
+def _by_persona(state: str, benchmark: int) -> QuerySet[PersonaSummary, Any]:
+    rows = PersonaSummary.objects.filter(persona__benchmark=benchmark)
+    return rows.order_by("persona__position", "persona__user_id").values_list("persona", state or "tasks")
+
+
+def _keys(state: str, personas: int) -> QuerySet[TaskSummary, Any]:
+    rows = TaskSummary.objects.filter(AnyOf("persona", personas), **({"state": state} if state else {}))
+    return _in_order(rows).values_list("pk")
+
+
+def _in_order(rows: QuerySet[TaskSummary]) -> QuerySet[TaskSummary]:
+    return rows.order_by("persona__position", "persona__user_id", "position", "name")
+
+
+_BY_PERSONA, _KEYS = (
+    {state: PreparedQuery(partial(make, state), NUMBERS[0]) for state in ("", *TaskState.values)}
+    for make in (_by_persona, _keys)
+)
 
 
 @dataclass(frozen=True)
@@ -106,16 +128,9 @@ def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser 
             rows = rows.filter(Exists(assigned.filter(user__username=filters[part])))
     if filters["q"]:
         rows = rows.filter(task__in=_matching_tasks(filters["q"]))
-    ordered = rows.order_by("persona__position", "persona__user_id", "position", "name")
     chosen = {name: value for name, value in filters.items() if value}
-    listed = ListedTasks(ordered, None if chosen.keys() - {"state"} else _by_persona(benchmark, filters["state"]))
-    return FilteredTasks(listed, chosen)
-
-
-def _by_persona(benchmark: Benchmark, state: str) -> QuerySet[PersonaSummary, tuple[int, int]]:
-    """Key of each persona and its number of tasks, or of those in the state, in order."""
-    rows = PersonaSummary.objects.filter(persona__benchmark=benchmark)
-    return rows.order_by("persona__position", "persona__user_id").values_list("persona", state or "tasks")
+    state = None if chosen.keys() - {"state"} else filters["state"]
+    return FilteredTasks(ListedTasks(_in_order(rows), benchmark.pk, state), chosen)
 
 
 def _matching_tasks(q: str) -> RawSQL:
@@ -128,7 +143,16 @@ def _matching_tasks(q: str) -> RawSQL:
 def read_tasks(keys: Iterable[int]) -> list[Task]:
     """What lists show of these tasks, in this order."""
     keys = list(keys)
-    rows = tasks_with_counts(Task.objects.filter(pk__in=keys)).select_related("episode__persona__benchmark")
-    by_key = rows.only(*SHOWN).prefetch_related(Prefetch("assignments", Assignment.objects.select_related("user")))
-    tasks = {task.pk: task for task in by_key}
+    tasks = _LISTED.by_key(keys)
+    prefetch_related_objects(list(tasks.values()), Prefetch("assignments", Assignment.objects.select_related("user")))
     return [tasks[key] for key in keys if key in tasks]
+
+
+_LISTED = PreparedQuery(
+    lambda keys: (
+        tasks_with_counts(Task.objects.filter(AnyOf("pk", keys)))
+        .select_related("episode__persona__benchmark")
+        .only(*SHOWN)
+        .order_by()
+    )
+)

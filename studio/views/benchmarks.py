@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 
 from studio import access
 from studio.access import SignedInRequest
-from studio.activity.feed import recent_events
+from studio.activity.feed import latest_events, recent_events
 from studio.domain.statistics import sum_figures
 from studio.findings.queries import OpenFindings
 from studio.forms.benchmarks import BenchmarkForm
@@ -83,7 +83,7 @@ def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
             "unfinished": sum(any(gap.unfinished for gap in row.found) for row in by_persona),
             "can": access.actions_in(request.user, benchmark),
             "members": members_of(benchmark),
-            "events": recent_events(access.benchmarks_for(request.user).filter(pk=benchmark.pk))[:8],
+            "events": latest_events(benchmark, most=8),
         },
     )
 
@@ -92,13 +92,11 @@ def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
 def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
     """Tables 2 to 5 of the paper, for this benchmark."""
     benchmark = access.find_benchmark(request.user, slug)
-    personas = benchmark.personas.order_by("position", "user_id").only("name", "user_id", "benchmark")
+    personas = personas_of(benchmark)
     figures = figures_of(personas)
     total = sum_figures(figures.values())
     tools = tools_of(benchmark)
     category_rows, without_category = categories_of(benchmark)
-    for persona in personas:
-        persona.benchmark = benchmark
     return render(
         request,
         "studio/reports/statistics.html",

@@ -12,7 +12,8 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.activity.feed import activity_feed, recent_events
 from studio.activity.visits import start_visit
-from studio.models import Membership, Revision, Role, User
+from studio.models import Benchmark, Membership, Revision, Role, User
+from studio.models.statements import PreparedQuery
 from studio.reports.guide import STEPS, guide_of
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of
 from studio.reports.todo import MAX_ITEMS, SHOWN, todo_of
@@ -24,11 +25,14 @@ ROWS = 24
 LINES = 9
 
 
+_NEWEST = PreparedQuery(lambda user: by_latest_activity(Benchmark.objects.of_member(user)))
+_ROLES = PreparedQuery(lambda user: Membership.objects.filter(user=user).values_list("role"))
+
+
 @login_required
 def home(request: SignedInRequest) -> HttpResponse:
-    mine = access.benchmarks_for(request.user)
-    newest = list(by_latest_activity(mine)[: GRIDS + LINES + 1])
-    roles = set(Membership.objects.filter(user=request.user.pk).values_list("role", flat=True))
+    newest = _NEWEST.objects(request.user.pk, most=GRIDS + LINES + 1)
+    roles = set(_ROLES.values(request.user.pk))
     return render(
         request,
         "studio/home.html",
@@ -36,8 +40,8 @@ def home(request: SignedInRequest) -> HttpResponse:
             "grids": progress_grids(newest[:GRIDS], limit=ROWS // max(1, len(newest[:GRIDS]))),
             "lines": progress_of(newest[GRIDS : GRIDS + LINES]),
             "more": len(newest) > GRIDS + LINES,
-            "todo": todo_of(request.user, mine, limit=MAX_ITEMS if request.GET.get("waiting") == "all" else SHOWN),
-            "activity": activity_feed(request.user, mine, start_visit(request.user, timezone.now())),
+            "todo": todo_of(request.user, limit=MAX_ITEMS if request.GET.get("waiting") == "all" else SHOWN),
+            "activity": activity_feed(request.user, start_visit(request.user, timezone.now())),
             "first_task": _is_new_author(request.user, roles),
             "guide": guide_of(request.user, access.benchmarks_allowing(request.user, "edit")),
             "steps": STEPS,

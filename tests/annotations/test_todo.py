@@ -6,7 +6,6 @@ from django.test import Client
 from annotations.campaigns import close_campaign
 from annotations.judgments import next_number
 from annotations.leases import next_packet
-from studio import access
 from studio.models import Notification
 from studio.reports.todo import todo_of
 from tests.annotations.builders import make_benchmark, make_campaign, make_person, record_judgment
@@ -15,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def listed_audits(user):
-    groups = todo_of(user, access.benchmarks_for(user))
+    groups = todo_of(user)
     return [(item.title, item.note, item.state) for group in groups if group.key == "audits" for item in group.items]
 
 
@@ -68,7 +67,7 @@ def test_number_of_queries_is_constant(django_assert_num_queries, django_assert_
 
 
 def listed_adjudications(user):
-    groups = todo_of(user, access.benchmarks_for(user))
+    groups = todo_of(user)
     return [item.note for group in groups if group.key == "adjudications" for item in group.items]
 
 

@@ -48,7 +48,7 @@ def waiting(user):
 
 
 def _groups(user):
-    return todo_of(user, access.benchmarks_for(user))
+    return todo_of(user)
 
 
 def test_task_is_on_the_to_do_list_of_whoever_has_to_act(project):
@@ -100,14 +100,14 @@ def test_activity_lists_changes_by_others_once_per_task(project):
     submit(task.pk, by=author)
     comments.add_comment(task.pk, by=reader, text="Nice.")
 
-    feed = activity_feed(reader, access.benchmarks_for(reader), since)
+    feed = activity_feed(reader, since)
 
     assert [(item.title, item.acts) for item in feed.items] == [
         ("Rye bread", [(str(author), "submitted it for review, edited it 3 times")])
     ]
-    assert not activity_feed(author, access.benchmarks_for(author), since).items
-    assert len(activity_feed(reader, access.benchmarks_for(reader), None).items) >= 1
-    assert not activity_feed(UserFactory(), access.benchmarks_for(UserFactory()), None).items
+    assert not activity_feed(author, since).items
+    assert len(activity_feed(reader, None).items) >= 1
+    assert not activity_feed(UserFactory(), None).items
 
 
 def test_activity_names_with_each_person_only_what_they_did(project):
@@ -118,7 +118,7 @@ def test_activity_names_with_each_person_only_what_they_did(project):
     submit(task.pk, by=author)
     workflow.request_changes(task.pk, by=other, text="Say when.")
 
-    [item] = activity_feed(reader, access.benchmarks_for(reader), since).items
+    [item] = activity_feed(reader, since).items
 
     assert item.acts == [(str(other), "requested changes"), (str(author), "submitted it for review")]
     assert f"<b>{other}</b> requested changes;" in home(reader)

@@ -7,10 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 from django.db import DataError, connection
-from django.db.models import Sum
+from django.db.models import F, Sum
+from django.test.utils import CaptureQueriesContext
 
 from evaluation.models import Session
-from evaluation.models.statements import PreparedQuery, binding_cursor
+from studio.models import Task
+from studio.models.statements import AnyOf, PreparedQuery, binding_cursor
 from studio.web.pooling.base import DatabaseWrapper, _is_over
 from tests.evaluation.builders import benchmark_of, pilot_of, task
 
@@ -79,3 +81,30 @@ def test_a_pooled_connection_whose_server_went_away_is_noticed():
         assert _is_over(pooled)
     finally:
         ours.close()
+
+
+@pytest.mark.django_db
+def test_a_prepared_query_takes_lists_of_keys_and_a_number_of_rows(django_assert_num_queries):
+    tasks = sorted(
+        Task.objects.filter(episode__persona__benchmark=benchmark_of(task("one"), task("two"))), key=lambda row: -row.pk
+    )
+    query = PreparedQuery(
+        lambda keys: Task.objects.filter(AnyOf("pk", keys)).order_by("-pk").annotate(n=F("summary__errors"))
+    )
+    keys = [row.pk for row in tasks]
+    with django_assert_num_queries(3):
+        assert query.objects(keys) == tasks and query.objects(keys, most=1) == tasks[:1]
+        assert query.objects([]) == []
+    assert query.objects(keys)[0].n == Task.objects.annotate(n=F("summary__errors")).get(pk=keys[0]).n
+
+
+@pytest.mark.django_db
+def test_what_is_no_parameter_stands_in_the_statement():
+    query = PreparedQuery(
+        lambda state, title: Task.objects.filter(state=state, title=title).exclude(description="100% 'sure' %s"),
+        *("a state", "a title"),
+    )
+    with CaptureQueriesContext(connection) as asked:
+        assert query.objects("draft", "50% off") == []
+    [statement] = asked.captured_queries
+    assert "100% ''sure'' %s" in statement["sql"]

@@ -16,7 +16,7 @@ from studio.imports.export import benchmark_files
 from studio.imports.importer import ImportReport, import_files
 from studio.imports.publication import PublicationError, confirm_publication, decline_publication
 from studio.imports.staging import confirm, preview
-from studio.models import Benchmark, Event, Import, Notification, Review, Role, Task, TaskState, User
+from studio.models import Event, Import, Notification, Review, Role, Task, TaskState, User
 from studio.reports.todo import todo_of
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory, a_persona, a_task, api_token, member
@@ -201,8 +201,7 @@ def test_other_owners_are_notified_and_find_it_among_their_todos(desk: Desk) -> 
 
     told = Notification.objects.filter(text__contains="asks you to confirm").values_list("user", flat=True)
     assert list(told) == [desk.second.pk]
-    benchmarks = Benchmark.objects.all()
-    groups = {person: [g.key for g in todo_of(person, benchmarks)] for person in (desk.owner, desk.second)}
+    groups = {person: [g.key for g in todo_of(person)] for person in (desk.owner, desk.second)}
     assert (groups[desk.owner], groups[desk.second]) == (["drafts", "releases"], ["publications", "releases"])
     confirm_publication(desk.request().pk, by=desk.second)
     assert Notification.objects.filter(user=desk.owner, text__contains="were approved elsewhere").exists()
