@@ -12,7 +12,7 @@ from typing import Any
 from evaluation.leases.sessions import LeaseLostError, leased_row
 from evaluation.models import MadeCall, Session
 from evaluation.models.inserts import insert_or_ignore
-from evaluation.protocol.participants import ToolRecord
+from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from studio.domain.storable import storable
 
 Run = Callable[[str], ToolRecord]
@@ -65,7 +65,12 @@ class SessionJournal:
         if row is None:
             self._store(turn, key, name, outside=True)
         begun = row is not None
-        record = replace(unsure(key) if begun and unsure else run(key), key=key)
+        try:
+            record = replace(unsure(key) if begun and unsure else run(key), key=key)
+        except InfrastructureError as error:
+            if error.untouched and not begun:
+                MadeCall.objects.filter(session=self._session, key=key).delete()
+            raise
         self._update(key, record=_to_json(record))
         return record
 

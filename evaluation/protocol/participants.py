@@ -128,3 +128,5 @@ class InfrastructureError(Exception):
     """Whether the same request may succeed later, without anybody changing anything."""
     retry_after: float | None = None
     """Seconds the endpoint asked to wait."""
+    untouched = False
+    """Whether a tool call that failed so has surely done nothing."""

@@ -33,7 +33,7 @@ class ToolServerForm(forms.Form):
         required=False,
         max_length=2_000,
         help_text="Instead of an address: a program that runs in the sandbox, without network, for each session. Files "
-        "of the persona’s folder mcp/NAME stand in /run/program.",
+        "of the persona’s folder mcp/NAME, which come by import, stand in /run/program.",
         widget=forms.TextInput(attrs={"class": "mono", "placeholder": "python3 /run/program/server.py"}),
     )
     environment = forms.CharField(

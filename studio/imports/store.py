@@ -17,7 +17,7 @@ from studio.drafts.validate import DraftError
 from studio.findings.grader_keys import GraderKeys
 from studio.findings.refresh import refresh_findings
 from studio.imports.report import ImportReport
-from studio.imports.update import continue_from
+from studio.imports.update import continue_from, keep_servers
 from studio.models import (
     Benchmark,
     Blob,
@@ -28,7 +28,7 @@ from studio.models import (
     Task,
     User,
 )
-from studio.notifications.notify import notify_of_import
+from studio.notifications.notify import notify_of_import, users_allowed
 
 
 class ImportWriter:
@@ -65,6 +65,8 @@ class ImportWriter:
             )
             for episode in self.reading.episodes
         }
+        if not self._may_bind_servers():
+            new = {key: keep_servers(episode, old[key], self.report) for key, episode in new.items()}
         rows = self._task_rows(personas.values(), new)
         triples = [(persona, old[persona.pk], new[persona.pk]) for persona in personas.values()]
         fresh = {persona.pk for persona in personas.values() if persona.version == 0}
@@ -91,6 +93,11 @@ class ImportWriter:
             self._find_publishable(saved, owners)
         self.report.personas = list(personas.values())
         return self.report
+
+    def _may_bind_servers(self) -> bool:
+        """Who imports and who uploaded, since the latter's preview has said what would happen."""
+        people = {person.pk for person in (self.by, self.uploaded_by) if person}
+        return people <= users_allowed(self.benchmark, "manage")
 
     def _store_contents(self) -> None:
         stored = set(Blob.objects.filter(pk__in=self.reading.contents).values_list("pk", flat=True))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from studio.domain.base import FileRef
 from studio.domain.changes import changed_fields
 from studio.domain.episode import EpisodeSpec
 from studio.domain.problems import Problem
 from studio.domain.task import TaskSpec
+from studio.domain.tool_servers import FOLDER
 from studio.domain.uid_matching import preserve_uids
 from studio.imports.report import ImportReport
 
@@ -49,6 +51,31 @@ def continue_from(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportRepo
             ),
         }
     )
+
+
+def keep_servers(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> EpisodeSpec:
+    """With the tool servers and their programs as they are stored: only owners decide on them."""
+
+    def are_servers(file: FileRef) -> bool:
+        return file.path.partition("/")[0] == FOLDER
+
+    persona = imported.persona
+    new, old = ({file.path: file for file in spec.files if are_servers(file)} for spec in (persona, stored.persona))
+    changed = sorted(path for path in new.keys() | old.keys() if new.get(path) != old.get(path))
+    if not changed:
+        return imported
+    for path in changed:
+        left = "It was left out" if path not in old else "It stays as it is in the studio"
+        report.warnings.append(
+            Problem(
+                file=f"{persona.user_id}/{path}",
+                message=f"{left}: only an owner of the benchmark can add or change tool servers.",
+                mend="Ask an owner to import these files, or to set up the server on the persona’s page.",
+            )
+        )
+    files = [*(file for file in persona.files if not are_servers(file)), *old.values()]
+    files.sort(key=lambda file: file.path)
+    return imported.model_copy(update={"persona": persona.model_copy(update={"files": tuple(files)})})
 
 
 def _unless_native(new: TaskSpec, old: TaskSpec) -> TaskSpec:

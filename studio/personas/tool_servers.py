@@ -49,6 +49,16 @@ def policy() -> ToolServerPolicy:
     )
 
 
+def allowed_here() -> str:
+    """For people who set up a server."""
+    rules = policy()
+    kinds = [f"addresses at {', '.join(rules.addresses)}"] if rules.addresses else []
+    kinds += ["commands in the sandbox"] if rules.commands else []
+    if not kinds:
+        return "Nothing is allowed yet: they set STUDIO_MCP_ADDRESSES for addresses, STUDIO_MCP_COMMANDS for commands."
+    return f"Allowed now: {' and '.join(kinds)}."
+
+
 def servers_of(persona: PersonaSpec) -> list[PersonaServer]:
     """One query, or none if it has no servers."""
     named = [(name, file) for file in persona.files if (name := server_name(file.path)) is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,11 @@ class CallError(Exception):
 
 
 class Connection:
-    def __init__(self, portal: BlockingPortal, client: Client, transport: Transport) -> None:
+    def __init__(
+        self, portal: BlockingPortal, client: Client, transport: Transport, hide: Callable[[str], str] = str
+    ) -> None:
+        """``hide`` takes secrets out of what the server says."""
+        self._hide = hide
         self._portal = portal
         self._client = client
         self._transport = transport
@@ -43,7 +47,9 @@ class Connection:
 
     @classmethod
     @contextmanager
-    def open(cls, portal: BlockingPortal, transport: Transport, seconds: float) -> Iterator[Connection]:
+    def open(
+        cls, portal: BlockingPortal, transport: Transport, seconds: float, hide: Callable[[str], str] = str
+    ) -> Iterator[Connection]:
         """Raises ConnectionLostError."""
         from mcp import Client
         from mcp_types import ToolListChangedNotification
@@ -59,16 +65,16 @@ class Connection:
         try:
             manager.__enter__()
         except BaseException as error:
-            raise ConnectionLostError(_why_lost(transport, error)) from None
-        opened.append(cls(portal, client, transport))
+            raise ConnectionLostError(hide(_why_lost(transport, error))) from None
+        opened.append(cls(portal, client, transport, hide))
         try:
             yield opened[0]
         finally:
             with suppress(Exception):  # it is being given up, however it fails
                 manager.__exit__(None, None, None)
 
-    def tools(self, server: ToolServer) -> tuple[ServerTool, ...]:
-        """Raises ConnectionLostError and ToolServerError."""
+    def tools(self, server: ToolServer, among: Collection[str] | None = None) -> tuple[ServerTool, ...]:
+        """All, or those whose name is ``among`` these. Raises ConnectionLostError and ToolServerError."""
 
         async def listed() -> list[dict[str, Any]]:
             found: list[dict[str, Any]] = []
@@ -76,6 +82,8 @@ class Connection:
             for _ in range(MAX_LISTINGS):
                 page = await self._client.list_tools(cursor=cursor)
                 for tool in page.tools:
+                    if among is not None and tool.name not in among:
+                        continue
                     hints = tool.annotations
                     harmless = hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
                     found.append(
@@ -96,7 +104,7 @@ class Connection:
             found = self._run(listed, LIST_SECONDS)
         except CallError as error:
             raise ConnectionLostError(f"did not list its tools. {error}") from None
-        return read_tools(server, found)
+        return read_tools(server, json.loads(self._hide(json.dumps(found, ensure_ascii=False))))
 
     def call(self, tool: str, arguments: dict[str, Any], meta: Mapping[str, Any], seconds: float) -> tuple[str, bool]:
         """What it says, and whether it calls that an error. Raises CallError and ConnectionLostError."""
@@ -111,7 +119,7 @@ class Connection:
             text = "\n".join(filter(None, map(_text_of, result.content)))
             if not text and result.structured_content is not None:
                 text = json.dumps(result.structured_content, ensure_ascii=False)
-            return _clean(text), result.is_error
+            return self._hide(_clean(text)), result.is_error
 
         text, failed = self._run(asked, seconds)
         return text, failed
@@ -139,7 +147,7 @@ class Connection:
                 raise CallError(late) from None
             if error.code == CONNECTION_CLOSED:
                 raise ConnectionLostError("went away in the middle of a call.") from None
-            raise CallError(f"The server refuses: {_clean(error.error.message)[:500]}") from None
+            raise CallError(f"The server refuses: {self._hide(_clean(error.error.message))[:500]}") from None
         except Exception as error:
             if excess := _excess(self._transport):
                 raise CallError(

@@ -6,8 +6,9 @@ the journal of calls guards it, and what it says is data: text, cut, in a tool's
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from studio.domain.tool_servers import (
     ToolServer,
     ToolServerError,
     ToolServerPolicy,
-    hash_of,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 KEY = "pi-bench.studio/idempotency-key"
 """In a call's ``_meta``: the same for the same call of a turn that is taken up again."""
 CONNECT_SECONDS = 30.0
+SHORTEST_SECRET = 4
+"""Characters; shorter ones stand in many a word."""
 
 
 class ToolServerLostError(InfrastructureError):
@@ -39,9 +41,15 @@ class ToolServerLostError(InfrastructureError):
 
     retryable = True
 
+    def __init__(self, message: str, *, untouched: bool = False) -> None:
+        super().__init__(message)
+        self.untouched = untouched
+
 
 class ToolServerChangedError(InfrastructureError):
-    """A bound server has other tools than those that were frozen with the persona."""
+    """A tool that was frozen with the persona is gone or another one at its server."""
+
+    untouched = True
 
 
 class AnyArguments(Arguments):
@@ -90,10 +98,8 @@ class ServerTools:
     def _call(self, bound: BoundServer, tool: ServerTool, arguments: dict[str, Any], key: str) -> ToolOutcome:
         """Raises ToolError, ToolServerLostError and ToolServerChangedError."""
         server = bound.server
+        connection = self._ready(bound)
         try:
-            connection = self._connections.get(server.name) or self._connect(bound)
-            if connection.stale:
-                self._compare(server, connection)
             text, failed = connection.call(tool.name, arguments, {KEY: key}, server.seconds)
         except ConnectionLostError as error:
             self._connections.pop(server.name, None)
@@ -107,6 +113,17 @@ class ServerTools:
             raise ToolError(text, result=text or "Error: the server says no more.")
         return ToolOutcome(text)
 
+    def _ready(self, bound: BoundServer) -> Connection:
+        server = bound.server
+        try:
+            connection = self._connections.get(server.name) or self._connect(bound)
+            if connection.stale:
+                self._compare(server, connection)
+        except ConnectionLostError as error:
+            self._connections.pop(server.name, None)
+            raise ToolServerLostError(f"The tool server “{server.name}” {error}", untouched=True) from None
+        return connection
+
     def _connect(self, bound: BoundServer) -> Connection:
         server = bound.server
         if self._portal is None:
@@ -117,14 +134,15 @@ class ServerTools:
         return connection
 
     def _compare(self, server: ToolServer, connection: Connection) -> None:
+        """New tools do not matter: no agent of this pilot is offered them."""
         try:
-            listed = connection.tools(server)
+            listed = connection.tools(server, {tool.name for tool in server.tools})
         except ToolServerError as error:
             raise ToolServerChangedError(f"The tool server “{server.name}” cannot be used any more: {error}") from None
-        if hash_of(listed) == server.hash:
+        now = {tool.name: tool for tool in listed}
+        changed = sorted(tool.name for tool in server.tools if now.get(tool.name) != tool)
+        if not changed:
             return
-        before, now = ({tool.name: tool for tool in tools} for tools in (server.tools, listed))
-        changed = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
         raise ToolServerChangedError(
             f"The tool server “{server.name}” has other tools than those this pilot began with "
             f"({', '.join(changed[:5])}{' and more' if len(changed) > 5 else ''}). Ask it for its tools again on the "
@@ -153,9 +171,10 @@ def open_connection(portal: BlockingPortal, bound: BoundServer, policy: ToolServ
 
     server = bound.server
     if problem := policy.problem(server):
-        raise ToolServerLostError(f"The tool server “{server.name}” is not used here. {problem}")
+        raise ToolServerLostError(f"The tool server “{server.name}” is not used here. {problem}", untouched=True)
     if absent := next((name for name in server.variables if name not in os.environ), ""):
-        raise ToolServerLostError(f"The tool server “{server.name}” needs {absent}, which is not set on this machine.")
+        needed = f"The tool server “{server.name}” needs {absent}, which is not set on this machine."
+        raise ToolServerLostError(needed, untouched=True)
     if server.command:
         env = {name: os.environ[name] for name in server.environment}
         transport: CommandTransport | AddressTransport = CommandTransport(
@@ -166,8 +185,25 @@ def open_connection(portal: BlockingPortal, bound: BoundServer, policy: ToolServ
             name: VARIABLE.sub(lambda match: os.environ[match[1]], value) for name, value in server.headers.items()
         }
         transport = AddressTransport(server.address, headers)
-    with Connection.open(portal, transport, CONNECT_SECONDS) as connection:
+    with Connection.open(portal, transport, CONNECT_SECONDS, _hider(server)) as connection:
         yield connection
+
+
+def _hider(server: ToolServer) -> Callable[[str], str]:
+    """A server that tells its own secrets does not bring them into transcripts."""
+    secrets = {
+        form: name
+        for name in server.variables
+        if len(value := os.environ[name].strip()) >= SHORTEST_SECRET
+        for form in (value, json.dumps(value)[1:-1])
+    }
+
+    def hide(text: str) -> str:
+        for secret in sorted(secrets, key=len, reverse=True):
+            text = text.replace(secret, f"[{secrets[secret]}]")
+        return text
+
+    return hide
 
 
 def _portal() -> AbstractContextManager[BlockingPortal]:

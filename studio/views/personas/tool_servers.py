@@ -15,7 +15,7 @@ from studio.drafts.validate import DraftError, StaleDraftError
 from studio.forms.post_data import number_of
 from studio.forms.tool_servers import ToolServerForm, values_of
 from studio.models import Persona
-from studio.personas.tool_servers import PersonaServer, remove_server, save_server, servers_of
+from studio.personas.tool_servers import PersonaServer, allowed_here, remove_server, save_server, servers_of
 
 
 @login_required
@@ -54,7 +54,13 @@ def server(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
             told = f"{saved.name} has {count} tool{'' if count == 1 else 's'}. {persona}’s assistant can call them now."
             messages.success(request, told)
             return redirect("studio:tool_servers", slug, user_id)
-    context = {"persona": persona, "benchmark": persona.benchmark, "row": found, "form": form}
+    context = {
+        "persona": persona,
+        "benchmark": persona.benchmark,
+        "row": found,
+        "form": form,
+        "allowed": allowed_here(),
+    }
     return render(request, "studio/personas/tool_server.html", context, status=422 if form.errors else 200)
 
 

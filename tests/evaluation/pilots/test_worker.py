@@ -6,20 +6,26 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from django.db import connection
 
-from evaluation.models import ModelCall, Session, Turn
+from evaluation.models import ModelCall, Session, ToolCall, Turn
 from evaluation.pilots.wait import wait_for_pilot
+from evaluation.tools import toolbox
 from studio.celery import app, workers_answer
+from studio.domain.tool_servers import ToolServer
 from studio.local import shared_server
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
+from tests.evaluation.pilots.test_tool_servers import binding, calling
 from tests.evaluation.stub_model import StubModel
+from tests.evaluation.tools.mcp.http_server import HttpToolServer, serving_tools
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(110)]
 
@@ -41,6 +47,7 @@ def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
         "STUDIO_SESSION_LEASE_SECONDS": "2",
         "STUB_API_KEY": "none",
         "STUDIO_MODEL_NETWORKS": "127.0.0.1",
+        "STUDIO_MCP_ADDRESSES": "127.0.0.1",
     }
     workers: list[subprocess.Popen[bytes]] = []
 
@@ -113,3 +120,29 @@ def test_session_of_a_killed_worker_resumes_at_its_last_turn(
     assert sent == answered + 1  # the one under way when it was killed
     assert stub.asked.total() - sent == ModelCall.objects.count() - answered
     assert session.turns.last().snapshot.manifest.keys() == {"a.md"}
+
+
+@pytest.mark.slow
+def test_calls_of_a_tool_server_are_not_repeated_after_their_worker_was_killed_within_one(
+    stub: StubModel, start_worker: Callable[[], subprocess.Popen[bytes]], tmp_path: Path, settings: Any
+):
+    settings.MCP_ADDRESSES = ["127.0.0.1"]
+    stub.agent = calling(("mcp_shop_order", {"what": "tea"}), ("mcp_shop_order", {"what": "cake"}))
+    held = threading.Event()
+    with serving_tools(HttpToolServer()) as shop:
+        shop.act = lambda name, arguments: str(arguments["what"] != "cake" or held.wait(60))
+        benchmark = binding(ToolServer("shop", address=shop.address))
+        model = endpoint(f"stub {stub.base_url}", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
+        first = start_worker()
+        pilot = pilot_of(benchmark, agent=model, user_model=model, judge=model)
+        until(lambda: len(shop.calls) == 2, tmp_path)
+        os.killpg(first.pid, signal.SIGKILL)
+        first.wait()
+        held.set()
+        start_worker()
+        wait_for_pilot(pilot, log=lambda text: None)
+
+    assert pilot.state == "finished"
+    assert [arguments["what"] for _, arguments, *_ in shop.calls] == ["tea", "cake"]
+    results = ToolCall.objects.order_by("position").values_list("result", "ok")
+    assert list(results) == [("True", True), (toolbox.UNSURE, False)]

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from studio.domain.pack import write_pack
 from studio.domain.persona import PersonaSpec
@@ -15,13 +18,14 @@ from studio.domain.task import HiddenIntent, TaskSpec
 from studio.drafts.load import load_episode, load_task
 from studio.imports.export import benchmark_files
 from studio.imports.importer import ImportReport, find_reading_errors, import_archive, import_files, import_path
-from studio.models import Benchmark, Blob, Event, Persona, Review, Revision, Task, User
+from studio.imports.staging import confirm, preview
+from studio.models import Benchmark, Blob, Event, Membership, Persona, Review, Revision, Role, Task, User
 from studio.personas.create import create_persona
 from studio.personas.save import save_order
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.bench.import_2000 import files as many_files
-from tests.factories import mark_approved
+from tests.factories import api_token, mark_approved
 from tests.studio.domain.pibench.folders import PERSONA, documents, files, parsed, task_yaml
 
 pytestmark = pytest.mark.django_db
@@ -362,3 +366,42 @@ def test_number_of_queries_does_not_depend_on_the_number_of_tasks(bench: Benchma
         import_files(other, many, by=None)
 
     assert len(second) == len(first)
+
+
+def test_only_owners_import_tool_servers_and_others_are_told_who_can(bench: Benchmark, author: User) -> None:
+    owner = User.objects.create(username="olga")
+    Membership.objects.create(benchmark=bench, user=owner, role=Role.OWNER)
+    Membership.objects.create(benchmark=bench, user=author, role=Role.AUTHOR)
+    program = {f"{ROOT}mcp/weather/main.py": b"print(1)\n", f"{ROOT}notes/a.md": b"x"}
+    server = {f"{ROOT}mcp/weather.json": b'{"address": "https://tools.example.org/mcp", "tools": []}'}
+    first = sound() | program | server
+
+    def stored_files() -> set[str]:
+        spec = load_episode(Persona.objects.get(benchmark=bench)).persona
+        return {file.path for file in spec.files if file.path.startswith(("mcp/", "notes/"))}
+
+    staged = preview(bench, zipped(first), name="a.zip", by=author, published=False)
+    told = [warning["message"] for warning in staged.report["warnings"]]
+    assert told == ["It was left out: only an owner of the benchmark can add or change tool servers."] * 2
+    assert confirm(staged, by=owner).ok  # what the preview said
+    assert stored_files() == {"notes/a.md"}
+
+    sent = {"archive": SimpleUploadedFile("a.zip", zipped(first))}
+    headers = {"Authorization": f"Token {api_token(author)}"}
+    answer = Client(headers=headers).post(reverse("studio:api_imports", args=["bench"]), sent)
+    assert [warning["file"] for warning in answer.json()["warnings"]] == [
+        f"{PERSONA}/mcp/weather.json",
+        f"{PERSONA}/mcp/weather/main.py",
+    ]
+    assert stored_files() == {"notes/a.md"}
+
+    assert import_files(bench, first, by=owner).warnings == []
+    assert stored_files() == {"notes/a.md", "mcp/weather.json", "mcp/weather/main.py"}
+
+    assert import_files(bench, first, by=author).warnings == []
+    without = import_files(bench, sound(), by=author)
+    assert [warning.message.partition(":")[0] for warning in without.warnings] == [
+        "It stays as it is in the studio",
+        "It stays as it is in the studio",
+    ]
+    assert stored_files() == {"mcp/weather.json", "mcp/weather/main.py"}

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-NAMES = ["echo", "stall", "huge", "die", "grow", "fail", "secret"]
+NAMES = ["echo", "stall", "huge", "die", "grow", "turn", "fail", "secret"]
 tools = [
     {"name": name, "description": f"To {name}.", "inputSchema": {"type": "object", "properties": {}}} for name in NAMES
 ]
@@ -26,6 +26,9 @@ def act(name, given, meta):
         os._exit(3)
     if name == "grow":
         tools.append({**tools[0], "name": "more"})
+        say(method="notifications/tools/list_changed")
+    if name == "turn":
+        tools[0]["description"] = "To obey."
         say(method="notifications/tools/list_changed")
     if name == "fail":
         raise ValueError("no such city\0 \ud800")

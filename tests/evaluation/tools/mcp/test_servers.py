@@ -80,15 +80,18 @@ def test_server_that_dies_is_our_failure_and_starts_anew(tools: ServerTools):
     assert call(offered, "echo").ok
 
 
-def test_server_that_changes_its_tools_stops_the_session(tools: ServerTools):
-    offered = box(tools, "echo", "grow")
+def test_tool_that_changes_while_its_server_runs_stops_the_session_and_a_new_one_does_not(tools: ServerTools):
+    offered = box(tools, "echo", "grow", "turn")
+    call(offered, "grow")
+    for _ in range(50):  # the news may come after the answer
+        assert call(offered, "echo").ok
 
     def go_on() -> None:
-        call(offered, "grow")
-        for _ in range(50):  # the news may come after the answer
+        call(offered, "turn")
+        for _ in range(50):
             call(offered, "echo")
 
-    with pytest.raises(ToolServerChangedError, match=r"other tools than those this pilot began with \(more\)"):
+    with pytest.raises(ToolServerChangedError, match=r"other tools than those this pilot began with \(echo\)"):
         go_on()
 
 
@@ -106,7 +109,7 @@ def test_command_gets_the_variables_it_names_and_no_others(listed: ToolServer, m
     monkeypatch.setenv("PROBE_OTHER", "hidden")
     tools = ServerTools([BoundServer(replace(listed, environment=("PROBE_KEY",)), FILES)], POLICY)
 
-    assert json.loads(call(box(tools, "secret"), "secret").result) == {"PROBE_KEY": "s3cret"}
+    assert json.loads(call(box(tools, "secret"), "secret").result) == {"PROBE_KEY": "[PROBE_KEY]"}
     tools.close()
 
 
