@@ -49,7 +49,7 @@ class SandboxResult:
             case "ok":
                 return "It ended normally."
             case "timeout":
-                return f"It was stopped: it ran longer than {limits.seconds:g} s."
+                return f"It was stopped: it ran longer than {round(limits.seconds, 1):g} s."
             case "memory":
                 return f"It was stopped: it used more than {limits.memory // MIB} MiB of memory."
             case "output":

@@ -71,7 +71,9 @@ def run_program(
     except (IndexError, ValueError):
         answer = None
     if not isinstance(answer, dict):
-        raise ProgramError("Its last line of output is no JSON object.")
+        words = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
+        said = f" Its last words: {words[-1][:300]}" if words else ""
+        raise ProgramError(f"{'Its last line of output is no JSON object.' if lines else 'It printed nothing.'}{said}")
     return answer
 
 

@@ -76,6 +76,9 @@ def test_event_that_opens_a_session_is_told_as_such(tmp_path: Path):
         ("", "The agent has no program"),
         ("1 / 0", "The program failed. It ended with status 1: ZeroDivisionError: division by zero"),
         ("print('hello')", "Its last line of output is no JSON object."),
+        ("raise SystemExit", "The program failed. It printed nothing."),
+        ("import sys; print('oh dear', file=sys.stderr)", "It printed nothing. Its last words: oh dear"),
+        ("print('x' * 50_000_000)", "It was stopped: it printed more than 1024 KiB."),
         ("print('{}')", "The program's line has none of reply, calls and ask."),
         ("print('{\"ask\": []}')", "The program asked the model without a message."),
     ],
@@ -85,6 +88,15 @@ def test_failing_program_is_the_agents_failure(tmp_path: Path, program: str, wor
         reply(tmp_path, program)
 
     assert words in str(failure.value)
+
+
+def test_program_that_never_answers_is_stopped_and_what_it_leaves_running_does_not_hold_its_turn(tmp_path: Path):
+    stays = "import json, subprocess; subprocess.Popen(['sleep', '100']); print(json.dumps({'reply': 'Hi'}))"
+
+    with pytest.raises(AgentError, match=r"It was stopped: it ran longer than [\d.]{1,3} s\."):
+        reply(tmp_path, "import time; time.sleep(100)", limits=AgentLimits(turn_seconds=1))
+
+    assert reply(tmp_path, stays).text == "Hi"
 
 
 def test_program_that_calls_without_end_is_stopped(tmp_path: Path):

@@ -41,12 +41,18 @@ def test_example_of_the_documentation_runs_in_a_pilot_and_a_program_that_prints_
 
     pilot = work_through(start(stub, *tasks, kind="command", params={"program": EXAMPLE}))
     broken = work_through(start(stub, *tasks, kind="command", params={"program": "print('\\x00{' * 9)"}))
+    hostile = (
+        "import json; print(json.dumps({'reply': 'a\\x00b\\ud800', 'state': '\\x00', 'did': [7, {'name': '\\x00'}]}))"
+    )
+    odd = work_through(start(stub, *tasks, kind="command", params={"program": hostile}))
 
-    assert (pilot.state, broken.state) == ("finished", "finished")
+    assert [each.state for each in (pilot, broken, odd)] == ["finished"] * 3
     [session] = Session.objects.filter(run__pilot=pilot)
     turn = session.turns.get()
     assert (turn.reply, sorted(turn.snapshot.manifest)) == ("Done.", ["answer.md", "notes.md"])
     assert ToolCall.objects.get(turn=turn).result == "notes.md"
+    [spoken] = Session.objects.filter(run__pilot=odd)
+    assert (spoken.state, spoken.turns.get().reply) == ("finished", "a\ufffdb?")
     [failed] = Session.objects.filter(run__pilot=broken)
     assert (failed.state, failed.reason) == (
         "failed",
