@@ -68,6 +68,7 @@ def nanobot(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 @pytest.mark.usefixtures("nanobot")
 def test_nanobot_uses_the_apps_through_a_pilot_of_three_sessions(stub: StubModel):
     stub.agent = writes_a_note
@@ -88,6 +89,7 @@ def test_nanobot_uses_the_apps_through_a_pilot_of_three_sessions(stub: StubModel
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 @pytest.mark.usefixtures("nanobot")
 @pytest.mark.parametrize("agent", ["scripted-helpful", "scripted-asks"])
 def test_nanobot_with_the_scripted_model_ends_a_pilot_of_two_sessions(agent: str):
