@@ -123,6 +123,7 @@ def test_session_of_a_killed_worker_resumes_at_its_last_turn(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_calls_of_a_tool_server_are_not_repeated_after_their_worker_was_killed_within_one(
     stub: StubModel, start_worker: Callable[[], subprocess.Popen[bytes]], tmp_path: Path, settings: Any
 ):
@@ -135,7 +136,7 @@ def test_calls_of_a_tool_server_are_not_repeated_after_their_worker_was_killed_w
         model = endpoint(f"stub {stub.base_url}", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
         first = start_worker()
         pilot = pilot_of(benchmark, agent=model, user_model=model, judge=model)
-        until(lambda: len(shop.calls) == 2, tmp_path)
+        until(lambda: len(shop.calls) == 2, tmp_path, seconds=120)
         os.killpg(first.pid, signal.SIGKILL)
         first.wait()
         held.set()
