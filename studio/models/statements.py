@@ -95,7 +95,7 @@ class AnyOf(models.Func):
 
     template = "%(expressions)s::bigint[])"
     arg_joiner = " = ANY("
-    output_field = models.BooleanField()  # type: ignore[assignment]
+    output_field = models.BooleanField()
 
     def __init__(self, field: str, mark: int) -> None:
         super().__init__(models.F(field), models.Value(mark))
