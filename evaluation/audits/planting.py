@@ -62,9 +62,11 @@ class Planter:
             if len(found) == count:
                 break
             if criterion := self._foreign_item(frozen[index]):
-                whole = frozen[index].content.kind == "session"
-                make = _with_question if whole else _decision_beside
-                found[index] = make(frozen[index], self._redact(criterion), len(found) + 1)
+                criterion = self._redact(criterion)
+                if frozen[index].content.kind == "session":
+                    found[index] = _with_question(frozen[index], criterion, self._rng)
+                else:
+                    found[index] = _decision_beside(frozen[index], criterion, len(found) + 1)
         if count and not found:
             raise CampaignError(
                 "planted", "Nothing can be planted: the benchmark has no checklist item that is far from these records."
@@ -87,15 +89,17 @@ class Planter:
         return best.criterion
 
 
-def _with_question(row: FrozenDecision, criterion: str, _: int) -> FrozenDecision:
+def _with_question(row: FrozenDecision, criterion: str, rng: random.Random) -> FrozenDecision:
+    """Anywhere among the session's items, so that its place does not tell it."""
     content = row.content
     assert isinstance(row.sealed, SealedSession)
-    numbers = [int(question.key.rpartition("-")[2]) for question in content.questions if question.kind == "checklist"]
-    key = f"item-{max(numbers, default=0) + 1}"
-    planted = Question(key=key, kind="checklist", subject=criterion)
+    items = [question for question in content.questions if question.kind == "checklist"]
+    key = f"item-{max((int(item.key.rpartition('-')[2]) for item in items), default=0) + 1}"
+    items.insert(rng.randint(0, len(items)), Question(key=key, kind="checklist", subject=criterion))
+    statuses = [question for question in content.questions if question.kind != "checklist"]
     return replace(
         row,
-        content=content.model_copy(update={"questions": (*content.questions, planted)}),
+        content=content.model_copy(update={"questions": (*statuses, *items)}),
         sealed=row.sealed.model_copy(update={"answers": {**row.sealed.answers, key: "yes"}}),
         known={key: "no"},
     )

@@ -47,6 +47,18 @@ def test_planted_question_is_an_item_of_another_task_with_a_verdict_that_it_is_m
         assert (packet.content["subject"], packet.sealed["decision"], packet.control) == (FOREIGN, True, "planted")
 
 
+def test_place_of_a_planted_question_among_the_items_does_not_tell_it(pilot: Pilot):
+    add_foreign_item(pilot)
+    places = set()
+    for seed in range(8):
+        campaign = open_audit(pilot, by=None, unit="session", seed=seed, planted=10, own_tasks=True)
+        packet = campaign.packets.exclude(known={}).get()
+        items = [row["key"] for row in packet.content["questions"] if row["kind"] == "checklist"]
+        places.add(items.index(*packet.known))
+
+    assert places == set(range(len(items)))
+
+
 def test_same_seed_plants_the_same_again(pilot: Pilot):
     add_foreign_item(pilot)
     found = [
