@@ -77,7 +77,7 @@ def _has_kin(key: str, others: list[str]) -> bool:
     return any(abs(len(key) - len(other)) <= 3 and (key.startswith(other) or other.startswith(key)) for other in others)
 
 
-@cached(16_000_000, size_of=lambda vocabulary: vocabulary.max_bytes)
+@cached(9_000_000, size_of=lambda vocabulary: vocabulary.max_bytes)
 def vocabulary(text: str) -> Vocabulary:
     return Vocabulary(text)
 

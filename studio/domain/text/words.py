@@ -74,7 +74,7 @@ def _bytes_of(read: tuple[Sequence[Word], Sequence[Word]]) -> int:
     return 120 + 240 * len(read[0]) + 8 * len(read[1])
 
 
-@cached(16_000_000, size_of=_bytes_of)
+@cached(12_000_000, size_of=_bytes_of)
 def _read_words(text: str) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """All words, and those with a weight."""
     result: list[Word] = []
