@@ -1,4 +1,7 @@
-"""Static files: collected under names of their content, so that browsers keep them for good, and compressed."""
+"""Static files: collected under names of their content, so that browsers keep them for good, and compressed.
+
+Scripts are served as bundles, a few modules a page.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
@@ -38,6 +42,11 @@ class StaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[
             self._save(STYLESHEET, ContentFile(text.encode()))
             paths[STYLESHEET] = (self, STYLESHEET)
         yield from super().post_process(paths, dry_run, **options)
+
+
+def served_script(name: str) -> str:
+    """The bundle of a script that a template names; while debugging the script itself, as it is now."""
+    return name if settings.DEBUG else f"built/{name.removeprefix('js/')}"
 
 
 @cache  # for each script of a template

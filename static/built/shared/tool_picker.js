@@ -1,0 +1,1 @@
+import "../chunks/chunk-DARIGDDJ.js";
