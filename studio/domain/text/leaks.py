@@ -85,9 +85,13 @@ def topic_of(demands: Iterable[str], title: str = "") -> frozenset[str]:
     return frozenset(key for key, count in counts.items() if count >= 3) | {word.key for word in content_words(title)}
 
 
-@cached(4_000_000)
 def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Leak | None:
     """The degree to which ``text`` says what ``demand`` asks for; None if it does not."""
+    return _find_leak(demand, text, topic & vocabulary(demand).keys)  # so that another title changes nothing
+
+
+@cached(4_000_000)
+def _find_leak(demand: str, text: str, topic: frozenset[str]) -> Leak | None:
     demand, text = demand[:2_000], without_data(text[:LONGEST])
     covered = coverage(demand, text, topic)
     if not covered.clauses or covered.together * covered.weight < SAID_WEIGHT:

@@ -18,13 +18,14 @@ def asset_unused(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         return
     ids = [other.task_id for other in context.episode.tasks]
     later = context.episode.tasks[ids.index(task.task_id) + 1 :] if task.task_id in ids else ()
-    texts = context.once(_texts_by_task)
-    corpus = [texts[other.task_id] for other in (task, *later)]
+    texts, plain = context.once(_texts_by_task), context.once(_plain_texts)
+    ids = [other.task_id for other in (task, *later)]
+    corpus = [texts[task_id] for task_id in ids]
     for position, file in enumerate(task.assets, 1):
         name = file.path.rpartition("/")[2]
         stem = name.rpartition(".")[0] or name
         if _is_mentioned(name.casefold(), corpus) or (
-            len(stem) > 3 and _is_mentioned(_normalized(stem.casefold()), map(_normalized, corpus))
+            len(stem) > 3 and _is_mentioned(_normalized(stem.casefold()), (plain[task_id] for task_id in ids))
         ):
             continue
         text = context.texts.get(file.sha256, "")
@@ -44,6 +45,10 @@ def asset_unused(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 def _texts_by_task(context: CheckContext) -> dict[str, str]:
     tasks = (*context.episode.tasks, *context.episode.unplaced)
     return {task.task_id: _text_about_task(task, context).casefold() for task in tasks}
+
+
+def _plain_texts(context: CheckContext) -> dict[str, str]:
+    return {task_id: _normalized(text) for task_id, text in context.once(_texts_by_task).items()}
 
 
 def _text_about_task(task: TaskSpec, context: CheckContext) -> str:

@@ -8,6 +8,8 @@ from studio.domain.task import TaskSpec
 def grader_unreferenced(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A script that no task names grades nothing. Reported at the task whose id it contains, otherwise at the first."""
     persona = context.episode.persona
+    if not persona.scripts:
+        return
     tasks = (*context.episode.tasks, *context.episode.unplaced)
     named = {script.path for other in tasks if (script := persona.script(other.grader_script)) is not None}
     for script in persona.scripts:

@@ -7,6 +7,8 @@ from studio.domain.task import TaskSpec
 @rule("persistent-alone", "warning", across_tasks=True)
 def persistent_alone(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A persistent intent comes from an earlier session, or is established here for a later one."""
+    if all(intent.scope != "persistent" for intent in task.intents):
+        return
     needed = {d.task_id for other in context.episode.tasks for d in other.depends_on}
     if task.depends_on or task.task_id in needed:
         return

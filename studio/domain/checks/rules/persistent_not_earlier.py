@@ -28,6 +28,8 @@ def intents_shown_only_here(task: TaskSpec, episode: EpisodeSpec) -> list[int]:
     """1-based positions of the persistent intents that only this session shows."""
     if any(task.task_id == need.task_id for other in episode.tasks for need in other.depends_on):
         return []
+    if all(intent.scope != "persistent" for intent in task.intents):
+        return []
     later = _later_intents(task, episode)
     return [
         position

@@ -8,6 +8,9 @@ from studio.domain.task import TaskSpec
 @rule("request-unknown-file", "warning", across_tasks=True)
 def request_unknown_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file that the request mentions is an asset, comes from an earlier session, or has to be created in this one."""
+    mentions = file_mentions(task.initial_request)
+    if not mentions:
+        return
     tasks = (*context.earlier(task), task)
     persona = context.episode.persona
     known = {
@@ -19,7 +22,7 @@ def request_unknown_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw
         )
     }
     seen = set()
-    for match in file_mentions(task.initial_request):
+    for match in mentions:
         name = match[0].rpartition("/")[2]
         if name in known or name in seen or any(is_created_in(other, name) for other in tasks):
             continue

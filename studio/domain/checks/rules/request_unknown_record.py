@@ -1,6 +1,7 @@
 import re
 from collections.abc import Iterator
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.app_records import app_text, named_records, people_to_reach
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.records import available_tools, findable_text, message_subjects, record_numbers
@@ -14,19 +15,19 @@ def request_unknown_record(task: TaskSpec, context: CheckContext) -> Iterator[Fl
     earlier session (paper, Table 9). Silent if an application has no data here, or a file cannot be read."""
     tools = available_tools(task, context)
     request = task.initial_request
-    wanted = [*record_numbers(request), *message_subjects(request)]
+    wanted = _wanted(request)
     held = ""
     if any("__" in tool for tool in tools):
         of_apps = app_text(tools, context)
         if of_apps is None:
             return
         held = of_apps
-        wanted += [*named_records(request), *people_to_reach(request)]
+        wanted += _wanted_of_apps(request)
     findable = findable_text(task, context) if wanted else None
     if findable is None:
         return
     normalized = _normalized(f"{findable}\n{held}")
-    for text in dict.fromkeys(span.text for span in wanted):
+    for text in dict.fromkeys(wanted):
         if _normalized(text) not in normalized:
             yield Flaw(
                 "initial_request",
@@ -42,6 +43,16 @@ def request_unknown_record(task: TaskSpec, context: CheckContext) -> Iterator[Fl
                 ),
                 passage=text,
             )
+
+
+@cached(500_000)
+def _wanted(request: str) -> tuple[str, ...]:
+    return tuple(span.text for span in (*record_numbers(request), *message_subjects(request)))
+
+
+@cached(500_000)
+def _wanted_of_apps(request: str) -> tuple[str, ...]:
+    return tuple(span.text for span in (*named_records(request), *people_to_reach(request)))
 
 
 def _normalized(text: str) -> str:

@@ -1,6 +1,7 @@
 import re
 from collections.abc import Iterator
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.quotes import join_with_and
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.episode import EpisodeSpec
@@ -43,11 +44,16 @@ def intents_needed_later(task: TaskSpec, episode: EpisodeSpec) -> list[int]:
     ]
     if not after:
         return []
-    wanted = [intent.content for other in after for intent in other.intents]
+    wanted = tuple(intent.content for other in after for intent in other.intents)
     return [
         position
         for position, intent in enumerate(task.intents, 1)
         if intent.scope == "session_local"
         and len(content_words(intent.content)) >= MIN_WORDS
-        and (LASTS.search(intent.content) or any(word_overlap(intent.content, other) >= MIN_SHARE for other in wanted))
+        and _lasts(intent.content, wanted)
     ]
+
+
+@cached(600_000)
+def _lasts(intent: str, wanted: tuple[str, ...]) -> bool:
+    return bool(LASTS.search(intent)) or any(word_overlap(intent, other) >= MIN_SHARE for other in wanted)

@@ -1,14 +1,15 @@
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext, Flaw, rule
-from studio.domain.checks.sources import established_text
+from studio.domain.checks.sources import established_text, established_texts
 from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import sentences
 from studio.domain.text.coverage import word_overlap
 from studio.domain.text.prose import without_data
 from studio.domain.text.word_index import PREFIX, vocabulary
-from studio.domain.text.words import Word, content_words, similarity
+from studio.domain.text.words import content_words, similarity
 
 PASSING = 0.05
 """Average share of sentences that contain a word of the title; up to this, it is mentioned in passing."""
@@ -19,6 +20,8 @@ MIN_WORDS = 2
 """Minimum words of the title in the other task, because a single one may match by chance;"""
 THROUGHOUT = 0.4
 """unless at least this share of its sentences has it."""
+_END = "\0"
+"""Between sentences; no stored text has it."""
 
 
 @rule("title-elsewhere", "warning", across_tasks=True)
@@ -31,7 +34,8 @@ def title_elsewhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     others = [other for other in (*context.episode.tasks, *context.episode.unplaced) if other.task_id != task.task_id]
     other = _find_better_match(task, others, context)
     if other is None and not _fits_own_task(task):
-        other = next((each for each in others if _fits(title, established_text(each)[:20_000])), None)
+        keys, texts = {word.key for word in title}, context.once(established_texts)
+        other = next((each for each in others if keys <= _keys(texts[each.task_id][:20_000])), None)
     if other:
         yield Flaw(
             "title",
@@ -53,19 +57,17 @@ def _fits_own_task(task: TaskSpec) -> bool:
 
 
 def _find_better_match(task: TaskSpec, others: list[TaskSpec], context: CheckContext) -> TaskSpec | None:
-    themes = context.once(_themes)
-    own = themes[task.task_id].share_of(task.title)
+    texts = context.once(_texts)
+    own = _share(task.title, texts[task.task_id])
     if own > PASSING or word_overlap(task.title, task.description) > 0.5:
         return None
     theme_shares = [
-        (theme.share_of(task.title), other.task_id, other)
-        for other in others
-        if (theme := themes[other.task_id]).number
+        (_share(task.title, texts[other.task_id]), other.task_id, other) for other in others if texts[other.task_id]
     ]
     most, _, other = max(theme_shares, default=(0.0, "", None))
     if other is None or most < max(THEME, MIN_RATIO * own):
         return None
-    theme = themes[other.task_id]
+    theme = Theme(task.title, texts[other.task_id])
     shares = [theme.sentences_with(word.key) / theme.number for word in content_words(task.title)]
     return other if sum(map(bool, shares)) >= MIN_WORDS or max(shares) >= THROUGHOUT else None
 
@@ -79,16 +81,18 @@ def _sentences(task: TaskSpec) -> tuple[str, ...]:
 
 
 class Theme:
-    """Which of the words that titles have stand in a task's sentences, and in how many."""
+    """Which of a title's words stand in a task's sentences, and in how many."""
 
-    def __init__(self, sentences: Sequence[str], of_titles: frozenset[str]) -> None:
+    def __init__(self, title: str, text: str) -> None:
+        """``text``: as ``_texts`` has it."""
+        sentences, of_title = text.split(_END) if text else [], {word.key for word in content_words(title)}
         self.number = len(sentences)
-        beginnings = {key[:PREFIX] for key in of_titles if len(key) >= PREFIX}
+        beginnings = {key[:PREFIX] for key in of_title if len(key) >= PREFIX}
         self._with: dict[str, int] = {}
         self._beginning: dict[str, list[str]] = {}
         for number, sentence in enumerate(sentences):
             bit, text = 1 << number, vocabulary(sentence)
-            for key in text.keys & of_titles | text.beginning_with(beginnings):
+            for key in text.keys & of_title | text.beginning_with(beginnings):
                 self._with[key] = self._with.get(key, 0) | bit
         for key in self._with:
             self._beginning.setdefault(key[:PREFIX], []).append(key)
@@ -109,12 +113,17 @@ class Theme:
         return found.bit_count()
 
 
-def _themes(context: CheckContext) -> dict[str, Theme]:
+def _texts(context: CheckContext) -> dict[str, str]:
+    """Sentences by task, in one text each: titles of the whole episode are compared with it."""
     tasks = (*context.episode.tasks, *context.episode.unplaced)
-    of_titles = frozenset(word.key for task in tasks for word in content_words(task.title))
-    return {task.task_id: Theme(_sentences(task), of_titles) for task in tasks}
+    return {task.task_id: _END.join(_sentences(task)) for task in tasks}
 
 
-def _fits(title: tuple[Word, ...], text: str) -> bool:
-    keys = {word.key for word in content_words(text)}
-    return all(word.key in keys for word in title)
+@cached(4_000_000)
+def _share(title: str, text: str) -> float:
+    return Theme(title, text).share_of(title)
+
+
+@cached(4_000_000)
+def _keys(text: str) -> frozenset[str]:
+    return frozenset(word.key for word in content_words(text))

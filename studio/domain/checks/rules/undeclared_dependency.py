@@ -187,9 +187,11 @@ def _back_reference_clues(task: TaskSpec, context: CheckContext, earlier: Sequen
 
 def _intent_clues(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
     known = [each for name in prerequisite_ids(task, context) if (each := context.task(name))]
-    contents = context.once(_intents_by_task)
+    contents, setups = context.once(_intents_by_task), context.once(_setups)
     similarities = [
-        (other, _similarities(contents[task.task_id], contents[other.task_id])) for other in earlier if other.is_setup
+        (other, _similarities(contents[task.task_id], contents[other.task_id]))
+        for other in earlier
+        if other.task_id in setups
     ]
     for position, intent in enumerate(task.intents, 1):
         for other, of_intents in similarities:
@@ -204,6 +206,10 @@ def _intent_clues(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskS
                     "This need comes from an earlier task",
                 )
                 break
+
+
+def _setups(context: CheckContext) -> frozenset[str]:
+    return frozenset(task.task_id for task in context.episode.tasks if task.is_setup)
 
 
 def _intents_by_task(context: CheckContext) -> dict[str, tuple[str, ...]]:
