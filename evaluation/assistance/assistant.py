@@ -13,6 +13,7 @@ from evaluation.llm import Budget
 from evaluation.models import AssistantModel, ModelEndpoint, OpinionCall, ProposalCall
 from evaluation.protocol.participants import Tokens
 from studio.models import Benchmark
+from studio.models.statements import PreparedQuery
 
 
 class AssistanceError(Exception):
@@ -27,7 +28,16 @@ class AssistanceUsage:
 
 def assistant_model_of(benchmark: Benchmark) -> AssistantModel | None:
     """None if AI help is off."""
-    return AssistantModel.objects.select_related("endpoint").filter(benchmark=benchmark, endpoint__isnull=False).first()
+    return next(iter(_OF_BENCHMARK.objects(benchmark.pk)), None)
+
+
+_OF_BENCHMARK = PreparedQuery(
+    lambda benchmark: (
+        AssistantModel.objects.select_related("endpoint")
+        .filter(benchmark=benchmark, endpoint__isnull=False)
+        .order_by("pk")[:1]
+    )
+)
 
 
 def enable_in_sample(benchmark: Benchmark) -> None:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from evaluation.models import AssistantModel, OpinionRequest, SecondOpinion
 from studio.celery import enqueue
 from studio.domain.checks.opinions import Opinion, Question
+from studio.models.statements import PreparedQuery
 
 RUN_OPINIONS = "evaluation.tasks.run_opinions"
 State = OpinionRequest.State
@@ -21,9 +22,17 @@ RESEND_AFTER = timedelta(seconds=30)
 
 def known_opinions(benchmark: int, questions: Iterable[Question]) -> Mapping[str, Opinion] | None:
     """Opinions on record by the questions' keys; None if no model is asked. Scripted models are not: they have none."""
-    connected = AssistantModel.objects.filter(benchmark=benchmark, endpoint__scripted=False)
-    endpoint = connected.values_list("endpoint", flat=True).first()
-    return None if endpoint is None else opinions_of(benchmark, endpoint, questions)
+    connected = _CONNECTED.values(benchmark)
+    return opinions_of(benchmark, connected[0], questions) if connected else None
+
+
+_CONNECTED = PreparedQuery(
+    lambda benchmark: (
+        AssistantModel.objects.filter(benchmark=benchmark, endpoint__scripted=False)
+        .order_by("pk")
+        .values_list("endpoint")[:1]
+    )
+)
 
 
 def opinions_of(benchmark: int, endpoint: int, questions: Iterable[Question]) -> dict[str, Opinion]:

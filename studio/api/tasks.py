@@ -20,7 +20,7 @@ from studio.access import ApiRequest
 from studio.api.base import TASK, TASKS, TaskView
 from studio.api.review import ReviewChecklistSerializer
 from studio.domain.task import TaskSpec
-from studio.drafts.load import load_task
+from studio.drafts.load import cached_task
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import Task, TaskState, TaskSummary
 from studio.review import workflow
@@ -69,7 +69,7 @@ class TaskDetailSerializer(TaskSerializer):
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_spec(self, task: Task) -> Any:
-        return load_task(task).to_json()
+        return cached_task(task).to_json()
 
 
 class SaveSerializer(serializers.Serializer[Any]):
@@ -169,8 +169,7 @@ class TaskDetail(APIView):
             return Response({"detail": str(error), "version": error.current}, status=status.HTTP_409_CONFLICT)
         except DraftError as error:
             raise ValidationError({error.field: [str(error)]}) from None
-        task.refresh_from_db(fields=["task_id", "title", "position", "state", "version", "updated_at"])
-        return Response(TaskDetailSerializer(task).data)
+        return Response(TaskDetailSerializer(access.find_task(request.user, slug, user_id, pk)).data)
 
 
 class WorkflowSteps(TaskView):
@@ -200,7 +199,7 @@ class WorkflowSteps(TaskView):
 
 def _validate_files(spec: TaskSpec, task: Task) -> None:
     """A file is named by its hash, so a client may only name files the task has or had. Raises ValidationError."""
-    stored = load_task(task)
+    stored = cached_task(task)
     if {*spec.assets} <= {*stored.assets} and {*spec.references} <= {*stored.references}:
         return
     specs = [stored.to_json(), *task.revisions.values_list("spec", flat=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from django.utils import timezone
 from studio.drafts.validate import DraftError
 from studio.drafts.windows import same_text
 from studio.models import Autosave, Persona, Task, User
+from studio.models.statements import NUMBERS, TIME, PreparedQuery
 
 PRESENT_SECONDS = 30
 """How long a user counts as present after the page's last request; it sends one every ten seconds."""
@@ -34,6 +35,13 @@ class EditorKey:
         return Autosave.objects.filter(**self.columns)
 
     @property
+    def owner(self) -> int:
+        """The key of its task or persona."""
+        row = self.task or self.persona
+        assert row is not None
+        return row.pk
+
+    @property
     def columns(self) -> dict[str, Any]:
         return {"task": self.task, "persona": self.persona, "page": self.name}
 
@@ -44,7 +52,7 @@ def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> No
         raise DraftError("", "This contains the character U+0000. Remove it.")
     now = timezone.now()
     form_data = {name: list(values) for name, values in text.items()}
-    before = key.rows().filter(user=user).order_by().first()
+    before = _row(key, user)
     step = 0 if before and before.form_data == form_data else 1
     columns = {
         "seen_at": now,
@@ -85,12 +93,13 @@ def discard_autosave(
 
 
 def autosaved_text(key: EditorKey, user: User) -> Autosave | None:
-    return key.rows().filter(user=user, form_data__isnull=False).first()
+    row = _row(key, user)
+    return row if row and row.form_data is not None else None
 
 
 def locked_text(key: EditorKey, user: User) -> Autosave | None:
     """The user's row for this page; no other window writes it until the transaction ends."""
-    return key.rows().filter(user=user).select_for_update(no_key=True).first()
+    return _row(key, user, _LOCKED)
 
 
 def is_outdated(row: Autosave | None, text: Text, *, number: int | None) -> bool:
@@ -100,7 +109,8 @@ def is_outdated(row: Autosave | None, text: Text, *, number: int | None) -> bool
 
 
 def draft_number(key: EditorKey, user: User) -> int:
-    return key.rows().filter(user=user).values_list("number", flat=True).first() or 0
+    row = _row(key, user)
+    return row.number if row else 0
 
 
 def is_saved(key: EditorKey, user: User, text: Text) -> bool:
@@ -119,5 +129,33 @@ def mark_present(key: EditorKey, user: User) -> None:
 
 def others_present(key: EditorKey, user: User) -> list[User]:
     since = timezone.now() - dt.timedelta(seconds=PRESENT_SECONDS)
-    rows = key.rows().filter(seen_at__gte=since).exclude(user=user)
-    return [row.user for row in rows.select_related("user").order_by("pk")]
+    rows = _PRESENT[key.task is None].objects(key.owner, key.name, since)
+    return [row.user for row in rows if row.user_id != user.pk]
+
+
+def _row(key: EditorKey, user: User, statements: Sequence[PreparedQuery] = ()) -> Autosave | None:
+    return next(iter((statements or _STORED)[key.task is None].objects(key.owner, key.name, user.pk)), None)
+
+
+def _of_task(task: int, page: str) -> QuerySet[Autosave]:
+    return Autosave.objects.filter(task=task, persona=None, page=page)
+
+
+def _of_persona(persona: int, page: str) -> QuerySet[Autosave]:
+    return Autosave.objects.filter(persona=persona, task=None, page=page)
+
+
+def _statements(narrow: Callable[[QuerySet[Autosave], Any], QuerySet[Autosave]], mark: Any) -> list[PreparedQuery]:
+    """Of a task's page and of a persona's."""
+    return [
+        PreparedQuery(
+            lambda owner, page, value, rows=rows: narrow(rows(owner, page), value).order_by("pk"),
+            *(NUMBERS[0], "a page", mark),
+        )
+        for rows in (_of_task, _of_persona)
+    ]
+
+
+_STORED = _statements(lambda rows, user: rows.filter(user=user), NUMBERS[1])
+_LOCKED = _statements(lambda rows, user: rows.filter(user=user).select_for_update(no_key=True), NUMBERS[1])
+_PRESENT = _statements(lambda rows, since: rows.filter(seen_at__gte=since).select_related("user"), TIME)

@@ -1,19 +1,22 @@
 """Specs loaded from rows: one statement for personas, one for their tasks.
 
-PostgreSQL puts each persona's and each task's rows together as JSON, which costs a fifth of a query per table.
+PostgreSQL puts each persona's and each task's rows together as JSON, which costs a fifth of a query per table. A single
+persona's tasks are read again only when they changed: while somebody writes, every request needs them.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
+from studio.domain.bounded_cache import BoundedCache, deep_size
 from studio.domain.episode import EpisodeSpec, GroupSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Persona, Task
-from studio.models.statements import binding_cursor
+from studio.models.statements import PreparedQuery, binding_cursor
 
 _FILE = "json_build_object('path', f.path, 'sha256', f.blob_id, 'size', b.size)"
 
@@ -83,6 +86,27 @@ SELECT p.id, json_build_object(
 FROM studio_persona p WHERE p.id = ANY(%s)
 """  # noqa: S608
 
+
+class TaskKey(NamedTuple):
+    """Changes with whatever a task's spec says."""
+
+    pk: int
+    version: int
+    updated_at: datetime
+    task_id: str
+    position: int | None
+    group: str | None
+
+
+_KEYS_OF_PERSONA = PreparedQuery(
+    lambda persona: (
+        Task.objects.filter(episode__persona=persona)
+        .order_by("episode", "position")
+        .values_list("pk", "version", "updated_at", "task_id", "position", "group__name")
+    )
+)
+_specs: BoundedCache[TaskKey, TaskSpec] = BoundedCache(16_000_000, size_of=deep_size)
+
 PERSONA_COLUMNS = (
     *("user_id", "name", "role_text", "occupation", "routines", "working_style", "attributes", "preferences"),
     *("long_term_goals", "profile_source", "tools_source"),
@@ -104,8 +128,8 @@ def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> di
     parts = {key: json.loads(text) for key, text in _read(PERSONAS, keys)}
     placed: dict[int, list[TaskSpec]] = {key: [] for key in keys}
     unplaced: dict[int, list[TaskSpec]] = {key: [] for key in keys}
-    for key, position, text in _read(TASKS_OF_PERSONAS, keys) if with_tasks else ():
-        (unplaced if position is None else placed)[key].append(_task(text))
+    for key, position, task in _tasks_of(keys) if with_tasks else ():
+        (unplaced if position is None else placed)[key].append(task)
     loaded = {}
     for persona in personas:
         part = parts[persona.pk]
@@ -130,6 +154,36 @@ def load_tasks(keys: Iterable[int]) -> dict[int, TaskSpec]:
     return {key: specs[key] for key in keys}
 
 
+def cached_tasks(keys: Iterable[TaskKey]) -> dict[int, TaskSpec]:
+    """By task key, in the order given; read if they changed."""
+    keys = list(keys)
+    known = _specs.get_many(keys)
+    if missing := [key for key in keys if key not in known]:
+        read = load_tasks(key.pk for key in missing)
+        known |= {key: read[key.pk] for key in missing}
+        _specs.put_many({key: known[key] for key in missing})
+    return {key.pk: known[key] for key in keys}
+
+
+def cached_task(task: Task) -> TaskSpec:
+    """As of this row, which no edit is changing."""
+    group = task.group.name if task.group else None
+    key = TaskKey(task.pk, task.version, task.updated_at, task.task_id, task.position, group)
+    return cached_tasks([key])[task.pk]
+
+
+def _tasks_of(personas: Sequence[int]) -> Iterable[tuple[int, int | None, TaskSpec]]:
+    """Persona, position and spec of each task, in order."""
+    if len(personas) != 1:
+        for persona, position, text in _read(TASKS_OF_PERSONAS, personas):
+            yield persona, position, _task(text)
+        return
+    keys = [TaskKey(*row) for row in _KEYS_OF_PERSONA.rows(*personas)]
+    specs = cached_tasks(keys)
+    for key in keys:
+        yield personas[0], key.position, specs[key.pk]
+
+
 def _task(text: str) -> TaskSpec:
     return TaskSpec.model_validate(json.loads(text))
 
@@ -137,6 +191,9 @@ def _task(text: str) -> TaskSpec:
 def _read(statement: str, keys: Sequence[int]) -> list[tuple[Any, ...]]:
     if not keys:
         return []
+    values: Any = list(keys)
+    if len(keys) == 1:  # prepared once for all: of lists, the database thinks that each is worth a plan of its own
+        statement, values = statement.replace("= ANY(%s)", "= %s"), keys[0]
     with binding_cursor() as cursor:  # to plan them takes as long as to run them
-        cursor.execute(statement, [list(keys)])
+        cursor.execute(statement, [values])
         return list(cursor.fetchall())

@@ -50,6 +50,8 @@ def sync(
 
 def _differ(old: Any, new: Any) -> bool:
     """Unlike ``!=``, this compares the order of keys and the types of numbers, which matter in storage."""
+    if old is new:
+        return False
     if type(old) is str and type(new) is str:
         return bool(old != new)
     return _text(old) != _text(new)

@@ -22,6 +22,7 @@ from studio.findings.grader_keys import request_reports
 from studio.findings.opinions import read_opinions, request_opinions
 from studio.findings.processes import CheckProcesses, Result
 from studio.models import Blob, CheckedTask, Finding, GraderScript, Persona, ScriptReport, Task
+from studio.models.statements import AnyOf, PreparedQuery
 
 MAX_APP_BYTES = 300_000
 """Of the data of one app that the checks look into."""
@@ -198,12 +199,11 @@ class _Refresh:
     """Some personas on their way to stored findings."""
 
     def __init__(self, personas: Sequence[int], workers: CheckProcesses) -> None:
-        loaded = load_personas(Persona.objects.filter(pk__in=personas).select_related("benchmark"))
-        rows = Task.objects.filter(episode__persona__in=personas)
+        loaded = load_personas(_PERSONAS.objects(list(personas)))
         self.tasks: dict[tuple[int, str], int] = {}
         """Keys of tasks by persona and id."""
         known: dict[tuple[int, str], str | None] = {}
-        for pk, persona, task_id, key in rows.values_list("pk", "episode__persona", "task_id", "checked__key"):
+        for pk, persona, task_id, key in _CHECKED.rows(list(personas)):
             self.tasks[persona, task_id] = pk
             known[persona, task_id] = key
         self.unchanged: set[int] = set()
@@ -238,9 +238,7 @@ class _Refresh:
                 if task_id not in same or task_id in stopped
             ]
         sync(
-            Finding.objects.filter(task__in=self.tasks.values()).exclude(
-                task__in=self.unchanged, rule__in=SINGLE_TASK_RULES
-            ),
+            _REPLACED.objects([*self.tasks.values()], [*self.unchanged]),
             list(wanted.values()),
             key=_key,
             fields=FIELDS,
@@ -252,6 +250,25 @@ class _Refresh:
             update_fields=["key"],
             batch_size=1_000,
         )
+
+
+_PERSONAS = PreparedQuery(
+    lambda personas: Persona.objects.filter(AnyOf("pk", personas)).select_related("benchmark").order_by("pk")
+)
+_CHECKED = PreparedQuery(
+    lambda personas: (
+        Task.objects.filter(AnyOf("episode__persona", personas))
+        .order_by("pk")
+        .values_list("pk", "episode__persona", "task_id", "checked__key")
+    )
+)
+_REPLACED = PreparedQuery(
+    lambda tasks, unchanged: (
+        Finding.objects.filter(AnyOf("task", tasks))
+        .exclude(AnyOf("task", unchanged), rule__in=sorted(SINGLE_TASK_RULES))
+        .order_by()
+    )
+)
 
 
 def _key(row: Finding) -> tuple[int, str, str, int | None]:

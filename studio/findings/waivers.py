@@ -14,6 +14,7 @@ from studio.drafts.authors import authors_of
 from studio.drafts.events import record
 from studio.drafts.locks import lock
 from studio.models import ErrorWaiver, Finding, Revision, Task, User, Waiver
+from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 
 
@@ -85,10 +86,8 @@ def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> Non
 def split_waived(
     task: Task, all_findings: Iterable[findings.Finding | Finding]
 ) -> tuple[list[findings.Finding | Finding], list[WaivedFinding]]:
-    waivers: dict[str, Waiver | ErrorWaiver] = {row.fingerprint: row for row in task.waivers.select_related("by")}
-    error_waivers: dict[str, Waiver | ErrorWaiver] = {
-        row.fingerprint: row for row in task.error_waivers.select_related("by")
-    }
+    waivers: dict[str, Waiver | ErrorWaiver] = {row.fingerprint: row for row in _WAIVERS.objects(task.pk)}
+    error_waivers: dict[str, Waiver | ErrorWaiver] = {row.fingerprint: row for row in _ERROR_WAIVERS.objects(task.pk)}
     left, waived = [], []
     for finding in all_findings:
         waiver = (error_waivers if finding.severity == "error" else waivers).get(finding.fingerprint)
@@ -97,6 +96,10 @@ def split_waived(
         else:
             waived.append(WaivedFinding(finding, waiver.reason, waiver.by))
     return left, waived
+
+
+_WAIVERS = PreparedQuery(lambda task: Waiver.objects.filter(task=task).select_related("by"))
+_ERROR_WAIVERS = PreparedQuery(lambda task: ErrorWaiver.objects.filter(task=task).select_related("by"))
 
 
 def waiver_reasons(tasks: Iterable[Task]) -> dict[tuple[str, str, str, bool], str]:

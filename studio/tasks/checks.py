@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from studio.domain.checks import find_problems
 from studio.domain.checks.opinions import questions_about
@@ -14,8 +14,8 @@ from studio.drafts.load import load_episode
 from studio.drafts.save_tasks import canonical
 from studio.findings.opinions import read_opinions
 from studio.findings.refresh import episode_tool_descriptions, load_reports, load_texts
-from studio.models import Persona, Task
-from studio.tasks.versions import cached_tasks
+from studio.models import Task, ToolBinding
+from studio.models.statements import PreparedQuery
 
 
 def check_unsaved(
@@ -39,7 +39,7 @@ def check_unsaved(
 
 
 def episode_with(task: Task, spec: TaskSpec) -> EpisodeSpec:
-    episode = _cached_episode(task.episode.persona)
+    episode = load_episode(task.episode.persona)
     spec = canonical(spec)
     return episode.model_copy(
         update={
@@ -50,20 +50,22 @@ def episode_with(task: Task, spec: TaskSpec) -> EpisodeSpec:
 
 
 def evidence_map(task: Task, spec: TaskSpec) -> EvidenceMap:
-    earlier = task.episode.tasks.filter(position__lt=task.position) if task.position else Task.objects.none()
-    tools = task.episode.persona.tool_bindings.values_list("name", flat=True)
-    return build_evidence_map(spec, earlier=set(earlier.values_list("task_id", flat=True)), tools=set(tools))
+    earlier = {task_id for task_id, _, position in placed_tasks(task) if position < (task.position or 0)}
+    return build_evidence_map(spec, earlier=earlier, tools=set(_TOOLS.values(task.episode.persona_id)))
 
 
-def _cached_episode(persona: Persona) -> EpisodeSpec:
-    """Reloads tasks only if one of them has changed."""
-    rows = Task.objects.filter(episode__persona=persona).order_by("episode", "position", "task_id")
-    key = tuple(rows.values_list("pk", "version", "updated_at", "task_id", "position", "group__name"))
-    tasks = cached_tasks(key)
-    bare = load_episode(persona, with_tasks=False)
-    return bare.model_copy(
-        update={
-            "tasks": tuple(tasks[row[0]] for row in key if row[4] is not None),
-            "unplaced": tuple(tasks[row[0]] for row in sorted(key, key=lambda row: row[3]) if row[4] is None),
-        }
+def placed_tasks(task: Task) -> Sequence[tuple[str, str, int]]:
+    """Id, title and position of the tasks that its episode runs."""
+    return [(task_id, title, position) for task_id, title, position in _PLACED.rows(task.episode_id)]
+
+
+_PLACED = PreparedQuery(
+    lambda episode: (
+        Task.objects.filter(episode=episode, position__isnull=False)
+        .order_by("position")
+        .values_list("task_id", "title", "position")
     )
+)
+_TOOLS = PreparedQuery(
+    lambda persona: ToolBinding.objects.filter(persona=persona).order_by("position").values_list("name")
+)

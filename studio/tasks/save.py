@@ -18,6 +18,7 @@ from studio.drafts.save_tasks import SavedTask, canonical, save_tasks
 from studio.drafts.validate import StaleDraftError, validate_unused_id
 from studio.findings.refresh import refresh_findings
 from studio.models import Revision, Task, User
+from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 from studio.tasks.versions import TaskVersions
 
@@ -64,15 +65,23 @@ def save_task(
 
     Raises StaleDraftError if ``base_version`` is given and not the newest, and DraftError.
     """
-    row = (
-        Task.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("group", "episode__persona")
-        .get(pk=task_id)
-    )
+    row = next(iter(_LOCKED.objects(task_id)), None)
+    if row is None:
+        raise Task.DoesNotExist
     if base_version is not None and base_version != row.version:
         raise StaleDraftError(row.version)
     [saved] = save_locked([(row, spec)], by=by, note=note, verb=verb, origin_authors=origin_authors)
     return saved.revision or row.revisions.get(number=row.version)
+
+
+_LOCKED = PreparedQuery(
+    lambda task: (
+        Task.objects.filter(pk=task)
+        .order_by()
+        .select_for_update(no_key=True, of=("self",))
+        .select_related("group", "episode__persona")
+    )
+)
 
 
 @atomic_with_retry

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from studio.domain.bounded_cache import cached
 from studio.domain.task import TaskSpec
-from studio.drafts.load import load_task, load_tasks
+from studio.drafts.load import cached_task, load_task
 from studio.models import Revision, Task
 
 
@@ -38,7 +36,7 @@ class TaskVersions:
 
     def _at(self, number: int) -> TaskSpec:
         if number == self.task.version:
-            return load_task(self.task) if self._locked else _cached_spec(self.task)
+            return load_task(self.task) if self._locked else cached_task(self.task)
         revision = Revision.objects.filter(task=self.task, number=number).first()
         return TaskSpec.model_validate(revision.spec) if revision else load_task(self.task)
 
@@ -47,14 +45,3 @@ def spec_at(task: Task, version: int) -> TaskSpec:
     """The task at a version, or as it is now if that number does not exist. The newest is reloaded only after
     changes."""
     return TaskVersions(task).at(version)
-
-
-def _cached_spec(task: Task) -> TaskSpec:
-    group = task.group.name if task.group else None
-    return cached_tasks(((task.pk, task.version, task.updated_at, task.task_id, task.position, group),))[task.pk]
-
-
-@cached(16_000_000)
-def cached_tasks(key: tuple[tuple[Any, ...], ...]) -> dict[int, TaskSpec]:
-    """By task key. The cache key lists each task's key, version, ``updated_at``, id, position and group."""
-    return load_tasks(row[0] for row in key)

@@ -137,7 +137,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
             row, request.user, people=people, authors=authors, reviews="review" in can
         ),
         "fields": FIELDS,
-        "task_names": task_names(siblings),
+        "task_names": task_names((other["task_id"], other["title"], other["position"]) for other in siblings),
         "earlier": [other for other in siblings if other["pk"] != row.pk and other["position"]],
         "dependency_choices": choices,
         "scored_before": choices[-1][1] if choices and choices[-1][1][0]["scored"] and row.position else [],
@@ -176,13 +176,9 @@ def file_tokens(task: Task) -> FileTokens:
     return FileTokens(task.episode.persona.benchmark_id)
 
 
-def task_names(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def task_names(tasks: Iterable[tuple[str, str, int | None]]) -> dict[str, str]:
     """Position and title of an episode's placed tasks, by task id."""
-    return {
-        task["task_id"]: f"{task['position']:02d} {task['title'].strip() or task['task_id']}"
-        for task in tasks
-        if task["position"]
-    }
+    return {task_id: f"{position:02d} {title.strip() or task_id}" for task_id, title, position in tasks if position}
 
 
 def quotable_texts(form: TaskForm) -> dict[FieldKey, str]:

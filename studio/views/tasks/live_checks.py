@@ -74,7 +74,7 @@ def findings_response(
             | {
                 "form": form,
                 "map": checks.evidence_map(task, spec),
-                "task_names": editor_context.task_names(task.episode.tasks.values("task_id", "title", "position")),
+                "task_names": editor_context.task_names(checks.placed_tasks(task)),
             },
             request,
         ),
