@@ -39,10 +39,13 @@ class TaskSerializer(serializers.ModelSerializer[Task]):
 
 
 class ListedTaskSerializer(TaskSerializer):
-    intents = serializers.IntegerField(source="n_intents")
-    items = serializers.IntegerField(source="n_items")
-    errors = serializers.IntegerField(source="n_errors", help_text="Open findings.")  # type: ignore[assignment]  # over the property of DRF
-    warnings = serializers.IntegerField(source="n_warnings")
+    """Of a ``ListedTask``."""
+
+    persona = serializers.CharField()
+    intents = serializers.IntegerField()
+    items = serializers.IntegerField()
+    errors = serializers.IntegerField(help_text="Open findings.")  # type: ignore[assignment]  # over the property of DRF
+    warnings = serializers.IntegerField()
     author = serializers.SerializerMethodField()
     reviewers = serializers.SerializerMethodField()
 
@@ -52,13 +55,13 @@ class ListedTaskSerializer(TaskSerializer):
             *("intents", "items", "errors", "warnings", "author", "reviewers"),
         ]
 
-    def get_author(self, task: Task) -> str | None:
+    def get_author(self, task: task_filters.ListedTask) -> str | None:
         """Username."""
-        return next((row.user.username for row in task.assignments.all() if row.part == "writer"), None)
+        return task.writer[0] if task.writer else None
 
-    def get_reviewers(self, task: Task) -> list[str]:
+    def get_reviewers(self, task: task_filters.ListedTask) -> list[str]:
         """Usernames."""
-        return [row.user.username for row in task.assignments.all() if row.part == "reviewer"]
+        return [username for username, _ in task.reviewers]
 
 
 class TaskDetailSerializer(TaskSerializer):

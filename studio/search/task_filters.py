@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet, prefetch_related_objects
+from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.expressions import RawSQL
 
 from studio.access import AnyUser
@@ -26,12 +27,43 @@ FINDINGS = (*SEVERITIES, NONE)
 TRIGGERS = dict(Task._meta.get_field("trigger_kind").choices or ())
 
 
-SHOWN = (
-    *("position", "title", "task_id", "state", "category", "trigger_kind", "version", "updated_at"),
-    *("episode__persona__name", "episode__persona__user_id"),
-    *("episode__persona__benchmark__slug", "episode__persona__benchmark__name"),
-)
-"""Fields of a listed task; others are read when they are asked for."""
+class ListedTask(NamedTuple):
+    """What lists show of a task."""
+
+    pk: int
+    position: int | None
+    title: str
+    task_id: str
+    state: str
+    category: str
+    trigger_kind: str
+    version: int
+    updated_at: datetime
+    persona: str
+    """Its id, as its folder is called."""
+    persona_name: str
+    benchmark: str
+    """Its slug."""
+    intents: int
+    items: int
+    errors: int
+    """Open findings."""
+    warnings: int
+    writer: tuple[str, str] | None = None
+    """Username and name."""
+    reviewers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def id(self) -> int:
+        return self.pk
+
+    @property
+    def name(self) -> str:
+        return self.title.strip() or self.task_id
+
+    @property
+    def trigger(self) -> str:
+        return str(TRIGGERS.get(self.trigger_kind, self.trigger_kind))
 
 
 class ListedTasks:
@@ -48,7 +80,7 @@ class ListedTasks:
 
     __len__ = count
 
-    def __getitem__(self, part: slice) -> list[Task]:
+    def __getitem__(self, part: slice) -> list[ListedTask]:
         if self.state is None:
             return read_tasks(self.summaries.values_list("pk", flat=True)[part])
         start, stop, _ = part.indices(self.count())
@@ -140,19 +172,41 @@ def _matching_tasks(q: str) -> RawSQL:
     return RawSQL(re.sub(r"%\(\w+\)s", "%s", sql), parameters)  # noqa: S611 - constants and parameters
 
 
-def read_tasks(keys: Iterable[int]) -> list[Task]:
-    """What lists show of these tasks, in this order."""
+def read_tasks(keys: Iterable[int]) -> list[ListedTask]:
+    """In this order."""
     keys = list(keys)
-    tasks = _LISTED.by_key(keys)
-    prefetch_related_objects(list(tasks.values()), Prefetch("assignments", Assignment.objects.select_related("user")))
-    return [tasks[key] for key in keys if key in tasks]
+    if not keys:
+        return []
+    tasks = {row[0]: row for row in _LISTED.rows(keys)}
+    people: dict[tuple[int, str], list[tuple[str, str]]] = {}
+    for task, part, username, name in _PEOPLE.rows(keys):
+        people.setdefault((task, part), []).append((username, name or username))
+    return [
+        ListedTask(
+            *tasks[key],
+            writer=next(iter(people.get((key, Assignment.Part.WRITER), ())), None),
+            reviewers=tuple(people.get((key, Assignment.Part.REVIEWER), ())),
+        )
+        for key in keys
+        if key in tasks
+    ]
 
 
 _LISTED = PreparedQuery(
     lambda keys: (
         tasks_with_counts(Task.objects.filter(AnyOf("pk", keys)))
-        .select_related("episode__persona__benchmark")
-        .only(*SHOWN)
         .order_by()
+        .values_list(
+            *("pk", "position", "title", "task_id", "state", "category", "trigger_kind", "version", "updated_at"),
+            *("episode__persona__user_id", "episode__persona__name", "episode__persona__benchmark__slug"),
+            *("n_intents", "n_items", "n_errors", "n_warnings"),
+        )
+    )
+)
+_PEOPLE = PreparedQuery(
+    lambda keys: (
+        Assignment.objects.filter(AnyOf("task", keys))
+        .order_by("pk")
+        .values_list("task", "part", "user__username", "user__display_name")
     )
 )

@@ -186,12 +186,3 @@ def resolved_of(threads: Any) -> list[Any]:
 @register.simple_tag
 def review_answers(review: Any) -> list[tuple[str, ReviewAnswer]]:
     return [(QUESTIONS[key].label, answer) for key, answer in checklist.from_stored(review.answers).items()]
-
-
-@register.simple_tag
-def people_named(task: Any) -> dict[str, Any]:
-    rows = list(task.assignments.all())
-    return {
-        "writer": next((str(row.user) for row in rows if row.part == "writer"), ""),
-        "reviewers": [str(row.user) for row in rows if row.part == "reviewer"],
-    }

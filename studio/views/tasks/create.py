@@ -133,6 +133,6 @@ def _template_card(row: TaskTemplate) -> TemplateCard:
     return TemplateCard(f"template:{row.pk}", row.name, row.when, trigger, row.n_intents, row.n_items, row.n_files)
 
 
-def _task_card(row: Any) -> TemplateCard:
-    where = f"{row.episode.persona}" + (f", {row.position:02d}" if row.position else "")
-    return TemplateCard(f"task:{row.pk}", str(row), where, row.get_trigger_kind_display(), row.n_intents, row.n_items)
+def _task_card(row: task_filters.ListedTask) -> TemplateCard:
+    where = (row.persona_name or row.persona) + (f", {row.position:02d}" if row.position else "")
+    return TemplateCard(f"task:{row.pk}", row.name, where, row.trigger, row.intents, row.items)

@@ -32,4 +32,4 @@ def test_slices_of_the_task_list_are_those_of_the_whole_list(state):
     listed = filter_tasks(benchmark, {"state": state}).tasks
     assert len(listed) == len(whole)
     for start in range(0, len(whole) + 3, 3):
-        assert listed[start : start + 3] == whole[start : start + 3]
+        assert [row.pk for row in listed[start : start + 3]] == [row.pk for row in whole[start : start + 3]]
