@@ -150,10 +150,10 @@ def test_statistics_of_the_sample_match_its_folders(sample):
 
     radio, vet = figures["radio_producer"], figures["vet_practice_manager"]
     assert (radio.tasks, radio.sessions, radio.local, radio.persistent, radio.rubric) == (7, 7, 12, 21, 21)
-    assert (vet.tasks, vet.sessions, vet.local, vet.persistent, vet.rubric) == (7, 7, 6, 26, 16)
-    assert (radio.rule, vet.rule) == (12 + keys["radio_producer"], 12 + keys["vet_practice_manager"])
+    assert (vet.tasks, vet.sessions, vet.local, vet.persistent, vet.rubric) == (7, 7, 7, 26, 16)
+    assert (radio.rule, vet.rule) == (12 + keys["radio_producer"], 14 + keys["vet_practice_manager"])
     assert (radio.dependencies, radio.files, radio.tools, radio.skills) == (2, 11, 6, 1)
-    assert (vet.dependencies, vet.files, vet.tools, vet.skills) == (3, 8, 6, 1)
+    assert (vet.dependencies, vet.files, vet.tools, vet.skills) == (3, 8, 18, 2)
     assert {row.code: row.tasks for row in categories_of(sample)[0] if row.tasks} == {
         "E": 1, "L": 3, "M": 1, "N": 2, "P": 1, "R": 6,
     }  # fmt: skip
@@ -162,4 +162,4 @@ def test_statistics_of_the_sample_match_its_folders(sample):
     ]
     html = " ".join(page(sample, "statistics/").split())
     assert '<th scope="row">Total</th> <td class="number">14</td> <td class="number">14</td>' in html
-    assert '<th scope="row">Average per task</th> <td></td> <td></td> <td class="number">4.6</td>' in html
+    assert '<th scope="row">Average per task</th> <td></td> <td></td> <td class="number">4.7</td>' in html
