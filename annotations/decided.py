@@ -45,6 +45,8 @@ class AuditedQuestion:
 
 def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion]:
     """Without control items."""
+    if not campaign_ids:
+        return
     given = given_answers(campaign_ids)
     consensus = {row.packet_id: row for row in Consensus.objects.filter(packet__campaign__in=campaign_ids)}
     packets = Packet.objects.filter(campaign__in=campaign_ids, control="").order_by("campaign", "position")

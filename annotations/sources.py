@@ -61,5 +61,7 @@ def whole_session(packet: Packet) -> list[EvidencePart]:
 
 
 def model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor]:
+    if not campaigns:
+        return []
     read: Callable[[Sequence[AuditCampaign]], list[ModelAuditor]] = import_string(settings.MODEL_AUDITORS)
     return read(campaigns)

@@ -28,7 +28,8 @@ class AssistanceUsage:
 
 def assistant_model_of(benchmark: Benchmark) -> AssistantModel | None:
     """None if AI help is off."""
-    return next(iter(_OF_BENCHMARK.objects(benchmark.pk)), None)
+    assistant: AssistantModel | None = _OF_BENCHMARK.first(benchmark.pk)
+    return assistant
 
 
 _OF_BENCHMARK = PreparedQuery(

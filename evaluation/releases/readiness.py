@@ -95,6 +95,8 @@ def _approved_elsewhere(candidate: ReleaseCandidate) -> Iterable[Blocker]:
 
 def _errors(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     tasks = {task.pk: task for task in candidate.tasks}
+    if not tasks:
+        return
     errors = (
         open_findings()
         .filter(task__episode__persona__benchmark=candidate.benchmark, severity="error")

@@ -134,7 +134,8 @@ def others_present(key: EditorKey, user: User) -> list[User]:
 
 
 def _row(key: EditorKey, user: User, statements: Sequence[PreparedQuery] = ()) -> Autosave | None:
-    return next(iter((statements or _STORED)[key.task is None].objects(key.owner, key.name, user.pk)), None)
+    row: Autosave | None = (statements or _STORED)[key.task is None].first(key.owner, key.name, user.pk)
+    return row
 
 
 def _of_task(task: int, page: str) -> QuerySet[Autosave]:

@@ -76,6 +76,10 @@ class PreparedQuery:
         assert self._compiled is not None
         return self._compiled.objects(rows)
 
+    def first(self, *values: Any) -> Any:
+        """The first object; None without any."""
+        return next(iter(self.objects(*values)), None)
+
     def by_key(self, keys: Iterable[int]) -> dict[int, Any]:
         """Objects of a queryset whose only parameter is their keys."""
         wanted = list(keys)

@@ -26,6 +26,7 @@ from studio.models import (
     TaskState,
     User,
 )
+from studio.models.statements import PreparedQuery
 
 Kind = Notification.Kind
 How = NotificationChoice.How
@@ -131,9 +132,15 @@ def notify_of_applied_suggestions(task: Task, applied: Iterable[Comment], saved:
 
 
 def writers_of(task: Task) -> set[int]:
-    named = set(task.assignments.filter(part="writer").values_list("user", flat=True))
-    newest = task.revisions.filter(number=task.version).exclude(created_by=None)
-    return named or set(newest.values_list("created_by", flat=True))
+    return set(_ASSIGNED.values(task.pk)) or set(_WROTE.values(task.pk, task.version))
+
+
+_ASSIGNED = PreparedQuery(lambda task: Assignment.objects.filter(task=task, part="writer").values_list("user"))
+_WROTE = PreparedQuery(
+    lambda task, number: (
+        Revision.objects.filter(task=task, number=number).exclude(created_by=None).values_list("created_by")
+    )
+)
 
 
 def _anchor(comment: Comment) -> str:

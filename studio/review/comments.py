@@ -9,7 +9,8 @@ from django.utils import timezone
 from studio.domain.anchors import ROW_TEXTS, FieldKey, Quote, find_quote, quotable_texts, quote_at
 from studio.domain.storable import storable_text
 from studio.drafts.events import record
-from studio.models import Comment, Task, User
+from studio.models import Comment, Revision, Task, User
+from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 from studio.review.threads import COMMENTABLE_FIELDS
@@ -40,7 +41,9 @@ def add_comment(
 
     Raises CommentTargetError if the newest version does not contain the row or the quoted text.
     """
-    task = Task.objects.select_related("episode__persona__benchmark", "group").get(pk=task_id)
+    task = _TASK.first(task_id)
+    if task is None:
+        raise Task.DoesNotExist
     text, suggestion = normalize_text(text), None if suggestion is None else normalize_text(suggestion, strip=False)
     if not text and suggestion is None:
         raise WorkflowError("Write something first.")
@@ -55,7 +58,7 @@ def add_comment(
         raise WorkflowError("The suggestion is identical to the current text. Change it.")
     comment = Comment.objects.create(
         task=task,
-        revision=task.revisions.defer("spec").filter(number=task.version).first(),
+        revision=_REVISION.first(task.pk, task.version),
         field=field,
         item_uid=item_uid,
         quote=anchor.text,
@@ -68,6 +71,14 @@ def add_comment(
     )
     notify.notify_of_comment(comment)
     return comment
+
+
+_TASK = PreparedQuery(
+    lambda task: Task.objects.filter(pk=task).order_by().select_related("episode__persona__benchmark", "group")
+)
+_REVISION = PreparedQuery(
+    lambda task, number: Revision.objects.filter(task=task, number=number).order_by().defer("spec")
+)
 
 
 @atomic_with_retry

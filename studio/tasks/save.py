@@ -65,7 +65,7 @@ def save_task(
 
     Raises StaleDraftError if ``base_version`` is given and not the newest, and DraftError.
     """
-    row = next(iter(_LOCKED.objects(task_id)), None)
+    row = _LOCKED.first(task_id)
     if row is None:
         raise Task.DoesNotExist
     if base_version is not None and base_version != row.version:

@@ -30,7 +30,7 @@ def asset_unused(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             continue
         text = context.texts.get(file.sha256, "")
         if any(_is_mentioned(folder.casefold(), corpus) for folder in _folders(file.path)) or (
-            text and _is_source_of(text, task)
+            text and _is_source_of(text, _demands(task))
         ):
             continue
         yield Flaw(
@@ -85,6 +85,10 @@ def _normalized(text: str) -> str:
     return " ".join(re.sub(r"[\W_]+", " ", text).split())
 
 
-def _is_source_of(text: str, task: TaskSpec) -> bool:
-    demands = (*(intent.content for intent in task.intents), *(item.criterion for item in task.checklist))
+def _demands(task: TaskSpec) -> tuple[str, ...]:
+    return (*(intent.content for intent in task.intents), *(item.criterion for item in task.checklist))
+
+
+@cached(1_000_000)
+def _is_source_of(text: str, demands: tuple[str, ...]) -> bool:
     return any(word_overlap(demand, text) > 1 - SHARED for demand in demands)

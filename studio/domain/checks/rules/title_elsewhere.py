@@ -47,13 +47,17 @@ def title_elsewhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 
 def _fits_own_task(task: TaskSpec) -> bool:
-    """Also compares with file names split into words."""
     pieces = (*(intent.content for intent in task.intents), task.initial_request[:10_000])
-    established = established_text(task)
-    if any(word_overlap(task.title, piece) > 0.35 for piece in pieces if piece in established[:20_000]):
+    return _fits(task.title, pieces, established_text(task), task.description)
+
+
+@cached(1_000_000)
+def _fits(title: str, pieces: tuple[str, ...], established: str, description: str) -> bool:
+    """Also compares with file names split into words."""
+    if any(word_overlap(title, piece) > 0.35 for piece in pieces if piece in established[:20_000]):
         return True
-    rest = f"{established.removeprefix(task.title)[:20_000]}\n{task.description}"
-    return word_overlap(task.title, rest) > 0.35 or word_overlap(task.title, re.sub(r"[_./-]", " ", rest)) > 0.35
+    rest = f"{established.removeprefix(title)[:20_000]}\n{description}"
+    return word_overlap(title, rest) > 0.35 or word_overlap(title, re.sub(r"[_./-]", " ", rest)) > 0.35
 
 
 def _find_better_match(task: TaskSpec, others: list[TaskSpec], context: CheckContext) -> TaskSpec | None:
