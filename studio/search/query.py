@@ -8,11 +8,11 @@ Higher layers add kinds with ``search.sources.register``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -61,7 +61,7 @@ def search(
     user: access.AnyUser, text: str, *, benchmark: str = "", kind: str = "", state: str = "", page: int = 1
 ) -> Results:
     """Rows of the user's benchmarks that match ``text``: all terms in one row, quoted terms as a phrase, ``-term``
-    excluded; or names that contain all terms. Four queries, and two more where there is too much to rank."""
+    excluded; or names that contain all terms. Four queries, and up to four more where there is too much to rank."""
     query = clean_query(text)
     visible = access.benchmarks_for(user)
     names = {row.pk: row for row in (visible.filter(slug=benchmark) if benchmark else visible)}
@@ -72,7 +72,7 @@ def search(
     counts = dict(rows[0]["counts"] or {}) if rows else {}
     if many := [name for name, number in counts.items() if number == parameters["ranked"]]:
         everywhere = not parameters["state"] and not Benchmark.objects.exclude(pk__in=names).exists()
-        counts |= {row["kind"]: row["n"] for row in _rows(count_sql(many, everywhere=everywhere), parameters)}
+        counts |= _count_all(many, parameters, everywhere=everywhere)
     tasks, personas = _TASKS.by_key(_keys(rows, "task_id")), _PERSONAS.by_key(_keys(rows, "persona_id"))
     hits = []
     by_kind = {source.kind: source for source in SOURCES}
@@ -99,6 +99,20 @@ def search(
             )
         )
     return Results(hits, counts.get(kind, 0) if kind in by_kind else sum(counts.values()), counts, query)
+
+
+def _count_all(many: Collection[str], parameters: dict[str, Any], *, everywhere: bool) -> dict[str, int]:
+    """``everywhere``: see ``count_sql``."""
+    alone = {source.kind for source in SOURCES if everywhere and source.count and source.kind in many}
+    counts = {}
+    if alone:
+        # By the index, in two thirds of the time: the planner rates a look into every row as cheaper than it is.
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            counts = {row["kind"]: row["n"] for row in _rows(count_sql(alone, everywhere=True), parameters)}
+    if joined := [kind for kind in many if kind not in alone]:
+        counts |= {row["kind"]: row["n"] for row in _rows(count_sql(joined, everywhere=False), parameters)}
+    return counts
 
 
 _OF_PERSONA = ("name", "user_id", "benchmark__name", "benchmark__slug")
