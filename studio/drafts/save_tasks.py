@@ -85,7 +85,8 @@ def _write(changed: Sequence[tuple[Task, TaskSpec]], differing: Sequence[frozens
     if not changed:
         return
     regrouped = [pair for pair, fields in zip(changed, differing, strict=True) if "group" in fields]
-    write_groups(regrouped)
+    if regrouped:
+        write_groups(regrouped)
     new: list[Task] = []
     for row, spec in changed:
         set_task_fields(row, spec)
@@ -98,7 +99,8 @@ def _write(changed: Sequence[tuple[Task, TaskSpec]], differing: Sequence[frozens
     _update([row for row, _ in changed if row.pk])
     Task.objects.bulk_create(new, batch_size=BATCH)
     write_task_rows(changed, differing)
-    delete_empty_groups({row.episode_id for row, _ in regrouped})
+    if regrouped:
+        delete_empty_groups({row.episode_id for row, _ in regrouped})
 
 
 def _update(rows: Sequence[Task]) -> None:

@@ -41,7 +41,8 @@ class Review(models.Model):
 class Assignment(models.Model):
     """The author or a reviewer of a task: nobody is both, and a task has at most one author.
 
-    A database trigger refuses users without the role, and deletes the assignment when they lose it.
+    A database trigger refuses users without the role, and deletes the assignment when they lose it. Triggers also keep
+    ``benchmark`` and ``open`` (migration ``open_assignments``): to count who has how much to do, nothing else is read.
     """
 
     class Part(models.TextChoices):
@@ -53,6 +54,11 @@ class Assignment(models.Model):
     part = models.CharField(max_length=10, choices=Part.choices)
     by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    benchmark = models.ForeignKey(
+        "studio.Benchmark", on_delete=models.CASCADE, null=True, editable=False, related_name="+", db_index=False
+    )
+    open = models.BooleanField(default=True, editable=False)
+    """Whether its task is neither approved, released nor retired."""
 
     class Meta:
         ordering = ["pk"]
@@ -61,4 +67,7 @@ class Assignment(models.Model):
             models.UniqueConstraint(fields=["task"], condition=Q(part="writer"), name="one_writer"),
             models.CheckConstraint(condition=Q(part__in=["writer", "reviewer"]), name="assignment_part_known"),
         ]
-        indexes = [models.Index(fields=["user", "part"], name="assignment_by_user")]
+        indexes = [
+            models.Index(fields=["user", "part"], name="assignment_by_user"),
+            models.Index(fields=["benchmark", "user", "part"], condition=Q(open=True), name="assignment_open"),
+        ]

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from studio.access import ALLOWED
 from studio.drafts.authors import authors_of_newest
 from studio.models import Assignment, Benchmark, Event, Membership, Task, TaskState, User
-from studio.models.statements import PreparedQuery, binding_cursor
+from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 from studio.tasks.transitions import submit
 
 Part = Assignment.Part
 REQUIRED_ACTION = {Part.WRITER: "edit", Part.REVIEWER: "review"}
-DONE = (TaskState.APPROVED, TaskState.RELEASED, TaskState.RETIRED)
 
 
 class AssignmentError(ValueError):
@@ -82,14 +81,7 @@ def eligible_members(benchmark: Benchmark) -> dict[str, list[EligibleMember]]:
         for part, action in REQUIRED_ACTION.items():
             if row.role in ALLOWED[action]:
                 roles[part][row.user_id] = row.user
-    with binding_cursor() as cursor:
-        cursor.execute(
-            """SELECT a.user_id, a.part, count(*) FROM studio_assignment a
-            JOIN studio_tasksummary s ON s.task_id = a.task_id JOIN studio_persona p ON p.id = s.persona_id
-            WHERE p.benchmark_id = %s AND s.state <> ALL(%s) GROUP BY 1, 2""",
-            [benchmark.pk, [str(state) for state in DONE]],
-        )
-        busy = {(user, part): number for user, part, number in cursor.fetchall()}
+    busy = {(user, part): number for user, part, number in _OPEN.rows(benchmark.pk)}
     return {
         part: sorted(
             (EligibleMember(user, busy.get((key, part), 0)) for key, user in users.items()), key=lambda c: c.open
@@ -98,6 +90,14 @@ def eligible_members(benchmark: Benchmark) -> dict[str, list[EligibleMember]]:
     }
 
 
+_OPEN = PreparedQuery(
+    lambda benchmark: (
+        Assignment.objects.filter(benchmark=benchmark, open=True)
+        .order_by()
+        .values_list("user", "part")
+        .annotate(number=Count("pk"))
+    )
+)
 _MEMBERS = PreparedQuery(
     lambda benchmark: (
         Membership.objects.filter(benchmark=benchmark, user__is_active=True)

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from studio import access
 from studio.drafts.load import load_task
-from studio.models import Assignment, Event, Role, Task
+from studio.models import Assignment, Event, Membership, Persona, Role, Task
 from studio.notifications import inbox
 from studio.reports.todo import drafts_to_write, tasks_sent_back, tasks_to_review
 from studio.review import assignments, bulk, workflow
@@ -269,3 +269,20 @@ def test_reviewer_goes_from_one_task_to_the_next(desk):
 
     assert f"Next to review: <a href='{other.get_absolute_url()}'>Rolls</a>" in page
     assert "Approved." in last and "Next to review" not in last
+
+
+def test_database_keeps_which_assignments_are_open_and_where(desk):
+    def number_open(benchmark):
+        return {one.user: one.open for one in assignments.eligible_members(benchmark)["writer"]}.get(desk.author)
+
+    home, elsewhere = desk.benchmark, BenchmarkFactory()
+    assert number_open(home) == 0
+    desk.name(writer=desk.author)
+    assert number_open(home) == 1
+    for state, number in (("in_review", 1), ("retired", 0), ("released", 0), ("draft", 1)):
+        Task.objects.filter(pk=desk.task.pk).update(state=state)
+        assert number_open(home) == number
+
+    Membership.objects.create(benchmark=elsewhere, user=desk.author, role=Role.AUTHOR)
+    Persona.objects.filter(pk=desk.persona.pk).update(benchmark=elsewhere)
+    assert (number_open(home), number_open(elsewhere)) == (0, 1)
