@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from itertools import count
 from typing import Any, Protocol, TypeVar
@@ -27,8 +28,10 @@ from evaluation.models import (
     Session,
 )
 from evaluation.models.calls import RecordedCall, decode_calls, decode_chain, shelve
-from evaluation.models.inserts import Statement, insert_or_ignore
+from evaluation.models.counted_calls import CountedCall, Spent, StoredCall, store_calls, together
+from evaluation.models.inserts import insert_or_ignore
 from evaluation.models.pilots import Role
+from evaluation.models.together import NotStoredTogetherError
 from studio.domain.storable import storable
 
 RESTART_SECONDS = 60.0
@@ -36,14 +39,14 @@ T = TypeVar("T")
 
 
 class Counting(Protocol):
-    """Counts answered calls, in the statement that stores them."""
+    """Of a session: what answered calls use is counted in the statement that stores them."""
 
-    def statement(self, purpose: str, tokens: int, cost: Decimal, *, again: bool) -> Statement:
-        """With ``RETURNING``. ``again``: what was stored already may have been counted with it."""
+    def part(self, purpose: str) -> str:
+        """Key of ``Session.tokens``."""
         ...
 
-    def counted(self, row: tuple[Any, ...] | None, tokens: int, cost: Decimal) -> None:
-        """``row`` is what the statement gave."""
+    def counted(self, spent: Spent | None, tokens: int, cost: Decimal) -> None:
+        """``spent``: as the row says now, if the call was not counted before."""
         ...
 
 
@@ -62,6 +65,22 @@ def through_restarts(write: Callable[[], T]) -> T:
                 raise
             connection.close()
             time.sleep(0.5)
+
+
+def _store_counted(call: CountedCall) -> StoredCall:
+    """What was tried before may have been committed without being confirmed: the database was killed, or others' calls
+    failed in the same statement."""
+    tries = count()
+
+    def write() -> StoredCall:
+        if next(tries) == 0:
+            try:
+                return together.store(call)
+            except NotStoredTogetherError:
+                pass
+        return store_calls([replace(call, again=True)])[0]
+
+    return through_restarts(write)
 
 
 class Chain:
@@ -167,19 +186,15 @@ class CallRecord:
         )
         tokens = call.prompt_tokens + call.completion_tokens
         counting = self._counting if call.answered else None
-        tries = count()
-
-        def write() -> tuple[int | None, tuple[Any, ...] | None]:
-            again = next(tries) > 0  # a database that was killed may have committed what it never confirmed
-            also = counting.statement(purpose, tokens, Decimal(call.cost), again=again) if counting else None
-            return insert_or_ignore(call, also)
-
         try:
-            pk, counted = through_restarts(write)
+            if counting and isinstance(call, ModelCall):
+                stored = _store_counted(CountedCall(call, counting.part(purpose), tokens))
+                pk = stored.key
+                counting.counted(stored.spent, tokens, Decimal(call.cost))
+            else:
+                pk = through_restarts(lambda: insert_or_ignore(call))
         except IntegrityError as error:
             raise RecordOwnerDeletedError from error
-        if counting:
-            counting.counted(counted, tokens, Decimal(call.cost))
         if pk is None:  # another process stored the same request first
             self._loaded = None
             pk = self._rows(answered=True, request_hash=call.request_hash).values_list("pk", flat=True).get()
@@ -303,6 +318,11 @@ def session_record(
         group=_group_of(pilot),
         fresh=session.fresh,
     )
+
+
+def load_client() -> None:
+    """Import what sends calls: two seconds of work, which sessions would wait for."""
+    import evaluation.llm.transport  # noqa: F401
 
 
 def calls_in_flight(pilot: Pilot, role: Role) -> int:

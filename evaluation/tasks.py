@@ -5,6 +5,7 @@ The sweep frees sessions whose worker died. Concurrent sweeps are harmless, beca
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 from collections.abc import Callable
@@ -73,6 +74,7 @@ def start_sweeping(**_: Any) -> None:
     _stop.clear()
     _carrier = Carrier(settings.WORKER_SESSIONS)
     _carrier.start()
+    gc.freeze()  # what was imported stays; the collector need not look through it again and again
     threading.Thread(target=_sweep_periodically, name="session-sweeper", daemon=True).start()
 
 

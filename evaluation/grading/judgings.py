@@ -55,7 +55,7 @@ def open_judging(session: Session, scoring: str) -> Judging:
         judge=freeze_endpoint(pilot.endpoint(role)),
         prompts={name: first.prompts[name] for name in prompt_names(scoring) if name in first.prompts},
     )
-    row.pk, _ = insert_or_ignore(row)
+    row.pk = insert_or_ignore(row)
     if row.pk is None:
         return Judging.objects.get(session=session, round=first, scoring=scoring, sample=1)
     row._state.adding = False

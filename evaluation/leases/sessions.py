@@ -27,8 +27,8 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from evaluation.leases.connections import give_back_connection
 from evaluation.models import Pilot, Session
+from evaluation.models.connections import give_back_connection
 from studio.models.statements import PreparedQuery, binding_cursor
 
 logger = logging.getLogger(__name__)

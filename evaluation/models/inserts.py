@@ -20,25 +20,27 @@ Statement = tuple[str, list[Any]]
 Fields = tuple[models.Field[Any, Any], ...]
 
 
-def insert_or_ignore(row: models.Model, also: Statement | None = None) -> tuple[int | None, tuple[Any, ...] | None]:
-    """The key of the new row, None if a unique constraint has one like it; and the row that ``also``, a statement with
-    ``RETURNING`` that may refer to the insert as ``new``, gave in the same transaction."""
+def insert_or_ignore(row: models.Model) -> int | None:
+    """The key of the new row, None if a unique constraint has one like it."""
     fields, insert = _insert(type(row))
     own = connections[DEFAULT_DB_ALIAS]
     values = [field.get_db_prep_save(field.pre_save(row, add=True), own) for field in fields]
     with binding_cursor() as cursor:
-        if also is None:
-            cursor.execute(insert, values)
-            found = cursor.fetchone()
-            return (found[0] if found else None), None
-        statement, parameters = also
-        cursor.execute(
-            f"WITH new AS ({insert}), other AS ({statement}) "  # noqa: S608  # likewise
-            "SELECT (SELECT id FROM new), other.* FROM (SELECT 1) AS one LEFT JOIN other ON true",
-            [*values, *parameters],
-        )
-        key, *rest = cursor.fetchone()
-    return key, (tuple(rest) if any(value is not None for value in rest) else None)
+        cursor.execute(insert, values)
+        found = cursor.fetchone()
+    return found[0] if found else None
+
+
+def plain_values(row: models.Model) -> dict[str, Any]:
+    """All but the key, by column, as JSON has them."""
+    return {field.column: _plain(field, field.pre_save(row, add=True)) for field in _fields(type(row))}
+
+
+def typed_columns(kind: type[models.Model]) -> tuple[str, str, str]:
+    """The table, all columns but the key, and these with their types, for ``json_to_recordset``."""
+    fields = _fields(kind)
+    typed = ", ".join(f'"{field.column}" {field.db_type(connection)}' for field in fields)
+    return f'"{kind._meta.db_table}"', _names(fields), typed
 
 
 def insert_rows(rows: Sequence[models.Model], source: str, given: Mapping[str, str]) -> Statement:
@@ -59,7 +61,7 @@ def _insert(kind: type[models.Model]) -> tuple[Fields, str]:
     fields = _fields(kind)
     marks = ", ".join(["%s"] * len(fields))
     return fields, (
-        f'INSERT INTO "{kind._meta.db_table}" ({_names(fields)}) VALUES ({marks}) ON CONFLICT DO NOTHING RETURNING "id"'  # noqa: S608  # likewise
+        f'INSERT INTO "{kind._meta.db_table}" ({_names(fields)}) VALUES ({marks}) ON CONFLICT DO NOTHING RETURNING "id"'  # noqa: S608  # names are the model's
     )
 
 
@@ -102,6 +104,8 @@ def insert_alike(rows: Sequence[models.Model]) -> None:
 
 def _plain(field: models.Field[Any, Any], value: Any) -> Any:
     """As JSON has it; texts that PostgreSQL reads."""
+    if isinstance(value, bytes):
+        return f"\\x{value.hex()}"
     if isinstance(field, BytesField) and value is not None:
         return f"\\x{field.get_db_prep_save(value, connection).hex()}"
     return value if value is None or isinstance(value, (bool, int, float, str, list, dict)) else str(value)

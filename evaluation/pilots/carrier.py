@@ -12,6 +12,7 @@ from collections import deque
 
 from django.db import connection
 
+from evaluation.call_records import load_client
 from evaluation.pilots.queue import due_in_run, due_sessions
 from evaluation.pilots.session_work import work_on
 
@@ -38,6 +39,7 @@ class Carrier:
         self._stopped = threading.Event()
 
     def start(self) -> None:
+        load_client()
         threading.Thread(target=self._run, name="session-carrier", daemon=True).start()
 
     def wake(self) -> None:

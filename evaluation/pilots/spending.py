@@ -2,71 +2,42 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
-from evaluation.leases.connections import give_back_connection
-from evaluation.leases.sessions import LeaseLostError
+from evaluation.leases.held import HeldLease
 from evaluation.models import Session
-from evaluation.models.inserts import Statement
+from evaluation.models import counted_calls as stored
+from evaluation.models.connections import give_back_connection
 from evaluation.pilots.budgets import SharedSpending, Spent
 from evaluation.pilots.usage import PART_BY_PURPOSE
-from studio.models.statements import binding_cursor
-
-TRUST_SECONDS = 0.05
-"""A lease that held this short a time ago is not asked for again."""
 
 shared_spending = SharedSpending()
-
-_HELD = "select 1 from evaluation_session where id = %s and claimed_by = %s and state = 'running'"
-_SPEND = """
-update evaluation_session
-set calls = calls + 1,
-    cost = cost + %s,
-    tokens = tokens || jsonb_build_object(%s::text, coalesce((tokens ->> %s::text)::bigint, 0) + %s)
-where id = %s
-"""
-_ONCE = "and exists (select from new) "
-_RETURNING = "returning claimed_by, calls, cost, tokens"
 
 
 class SessionSpending:
     """For the holder of the session's lease."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
         self._pilot = session.run.pilot
+        self._lease = HeldLease(session)
         self._spent = _spent(session.calls, session.cost, session.tokens)
-        self._held_at = 0.0
 
     def check(self) -> None:
-        """Before a call is sent. Raises LeaseLostError: a paused or cancelled session pays for nothing more; and
-        BudgetSpentError.
-        """
-        if time.monotonic() - self._held_at >= TRUST_SECONDS:
-            with binding_cursor() as cursor:
-                cursor.execute(_HELD, [self._session.pk, self._session.claimed_by])
-                if not cursor.fetchone():
-                    raise LeaseLostError
-            self._held_at = time.monotonic()
+        """Before a call is sent. Raises LeaseLostError and BudgetSpentError."""
+        self._lease.require()
         shared_spending.check(self._pilot.pk, self._pilot.benchmark_id, self._spent)
         give_back_connection()
 
-    def statement(self, purpose: str, tokens: int, cost: Decimal, *, again: bool) -> Statement:
-        """Counts an answered call, even one whose session was cancelled meanwhile: it was paid for."""
-        part = PART_BY_PURPOSE[purpose]
-        return _SPEND + (_ONCE if again else "") + _RETURNING, [cost, part, part, tokens, self._session.pk]
+    def part(self, purpose: str) -> str:
+        return PART_BY_PURPOSE[purpose]
 
-    def counted(self, row: tuple[Any, ...] | None, tokens: int, cost: Decimal) -> None:
+    def counted(self, spent: stored.Spent | None, tokens: int, cost: Decimal) -> None:
+        """Also of a call whose session was cancelled meanwhile: it was paid for."""
         shared_spending.add(self._pilot.pk, Spent(tokens, 1, cost))
-        self._held_at = 0.0
-        if row:
-            token, calls, paid, parts = row
-            self._spent = _spent(calls, paid, json.loads(parts) if isinstance(parts, str) else parts)
-            self._held_at = time.monotonic() if token == self._session.claimed_by else 0.0
+        self._lease.seen(spent.claimed_by if spent else "")
+        if spent:
+            self._spent = _spent(spent.calls, spent.cost, spent.tokens)
         give_back_connection()  # tools may take long
 
 

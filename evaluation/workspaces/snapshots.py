@@ -85,7 +85,7 @@ def take_snapshot(
     hashed = [manifest, states] if states else manifest
     digest = hashlib.sha256(json.dumps(hashed, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
     row = Snapshot(run=run, manifest=manifest, sha256=digest, apps=states)
-    row.pk, _ = insert_or_ignore(row)
+    row.pk = insert_or_ignore(row)
     return row if row.pk else Snapshot.objects.get(run=run, sha256=digest)
 
 

@@ -105,7 +105,6 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
         own = time.process_time()
         resident: list[int] = []
         while Pilot.objects.filter(pk=pilot.pk, state__in=["waiting", "running"]).exists():
-            connection.close()
             resident.append(sum(_resident(worker.pid) for worker in workers))
             time.sleep(0.25)
         wall = time.monotonic() - began

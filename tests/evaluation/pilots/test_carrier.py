@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from evaluation.leases.connections import give_back_connection
 from evaluation.models import Pilot, Session
+from evaluation.models.connections import give_back_connection
 from evaluation.pilots import carrier
 from evaluation.pilots.carrier import Carrier
 from evaluation.pilots.control import control_pilot
@@ -94,7 +94,7 @@ def test_connection_is_given_back_only_where_connections_are_pooled(
         in_atomic_block=bool(in_transaction),
         close=lambda: closed.append(True),
     )
-    monkeypatch.setattr("evaluation.leases.connections.connections", {"default": stand_in})
+    monkeypatch.setattr("evaluation.models.connections.connections", {"default": stand_in})
 
     give_back_connection()
 
