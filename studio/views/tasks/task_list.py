@@ -22,7 +22,6 @@ from studio.review import assignments, bulk
 from studio.search import task_filters
 from studio.views.pages import page_of
 
-PAGE = 50
 _PERSONAS = PreparedQuery(
     lambda benchmark: (
         Persona.objects.filter(benchmark=benchmark).order_by("position", "user_id").values_list("user_id", "name")
@@ -37,7 +36,7 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
     narrowed = task_filters.filter_tasks(benchmark, request.GET, me=request.user)
     context: dict[str, Any] = {
         "benchmark": benchmark,
-        "page": page_of(narrowed.tasks, PAGE, request.GET.get("page")),
+        "page": page_of(narrowed.tasks, task_filters.PAGE, request.GET.get("page")),
         "filters": narrowed.filters,
         "query": urlencode(narrowed.filters),
         "personas": _PERSONAS.rows(benchmark.pk),

@@ -33,3 +33,18 @@ def test_slices_of_the_task_list_are_those_of_the_whole_list(state):
     assert len(listed) == len(whole)
     for start in range(0, len(whole) + 3, 3):
         assert [row.pk for row in listed[start : start + 3]] == [row.pk for row in whole[start : start + 3]]
+
+
+def test_slices_of_a_filtered_list_are_those_of_the_whole_list(monkeypatch):
+    monkeypatch.setattr("studio.search.task_filters.PAGE", 2)
+    persona = a_persona(BenchmarkFactory())
+    Task.objects.bulk_create(
+        Task(episode=persona.episode, task_id=f"t{n}", version=1, position=n, trigger_kind="user_message")
+        for n in range(1, 6)
+    )
+    for start in range(6):
+        for length in (1, 2, 3):
+            listed = filter_tasks(persona.benchmark, {"trigger": "user_message"}).tasks
+            assert [row.position for row in listed[start : start + length]] == list(range(1, 6))[start : start + length]
+    assert len(listed) == 5
+    assert len(filter_tasks(persona.benchmark, {"persona": "nobody"}).tasks) == 0

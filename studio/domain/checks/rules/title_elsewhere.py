@@ -95,8 +95,8 @@ class Theme:
         self._with: dict[str, int] = {}
         self._beginning: dict[str, list[str]] = {}
         for number, sentence in enumerate(sentences):
-            bit, text = 1 << number, vocabulary(sentence)
-            for key in text.keys & of_title | text.beginning_with(beginnings):
+            bit, words = 1 << number, vocabulary(sentence)
+            for key in words.keys & of_title | words.beginning_with(beginnings):
                 self._with[key] = self._with.get(key, 0) | bit
         for key in self._with:
             self._beginning.setdefault(key[:PREFIX], []).append(key)
