@@ -164,12 +164,16 @@ def drafts_to_write(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
 
 
 def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[TaskSummary]:
-    """Tasks with requested changes that the user is assigned to or contributed to; assigned ones first."""
+    """Tasks with requested changes that the user is assigned to or contributed to; assigned ones first. All their
+    versions are only looked through for tasks that others wrote last."""
     authored = Revision.objects.filter(created_by=user).values("task")
     return (
         _tasks(benchmarks)
         .annotate(is_assigned=Exists(_assigned("writer").filter(user=user)))
-        .filter(Q(pk__in=_tasks_of("writer", user)) | Q(pk__in=authored), state=TaskState.CHANGES_REQUESTED)
+        .filter(
+            Q(last_author=user.pk) | Q(pk__in=_tasks_of("writer", user)) | Q(pk__in=authored),
+            state=TaskState.CHANGES_REQUESTED,
+        )
         .order_by("-is_assigned", "-updated_at")
     )
 

@@ -84,8 +84,8 @@ class ListedTasks:
 
     def __getitem__(self, part: slice) -> list[ListedTask]:
         if self.state is None:
-            first = part.indices(self.count())[1] <= PAGE
-            return read_tasks(self._first[0][part] if first else self.summaries.values_list("pk", flat=True)[part])
+            early = part.indices(self.count())[1] <= PAGE
+            return read_tasks(self._first[0][part] if early else self.summaries.values_list("pk", flat=True)[part])
         start, stop, _ = part.indices(self.count())
         personas: list[int] = []
         before = first = 0  # tasks of the personas before those of the slice, and before this one
@@ -186,15 +186,14 @@ def read_tasks(keys: Iterable[int]) -> list[ListedTask]:
     keys = list(keys)
     if not keys:
         return []
-    tasks = {row[0]: row for row in _LISTED.rows(keys)}
+    tasks = {row[0]: ListedTask(*row) for row in _LISTED.rows(keys)}
     people: dict[tuple[int, str], list[tuple[str, str]]] = {}
     for task, part, username, name in _PEOPLE.rows(keys):
         people.setdefault((task, part), []).append((username, name or username))
     return [
-        ListedTask(
-            *tasks[key],
-            next(iter(people.get((key, Assignment.Part.WRITER), ())), None),
-            tuple(people.get((key, Assignment.Part.REVIEWER), ())),
+        tasks[key]._replace(
+            writer=next(iter(people.get((key, Assignment.Part.WRITER), ())), None),
+            reviewers=tuple(people.get((key, Assignment.Part.REVIEWER), ())),
         )
         for key in keys
         if key in tasks
