@@ -16,7 +16,6 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from studio.models.packing import BytesField
 from studio.models.statements import binding_cursor
 
-Statement = tuple[str, list[Any]]
 Fields = tuple[models.Field[Any, Any], ...]
 
 
@@ -43,17 +42,33 @@ def typed_columns(kind: type[models.Model]) -> tuple[str, str, str]:
     return f'"{kind._meta.db_table}"', _names(fields), typed
 
 
-def insert_rows(rows: Sequence[models.Model], source: str, given: Mapping[str, str]) -> Statement:
-    """A part of a statement, to insert ``rows``, of one model, for each row of ``source``, a part before it.
+def insert_belonging(kind: type[models.Model], source: str, key: str, given: Mapping[str, str]) -> str:
+    """A part of a statement, that inserts rows which belong to those of ``source``, a part before it: their JSON (see
+    ``plain_values``) is the parameter, with ``of`` for what they belong to, as ``key`` has it.
 
     ``given`` are columns that come from ``source``, as expressions.
     """
-    fields, table, values, typed = _insert_rows(type(rows[0]), tuple(given))
-    document = [{field.column: _plain(field, field.pre_save(row, add=True)) for field in fields} for row in rows]
-    chosen = ", ".join([*given.values(), *values])
-    rows_of = f"{source}, json_to_recordset(%s::json) AS r({typed})"
-    statement = f"INSERT INTO {table} SELECT {chosen} FROM {rows_of} RETURNING id"  # noqa: S608  # names are the model's
-    return statement, [json.dumps(document, ensure_ascii=False)]
+    fields = [field for field in _fields(kind) if field.column not in given]
+    typed = ", ".join(f'"{field.column}" {field.db_type(connection)}' for field in fields)
+    columns = ", ".join([*(f'"{name}"' for name in given), _names(fields)])
+    values = ", ".join([*given.values(), *(f'r."{field.column}"' for field in fields)])
+    rows = f'{source} JOIN json_to_recordset(%s::json) AS r("of" bigint, {typed}) ON r."of" = {key}'
+    return f'INSERT INTO "{kind._meta.db_table}" ({columns}) SELECT {values} FROM {rows}'  # noqa: S608  # names are the model's
+
+
+def insert_all_or_ignore(rows: Sequence[models.Model]) -> list[None]:
+    """Of one model; those that a unique constraint has already are left out."""
+    with binding_cursor() as cursor:
+        document = json.dumps([plain_values(row) for row in rows], ensure_ascii=False)
+        cursor.execute(_insert_all(type(rows[0])), [document])
+    return [None] * len(rows)
+
+
+@cache
+def _insert_all(kind: type[models.Model]) -> str:
+    table, names, typed = typed_columns(kind)
+    rows = f"json_to_recordset(%s::json) AS r({typed})"
+    return f"INSERT INTO {table} ({names}) SELECT {names} FROM {rows} ON CONFLICT DO NOTHING"  # noqa: S608  # likewise
 
 
 @cache
@@ -63,16 +78,6 @@ def _insert(kind: type[models.Model]) -> tuple[Fields, str]:
     return fields, (
         f'INSERT INTO "{kind._meta.db_table}" ({_names(fields)}) VALUES ({marks}) ON CONFLICT DO NOTHING RETURNING "id"'  # noqa: S608  # names are the model's
     )
-
-
-@cache
-def _insert_rows(kind: type[models.Model], given: tuple[str, ...]) -> tuple[Fields, str, tuple[str, ...], str]:
-    """Fields that the rows give, the table with all columns, and the rows' as expressions and with their types."""
-    fields = tuple(field for field in _fields(kind) if field.column not in given)
-    typed = ", ".join(f'"{field.column}" {field.db_type(connection)}' for field in fields)
-    columns = ", ".join([*(f'"{name}"' for name in given), _names(fields)])
-    values = tuple(f'r."{field.column}"' for field in fields)
-    return fields, f'"{kind._meta.db_table}" ({columns})', values, typed
 
 
 def insert_alike(rows: Sequence[models.Model]) -> None:

@@ -14,10 +14,10 @@ from evaluation.agents import World
 from evaluation.call_records import CallRecord
 from evaluation.grading.intents import intent_verdicts
 from evaluation.grading.judges import ModelIntentJudge
-from evaluation.leases.sessions import LeaseLostError, lock_leased_row
+from evaluation.leases.sessions import lock_leased_row
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn
-from evaluation.models.inserts import insert_rows
 from evaluation.pilots.frozen import task_of
+from evaluation.pilots.stored_turns import TurnRows, store_rows
 from evaluation.protocol.participants import Agent, AgentReply, Aside, ClosingAgent, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
 from evaluation.workspaces.app_states import AppStates
@@ -26,7 +26,7 @@ from studio.domain.opening_message import Event, Incoming, opening_of, text_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
-from studio.models.statements import PreparedQuery, binding_cursor
+from studio.models.statements import PreparedQuery
 
 _LAST_TURNS = PreparedQuery(
     lambda run, position: (
@@ -157,18 +157,10 @@ def store_provided_intents(session: Session, task: TaskSpec) -> None:
             SessionIntent.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-_HOLD = """
-UPDATE evaluation_session SET turn_count = %s, covered = %s, attempts = 1, failing_since = NULL
-WHERE id = %s AND claimed_by = %s AND state = 'running' RETURNING id"""
-_FORGET = """
-DELETE FROM evaluation_madecall
-WHERE session_id = %s AND turn <= %s AND NOT outside AND EXISTS (SELECT FROM held)"""
-
-
 def store_turn(
     agent: SnapshottingAgent, judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken, after: Progress
 ) -> None:
-    """In one statement. Raises LeaseLostError; then nothing is stored."""
+    """Raises LeaseLostError; then nothing is stored."""
     session = agent.session
     assert agent.snapshot is not None
     turn = Turn(
@@ -203,25 +195,6 @@ def store_turn(
         SessionIntent(index=index, uid=task.intents[index - 1].uid, status=status, turn=taken.number)
         for index, status in taken.resolved.items()
     ]
-    of_session = {"session_id": "held.id"}
     covered = sum(item.status in COVERED for item in after.intents)
-    parts = {
-        "held": (_HOLD, [taken.number, covered, session.pk, session.claimed_by]),
-        "turn": insert_rows([turn], "held", of_session),
-    }
-    if calls:
-        parts["calls"] = insert_rows(calls, "turn", {"turn_id": "turn.id"})
-        parts["forgotten"] = (_FORGET, [session.pk, taken.number])
-    if verdicts := intent_verdicts(judge, task, taken):
-        parts["verdicts"] = insert_rows(verdicts, "held", {})
-    if resolved:
-        parts["intents"] = insert_rows(resolved, "held", of_session)
-    with binding_cursor() as cursor:
-        statement = ", ".join(f"{name} AS ({part})" for name, (part, _) in parts.items())
-        cursor.execute(
-            f"WITH {statement} SELECT id FROM held",  # noqa: S608  # names are the models'
-            [value for _, values in parts.values() for value in values],
-        )
-        if not cursor.fetchone():
-            raise LeaseLostError
+    store_rows(TurnRows(session, turn, covered, calls, intent_verdicts(judge, task, taken), resolved))
     session.turn_count = taken.number

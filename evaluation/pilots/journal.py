@@ -11,11 +11,13 @@ from typing import Any
 
 from evaluation.leases.sessions import LeaseLostError, leased_row
 from evaluation.models import MadeCall, Session
-from evaluation.models.inserts import insert_or_ignore
+from evaluation.models.inserts import insert_all_or_ignore
+from evaluation.models.together import NotStoredTogetherError, Together
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from studio.domain.storable import storable
 
 Run = Callable[[str], ToolRecord]
+_together: Together[MadeCall, None] = Together(insert_all_or_ignore, lambda row: row.key)
 
 
 @dataclass
@@ -95,7 +97,11 @@ class SessionJournal:
         return {row.key: row for row in MadeCall.objects.filter(session=self._session)}
 
     def _store(self, turn: int, key: str, name: str, **fields: Any) -> None:
-        insert_or_ignore(MadeCall(session=self._session, turn=turn, key=key, name=storable(name)[:200], **fields))
+        row = MadeCall(session=self._session, turn=turn, key=key, name=storable(name)[:200], **fields)
+        try:
+            _together.store(row)
+        except NotStoredTogetherError:
+            insert_all_or_ignore([row])
 
 
 def call_key(session: int, turn: int, number: int, name: str, arguments: str) -> str:
