@@ -26,7 +26,7 @@ WEB_PROCESSES, WEB_THREADS = 2, 16
 WORKER_PROCESSES = os.cpu_count() or 1
 WORKER_THREADS = 8
 """For what comes through the queue. Sessions have threads of their own."""
-WEB_CONNECTIONS, WORKER_CONNECTIONS = 10, 16
+WEB_CONNECTIONS, WORKER_CONNECTIONS = 10, 12
 """Of each process to the database."""
 PLAN_ONCE = "-c plan_cache_mode=force_generic_plan"
 """Of PostgreSQL: a worker's statements always look up the same few rows, but for five times on each connection they
