@@ -32,7 +32,7 @@ def insert_or_ignore(row: models.Model) -> int | None:
 
 def plain_values(row: models.Model) -> dict[str, Any]:
     """All but the key, by column, as JSON has them."""
-    return {field.column: _plain(field, field.pre_save(row, add=True)) for field in _fields(type(row))}
+    return {str(field.column): _plain(field, field.pre_save(row, add=True)) for field in _fields(type(row))}
 
 
 def typed_columns(kind: type[models.Model]) -> tuple[str, str, str]:
