@@ -63,8 +63,7 @@ def search(
     """Rows of the user's benchmarks that match ``text``: all terms in one row, quoted terms as a phrase, ``-term``
     excluded; or names that contain all terms. Four queries, and up to four more where there is too much to rank."""
     query = clean_query(text)
-    visible = access.benchmarks_for(user)
-    names = {row.pk: row for row in (visible.filter(slug=benchmark) if benchmark else visible)}
+    names = {row.pk: row for row in searched_benchmarks(user) if benchmark in ("", row.slug)}
     if not query or not names:
         return Results([], 0, {}, query)
     parameters = _parameters(query, list(names), kind=kind, state=state, page=page, closed=_closed_to(user))
@@ -99,6 +98,14 @@ def search(
             )
         )
     return Results(hits, counts.get(kind, 0) if kind in by_kind else sum(counts.values()), counts, query)
+
+
+def searched_benchmarks(user: access.AnyUser) -> list[Benchmark]:
+    found: list[Benchmark] = _OF_MEMBER.objects(user.pk) if user.is_authenticated else []
+    return found
+
+
+_OF_MEMBER = PreparedQuery(lambda user: Benchmark.objects.of_member(user))
 
 
 def _count_all(many: Collection[str], parameters: dict[str, Any], *, everywhere: bool) -> dict[str, int]:
@@ -174,7 +181,7 @@ class Destination:
 
 def find_destinations(user: access.AnyUser, text: str) -> list[Destination]:
     query = clean_query(text)
-    benchmarks = access.benchmarks_for(user).in_bulk()
+    benchmarks = {row.pk: row for row in searched_benchmarks(user)}
     if not query or not benchmarks:
         return []
     parameters = {

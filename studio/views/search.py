@@ -9,7 +9,6 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.http import urlencode
 
-from studio import access
 from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
 from studio.models import TaskState
@@ -33,7 +32,7 @@ def search(request: SignedInRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "filters": filters,
         "results": results,
-        "benchmarks": access.benchmarks_for(request.user),
+        "benchmarks": query.searched_benchmarks(request.user),
         "states": TaskState.choices,
         "tabs": [
             (label, results.counts[kind], urlencode(without_kind | {"kind": kind}), kind)
