@@ -23,6 +23,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.load import cached_task
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import Task, TaskState, TaskSummary
+from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.review import workflow
 from studio.review.checklist import from_api
 from studio.search import task_filters
@@ -55,11 +56,11 @@ class ListedTaskSerializer(TaskSerializer):
             *("intents", "items", "errors", "warnings", "author", "reviewers"),
         ]
 
-    def get_author(self, task: task_filters.ListedTask) -> str | None:
+    def get_author(self, task: ListedTask) -> str | None:
         """Username."""
         return task.writer[0] if task.writer else None
 
-    def get_reviewers(self, task: task_filters.ListedTask) -> list[str]:
+    def get_reviewers(self, task: ListedTask) -> list[str]:
         """Usernames."""
         return [username for username, _ in task.reviewers]
 
@@ -120,7 +121,7 @@ class TaskCursor(CursorPagination):
         OpenApiParameter("persona", str, description="`user_id` of a persona."),
         OpenApiParameter("state", str, enum=TaskState.values),
         OpenApiParameter("category", str, description="A code, or `none`."),
-        OpenApiParameter("trigger", str, enum=list(task_filters.TRIGGERS)),
+        OpenApiParameter("trigger", str, enum=list(TRIGGERS)),
         OpenApiParameter("findings", str, enum=task_filters.FINDINGS),
         OpenApiParameter("writer", str, description="A username, `me` or `none`."),
         OpenApiParameter("reviewer", str, description="A username, `me` or `none`."),

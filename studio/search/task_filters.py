@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, Window
 from django.db.models.expressions import RawSQL
@@ -15,6 +14,7 @@ from django.db.models.expressions import RawSQL
 from studio.access import AnyUser
 from studio.findings.queries import SEVERITIES
 from studio.models import Assignment, Benchmark, PersonaSummary, Task, TaskState, TaskSummary
+from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.models.statements import NUMBERS, AnyOf, PreparedQuery
 from studio.reports.counts import tasks_with_counts
 from studio.search.query import NOTHING, clean_query, term_patterns
@@ -26,46 +26,6 @@ PAGE = 50
 NONE = "none"
 """The value for tasks without a category, findings, author or reviewer."""
 FINDINGS = (*SEVERITIES, NONE)
-TRIGGERS = dict(Task._meta.get_field("trigger_kind").choices or ())
-
-
-class ListedTask(NamedTuple):
-    """What lists show of a task."""
-
-    pk: int
-    position: int | None
-    title: str
-    task_id: str
-    state: str
-    category: str
-    trigger_kind: str
-    version: int
-    updated_at: datetime
-    persona: str
-    """Its id, as its folder is called."""
-    persona_name: str
-    benchmark: str
-    """Its slug."""
-    intents: int
-    items: int
-    errors: int
-    """Open findings."""
-    warnings: int
-    writer: tuple[str, str] | None = None
-    """Username and name."""
-    reviewers: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def id(self) -> int:
-        return self.pk
-
-    @property
-    def name(self) -> str:
-        return self.title.strip() or self.task_id
-
-    @property
-    def trigger(self) -> str:
-        return str(TRIGGERS.get(self.trigger_kind, self.trigger_kind))
 
 
 class ListedTasks:

@@ -16,8 +16,8 @@ from django.utils.safestring import SafeString, mark_safe
 from studio.domain.statistics import Figures
 from studio.domain.text.clauses import sentences
 from studio.models import Persona
+from studio.models.listed_tasks import ListedTask
 from studio.models.statuses import STATUSES
-from studio.search.task_filters import ListedTask
 from studio.templatetags.studio_ui import icon, status
 
 register = template.Library()

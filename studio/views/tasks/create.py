@@ -17,6 +17,7 @@ from studio.drafts.validate import DraftError
 from studio.forms.personas import NewTaskForm
 from studio.forms.post_data import number_of
 from studio.models import Persona, Task, TaskTemplate
+from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.search import task_filters
 from studio.tasks import templates
 from studio.tasks.copy_tasks import CopyError
@@ -122,17 +123,17 @@ def _search(persona: Persona, q: str, template: Template | None) -> list[Templat
 
 def _starting_point_card(point: StartingPoint) -> TemplateCard:
     spec = point.spec
-    trigger = str(task_filters.TRIGGERS[spec.trigger.kind])
+    trigger = str(TRIGGERS[spec.trigger.kind])
     return TemplateCard(
         f"point:{point.key}", point.name, point.when, trigger, len(spec.intents), len(spec.scored_items)
     )
 
 
 def _template_card(row: TaskTemplate) -> TemplateCard:
-    trigger = str(task_filters.TRIGGERS.get(row.trigger_kind, row.trigger_kind))
+    trigger = str(TRIGGERS.get(row.trigger_kind, row.trigger_kind))
     return TemplateCard(f"template:{row.pk}", row.name, row.when, trigger, row.n_intents, row.n_items, row.n_files)
 
 
-def _task_card(row: task_filters.ListedTask) -> TemplateCard:
+def _task_card(row: ListedTask) -> TemplateCard:
     where = (row.persona_name or row.persona) + (f", {row.position:02d}" if row.position else "")
     return TemplateCard(f"task:{row.pk}", row.name, where, row.trigger, row.intents, row.items)

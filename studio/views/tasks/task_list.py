@@ -17,6 +17,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, Persona, TaskState
+from studio.models.listed_tasks import TRIGGERS
 from studio.models.statements import PreparedQuery
 from studio.review import assignments, bulk
 from studio.search import task_filters
@@ -41,7 +42,7 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
         "query": urlencode(narrowed.filters),
         "personas": _PERSONAS.rows(benchmark.pk),
         "states": TaskState.choices,
-        "triggers": task_filters.TRIGGERS.items(),
+        "triggers": TRIGGERS.items(),
         "categories": bulk.categories_of(benchmark),
         "changes": [
             (key, label) for key, label in bulk.ACTIONS.items() if ("assign" if key in bulk.PARTS else "edit") in can

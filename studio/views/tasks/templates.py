@@ -14,7 +14,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
 from studio.models import Benchmark
-from studio.search import task_filters
+from studio.models.listed_tasks import TRIGGERS
 from studio.tasks import templates as task_templates
 from studio.tasks.templates import TaskTemplateError
 
@@ -83,7 +83,7 @@ def _page(
         "benchmark": benchmark,
         "templates": rows,
         "editable": editable,
-        "triggers": task_filters.TRIGGERS,
+        "triggers": TRIGGERS,
         "refusal": refusal,
     }
     return render(request, "studio/tasks/templates.html", context, status=status)
