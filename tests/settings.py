@@ -6,12 +6,15 @@ takes a free place for its test database; the workers of pytest-xdist inherit it
 
 import fcntl
 import os
+import sys
 
 from studio.local.paths import data_folder
 from studio.local.services import ensure_database
 from tests.emptying import allow_skipping_foreign_keys
 
 if "STUDIO_TEST_PLACE" not in os.environ:
+    sys.dont_write_bytecode = False  # each process of the run would compile the same thousand modules again
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["STUDIO_DATA_DIR"] = str(data_folder() / "test")
     data_folder().mkdir(parents=True, exist_ok=True)
     for place in range(100):
