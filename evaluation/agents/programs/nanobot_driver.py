@@ -8,9 +8,9 @@ Its files and its shell are its own, over the workspace; its model and the tools
 
 import asyncio
 import importlib
+import importlib.metadata
 import json
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -28,7 +28,8 @@ with socket.socket(socket.AF_UNIX) as line:
         line.sendall(data)
 """
 SERVER = "appworld"
-"""nanobot puts ``mcp_appworld_`` before the names of its tools, as the published benchmarks have them."""
+WRITTEN_FOR = "0.3.5"
+"""The version of nanobot-ai. Only what it documents is used: its class, its hooks, and its settings."""
 MODEL, TOOLS = os.environ["STUDIO_MODEL_SOCKET"], os.environ["STUDIO_TOOLS_SOCKET"]
 
 
@@ -57,9 +58,6 @@ class Turn:
     async def take(self):
         from nanobot import Nanobot
         from nanobot.agent.hook import AgentHook
-        from nanobot.agent.tools import mcp
-
-        mcp._SANITIZE_RE = re.compile("(?!)")  # or gmail__login would be gmail_login, unlike in the benchmarks
 
         did = self.did
 
@@ -101,7 +99,12 @@ def main():
     out, sys.stdout = sys.stdout, sys.stderr
     connect_to_studio()
     turn = Turn(line)
-    reply = asyncio.run(turn.take())
+    try:
+        reply = asyncio.run(turn.take())
+    except Exception as error:
+        installed = importlib.metadata.version("nanobot-ai")
+        other = f" This driver was written for {WRITTEN_FOR}." if installed != WRITTEN_FOR else ""
+        sys.exit(f"nanobot-ai {installed} cannot be driven ({type(error).__name__}: {error}).{other}")
     print(json.dumps({"reply": reply, "did": turn.did}), file=out, flush=True)
     os._exit(0)  # its background tasks have nothing left to do
 

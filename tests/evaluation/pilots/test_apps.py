@@ -43,7 +43,8 @@ def start(stub: StubModel, *tasks: TaskSpec, persona: PersonaSpec) -> Pilot:
 
 def call(name: str, **arguments: Any) -> dict[str, Any]:
     function = {"name": name, "arguments": json.dumps(arguments)}
-    return {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
+    # an id of its own, or nanobot takes a second call for the first
+    return {"role": "assistant", "content": "", "tool_calls": [{"id": name, "type": "function", "function": function}]}
 
 
 def writes_a_note(body: dict[str, Any]) -> Any:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from evaluation.models import Pilot, Session, ToolCall
+from evaluation.pilots.wait import wait_for_pilot
+from evaluation.results.pilot_report import pilot_report
 from evaluation.sandbox import why_unavailable
+from evaluation.tools.programs import nanobot_packages
+from studio.local.paths import data_folder
 from tests.evaluation.agents.test_command import EXAMPLE
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
-from tests.evaluation.stub_model import StubModel
+from tests.evaluation.pilots.test_apps import persona, writes_a_note
+from tests.evaluation.stub_model import StubModel, decisions
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
 
@@ -52,3 +58,45 @@ def test_example_of_the_documentation_runs_in_a_pilot_and_a_program_that_prints_
         "failed",
         "The program failed. Its last line of output is no JSON object.",
     )
+
+
+@pytest.fixture
+def nanobot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STUDIO_DATA_DIR", str(data_folder().parent))  # installed for the studio, not for its tests
+    if nanobot_packages() is None:
+        pytest.skip("nanobot is not installed: make nanobot-agent")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.usefixtures("nanobot")
+def test_nanobot_uses_the_apps_through_a_pilot_of_three_sessions(stub: StubModel):
+    stub.agent = writes_a_note
+    stub.satisfaction = lambda body: decisions(body, lambda index: True)
+    told = {"intents": intents("x", provided=(1,)), "checklist": (rubric("y"),)}
+    names = ("a", "b", "c")
+
+    pilot = work_through(start(stub, *(task(name, **told) for name in names), persona=persona(), kind="nanobot"))
+
+    reasons = list(Session.objects.values_list("position", "state", "reason"))
+    assert pilot.state == "finished", reasons
+    assert [session["state"] for session in pilot_report(pilot)["sessions"]] == ["finished"] * 3
+    created = ToolCall.objects.filter(name="simple_note__create_note").order_by("turn__session__position")
+    assert [json.loads(row.result)["response"]["note_id"] for row in created] == [1, 2, 3]
+    offered = {entry["function"]["name"] for body in stub.bodies for entry in body.get("tools", ())}
+    assert "simple_note__create_note" in offered
+    assert not [name for name in offered if name.startswith("mcp_")]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.usefixtures("nanobot")
+@pytest.mark.parametrize("agent", ["scripted-helpful", "scripted-asks"])
+def test_nanobot_with_the_scripted_model_ends_a_pilot_of_two_sessions(agent: str):
+    tasks = task("a", assets=(file("notes.md", "The harbour fee is due on Friday."),)), task("b", "a")
+
+    pilot = wait_for_pilot(pilot_of(benchmark_of(*tasks), agent, kind="nanobot"))
+
+    report = pilot_report(pilot)
+    assert report["scripted"] is True
+    assert [(session["state"], session["turns"] > 0) for session in report["sessions"]] == [("finished", True)] * 2
