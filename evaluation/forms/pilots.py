@@ -14,7 +14,7 @@ from evaluation.models import ModelEndpoint, Pilot
 from evaluation.models.agents import REACT
 from evaluation.models.pilots import MODES
 from evaluation.pilots.agents import KindParameter, kind_choices, kind_parameters
-from evaluation.pilots.budgets import KINDS
+from evaluation.pilots.budgets import KINDS, MAX_BUDGET
 from evaluation.pilots.plans import APPROVED, bases_for
 from evaluation.pilots.start import LIMITS, MAX_RUNS
 from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
@@ -30,25 +30,26 @@ LOAD_TASKS = {
     "hx-select": "#task-choice",
     "hx-swap": "outerHTML",
 }
+AMOUNT: dict[str, Any] = {"min_value": 0, "max_value": MAX_BUDGET, "required": False}
 
 
 class BudgetForm(forms.Form):
     """Blank or 0: no limit."""
 
-    budget_tokens = forms.IntegerField(min_value=0, required=False, label="Tokens")
-    budget_calls = forms.IntegerField(min_value=0, required=False, label="Model calls")
-    budget_cost = forms.FloatField(min_value=0, required=False, label="US dollars")
-    session_budget_tokens = forms.IntegerField(min_value=0, required=False, label="Tokens per session")
-    session_budget_calls = forms.IntegerField(min_value=0, required=False, label="Model calls per session")
-    session_budget_cost = forms.FloatField(min_value=0, required=False, label="US dollars per session")
+    budget_tokens = forms.IntegerField(label="Tokens", **AMOUNT)
+    budget_calls = forms.IntegerField(label="Model calls", **AMOUNT)
+    budget_cost = forms.FloatField(label="US dollars", **AMOUNT)
+    session_budget_tokens = forms.IntegerField(label="Tokens per session", **AMOUNT)
+    session_budget_calls = forms.IntegerField(label="Model calls per session", **AMOUNT)
+    session_budget_cost = forms.FloatField(label="US dollars per session", **AMOUNT)
 
 
 class BenchmarkBudgetForm(forms.Form):
     """Blank or 0: no limit."""
 
-    cost = forms.FloatField(min_value=0, required=False, label="US dollars")
-    tokens = forms.IntegerField(min_value=0, required=False, label="Tokens")
-    calls = forms.IntegerField(min_value=0, required=False, label="Model calls")
+    cost = forms.FloatField(label="US dollars", **AMOUNT)
+    tokens = forms.IntegerField(label="Tokens", **AMOUNT)
+    calls = forms.IntegerField(label="Model calls", **AMOUNT)
 
 
 def budgets_of(data: Mapping[str, Any]) -> dict[str, dict[str, float]]:

@@ -20,6 +20,8 @@ KINDS = ("tokens", "calls", "cost")
 NAMES = {"tokens": "tokens", "calls": "model calls"}
 SCOPES = ("session", "pilot")
 """Of the budgets that a pilot holds."""
+MAX_BUDGET = 10**15 - 1
+RAISED = "The budget was raised."
 FRESH_SECONDS = 1.0
 """Sums over a pilot or benchmark that are older are read again: other workers spend too."""
 Limits = Mapping[str, float]
@@ -69,7 +71,7 @@ def validate_limits(given: Limits, field: str = "budgets") -> dict[str, float]:
     for name, value in given.items():
         if name not in KINDS:
             raise BudgetError(field, f"There is no budget of “{name}”; there are {', '.join(KINDS)}.")
-        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value < 1e15:
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= MAX_BUDGET:
             raise BudgetError(field, f"The budget of {name} is not a number from 0 up.")
     return {name: float(value) if name == "cost" else int(value) for name, value in given.items() if value}
 
@@ -89,7 +91,9 @@ def set_budgets(pilot: Pilot, given: Mapping[str, Limits], *, by: User | None) -
         if not any(limits.values()):
             budgets.pop(scope, None)
     pilot.budgets = budgets
-    pilot.save(update_fields=["budgets"])
+    if pilot.state == Pilot.State.PAUSED and pilot.reason:
+        pilot.reason = spent_budget(pilot) or RAISED
+    pilot.save(update_fields=["budgets", "reason"])
     Event.objects.create(
         benchmark=pilot.benchmark,
         actor=by,
@@ -103,7 +107,23 @@ def set_benchmark_budget(benchmark: Benchmark, given: Limits, *, by: User | None
     """Raises BudgetError."""
     limits = validate_limits(given)
     BenchmarkBudget.objects.update_or_create(benchmark=benchmark, defaults={"limits": limits})
+    for pilot in Pilot.objects.filter(benchmark=benchmark, state=Pilot.State.PAUSED).exclude(reason=""):
+        pilot.reason = spent_budget(pilot) or RAISED
+        pilot.save(update_fields=["reason"])
     Event.objects.create(benchmark=benchmark, actor=by, verb="budgeted", summary="Changed the budget of all pilots.")
+
+
+def spent_budget(pilot: Pilot) -> str:
+    """Why the pilot cannot send anything, if its budget or its benchmark's is spent."""
+    limits, shared = pilot.budgets.get("pilot", {}), benchmark_limits(pilot.benchmark_id)
+    try:
+        if limits:
+            check_limits("pilot", limits, spent_by_pilot(pilot.pk))
+        if shared:
+            check_limits("benchmark", shared, spent_by_benchmark(pilot.benchmark_id))
+    except BudgetSpentError as error:
+        return str(error)
+    return ""
 
 
 def benchmark_limits(benchmark_id: int) -> dict[str, float]:

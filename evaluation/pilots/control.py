@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from evaluation.leases.sessions import State
 from evaluation.models import Pilot, Session
+from evaluation.pilots.budgets import spent_budget
 from evaluation.pilots.lifecycle import finish_pilot
 from evaluation.pilots.queue import wake_workers
 from evaluation.results.scores import store_scores
@@ -129,6 +130,8 @@ def _retry(pilot: Pilot, everything: bool) -> bool:
 
 
 def _go_on(pilot: Pilot) -> None:
+    if spent := spent_budget(pilot):
+        raise ControlError(spent)
     pilot.state, pilot.reason, pilot.finished_at = Pilot.State.RUNNING, "", None
     pilot.save(update_fields=["state", "reason", "finished_at"])
     wake_workers()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import BigIntegerField, Count, Sum
+from django.db.models import BigIntegerField, Count, Max, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.utils import timezone
 
 from evaluation.models import Pilot, Session
 from evaluation.pilots.failures import advice_for
+from studio.models import Event
 
 ORDER = ("finished", "failed", "error", "running", "waiting", "cancelled")
 OVER = ("finished", "failed", "cancelled")
@@ -154,14 +156,30 @@ def _estimate_left(pilot: Pilot, by_state: Mapping[str, Mapping[str, Any]]) -> L
     if known < KNOWN_SESSIONS or not left:
         return None
     share = Decimal(left) / known
-    passed = (timezone.now() - pilot.created_at).total_seconds()
     return Left(
         known,
         round(_total(done, ["asked"]) * share),
         round(_total(done, PARTS) * share),
         sum((row["paid"] or Decimal(0) for row in done), start=Decimal(0)) * share,
-        max(1, round(float(share) * passed / 60)) if pilot.state == Pilot.State.RUNNING else None,
+        _minutes_left(pilot, left) if pilot.state == Pilot.State.RUNNING else None,
     )
+
+
+def _minutes_left(pilot: Pilot, left: int) -> int | None:
+    """By the sessions that ended since the pilot last went on: it does not work while it is paused."""
+    since = _going_since(pilot)
+    done = Session.objects.filter(run__pilot=pilot, state__in=("finished", "failed"), ended_at__gte=since).count()
+    if done < KNOWN_SESSIONS:
+        return None
+    passed = (timezone.now() - since).total_seconds()
+    return max(1, round(left / done * passed / 60))
+
+
+def _going_since(pilot: Pilot) -> datetime:
+    resumed = Event.objects.filter(
+        benchmark=pilot.benchmark_id, verb__in=("resumed", "retried"), at__gte=pilot.created_at, data__pilot=pilot.pk
+    ).aggregate(last=Max("at"))
+    return resumed["last"] or pilot.created_at
 
 
 def _total(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> int:

@@ -41,7 +41,8 @@ def round_resume(request: SignedInRequest, pk: int, number: int) -> HttpResponse
     pilot = find_pilot(request.user, pk)
     require(request.user, pilot.benchmark, "pilot")
     taken_up = resume_round(get_object_or_404(JudgingRound, pilot=pilot, number=number))
-    messages.success(request, f"{taken_up} judgings go on. Answered calls are not repeated.")
+    judgings = "1 judging goes on" if taken_up == 1 else f"{taken_up} judgings go on"
+    messages.success(request, f"{judgings}. Answered calls are not repeated.")
     return redirect(f"{pilot.get_absolute_url()}#judgings")
 
 

@@ -23,6 +23,7 @@ from evaluation.grading.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import Pilot, Session
 from evaluation.pilots.budgets import (
     KINDS,
+    RAISED,
     BudgetRow,
     Spent,
     benchmark_limits,
@@ -63,7 +64,7 @@ MESSAGES = {
     "pause": "Paused. Calls under way are still recorded; nothing more is sent.",
     "resume": "Resumed. Answered calls are not repeated.",
     "cancel": "Cancelled. Finished sessions are kept.",
-    "retry": "Resumed. Answered calls are not repeated.",
+    "retry": "Trying again. Answered calls are not repeated.",
 }
 
 
@@ -126,11 +127,12 @@ def pilot_step(request: SignedInRequest, pk: int, step: str) -> HttpResponse:
     row = find_pilot(request.user, pk)
     require(request.user, row.benchmark, "pilot")
     try:
-        control_pilot(row.pk, step, by=request.user, everything=bool(request.POST.get("everything")))
+        row = control_pilot(row.pk, step, by=request.user, everything=bool(request.POST.get("everything")))
     except ControlError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, MESSAGES[step])
+        idle = step == "retry" and row.state not in RUNNING
+        messages.success(request, "No session is left to retry." if idle else MESSAGES[step])
     return redirect(row)
 
 
@@ -140,11 +142,13 @@ def pilot_budget(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_pilot(request.user, pk)
     require(request.user, row.benchmark, "pilot")
     form = BudgetForm(request.POST)
-    if form.is_valid():
-        set_budgets(row, budgets_of(form.cleaned_data), by=request.user)
-        messages.success(request, "Budget changed.")
+    if not form.is_valid():
+        return render(request, "evaluation/pilots/pilot.html", _page(request, row) | {"budget_form": form})
+    set_budgets(row, budgets_of(form.cleaned_data), by=request.user)
+    if row.state == Pilot.State.PAUSED and row.reason == RAISED:
+        messages.success(request, "Budget raised. Resume the pilot to go on.")
     else:
-        messages.error(request, "A budget is a number from 0 up; blank or 0 means no limit. Nothing was changed.")
+        messages.success(request, "Budget changed.")
     return redirect(row)
 
 
@@ -154,11 +158,10 @@ def benchmark_budget(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
     require(request.user, benchmark, "pilot")
     form = BenchmarkBudgetForm(request.POST)
-    if form.is_valid():
-        set_benchmark_budget(benchmark, {kind: form.cleaned_data[kind] or 0 for kind in KINDS}, by=request.user)
-        messages.success(request, "Budget changed.")
-    else:
-        messages.error(request, "A budget is a number from 0 up; blank or 0 means no limit. Nothing was changed.")
+    if not form.is_valid():
+        return _list(request, slug, form)
+    set_benchmark_budget(benchmark, {kind: form.cleaned_data[kind] or 0 for kind in KINDS}, by=request.user)
+    messages.success(request, "Budget changed.")
     return redirect("evaluation:benchmark_pilots", slug)
 
 
@@ -198,7 +201,7 @@ def pilot_json(request: SignedInRequest, pk: int) -> HttpResponse:
     return response
 
 
-def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
+def _list(request: SignedInRequest, slug: str | None, budget_form: BenchmarkBudgetForm | None = None) -> HttpResponse:
     rows = visibility.with_counts(open_pilots(request.user)).order_by("-created_at", "-pk")
     closed = Pilot.objects.filter(pk__in=closed_pilots(request.user))
     benchmark = None
@@ -222,7 +225,7 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
             "startable": [item for item in benchmarks if benchmark in (None, item) and item.pk in startable],
             "may_start": may_start,
             "budget": _benchmark_budget(benchmark.pk) if benchmark else [],
-            "budget_form": BenchmarkBudgetForm(initial=benchmark_limits(benchmark.pk))
+            "budget_form": budget_form or BenchmarkBudgetForm(initial=benchmark_limits(benchmark.pk))
             if benchmark and may_start
             else None,
         },
@@ -242,6 +245,7 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
     actions = actions_in(request.user, row.benchmark)
     stopped, failed = progress.number(State.ERROR), progress.number(State.FAILED)
     possible = possible_actions(row, stopped=stopped, failed=failed)
+    rounds = [] if is_running else summarize_rounds(row)
     return {
         "pilot": row,
         "progress": progress,
@@ -265,7 +269,8 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "may_start": "pilot" in actions,
         "audits": audits_of(row),
         "corrected": corrected_in_pilots([row]),
-        "rounds": [] if is_running else summarize_rounds(row),
+        "rounds": rounds,
+        "is_judging": any(each.unfinished for each in rounds),
         "choice": scoring_choice(row),
         "older_scripts": [] if is_running else sessions_graded_by_older_scripts(row),
     }

@@ -10,12 +10,12 @@ from django.test import Client
 
 from evaluation.models import ModelCall, Pilot, Session, Turn
 from evaluation.pilots.budgets import BudgetError, set_benchmark_budget, set_budgets, validate_budgets
-from evaluation.pilots.control import control_pilot
+from evaluation.pilots.control import ControlError, control_pilot
 from evaluation.pilots.estimate import estimate_pilot
 from evaluation.pilots.spending import shared_spending
 from studio.models import Task
 from tests.evaluation.builders import intents, task
-from tests.evaluation.factories import person
+from tests.evaluation.factories import person, pilot_row
 from tests.evaluation.pilots.builders import start, work_through
 from tests.evaluation.stub_model import StubModel
 
@@ -65,6 +65,40 @@ def test_spent_budget_of_a_session_stops_it_alone(stub: StubModel):
     assert work_through(pilot).state == "finished"
 
 
+def test_a_budget_that_is_still_spent_resumes_nothing_and_says_so(stub: StubModel, client: Client):
+    pilot = start(stub, task("a", intents=intents("one")), budgets={"pilot": {"calls": 3}})
+    work_through(pilot)
+    client.force_login(person(pilot.benchmark, "author"))
+    page = f"/pilots/{pilot.pk}/"
+
+    lowered = client.post(f"{page}budget/", {"budget_calls": "2"}, follow=True).content.decode()
+    refused = client.post(f"{page}resume/", follow=True).content.decode()
+    with pytest.raises(ControlError, match="budget of 2 model calls is spent"):
+        control_pilot(pilot.pk, "resume", by=None)
+    raised = client.post(f"{page}budget/", {"budget_calls": "200"}, follow=True).content.decode()
+    resumed = client.post(f"{page}resume/", follow=True).content.decode()
+
+    assert "The pilot’s budget of 2 model calls is spent. Raise it to go on." in lowered
+    assert "The pilot’s budget of 2 model calls is spent. Raise it to go on." in refused
+    assert "Resumed." not in refused
+    assert "Budget raised. Resume the pilot to go on." in raised and "is spent" not in raised
+    assert "Resumed." in resumed
+
+
+@pytest.mark.parametrize("path", ["/pilots/{pk}/budget/", "/benchmarks/{slug}/pilots/budget/"])
+def test_an_impossible_budget_is_named_beside_its_field_and_stays_there_to_be_mended(client: Client, path: str):
+    pilot = pilot_row()
+    Pilot.objects.update(state="paused")
+    client.force_login(person(pilot.benchmark, "author"))
+    name = "budget_calls" if "{pk}" in path else "calls"
+
+    for value, problem in (("-4", "greater than or equal to 0"), ("9" * 20, "less than or equal to")):
+        answer = client.post(path.format(pk=pilot.pk, slug=pilot.benchmark.slug), {name: value})
+        text = answer.content.decode()
+        assert (answer.status_code, f'value="{value}"' in text, problem in text) == (200, True, True)
+    assert Pilot.objects.get().budgets == {}
+
+
 def test_budget_of_a_benchmark_holds_for_all_its_pilots(stub: StubModel):
     first = start(stub, task("a", intents=intents("one")))
     second = start(stub, task("a", intents=intents("one")))
@@ -77,6 +111,8 @@ def test_budget_of_a_benchmark_holds_for_all_its_pilots(stub: StubModel):
     states = set(Pilot.objects.values_list("state", "reason"))
     assert states == {("paused", "The benchmark’s budget of 3 model calls is spent. Raise it to go on.")}
     assert stub.asked.total() == 3
+    set_benchmark_budget(first.benchmark, {"calls": 100}, by=None)
+    assert set(Pilot.objects.values_list("reason", flat=True)) == {"The budget was raised."}
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,20 @@ def test_command_and_api_answer_alike(client: Client, capsys: pytest.CaptureFixt
     assert (end.value.code, json.loads(capsys.readouterr().out)["state"]) == (1, "cancelled")
 
 
+def test_pages_ask_before_a_pilot_is_cancelled_and_say_when_nothing_is_left_to_retry(client: Client):
+    pilot = pilot_row()
+    client.force_login(person(pilot.benchmark, "author"))
+    page = f"/pilots/{pilot.pk}/"
+
+    running = client.get(page).content.decode()
+    Pilot.objects.update(state="finished")
+    nothing = client.post(f"{page}retry/", follow=True).content.decode()
+
+    assert "A cancelled pilot cannot go on." in " ".join(running.split())
+    assert f"Cancel pilot {pilot.number}</button>" in running
+    assert "No session is left to retry." in nothing and "Trying again" not in nothing
+
+
 def test_page_offers_what_the_state_allows(client: Client):
     pilot = pilot_row()
     client.force_login(person(pilot.benchmark, "author"))

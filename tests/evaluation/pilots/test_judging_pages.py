@@ -46,10 +46,16 @@ def test_page_estimates_the_cost_before_and_shows_cost_and_flips_after(stub: Stu
     assert "<b>$0</b> for about 0 calls" in free
     assert "3 judgings are answered from the record and cost nothing" in free
 
-    judged_again(pilot, client, judge=judge.pk)
+    response = client.post(f"/pilots/{pilot.pk}/rejudge/", {"samples": 1, "judge": judge.pk})
+    started = JudgingRound.objects.get(number=2)
+    assert response.status_code == 302
+    waiting = text_of(client.get(f"/pilots/{pilot.pk}/"))
+    assert "3 judgings to go." in waiting and 'hx-select="#judgings"' in waiting
+    for row in started.judgings.all():
+        work_on(row.pk)
 
     page = text_of(client.get(f"/pilots/{pilot.pk}/"))
-    assert "Judged again" in page
+    assert "Judged again" in page and 'hx-select="#judgings"' not in page
     assert "checklist, compat: 0 no to yes, 4 yes to no, of 4" in page
     assert "$6.00" in page and "estimated $5.00" in page
 
