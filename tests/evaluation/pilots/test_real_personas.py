@@ -101,7 +101,9 @@ class AppUser:
         self._tasks = {request_of(source, name).strip(): name for name in checks_of(source)}
 
     def __call__(self, body: dict[str, Any]) -> str | dict[str, Any]:
-        asked = next(str(message["content"]).strip() for message in body["messages"] if message["role"] == "user")
+        told = [message for message in body["messages"] if message["role"] not in ("assistant", "tool")]
+        opening = next((message for message in told if message["role"] == "user"), told[-1])  # an event is no user's
+        asked = str(opening["content"]).strip()
         name = next((name for request, name in self._tasks.items() if request in asked), None)
         if name is None:
             return "Done."
