@@ -17,6 +17,7 @@ from studio.drafts.validate import validate_storable
 from studio.drafts.write_groups import delete_empty_groups, write_groups
 from studio.drafts.write_tasks import TASK_FIELDS, set_task_fields, write_task_rows
 from studio.models import Episode, Event, Revision, Task, TaskState, User
+from studio.models.copying import create_rows
 from studio.notifications.notify import notify_of_edits
 
 ENDED_BY_EDITS = {TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW}
@@ -97,7 +98,7 @@ def _write(changed: Sequence[tuple[Task, TaskSpec]], differing: Sequence[frozens
         if row.pk is None:
             new.append(row)
     _update([row for row, _ in changed if row.pk])
-    Task.objects.bulk_create(new, batch_size=BATCH)
+    create_rows(new, batch_size=BATCH)
     write_task_rows(changed, differing)
     if regrouped:
         delete_empty_groups({row.episode_id for row, _ in regrouped})
@@ -157,12 +158,12 @@ def _create_revisions(pairs: Iterable[tuple[Task, TaskSpec]], *, by: User | None
         )
         for row, spec in pairs
     ]
-    return {row.task_id: row for row in Revision.objects.bulk_create(rows, batch_size=BATCH * 2)}
+    return {row.task_id: row for row in create_rows(rows, batch_size=BATCH * 2)}
 
 
 def _store_origin_authors(authors: Mapping[Revision, Collection[int]]) -> None:
     through = Revision.origin_authors.through
-    through.objects.bulk_create(
+    create_rows(
         [
             through(revision_id=revision.pk, user_id=author)
             for revision, people in authors.items()
@@ -195,7 +196,7 @@ def _record_events(
                 data={"fields": list(fields), "version": row.version},
             )
         )
-    Event.objects.bulk_create(events, batch_size=BATCH * 2)
+    create_rows(events, batch_size=BATCH * 2)
 
 
 def _owners(rows: Sequence[Task]) -> dict[int, tuple[int, int]]:

@@ -16,6 +16,7 @@ from studio.models import (
     HiddenIntent,
     Task,
 )
+from studio.models.copying import create_rows
 
 TASK_FIELDS = [
     "task_id",
@@ -205,7 +206,7 @@ def _write_follows(
     }
     if obsolete := [pk for pair, pk in stored.items() if pair not in wanted]:
         through.objects.filter(pk__in=obsolete).delete()
-    through.objects.bulk_create(
+    create_rows(
         [through(checklistitem_id=item, hiddenintent_id=intent) for item, intent in sorted(wanted - stored.keys())]
     )
 

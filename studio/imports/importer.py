@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -26,6 +28,26 @@ from studio.models.transactions import atomic_with_retry
 __all__ = ["ImportReport", "find_reading_errors", "import_archive", "import_files", "import_path", "upload_limits"]
 
 
+P = ParamSpec("P")
+
+
+def _uncollected(function: Callable[P, ImportReport]) -> Callable[P, ImportReport]:
+    """Without the garbage collector, which would look through all that was read, again and again: a third of the time.
+    What an import makes is in use until its end."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> ImportReport:
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            if collects:
+                gc.enable()
+
+    return run
+
+
 def upload_limits() -> Limits:
     return Limits(
         archive_bytes=settings.UPLOAD_MAX_BYTES,
@@ -37,6 +59,7 @@ def upload_limits() -> Limits:
     )
 
 
+@_uncollected
 def import_path(
     benchmark: Benchmark, path: Path, *, by: User | None, published: bool = False, dry_run: bool = False
 ) -> ImportReport:
@@ -52,6 +75,7 @@ def import_path(
     return import_archive(benchmark, path.read_bytes(), name=path.stem, by=by, published=published, dry_run=dry_run)
 
 
+@_uncollected
 def import_archive(
     benchmark: Benchmark,
     data: bytes,
@@ -71,6 +95,7 @@ def import_archive(
     return _import(benchmark, upload, by=by, published=published, dry_run=dry_run, name=name, staged=staged)
 
 
+@_uncollected
 def import_files(
     benchmark: Benchmark,
     files: Mapping[str, bytes],

@@ -28,6 +28,7 @@ from studio.models import (
     Task,
     User,
 )
+from studio.models.summaries import summarized_at_end
 from studio.notifications.notify import notify_of_import, users_allowed
 
 
@@ -67,25 +68,26 @@ class ImportWriter:
         }
         if not self._may_bind_servers():
             new = {key: keep_servers(episode, old[key], self.report) for key, episode in new.items()}
-        rows = self._task_rows(personas.values(), new)
-        triples = [(persona, old[persona.pk], new[persona.pk]) for persona in personas.values()]
-        fresh = {persona.pk for persona in personas.values() if persona.version == 0}
-        changed = save_personas(triples, by=self.by, verb="imported")
-        pairs = [
-            (rows[(key, task.task_id)], task) for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
-        ]
-        saved = save_tasks(
-            pairs,
-            by=self.by,
-            verb="imported",
-            touched=_regraded(pairs, old, new),
-            origin_authors=self._origin_authors(pairs),
-        )
-        self._store_keys(personas.values())
-        owners = {
-            rows[(key, task.task_id)].pk: key for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
-        }
-        touched = self._report_changes(personas, triples, changed, saved, owners, fresh)
+        with summarized_at_end() as touched:
+            rows = self._task_rows(personas.values(), new)
+            triples = [(persona, old[persona.pk], new[persona.pk]) for persona in personas.values()]
+            fresh = {persona.pk for persona in personas.values() if persona.version == 0}
+            changed = save_personas(triples, by=self.by, verb="imported")
+            pairs = [
+                (rows[(key, task.task_id)], task) for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
+            ]
+            saved = save_tasks(
+                pairs,
+                by=self.by,
+                verb="imported",
+                touched=_regraded(pairs, old, new),
+                origin_authors=self._origin_authors(pairs),
+            )
+            self._store_keys(personas.values())
+            owners = {
+                rows[(key, task.task_id)].pk: key for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
+            }
+            touched |= self._report_changes(personas, triples, changed, saved, owners, fresh)
         if touched:
             refresh_findings([persona for persona in personas.values() if persona.pk in touched])
             self._record()

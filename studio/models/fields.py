@@ -24,6 +24,8 @@ class OrderedJSONField(models.JSONField):
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
         if value is None or hasattr(value, "as_sql"):
             return value
+        if not value and type(value) in (dict, list):
+            return str(value)
         return json.dumps(value, ensure_ascii=False, cls=self.encoder)
 
     def get_placeholder(self, value: Any, compiler: Any, connection: Any) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from django.contrib.postgres.fields import ArrayField
-from django.db import models
+from django.db import connection, models
 
 from studio.models.personas import Persona
 from studio.models.tasks import Task
@@ -78,3 +81,14 @@ class PersonaSummary(models.Model):
     episode = models.TextField(default="")
     """The placed tasks that are not retired, in order: each its key, the keys of what it needs with commas, ``signal``
     unless a message starts it, and the name of its group, separated by ``\\x1f``; tasks by ``\\x1e``."""
+
+
+@contextmanager
+def summarized_at_end() -> Iterator[set[int]]:
+    """Inside a transaction that writes many tasks: their summaries are made when the block ends, instead of after each
+    statement. The set takes the keys of their personas; no other persona's tasks may change in the block."""
+    personas: set[int] = set()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('studio.summaries', 'later', true)")
+        yield personas
+        cursor.execute("SELECT summarize_all(%s::bigint[])", [sorted(personas)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from studio.domain.pibench.persona_folder import PersonaFolder
 from studio.domain.pibench.reading import Reading
@@ -32,6 +32,7 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
             )
         )
     names: dict[str, str] = {}
+    inside, outside = _by_folder(files, set(roots))
     for root in roots:
         persona = root.rstrip("/").rpartition("/")[2] or name or _user_id_in_profile(files)
         if (other := names.get(persona)) is not None:
@@ -44,9 +45,7 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
             )
             continue
         names[persona] = root
-        persona_files = {path.removeprefix(root): data for path, data in files.items() if path.startswith(root)}
-        reading.episodes.append(PersonaFolder(persona, root, persona_files, reading).read())
-    outside = sorted(path for path in files if not any(path.startswith(root) for root in roots))
+        reading.episodes.append(PersonaFolder(persona, root, inside[root], reading).read())
     if roots and outside and "pack.json" not in {path.rpartition("/")[2] for path in outside}:
         reading.warnings.append(
             Problem(
@@ -72,6 +71,21 @@ def _persona_folders(files: Iterable[str]) -> list[str]:
         if not any(folder != other and (not other or folder.startswith(f"{other}/")) for other in folders)
     }
     return sorted(f"{folder}/" if folder else "" for folder in outermost)
+
+
+def _by_folder(files: Mapping[str, bytes], roots: Collection[str]) -> tuple[dict[str, dict[str, bytes]], list[str]]:
+    """The files inside each of the folders, by their paths there, and the paths of the others, sorted."""
+    inside: dict[str, dict[str, bytes]] = {root: {} for root in roots}
+    outside = []
+    for path, data in files.items():
+        end = 0
+        while path[:end] not in inside and end < len(path):
+            end = path.find("/", end) + 1 or len(path)
+        if path[:end] in inside:
+            inside[path[:end]][path[end:]] = data
+        else:
+            outside.append(path)
+    return inside, sorted(outside)
 
 
 def _user_id_in_profile(files: Mapping[str, bytes]) -> str:

@@ -8,10 +8,12 @@ from studio.domain.task import Recovery, ToolEvidence
 from studio.drafts.load import load_task
 from studio.findings.queries import OpenFindings, open_findings
 from studio.findings.waivers import add_waiver, remove_waiver
+from studio.imports.importer import import_files
 from studio.imports.sample import load_sample
 from studio.models import Asset, Benchmark, ChecklistItem, Dependency, Finding, HiddenIntent, Task, TaskSummary, Waiver
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
+from tests.bench.import_2000 import files
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, stored
 
 pytestmark = pytest.mark.django_db
@@ -92,6 +94,21 @@ def test_summaries_follow_every_way_of_changing_a_task():
 def test_summaries_of_an_import_hold():
     load_sample()
     assert TaskSummary.objects.count() > 10
+    assert_summaries_hold()
+
+
+def test_summaries_hold_where_an_import_changes_some_of_the_tasks():
+    benchmark = BenchmarkFactory()
+    import_files(benchmark, files(personas=2, tasks=4), by=None)
+    changed = files(personas=1, tasks=3)
+    [path] = [path for path in changed if path.endswith("_001/task.yaml")]
+    changed[path] = changed[path].replace(b"  difficulty: medium", b"  difficulty: hard").replace(b"Need 3", b"Need 4")
+    report = import_files(benchmark, changed, by=None)
+
+    assert len(report.updated) > 1
+    assert Task.objects.filter(position=None).count() == 1
+    assert_summaries_hold()
+    save_task(Task.objects.first().pk, load_task(Task.objects.first()).model_copy(update={"category": "F"}), by=None)
     assert_summaries_hold()
 
 
