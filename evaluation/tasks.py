@@ -27,6 +27,7 @@ from evaluation.pilots.queue import WAKE
 from evaluation.pilots.rejudging import RUN_JUDGING
 from evaluation.trials.analyses import analyse_missing, analyse_scripts
 from evaluation.workspaces.folders import sweep_folders
+from studio.findings.deferred import RUN_CHECKS, check_deferred, resend_deferred
 
 logger = logging.getLogger(__name__)
 _stop = threading.Event()
@@ -62,6 +63,11 @@ def run_proposal(proposal_id: int) -> None:
 @shared_task(name=RUN_OPINIONS)
 def run_opinions(task_id: int) -> None:
     opinion_work.work_on(task_id)
+
+
+@shared_task(name=RUN_CHECKS)
+def run_deferred_checks() -> None:
+    check_deferred()
 
 
 @shared_task(name=COMPUTE_RESULTS)
@@ -100,6 +106,7 @@ def _sweep_periodically() -> None:
             judging_work.resend_unclaimed()
             analyse_missing()
             prepare_missing()
+            resend_deferred()
         except Exception:  # the database may be back next time
             logger.exception("The sweep for unclaimed sessions failed.")
             connection.close()

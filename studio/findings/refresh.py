@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,17 +172,18 @@ def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
         yield from skill.files
 
 
-def refresh_findings(personas: Iterable[Persona], *, ask: bool = True) -> None:
+def refresh_findings(personas: Iterable[Persona], *, ask: bool = True, workers: CheckProcesses | None = None) -> None:
     """Check these personas and replace their stored findings. Tasks that did not change since are checked only by the
     rules that read several tasks. Grader scripts without a report, and changed texts without a second opinion, are sent
     to a worker, which refreshes the findings again; without ``ask``, no opinions are asked for.
 
-    Many tasks are checked in worker processes while this one loads the next and stores the last."""
+    Many tasks are checked in worker processes, ``workers`` if there are some already, while this one loads the next and
+    stores the last."""
     keys = sorted({persona.pk for persona in personas})
     pending: deque[_Refresh] = deque()
     unanswered: list[int] = []
     scripted: list[Persona] = []
-    with CheckProcesses() as workers:
+    with nullcontext(workers) if workers else CheckProcesses() as workers:
         for start in range(0, len(keys), PERSONAS_AT_ONCE):
             pending.append(_Refresh(keys[start : start + PERSONAS_AT_ONCE], workers))
             unanswered += pending[-1].unanswered

@@ -28,6 +28,8 @@ from studio.models.transactions import atomic_with_retry
 __all__ = ["ImportReport", "find_reading_errors", "import_archive", "import_files", "import_path", "upload_limits"]
 
 
+DEFER_ABOVE = 500
+"""Tasks whose checks a person who imports would have to wait for, some seconds."""
 P = ParamSpec("P")
 
 
@@ -61,18 +63,34 @@ def upload_limits() -> Limits:
 
 @_uncollected
 def import_path(
-    benchmark: Benchmark, path: Path, *, by: User | None, published: bool = False, dry_run: bool = False
+    benchmark: Benchmark,
+    path: Path,
+    *,
+    by: User | None,
+    published: bool = False,
+    dry_run: bool = False,
+    defer_above: int | None = None,
 ) -> ImportReport:
     if path.is_dir():
         unpacked = read_folder(path, upload_limits())
         if unpacked.errors:
             return _refused(unpacked.errors)
         upload = _read(unpacked.files)
-        return _import(benchmark, upload, by=by, published=published, dry_run=dry_run, name=path.name)
+        return _import(
+            benchmark, upload, by=by, published=published, dry_run=dry_run, name=path.name, defer_above=defer_above
+        )
     if path.stat().st_size > settings.UPLOAD_MAX_BYTES:
         message = f"The file has {path.stat().st_size:,} bytes; the limit is {settings.UPLOAD_MAX_BYTES:,}."
         return _refused([Problem(file=path.name, message=message, mend="Import the personas one by one.")])
-    return import_archive(benchmark, path.read_bytes(), name=path.stem, by=by, published=published, dry_run=dry_run)
+    return import_archive(
+        benchmark,
+        path.read_bytes(),
+        name=path.stem,
+        by=by,
+        published=published,
+        dry_run=dry_run,
+        defer_above=defer_above,
+    )
 
 
 @_uncollected
@@ -85,6 +103,7 @@ def import_archive(
     published: bool = False,
     dry_run: bool = False,
     staged: Import | None = None,
+    defer_above: int | None = None,
 ) -> ImportReport:
     """``name``: the persona's id if its files are at the root of the zip. ``staged``: its preview, if there was one;
     who uploaded it is an author of what is imported too."""
@@ -92,7 +111,16 @@ def import_archive(
     if unpacked.errors:
         return _refused(unpacked.errors)
     upload = _read(unpacked.files, name)
-    return _import(benchmark, upload, by=by, published=published, dry_run=dry_run, name=name, staged=staged)
+    return _import(
+        benchmark,
+        upload,
+        by=by,
+        published=published,
+        dry_run=dry_run,
+        name=name,
+        staged=staged,
+        defer_above=defer_above,
+    )
 
 
 @_uncollected
@@ -104,17 +132,19 @@ def import_files(
     name: str = "",
     published: bool = False,
     dry_run: bool = False,
+    defer_above: int | None = None,
 ) -> ImportReport:
     """Import files by their paths in one transaction; with any error nothing is stored.
 
     Unchanged rows are left alone, a task that differs gets a new revision, and a task missing from the files stays,
     outside the episode. ``published`` asks another owner to confirm that the tasks were approved elsewhere, and raises
-    PermissionDenied unless ``by`` is an owner. ``dry_run`` only reports.
+    PermissionDenied unless ``by`` is an owner. ``dry_run`` only reports. Where more than ``defer_above`` tasks have to
+    be checked, a worker does that afterwards; None: they are always checked at once.
     """
     if problems := check_names(files, upload_limits()):
         return _refused(problems)
     upload = _read(files, name)
-    return _import(benchmark, upload, by=by, published=published, dry_run=dry_run, name=name)
+    return _import(benchmark, upload, by=by, published=published, dry_run=dry_run, name=name, defer_above=defer_above)
 
 
 def _read(files: Mapping[str, bytes], name: str = "") -> tuple[Reading, PackFacts | None]:
@@ -148,6 +178,7 @@ def _import(
     dry_run: bool,
     name: str,
     staged: Import | None = None,
+    defer_above: int | None,
 ) -> ImportReport:
     reading, pack = upload
     if published:
@@ -162,7 +193,7 @@ def _import(
         writer = ImportWriter(
             benchmark, reading, keys, report, by=by, published=published, uploaded_by=staged.by if staged else None
         )
-        stored = _store(writer, staged, name=name, dry_run=dry_run)
+        stored = _store(writer, staged, name=name, dry_run=dry_run, defer_above=defer_above)
     except DraftError as error:
         return _refused([Problem(file="", message=str(error), mend="Correct it and import again.")])
     if dry_run:
@@ -171,8 +202,12 @@ def _import(
 
 
 @atomic_with_retry
-def _store(writer: ImportWriter, staged: Import | None, *, name: str, dry_run: bool) -> ImportReport:
+def _store(
+    writer: ImportWriter, staged: Import | None, *, name: str, dry_run: bool, defer_above: int | None
+) -> ImportReport:
     report = writer.run()
+    if not dry_run:  # nobody would see what the checks find
+        writer.check(defer_above=defer_above)
     if report.publishable and writer.by:
         row = staged or Import.objects.create(
             benchmark=writer.benchmark, by=writer.by, name=name[:300], published=True, state="done"

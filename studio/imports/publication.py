@@ -15,6 +15,7 @@ from studio.drafts.locks import lock_all
 from studio.findings.queries import blocking_findings
 from studio.findings.refresh import refresh_findings
 from studio.models import Benchmark, Event, Import, Review, Revision, Task, TaskState, User
+from studio.models.findings import NOT_CHECKED
 from studio.models.transactions import atomic_with_retry
 from studio.notifications.notify import Kind, notify, notify_of_publication, users_allowed
 
@@ -173,7 +174,8 @@ def _split(row: Import) -> tuple[list[Task], list[Task]]:
 
 def _pending(row: Import, tasks: list[Task], changed: list[Task], user: User) -> PendingPublication:
     errors: dict[int, int] = {}
-    for key in blocking_findings().filter(task__in=tasks).values_list("task_id", flat=True):
+    blocking = blocking_findings().exclude(rule=NOT_CHECKED)  # the confirmation checks them first
+    for key in blocking.filter(task__in=tasks).values_list("task_id", flat=True):
         errors[key] = errors.get(key, 0) + 1
     return PendingPublication(tasks, changed, errors, _refusal(row, tasks, errors, user))
 

@@ -52,6 +52,8 @@ class ImportReport:
     """Of a release pack: its version, exceptions and approvers."""
     publication: int | None = None
     """The pk of the import that waits for that confirmation."""
+    unchecked: int = 0
+    """Tasks that a worker checks afterwards."""
     personas: list[Persona] = field(default_factory=list)
     """The personas as stored; empty after a dry run or with errors."""
 
@@ -74,6 +76,7 @@ class ImportReport:
                 "tasks": len(self.publishable),
                 "skipped": self.not_publishable,
             },
+            "unchecked": self.unchecked,
         }
 
     def to_stored(self) -> dict[str, Any]:

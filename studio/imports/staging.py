@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from django.conf import settings
 
 from studio.files.uploads import Upload, UploadError
-from studio.imports.importer import ImportReport, import_archive
+from studio.imports.importer import DEFER_ABOVE, ImportReport, import_archive
 from studio.models import Benchmark, Import, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications.notify import users_allowed
@@ -67,7 +67,13 @@ def confirm(row: Import, *, by: User, published: bool | None = None) -> ImportRe
     if published is not None:
         row.published = published
     report = import_archive(
-        row.benchmark, bytes(row.upload), name=_stem(row.name), by=by, published=row.published, staged=row
+        row.benchmark,
+        bytes(row.upload),
+        name=_stem(row.name),
+        by=by,
+        published=row.published,
+        staged=row,
+        defer_above=DEFER_ABOVE,
     )
     row.state, row.report, row.upload = "done" if report.ok else "refused", report.to_stored(), None
     row.save()

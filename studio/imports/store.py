@@ -14,6 +14,7 @@ from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import SavedTask, save_tasks
 from studio.drafts.validate import DraftError
+from studio.findings.deferred import defer_checks
 from studio.findings.grader_keys import GraderKeys
 from studio.findings.refresh import refresh_findings
 from studio.imports.report import ImportReport
@@ -55,6 +56,8 @@ class ImportWriter:
         self.uploaded_by = uploaded_by
 
     def run(self) -> ImportReport:
+        self.touched: set[int] = set()
+        """Keys of the personas that changed."""
         self.report = deepcopy(self.report_before)  # so that it can run again
         Benchmark.objects.select_for_update(no_key=True).get(pk=self.benchmark.pk)
         self._store_contents()
@@ -88,13 +91,21 @@ class ImportWriter:
                 rows[(key, task.task_id)].pk: key for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
             }
             touched |= self._report_changes(personas, triples, changed, saved, owners, fresh)
+        self.touched = touched
         if touched:
-            refresh_findings([persona for persona in personas.values() if persona.pk in touched])
             self._record()
         if self.published:
             self._find_publishable(saved, owners)
         self.report.personas = list(personas.values())
         return self.report
+
+    def check(self, *, defer_above: int | None) -> None:
+        """Now, or afterwards if the changed personas have more tasks than that."""
+        tasks = Task.objects.filter(episode__persona__in=self.touched)
+        if defer_above is not None and tasks.count() > defer_above:
+            self.report.unchecked = defer_checks(self.touched)
+        elif self.touched:
+            refresh_findings(Persona.objects.filter(pk__in=self.touched))
 
     def _may_bind_servers(self) -> bool:
         """Who imports and who uploaded, since the latter's preview has said what would happen."""

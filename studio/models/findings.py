@@ -5,6 +5,9 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+NOT_CHECKED = "not-checked"
+"""The rule of findings that say that the checks have yet to run."""
+
 
 class Finding(models.Model):
     """What the checks reported when the task was last saved."""
@@ -21,7 +24,10 @@ class Finding(models.Model):
     fingerprint = models.CharField(max_length=32)
 
     class Meta:
-        indexes = [models.Index(fields=["task", "severity"], name="finding_by_task")]
+        indexes = [
+            models.Index(fields=["task", "severity"], name="finding_by_task"),
+            models.Index(fields=["task"], condition=Q(rule=NOT_CHECKED), name="finding_not_checked"),
+        ]
 
 
 class CheckedTask(models.Model):

@@ -14,6 +14,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.activity.feed import latest_events, recent_events
 from studio.domain.statistics import sum_figures
+from studio.findings.deferred import unchecked_tasks
 from studio.findings.queries import OpenFindings
 from studio.forms.benchmarks import BenchmarkForm
 from studio.imports.taxonomy import ensure_taxonomy
@@ -158,6 +159,7 @@ def findings(request: SignedInRequest, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "severity": severity,
             "total": rows.totals,
+            "unchecked": unchecked_tasks(benchmark) if rows.totals["error"] else 0,
             "page": page_of(rows, 50, request.GET.get("page")),
             "query": f"severity={severity}" if severity else "",
         },

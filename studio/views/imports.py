@@ -85,6 +85,8 @@ def decide(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         return redirect("studio:import", slug, pk)
     new, changed = len(report.created), len(report.updated)
     messages.success(request, f"Imported: {new} new, {changed} changed, {len(report.unchanged)} unchanged.")
+    if report.unchecked:
+        messages.info(request, f"The checks of {count_of(report.unchecked, 'task')} run now in the background.")
     if report.publication:
         messages.info(request, "Another owner has been asked to confirm that the tasks were approved elsewhere.")
         return redirect("studio:import", slug, pk)

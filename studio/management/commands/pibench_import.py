@@ -13,6 +13,7 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 from django.urls import reverse
 
+from studio.domain.phrases import count_of
 from studio.imports.importer import ImportReport, import_path
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
@@ -35,6 +36,11 @@ class Command(ReportCommand):
             "--published",
             action="store_true",
             help="ask another owner to confirm that the tasks were approved elsewhere; --by has to be an owner",
+        )
+        parser.add_argument(
+            "--defer-checks",
+            action="store_true",
+            help="store the tasks at once and let a worker check them; until then each has an error that says so",
         )
         parser.add_argument("--dry-run", action="store_true", help="report what would happen; store nothing")
         parser.add_argument(
@@ -76,7 +82,14 @@ class Command(ReportCommand):
                     document=empty,
                 )
             try:
-                report = import_path(benchmark, path, by=by, published=options["published"], dry_run=options["dry_run"])
+                report = import_path(
+                    benchmark,
+                    path,
+                    by=by,
+                    published=options["published"],
+                    dry_run=options["dry_run"],
+                    defer_above=0 if options["defer_checks"] else None,
+                )
             except PermissionDenied as error:
                 self.usage_error(str(error), "Give an owner as --by.", as_json=as_json, document=empty)
             if report.errors or options["dry_run"]:
@@ -129,6 +142,8 @@ class Command(ReportCommand):
             f"{len(report.created)} created, {len(report.updated)} updated, {len(report.unchanged)} unchanged"
             + ("; nothing was stored (dry run)." if dry_run else ".")
         )
+        if report.unchecked:
+            write(f"{count_of(report.unchecked, 'task')} wait for a worker to check them.")
         if report.publication:
             write(
                 f"{len(report.publishable)} of them wait until another owner confirms that they were approved "

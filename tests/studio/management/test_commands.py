@@ -56,7 +56,7 @@ def test_import_creates_the_benchmark_and_prints_the_report(tmp_path: Path, root
 
     assert status == 0
     names = ["created", "updated", "unchanged", "totals", "warnings", "errors", "changes", "pack", "publication"]
-    assert list(report) == names
+    assert list(report) == [*names, "unchecked"]
     assert (report["created"], report["updated"], report["unchanged"]) == (2, 0, 0)
     assert list(report["totals"]) == [
         "personas",
