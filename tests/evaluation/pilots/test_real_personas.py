@@ -156,7 +156,7 @@ def test_a_whole_real_persona_is_piloted_with_apps_and_every_referenced_check_is
 
     sessions = Session.objects.filter(run__pilot=pilot)
     assert (pilot.state, sessions.filter(state="finished").count()) == ("finished", 20)
-    graded = sessions.filter(judgings__verdicts__grader="rule").distinct().count()
+    graded = sessions.filter(judgings__verdicts__grader="rule").values("pk").distinct().count()
     assert graded == {"law_trainee": 5, "marketer": 4}[user]
     assert unmet(pilot) == []
 
