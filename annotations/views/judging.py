@@ -175,7 +175,7 @@ def _page_ahead(request: SignedInRequest, row: AuditCampaign, position: str) -> 
         return None
     content = PacketContent.model_validate(packet.content)
     form = _judgment_form(content, None, _initial_values(packet, request.user))
-    return _render_question(request, packet, content, form, status=200, judging=1)
+    return _render_question(request, packet, content, form, status=200, shown=now)
 
 
 def _initial_values(packet: Packet, user: User) -> dict[str, object]:
@@ -215,12 +215,15 @@ def _render_question(
     form: JudgmentForm,
     *,
     status: int,
-    judging: int = 0,
+    shown: Packet | None = None,
 ) -> HttpResponse:
-    """``judging``: packets that will have been judged when this one is shown."""
+    """``shown``: the packet before the person now, which will have been judged when this one is shown. Its answer can
+    already be stored: a page is fetched ahead while the answer is under way.
+    """
     row = packet.campaign
     share = shares_of([row], request.user)[row.pk]
     total = share.done + len(share.pending)
+    done = share.done + (shown is not None and shown.pk in share.pending)
     return render(
         request,
         "annotations/session.html" if content.kind == "session" else "annotations/judge.html",
@@ -230,11 +233,11 @@ def _render_question(
             "content": content,
             "guide": GUIDES[content.kind],
             "instructions": instructions_html(row),
-            "begins": not share.done + judging,
+            "begins": not done,
             "form": form,
-            "number": min(share.done + judging + 1, total),
+            "number": min(done + 1, total),
             "total": total,
-            "done": share.done + judging,
+            "done": done,
             "minutes": reports.minutes_left(row, request.user, len(share.pending)),
         },
         status=status,

@@ -294,6 +294,17 @@ def test_answer_given_beside_a_shown_packet_brings_the_one_after_that():
     assert client.post(addresses[1], {"answer": "no", "number": 1}, headers=shown).json() == {"page": None}
 
 
+def test_page_fetched_ahead_counts_an_answer_stored_before_it_once():
+    campaign, (ana,) = make_campaign(size=3)
+    client = signed_in(ana)
+    first = client.get(f"/audits/{campaign.pk}/judge/").url
+    client.post(first, {"answer": "yes", "number": 1}, headers={"X-Studio-Script": "1"})
+
+    ahead = client.get(f"/audits/{campaign.pk}/judge/?after={first.split('/')[-2]}").content.decode()
+
+    assert "<b>2</b> of 3" in ahead and "1 of 3 judged" in ahead
+
+
 def test_auditor_reopens_any_of_their_answers_until_the_audit_is_closed():
     campaign, (ana, ben) = make_campaign(size=3, auditors=2)
     first = campaign.packets.get(position=1)
