@@ -48,6 +48,9 @@ MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_QUOTED = 300
 """Characters of an endpoint's message in an error's text."""
 
+_REQUEST_AT_FAULT = re.compile(r"response_format|validation errors?\b", re.I)
+"""In the message of a server that answers a request it does not understand with a status of its own failure, as
+llama-cpp-python's does: sent again, the request would fail again."""
 _TOO_LONG = re.compile(r"context.{0,20}(length|window)|maximum context|prompt is too long|too many tokens", re.I)
 
 
@@ -224,7 +227,7 @@ def _by_status(endpoint: Endpoint, response: Answer, content: bytearray) -> Endp
     if status in (401, 403):
         variable = f" in {endpoint.key_env}" if endpoint.key_env else ""
         return KeyRejectedError(f"{endpoint.name} refused the key{variable} (status {status}).")
-    if status in (408, 409, 425) or status >= 500:
+    if status in (408, 409, 425) or (status >= 500 and not _REQUEST_AT_FAULT.search(detail)):
         wait = retry_after(response.headers)
         return ServerError(f"{endpoint.name} failed with status {status}", detail=detail, retry_after=wait)
     if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(detail):

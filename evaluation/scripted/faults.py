@@ -26,6 +26,7 @@ TRANSPORT_FAULTS = {
     "error-200": "status 200 with an error in the body",
     "no-choices": "an answer without choices",
     "no-schema": "status 400 for response_format json_schema",
+    "no-schema-500": "status 500 for response_format json_schema, as servers do that check a request in their own code",
     "no-json": "status 400 for any response_format",
 }
 

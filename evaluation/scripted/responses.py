@@ -71,9 +71,10 @@ async def send_fault(
     }
     if fault in statuses:
         return send_response(writer, statuses[fault])
-    if fault in ("no-schema", "no-json"):
+    if fault in ("no-schema", "no-schema-500", "no-json"):
         if kind == "json_schema" or (kind and fault == "no-json"):
-            return send_response(writer, error_response(400, f"response_format {kind} is not supported."))
+            status = 500 if fault == "no-schema-500" else 400
+            return send_response(writer, error_response(status, f"response_format {kind} is not supported."))
         return None
     if fault == "error-200":
         return send_response(writer, (200, {"error": {"message": "The provider behind failed.", "code": 502}}, {}))

@@ -55,6 +55,7 @@ def test_json_schema_is_tried_first(client_for: ClientFactory):
     ("fault", "first", "second"),
     [
         ("no-schema", ["json_schema", "json_object"], ["json_object"]),
+        ("no-schema-500", ["json_schema", "json_object"], ["json_object"]),
         ("no-json", ["json_schema", "json_object", None], [None]),
     ],
 )
