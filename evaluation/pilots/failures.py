@@ -16,7 +16,7 @@ ADVICE = {
     "UnreadableAnswerError": "What answers does not speak the OpenAI API. Check the endpoint’s address.",
     "RequestRejectedError": "Check the endpoint’s model name and parameters, and start a new pilot with them mended.",
     "ContextTooLongError": "The conversation is too long for this model. Choose one that reads more for this part.",
-    "UnusableJsonError": "The model does not answer as a judge must. Choose another one for this part in a new pilot.",
+    "UnusableJsonError": "The model does not answer in the form asked for. Choose another for it in a new pilot.",
     "MissingContentError": "A file of the benchmark is not stored. Restore it, or upload it to the task again.",
     "BudgetSpentError": "Raise the budget, then retry.",
     "SandboxUnavailableError": "Make the sandbox work on the workers (docs/operations.md), then retry.",

