@@ -44,8 +44,7 @@ def persona_apps(persona: Persona) -> list[PersonaApp]:
 def save_app_data(persona: Persona, app: str, text: str, *, by: User, base_version: int | None = None) -> None:
     """Replace an app's data; empty text removes it. Raises DraftError and StaleDraftError."""
     content = text.strip().encode()
-    if len(text) > MAX_TEXT:
-        raise DraftError("text", f"This has {len(text):,} characters; an app's data has at most {MAX_TEXT:,}.")
+    validate_length(text)
     card = read_app(app, content) if content else None
     if card and card.error:
         raise DraftError("text", card.error)
@@ -63,6 +62,12 @@ def save_app_data(persona: Persona, app: str, text: str, *, by: User, base_versi
         note=f"Data of {title} changed.",
         base_version=base_version,
     )
+
+
+def validate_length(text: str) -> None:
+    """Raises DraftError if an app's data is too long."""
+    if len(text) > MAX_TEXT:
+        raise DraftError("text", f"This has {len(text):,} characters; an app's data has at most {MAX_TEXT:,}.")
 
 
 def _app(name: str, content: bytes | None, tools: Sequence[str]) -> PersonaApp:

@@ -14,8 +14,10 @@ from studio.domain.app_tables.cells import Record, name_of, numbered, read_recor
 from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
 from studio.drafts.load import load_episodes
 from studio.models import Blob, Persona, User
-from studio.personas.app_data import save_app_data
+from studio.personas.app_data import save_app_data, validate_length
 
+LONGEST_INDENTED = 1_500_000
+"""Characters of an app's data that somebody might still read as text; white space at most triples them."""
 MAX_CHOICES = 300
 """Keys of another table that are offered."""
 
@@ -155,10 +157,22 @@ def save_table(
     flaws = check_table(found, records)
     if serious := [flaw for flaw in flaws if flaw.serious]:
         raise AppTableError(serious)
-    data = _with_table(found, records)
-    text = json.dumps(data, ensure_ascii=False, indent=2) if data else ""
-    save_app_data(persona, found.app, text, by=by, base_version=base_version)
+    save_app_data(persona, found.app, _text_with(found, records), by=by, base_version=base_version)
     return flaws
+
+
+def validate_room(found: AppRecords, records: Sequence[Record]) -> None:
+    """Raises DraftError if the app's data would be too long if the table held these records."""
+    validate_length(_text_with(found, records))
+
+
+def _text_with(found: AppRecords, records: Sequence[Record]) -> str:
+    """Indented for people, unless it would be too long then."""
+    data = _with_table(found, records)
+    text = json.dumps(data, ensure_ascii=False) if data else ""
+    if len(text) > LONGEST_INDENTED:
+        return text
+    return json.dumps(data, ensure_ascii=False, indent=2) if data else ""
 
 
 def _with_table(found: AppRecords, records: Sequence[Record]) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
 from studio.domain.storable import read_json, storable
 
 MAX_BYTES = 5_000_000
+MAX_SHOWN_BYTES = 3 * MAX_BYTES
+"""Of what was read of a file, as it comes back from a preview: JSON repeats the columns' names in each record."""
 MAX_RECORDS = 10_000
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -35,10 +37,11 @@ class TableFile:
     """What was read, such as “CSV separated by semicolons”."""
 
 
-def read_table_file(table: DeclaredTable, content: bytes) -> TableFile:
-    """Raises TableFileError."""
-    if len(content) > MAX_BYTES:
-        raise TableFileError(f"This has {len(content):,} bytes; a table has at most {MAX_BYTES:,}.")
+def read_table_file(table: DeclaredTable, content: bytes, *, shown: bool = False) -> TableFile:
+    """``shown``: it comes back from a preview. Raises TableFileError."""
+    most = MAX_SHOWN_BYTES if shown else MAX_BYTES
+    if len(content) > most:
+        raise TableFileError(f"This has {len(content):,} bytes; a table has at most {most:,}.")
     text = _decode(content)
     if not text.strip():
         raise TableFileError("This is empty.")

@@ -35,6 +35,7 @@ from studio.personas.app_tables import (
     record_names,
     rows_after_merge,
     save_table,
+    validate_room,
 )
 from studio.views.pages import page_of
 
@@ -91,7 +92,7 @@ def import_table(request: SignedInRequest, slug: str, user_id: str, app: str, ta
         content = upload.read() if upload is not None else request.POST.get("content", "").encode("utf-8", "replace")
         if upload is None and not content.strip():
             raise TableFileError("Choose a file, or paste the table here.")
-        read = read_table_file(found.table, content)
+        read = read_table_file(found.table, content, shown="save" in request.POST)
     except TableFileError as error:
         context |= {"error": str(error), "content": "" if upload else request.POST.get("content", "")}
         return render(request, "studio/personas/app_import.html", context, status=422)
@@ -99,7 +100,12 @@ def import_table(request: SignedInRequest, slug: str, user_id: str, app: str, ta
     records = merge_records(found, read.records) if mode == "add" and not flaws else list(read.records)
     if not flaws:
         flaws = _of_file(found, read.records, check_table(found, records), mode)
-    serious = [flaw for flaw in flaws if flaw.serious]
+    serious = any(flaw.serious for flaw in flaws)
+    if not serious:
+        try:
+            validate_room(found, records)
+        except DraftError as error:
+            serious, context["error"] = True, f"{error} Leave out records or columns."
     if "save" in request.POST and not serious:
         if request.POST.get("digest") != found.digest:
             context["error"] = MOVED_ON
@@ -125,7 +131,7 @@ def import_table(request: SignedInRequest, slug: str, user_id: str, app: str, ta
         "columns": fields,
         "flaws": flaws[:SHOWN_FLAWS],
         "more_flaws": max(0, len(flaws) - SHOWN_FLAWS),
-        "serious": bool(serious),
+        "serious": serious,
         "count": len(read.records),
         "replaced": replaced,
         "added": len(read.records) - replaced,

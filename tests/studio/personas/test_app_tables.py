@@ -12,7 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from studio.domain.app_tables import table_files
 from studio.models import Persona, Role
+from studio.personas import app_data
 from studio.personas.app_data import save_app_data
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.shared_rows import fresh
@@ -82,6 +84,31 @@ def test_records_are_added_changed_and_deleted_in_one_version(desk: SimpleNamesp
         {"note_id": 8, "owner": "ada@example.com", "title": "New", "tags": ["x", "y"]},
     ]
     assert notes_of(desk, "accounts") == MORE["accounts"]
+
+
+def test_file_close_to_the_limit_is_imported_although_its_records_are_longer_as_json(
+    desk: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(table_files, "MAX_BYTES", 900)
+    rows = "".join(f"{number},ada@example.com,Note {number}\n" for number in range(20, 50))
+    page = send(desk, "add", f"note_id,owner,title\n{rows}".encode()).content.decode()
+    form = form_of(page, "import")
+
+    assert len(form.data()["content"][0]) > 900
+    assert 'enctype="multipart/form-data" id="import"' in page  # three bytes for each quote otherwise
+    answer = desk.client.post(url(desk, "app_import"), form.data() | {"save": "yes"})
+    assert answer.status_code == 302
+    assert len(notes_of(desk)) == len(MORE["notes"]) + 30
+
+
+def test_preview_says_that_an_apps_data_would_become_too_long(desk: SimpleNamespace, monkeypatch: pytest.MonkeyPatch):
+    rows = "".join(f"{number},ada@example.com,Note {number}\n" for number in range(20, 50))
+    monkeypatch.setattr(app_data, "MAX_TEXT", 1_000)
+    answer = send(desk, "add", f"note_id,owner,title\n{rows}".encode())
+
+    assert answer.status_code == 422
+    assert "an app&#x27;s data has at most 1,000. Leave out records or columns." in answer.content.decode()
+    assert 'id="import"' not in answer.content.decode()
 
 
 @pytest.mark.parametrize(
