@@ -47,7 +47,7 @@ def control_rates_by_auditor(campaigns: Collection[AuditCampaign]) -> Mapping[in
 def control_rates_of_models(
     campaign: AuditCampaign, auditors: Sequence[ModelAuditor]
 ) -> list[tuple[ModelAuditor, ControlRates]]:
-    """In an audit of single decisions models are asked the same control items as people; of whole sessions none."""
+    """Models are asked the same control items as people."""
     if not _tells(campaign):
         return []
     rates = [(auditor, _rates_of_model(campaign, auditor)) for auditor in auditors]

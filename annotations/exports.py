@@ -116,12 +116,13 @@ def export_document(campaign: AuditCampaign) -> Json:
 
 
 def _model_answers(campaign: AuditCampaign) -> Iterator[Json]:
-    """After majority over a model's samples; apart from people's."""
-    sampled = set(campaign.packets.filter(control="").values_list("source", flat=True))
+    """After majority over a model's samples; apart from people's, and without control items."""
+    known = dict(campaign.packets.filter(control="").values_list("source", "known"))
     for auditor in model_auditors([campaign]):
-        for source in sorted(sampled & auditor.answers.keys()):
+        for source in sorted(known.keys() & auditor.answers.keys()):
             for key, answer in auditor.answers[source].items():
-                yield {"model": auditor.name, "source": source, "question": key, "answer": answer}
+                if key not in known[source]:
+                    yield {"model": auditor.name, "source": source, "question": key, "answer": answer}
 
 
 def export_csv(campaign: AuditCampaign) -> str:

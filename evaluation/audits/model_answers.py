@@ -10,12 +10,12 @@ from django.db.models import Sum
 
 from annotations.decided import NO, YES
 from annotations.models import AuditCampaign
-from annotations.sources import SESSION, ModelAuditor, audit_name
+from annotations.sources import PILOT, SESSION, ModelAuditor, audit_name
 from evaluation.audits.campaigns import audited_round
 from evaluation.audits.sessions import judged_questions
 from evaluation.grading.judged import load_judged
 from evaluation.grading.judgings import rules_of, scoring_choice
-from evaluation.grading.questions import questions_of
+from evaluation.grading.questions import AskedQuestion, questions_of
 from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, Session, Verdict
 from evaluation.models.judgings import Purpose
 from studio.domain.task import TaskSpec
@@ -32,24 +32,36 @@ def read_model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor
 
 
 def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound]) -> ModelAuditor:
-    answers: dict[str, dict[str, str]] = {}
-    for row in rounds:
-        whole = campaign.unit == AuditCampaign.Unit.SESSION
-        answers |= answers_of_round(row) if whole else _answers_to_packets(row)
     judgings = Judging.objects.filter(round__in=rounds)
     spent = ModelCall.objects.filter(judging__in=judgings).aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
+    audited = [row for row in rounds if f"{PILOT}{row.pilot_id}" in campaign.source.split()]
     return ModelAuditor(
         campaign=campaign.pk,
         name=name,
-        answers=answers,
+        answers=_answers(campaign, rounds),
         samples=rounds[0].samples,
         scripted=judgings.filter(scripted=True).exists(),
         waiting=judgings.exclude(state__in=[Judging.State.FINISHED, Judging.State.ERROR]).count(),
         stopped=judgings.filter(state=Judging.State.ERROR).count(),
         cost=str(spent),
         estimate=str(sum(Decimal(str(row.estimate.get("cost", 0))) for row in rounds)),
-        judges_itself=any(row.judge.get("model") == _audited(campaign, row.pilot).judge.get("model") for row in rounds),
+        judges_itself=any(
+            row.judge.get("model") == _audited(campaign, row.pilot).judge.get("model") for row in audited
+        ),
     )
+
+
+def _answers(campaign: AuditCampaign, rounds: Sequence[JudgingRound]) -> dict[str, dict[str, str]]:
+    if campaign.unit != AuditCampaign.Unit.SESSION:
+        return {packet: answers for row in rounds for packet, answers in _answers_to_packets(row).items()}
+    sessions = {source: answers for row in rounds for source, answers in answers_of_round(row).items()}
+    planted = [(packet, answers) for row in rounds for packet, answers in _answers_to_packets(row).items()]
+    packets = campaign.packets.filter(kind="session").values_list("source", "origin")
+    given = {source: dict(sessions[origin or source]) for source, origin in packets if (origin or source) in sessions}
+    for packet, answers in planted:
+        if packet in given:
+            given[packet] |= answers
+    return given
 
 
 def _audited(campaign: AuditCampaign, pilot: Pilot) -> JudgingRound:
@@ -76,24 +88,26 @@ def answers_of_round(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
 
 
 def _answers_to_packets(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
-    """Of single decisions, by source of the packet: those that every sample has decided."""
-    asked: dict[tuple[int, str, str, int, int], list[str]] = defaultdict(list)
-    judgings = Judging.objects.filter(round=judging_round).order_by("session_id", "scoring")
+    """Of questions asked alone, by source of the packet, by key: those that every sample has decided. A single decision
+    has the empty key, a question planted in a session its own."""
+    asked: dict[tuple[int, str, str, int, int], list[AskedQuestion]] = defaultdict(list)
+    judgings = Judging.objects.filter(round=judging_round, asked__isnull=False).order_by("session_id", "scoring")
     for judging in judgings.distinct("session_id", "scoring"):  # every sample is asked the same
         for row in questions_of(judging):
-            asked[judging.session_id or 0, judging.scoring, *row.place].append(row.packet)
+            asked[judging.session_id or 0, judging.scoring, *row.place].append(row)
     columns = ("judging__session", "judging__scoring", "kind", "turn", "index", "met")
     given: dict[tuple[int, str, str, int, int], list[bool]] = defaultdict(list)
     for *place, met in Verdict.objects.filter(judging__round=judging_round).order_by().values_list(*columns):
         given[*place].append(met)
-    return {
-        packet: _majority(given[place])
-        for place, packets in asked.items()
-        for packet in packets
-        if len(given[place]) == judging_round.samples
-    }
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for place, questions in asked.items():
+        if len(given[place]) == judging_round.samples:
+            for question in questions:
+                key = question.planted_key if question.packet.startswith(SESSION) else ""
+                found[question.packet] |= _majority(key, given[place])
+    return found
 
 
-def _majority(samples: Sequence[bool]) -> dict[str, str]:
+def _majority(key: str, samples: Sequence[bool]) -> dict[str, str]:
     yes = sum(samples)
-    return {} if 2 * yes == len(samples) else {"": YES if 2 * yes > len(samples) else NO}
+    return {} if 2 * yes == len(samples) else {key: YES if 2 * yes > len(samples) else NO}

@@ -20,6 +20,8 @@ from studio.domain.task import TaskSpec
 Kind = Verdict.Kind
 ONLY = 1
 """Index of the only question in a prompt: where it stands in its task is not to be seen."""
+PLANTED_FROM = 20_000
+"""Planted questions are decided with indexes above this, which no item of a task has."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class AskedQuestion:
     @property
     def place(self) -> tuple[str, int, int]:
         return self.kind, self.turn, self.index
+
+    @property
+    def planted_key(self) -> str:
+        """Of a question that is planted in a session: its key there."""
+        return f"item-{self.index - PLANTED_FROM}"
 
 
 def questions_of(judging: Judging) -> list[AskedQuestion]:

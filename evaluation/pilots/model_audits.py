@@ -5,21 +5,20 @@ audited judge was asked with. Of an audit of single decisions it is asked these 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from annotations.models import AuditCampaign, Packet
-from annotations.sources import PILOT, VERDICT, audit_name, session_keys
+from annotations.sources import PILOT, SESSION, VERDICT, audit_name
 from evaluation.grading.judgings import scoring_choice
-from evaluation.grading.questions import AskedQuestion
+from evaluation.grading.questions import PLANTED_FROM, AskedQuestion
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session, Verdict
 from evaluation.pilots.frozen import task_of
 from evaluation.pilots.rejudging import Asked, RejudgingError, RejudgingPlan, plan_rejudging, start_rejudging
+from evaluation.protocol.scoring import ScoringMode
 from studio.models import User
-
-PLANTED_FROM = 20_000
-"""Planted questions are decided with indexes above this, which no item of a task has."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class ModelAuditPlan:
     packets: int
     """That the model judges."""
     plans: tuple[RejudgingPlan, ...]
-    """One for each pilot of the audit."""
+    """One for each pilot, and another for what is planted in its sessions."""
 
     @property
     def calls(self) -> int:
@@ -45,7 +44,7 @@ class ModelAuditPlan:
 
     @property
     def sessions(self) -> int:
-        return sum(len(plan.sessions) for plan in self.plans)
+        return len({session for plan in self.plans for session in plan.sessions})
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -58,39 +57,74 @@ class ModelAuditPlan:
 
 
 def plan_model_audit(campaign: AuditCampaign, model: ModelEndpoint, samples: int = 1) -> ModelAuditPlan:
-    """Raises RejudgingError."""
+    """Control items are asked as well, and nothing tells the model which these are. Raises RejudgingError."""
     whole = campaign.unit == AuditCampaign.Unit.SESSION
-    asked = {} if whole else _drawn_decisions(campaign)
-    wanted = set(session_keys(campaign)) if whole else {session for session, _ in asked}
-    sessions: dict[Pilot, set[int]] = defaultdict(set)
+    sessions = _audited_sessions(campaign) if whole else {}
+    asked = _planted_questions(sessions) if whole else _drawn_decisions(campaign)
+    by_pilot: dict[Pilot, set[int]] = defaultdict(set)
+    wanted = sessions.keys() | {session for session, _ in asked}
     for session in Session.objects.filter(pk__in=wanted).select_related("run__pilot").order_by("pk"):
-        sessions[session.run.pilot].add(session.pk)
-    if not sessions:
+        by_pilot[session.run.pilot].add(session.pk)
+    if not by_pilot:
         raise RejudgingError("audit", f"None of the {campaign.packets_word} of this audit are there any more.")
-    return ModelAuditPlan(
-        campaign,
-        len(wanted) if whole else sum(map(len, asked.values())),
-        tuple(
-            plan_rejudging(
-                pilot,
-                judge=model,
-                samples=samples,
-                sessions=keys,
-                audit=audit_name(campaign),
-                like=_audited_round(campaign, pilot),
-                asked={place: rows for place, rows in asked.items() if place[0] in keys},
+    plans = []
+    for pilot, keys in by_pilot.items():
+        like, own = _audited_round(campaign, pilot), {place: rows for place, rows in asked.items() if place[0] in keys}
+        for questions in (None, own) if whole and own else (own or None,):
+            plans.append(
+                plan_rejudging(
+                    pilot,
+                    judge=model,
+                    samples=samples,
+                    sessions=keys,
+                    audit=audit_name(campaign),
+                    like=like,
+                    asked=questions,
+                )
             )
-            for pilot, keys in sessions.items()
-        ),
-    )
+    packets = sum(map(len, sessions.values())) if whole else sum(map(len, asked.values()))
+    return ModelAuditPlan(campaign, packets, tuple(plans))
 
 
 def start_model_audit(plan: ModelAuditPlan, *, by: User | None) -> list[JudgingRound]:
     return [start_rejudging(each, by=by) for each in plan.plans]
 
 
+def _audited_sessions(campaign: AuditCampaign) -> dict[int, list[Packet]]:
+    """Packets by session. What a gold item was drawn from can be a session of another pilot."""
+    found: dict[int, list[Packet]] = defaultdict(list)
+    for packet in campaign.packets.filter(kind="session"):
+        source = packet.origin or packet.source
+        if source.startswith(SESSION):
+            found[int(source.removeprefix(SESSION))].append(packet)
+    there = set(Session.objects.filter(pk__in=found).values_list("pk", flat=True))
+    return {session: packets for session, packets in found.items() if session in there}
+
+
+def _planted_questions(sessions: Mapping[int, Sequence[Packet]]) -> Asked:
+    """Of the last turn, before which all is in view that people see."""
+    last = dict(Session.objects.filter(pk__in=sessions, turn_count__gt=0).values_list("pk", "turn_count"))
+    asked: dict[tuple[int, str], list[AskedQuestion]] = defaultdict(list)
+    for session, packets in sessions.items():
+        for packet in packets:
+            planted = (
+                [] if packet.control else [row for row in packet.content["questions"] if row["key"] in packet.known]
+            )
+            for question in planted if session in last else ():
+                number = int(question["key"].rpartition("-")[2])
+                asked[session, str(ScoringMode.STRICT)].append(
+                    AskedQuestion(
+                        packet=packet.source,
+                        kind=Verdict.Kind.CHECKLIST,
+                        turn=last[session],
+                        index=PLANTED_FROM + number,
+                        text=question["subject"],
+                    )
+                )
+    return asked
+
+
 def _drawn_decisions(campaign: AuditCampaign) -> Asked:
-    """Control items as well: nothing tells the model which these are."""
     packets = [row for row in campaign.packets.exclude(kind="session") if _verdict_key(row)]
     verdicts = Verdict.objects.select_related("judging__session").in_bulk({_verdict_key(row) for row in packets})
     asked: dict[tuple[int, str], list[AskedQuestion]] = defaultdict(list)

@@ -111,6 +111,11 @@ class RoundSummary:
         return sum(self.totals["by_state"].get(state, 0) for state in (Judging.State.WAITING, Judging.State.RUNNING))
 
     @property
+    def is_going_on(self) -> bool:
+        """Judged again, and not done. The first round goes on with the pilot's sessions alone, however it stopped."""
+        return self.round.number > 1 and self.unfinished > 0
+
+    @property
     def stopped(self) -> int:
         return int(self.totals["by_state"].get(Judging.State.ERROR, 0))
 

@@ -270,7 +270,7 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "audits": audits_of(row),
         "corrected": corrected_in_pilots([row]),
         "rounds": rounds,
-        "is_judging": any(each.unfinished for each in rounds),
+        "is_judging": any(each.is_going_on for each in rounds),
         "choice": scoring_choice(row),
         "older_scripts": [] if is_running else sessions_graded_by_older_scripts(row),
     }

@@ -224,6 +224,37 @@ def test_model_is_asked_control_items_as_people_are_and_nothing_tells_it_which_t
     assert "of the planted" in page
 
 
+def test_of_whole_sessions_a_model_is_asked_planted_questions_and_gold_items_too_and_no_score_knows_of_them(desk: Desk):
+    foreign = "Seventeen zebras crossed every frozen mountain."
+    a_task(a_persona(desk.pilot.benchmark, "zookeeper"), user_id="zookeeper").checklist.update(criterion=foreign)
+    spec = task("b", intents=intents("Two."), checklist=(rubric("It is sealed."),))
+    benchmark_of(spec, into=desk.pilot.benchmark)
+    models = dict.fromkeys(("agent", "user_model", "judge"), desk.judge)
+    other_pilot = work_through(pilot_of(desk.pilot.benchmark, **models, tasks=["b"]))
+    planner = make_person(desk.pilot.benchmark, "owner")
+    known = draw_gold_item(other_pilot, "session", by=planner)
+    type_answers(known, {"item-1": "no", "intent-1": "completed"}, by=planner)
+    audit = open_audit(desk.pilot, by=None, overlap=1, unit="session", own_tasks=True, gold=30, planted=30)
+    assert sorted(audit.packets.values_list("control", flat=True)) == ["", "gold"]
+    plan = plan_model_audit(audit, desk.model_of(desk.other))
+
+    for started in start_model_audit(plan, by=None):
+        for pk in started.judgings.values_list("pk", flat=True):
+            work_on(pk)
+
+    assert (plan.packets, plan.sessions, plan.calls) == (2, 2, 5)
+    assert sum(foreign in json.dumps(body) for body in desk.other.bodies) == 1
+    (_, model) = campaign_figures(audit)["table6"]
+    assert (model["checklist"]["n"], model["intents"]["n"]) == (2, 1)
+    answers = export_document(audit)["model_answers"]
+    assert {row["question"] for row in answers} == {"item-1", "item-2", "intent-1"} and len(answers) == 3
+    close_campaign(audit, by=planner)
+    audit.refresh_from_db()
+    (_, model) = campaign_figures(audit)["table6"]
+    rates = [(model["model"][name]["count"], model["model"][name]["n"]) for name in ("gold_right", "planted_missed")]
+    assert rates == [(1, 2), (1, 1)]
+
+
 def test_page_tells_the_cost_and_starts_the_audit(desk: Desk):
     model = desk.model_of(desk.other)
     client = client_of(make_person(desk.pilot.benchmark, "owner"))

@@ -135,6 +135,25 @@ def test_pages_ask_before_a_pilot_is_cancelled_and_say_when_nothing_is_left_to_r
     assert "No session is left to retry." in nothing and "Trying again" not in nothing
 
 
+@pytest.mark.django_db(transaction=True)
+def test_page_of_a_paused_pilot_does_not_wait_for_judgings_that_nobody_runs(client: Client, stub: StubModel):
+    pilot = start(stub, task("a", intents=intents("one", "two")))
+
+    def pause(body: dict) -> str:
+        if stub.asked["agent"] == 2:
+            control_pilot(pilot.pk, "pause", by=None)
+            connection.close()
+        return "Done."
+
+    stub.agent = pause
+    work_through(pilot)
+    client.force_login(person(pilot.benchmark, "author"))
+
+    page = " ".join(client.get(f"/pilots/{pilot.pk}/").content.decode().split())
+
+    assert "1 judging not run yet." in page and 'hx-select="#judgings"' not in page
+
+
 def test_page_offers_what_the_state_allows(client: Client):
     pilot = pilot_row()
     client.force_login(person(pilot.benchmark, "author"))
