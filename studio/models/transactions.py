@@ -1,8 +1,10 @@
-"""Transactions that are repeated once when PostgreSQL ends them to resolve a deadlock."""
+"""Transactions that are repeated when PostgreSQL ends them to resolve a deadlock."""
 
 from __future__ import annotations
 
 import logging
+import random
+import time
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -12,11 +14,14 @@ from django.db import OperationalError, connection, transaction
 P = ParamSpec("P")
 R = TypeVar("R")
 DEADLOCK_DETECTED = "40P01"
+REPEATS = 3
+PAUSE_SECONDS = 0.05
+"""At most, before the first repeat; twice and three times as long before the others."""
 logger = logging.getLogger(__name__)
 
 
 def atomic_with_retry(function: Callable[P, R]) -> Callable[P, R]:
-    """Like ``transaction.atomic``, but run a second time after a deadlock.
+    """Like ``transaction.atomic``, but run again after a deadlock, up to ``REPEATS`` times.
 
     For functions that read their rows again and have no effect outside the database other than by ``on_commit``. Inside
     another transaction nothing is repeated: locks taken before would still be held.
@@ -24,14 +29,17 @@ def atomic_with_retry(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        outermost = not connection.in_atomic_block
-        try:
-            with transaction.atomic():
-                return function(*args, **kwargs)
-        except OperationalError as error:
-            if not (outermost and is_deadlock(error)):
-                raise
-            logger.warning("Repeating %s after a deadlock.", function.__qualname__)
+        repeats = 0 if connection.in_atomic_block else REPEATS
+        for attempt in range(1, repeats + 1):
+            try:
+                with transaction.atomic():
+                    return function(*args, **kwargs)
+            except OperationalError as error:
+                if not is_deadlock(error):
+                    raise
+                logger.warning("Repeating %s after a deadlock.", function.__qualname__)
+            # At once, it could lock its first row again before the other has noticed that this is free.
+            time.sleep(random.uniform(0, PAUSE_SECONDS) * attempt)
         with transaction.atomic():
             return function(*args, **kwargs)
 

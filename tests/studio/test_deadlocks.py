@@ -96,7 +96,7 @@ def test_benchmark_can_be_locked_while_an_author_saves(
     assert (saved.result(), worked.result()) == (2, None)
 
 
-def test_deadlocked_transaction_runs_a_second_time(transactional_db: None) -> None:
+def test_deadlocked_transaction_runs_again(transactional_db: None) -> None:
     first, second = (BenchmarkFactory(), BenchmarkFactory())
     both_hold_one, runs = Barrier(2), []
 
@@ -116,7 +116,7 @@ def test_deadlocked_transaction_runs_a_second_time(transactional_db: None) -> No
     one, two = together(lambda: lock(first, second), lambda: lock(second, first))
 
     assert (one.result(), two.result()) == (first.slug, second.slug)
-    assert len(runs) == 3
+    assert len(runs) >= 3
 
 
 @pytest.mark.django_db

@@ -225,9 +225,8 @@ def test_model_is_asked_control_items_as_people_are_and_nothing_tells_it_which_t
 
 
 def test_of_whole_sessions_a_model_is_asked_planted_questions_and_gold_items_too_and_no_score_knows_of_them(desk: Desk):
-    foreign = "Seventeen zebras crossed every frozen mountain."
-    a_task(a_persona(desk.pilot.benchmark, "zookeeper"), user_id="zookeeper").checklist.update(criterion=foreign)
-    spec = task("b", intents=intents("Two."), checklist=(rubric("It is sealed."),))
+    foreign = (rubric("Seventeen zebras crossed every mountain."), rubric("Eleven lanterns burned below."))
+    spec = task("b", intents=intents("Two."), checklist=foreign)
     benchmark_of(spec, into=desk.pilot.benchmark)
     models = dict.fromkeys(("agent", "user_model", "judge"), desk.judge)
     other_pilot = work_through(pilot_of(desk.pilot.benchmark, **models, tasks=["b"]))
@@ -236,6 +235,8 @@ def test_of_whole_sessions_a_model_is_asked_planted_questions_and_gold_items_too
     type_answers(known, {"item-1": "no", "intent-1": "completed"}, by=planner)
     audit = open_audit(desk.pilot, by=None, overlap=1, unit="session", own_tasks=True, gold=30, planted=30)
     assert sorted(audit.packets.values_list("control", flat=True)) == ["", "gold"]
+    (drawn,) = audit.packets.filter(control="")
+    (planted,) = [row["subject"] for row in drawn.content["questions"] if row["key"] in drawn.known]
     plan = plan_model_audit(audit, desk.model_of(desk.other))
 
     for started in start_model_audit(plan, by=None):
@@ -243,7 +244,8 @@ def test_of_whole_sessions_a_model_is_asked_planted_questions_and_gold_items_too
             work_on(pk)
 
     assert (plan.packets, plan.sessions, plan.calls) == (2, 2, 5)
-    assert sum(foreign in json.dumps(body) for body in desk.other.bodies) == 1
+    alone = [body for body in desk.other.bodies if json.dumps(body).count("<criterion index") == 1]
+    assert [questions_in(body)[1] for body in alone if planted in json.dumps(body)] == [planted]
     (_, model) = campaign_figures(audit)["table6"]
     assert (model["checklist"]["n"], model["intents"]["n"]) == (2, 1)
     answers = export_document(audit)["model_answers"]

@@ -16,8 +16,8 @@ from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
 MANY = 100
-BATCHES = 6
-"""Queries more, where many tasks are more than one batch of a write."""
+MORE = 10
+"""Queries, where many tasks are more than one batch of a write, and their ids are drawn before they are copied."""
 
 
 @pytest.fixture(scope="module")
@@ -53,4 +53,4 @@ def test_number_of_queries_does_not_depend_on_the_number_of_copies(project, movi
             assert len(copy_tasks(tasks, target, by=owner, moving=moving)) == len(tasks)
         costs.append((len(looked), len(done)))
     (few_looked, few_done), (looked_at, done_at) = costs
-    assert looked_at <= few_looked and done_at <= few_done + BATCHES
+    assert looked_at <= few_looked and done_at <= few_done + MORE
