@@ -423,11 +423,12 @@ def without_templates(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("without_templates")
 def test_every_role_is_allowed_exactly_what_its_rule_says(world: World):
     wrong = []
+    asked = list(requests(world))
     for role in ROLES:
         client = Client(raise_request_exception=False)
         if role != "anonymous":
             client.force_login(world.people[role])
-        for route, method, who, address in requests(world):
+        for route, method, who, address in asked:
             answer = send(client, method, address, route.name, world)
             if outcome(answer, role) != expected(who, role):
                 wrong.append(f"{role}: {method} {route.name}: {answer.status_code}, not {expected(who, role)}")
