@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 OURS = ("STUDIO_", "DATABASE_URL", "CELERY_BROKER_URL", "SCRIPTED_MODEL_URL")
 CHROMIUM = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 CHROMIUM += ["--disable-component-update", "--disable-sync", "--force-color-profile=srgb"]
+CHROMIUM += ["--renderer-process-limit=1"]  # of each context: or the first page of a site starts another process
 WIDTHS = {1280: 800, 390: 844}
 SCHEMES = ("light", "dark")
 MAX_START_SECONDS = 150

@@ -19,7 +19,7 @@ from studio.dev.pictures import chromium
 from studio.imports.sample import load_sample
 from studio.models import Benchmark, Task, User
 from tests.e2e.snapshot import Snapshot
-from tests.e2e.visitor import PATIENCE, Visitor
+from tests.e2e.visitor import PATIENCE, Visitor, Windows
 
 SCRIPTED = ("helpful", "passive", "asks", "silent", "user", "judge", "helper")
 
@@ -130,20 +130,24 @@ def request_counter(live_server) -> RequestCounter:
     return counter
 
 
+@pytest.fixture(scope="session")
+def windows(browser: Browser, live_server) -> Windows:
+    return Windows(browser, live_server.url)
+
+
 @pytest.fixture
-def visit(browser: Browser, live_server, request_counter: RequestCounter) -> Iterator[Callable[..., Visitor]]:
+def visit(windows: Windows, request_counter: RequestCounter) -> Iterator[Callable[..., Visitor]]:
     """Opens a window for a user, given by name; at the end no window may have had errors."""
     visitors: list[Visitor] = []
 
     def open_window(who: str | User | None, **options: object) -> Visitor:
         user = User.objects.get(username=who) if isinstance(who, str) else who
-        visitors.append(Visitor(browser, live_server.url, user, **options))
+        visitors.append(Visitor(windows, user, **options))
         return visitors[-1]
 
     yield open_window
     failures = [failure for visitor in visitors for failure in visitor.failures]
     for visitor in visitors:
-        visitor.context.set_offline(True)  # an editor autosaves when it is closed: not in the next test
-        visitor.context.close()
+        visitor.leave()
     request_counter.wait_for_all()
     assert failures == []

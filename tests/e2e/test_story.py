@@ -58,7 +58,7 @@ def test_from_the_first_task_to_a_released_pack(people, visit):
     expect(owner.get_by_role("banner")).to_contain_text("Berta Baker")
 
     author = visit(None)
-    author.context.add_init_script(COUNT_CLICKS)
+    author.page.add_init_script(COUNT_CLICKS)
     ada = author.go(link.group())
     ada.get_by_label("Name", exact=False).first.fill("Ada")
     ada.get_by_label("Username").fill("ada")

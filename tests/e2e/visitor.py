@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from studio.models import User
 
@@ -16,18 +16,55 @@ PATIENCE = 30_000
 """Milliseconds after which a page that does not change as expected fails the test."""
 
 
+STORED = "local_storage,indexeddb,cache_storage,service_workers"
+
+
+class Windows:
+    """Browser contexts, kept after a test as if they were new, but for the cached scripts and styles."""
+
+    def __init__(self, browser: Browser, address: str) -> None:
+        self.browser = browser
+        self.address = address
+        self._unused: list[BrowserContext] = []
+
+    def take(self, **options: Any) -> BrowserContext:
+        """A new one if it has options."""
+        if self._unused and not options:
+            return self._unused.pop()
+        options = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"} | options
+        context = self.browser.new_context(base_url=self.address, **options)
+        context.set_default_timeout(PATIENCE)
+        return context
+
+    def put_back(self, context: BrowserContext, **options: Any) -> None:
+        """Offline, since an editor autosaves when it is closed: not in the next test."""
+        context.set_offline(True)
+        if options:
+            context.close()
+            return
+        for page in context.pages:
+            page.close()
+        context.unroute_all()
+        context.clear_permissions()
+        context.clear_cookies()
+        page = context.new_page()
+        devtools = context.new_cdp_session(page)
+        devtools.send("Storage.clearDataForOrigin", {"origin": self.address, "storageTypes": STORED})
+        page.close()
+        context.set_offline(False)
+        self._unused.append(context)
+
+
 class Visitor:
     """A window, signed in or not. ``failures`` are script errors and violations of the content security policy."""
 
-    def __init__(self, browser: Browser, address: str, user: User | None, **options: Any) -> None:
-        self.address = address
+    def __init__(self, windows: Windows, user: User | None, **options: Any) -> None:
         self.failures: list[str] = []
-        options = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"} | options
-        self.context = browser.new_context(base_url=address, **options)
-        self.context.set_default_timeout(PATIENCE)
+        self._windows, self._options = windows, options
+        self.context = windows.take(**options)
         if user is not None:
             self.context.add_cookies(
-                [{"name": settings.SESSION_COOKIE_NAME, "value": _session_of(user), "url": address}]
+                [{"name": settings.SESSION_COOKIE_NAME, "value": _session_of(user), "url": windows.address}]
             )
         self.page = self.tab()
 
@@ -45,6 +82,9 @@ class Visitor:
     def go(self, path: str) -> Page:
         self.page.goto(path)
         return self.page
+
+    def leave(self) -> None:
+        self._windows.put_back(self.context, **self._options)
 
 
 def _session_of(user: User) -> str:
