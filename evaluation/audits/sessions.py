@@ -149,7 +149,9 @@ def session_labels(session: Session, task: TaskSpec, pilot: Pilot, names: Mappin
 
 def judge_labels(judging_round: JudgingRound) -> dict[str, str]:
     versions = {name: str(identity["version"]) for name, identity in judging_round.prompts.items()}
-    intents = [f"{name} {versions[name]}" for name in ("satisfaction", "follow_up") if name in versions]
+    intents = [
+        f"{name.replace('_', '-')} {versions[name]}" for name in ("satisfaction", "follow_up") if name in versions
+    ]
     return {
         "judge": str(judging_round.judge.get("model", "")),
         "prompts_checklist": f"checklist {versions['checklist']}" if "checklist" in versions else "",

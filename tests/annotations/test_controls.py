@@ -132,7 +132,8 @@ def test_disagreement_is_broken_down_by_what_packets_have_in_common():
     sessions = [
         replace(
             make_session(number, JUDGE),
-            labels={"persona": persona, "model": model, "judge": "j", "prompts_checklist": "checklist 2"},
+            labels={"persona": persona, "model": model, "judge": "j", "prompts_checklist": "checklist 2"}
+            | {"prompts_intents": "follow_up 1" if number == 1 else "follow-up 1"},
         )
         for number, (persona, model) in enumerate(labels, start=1)
     ]
@@ -150,5 +151,5 @@ def test_disagreement_is_broken_down_by_what_packets_have_in_common():
     assert (confusion.too_lenient, confusion.people_no, confusion.too_strict, ben.errors.false_yes.n) == (1, 1, 0, 1)
     assert campaign_figures(campaign)["breakdowns"]["persona"][1]["errors"]["confusion"]["judge_yes_people_no"] == 1
     assert {value: row.total.rate.n for value, row in found["grader"].items()} == {"rubric": 3, "intents": 3}
-    assert found["prompts"]["checklist 2"].total.rate.n == 3
+    assert {value: row.total.rate.n for value, row in found["prompts"].items()} == {"checklist 2": 3, "follow-up 1": 3}
     assert campaign_figures(campaign)["breakdowns"]["model"][0]["value"] == "slow"
