@@ -27,10 +27,11 @@ from evaluation.models import (
     RehearsalCall,
     Session,
 )
-from evaluation.models.calls import RecordedCall, decode_calls, decode_chain, shelve
+from evaluation.models.calls import RecordedCall, decode_calls, decode_chain
 from evaluation.models.counted_calls import CountedCall, Spent, StoredCall, store_calls, together
 from evaluation.models.inserts import insert_or_ignore
 from evaluation.models.pilots import Role
+from evaluation.models.shelved import shelve
 from evaluation.models.together import NotStoredTogetherError
 from studio.domain.storable import storable
 

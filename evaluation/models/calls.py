@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar
 
 from django.db import models
@@ -12,7 +11,7 @@ from django.db.models import Q
 from evaluation.llm.exchange import Exchange, Json, decode
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.sessions import Session
-from studio.models import Blob
+from evaluation.models.shelved import unshelve
 from studio.models.packing import DigestField
 
 PURPOSES = ("agent", "satisfaction", "follow_up", "voice", "checklist_compat", "checklist_strict")
@@ -65,19 +64,6 @@ class RecordedCall(models.Model):
     def exchange(self) -> Exchange:
         earlier = {self.owner: getattr(self, f"{self.owner}_id"), "pk__lte": self.pk}
         return decode_calls(type(self)._default_manager.filter(**earlier))[self.pk]
-
-
-def shelve(text: str) -> str:
-    """Stored once, by its hash, whatever refers to it."""
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    if not Blob.objects.filter(pk=digest).exists():
-        Blob.objects.store([text.encode()])
-    return digest
-
-
-@lru_cache(16)
-def unshelve(digest: str) -> str:
-    return bytes(Blob.objects.values_list("content", flat=True).get(pk=digest)).decode()
 
 
 def decode_calls(rows: models.QuerySet[Any]) -> dict[int, Exchange]:

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from evaluation.models.pilots import Pilot, Run
+from evaluation.models.shelved import ArgumentsField
 from evaluation.protocol.modes import Arm
 from studio.domain.opening_message import Event, Incoming
 from studio.models.fields import OrderedJSONField
@@ -178,7 +179,7 @@ class ToolCall(models.Model):
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="tool_calls", db_index=False)
     position = models.PositiveIntegerField()
     name = models.CharField(max_length=200)
-    arguments = PackedJSONField(default=dict)
+    arguments = ArgumentsField(default=dict)
     result = PackedTextField(blank=True, default="")
     ok = models.BooleanField(default=True)
     key = DigestField(blank=True, default="")

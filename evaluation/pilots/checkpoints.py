@@ -16,6 +16,7 @@ from evaluation.grading.intents import intent_verdicts
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.leases.sessions import lock_leased_row
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn
+from evaluation.models.shelved import pack_arguments
 from evaluation.pilots.frozen import task_of
 from evaluation.pilots.stored_turns import TurnRows, store_rows
 from evaluation.protocol.participants import Agent, AgentReply, Aside, ClosingAgent, ToolRecord
@@ -177,11 +178,12 @@ def store_turn(
         agent_tokens=taken.reply.tokens.total,
         milliseconds=int(agent.seconds * 1000),
     )
+    files = set(agent.snapshot.manifest.values())
     calls = [
         ToolCall(
             position=position,
             name=call.name,
-            arguments=call.arguments,
+            arguments=pack_arguments(call.arguments, files),
             result=call.result,
             ok=call.ok,
             key=call.key,

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import json
+
 import pytest
+from django.db import connection
 from django.test import Client
 
 from evaluation.audits.rounds import choose_rounds
@@ -169,6 +172,26 @@ def test_files_are_staged_over_the_earlier_workspace(stub: StubModel):
 
     prompts = [body["messages"][1]["content"] for body in stub.bodies if "checklist judge" in str(body["messages"][0])]
     assert all("\nnew\n" in text and "\nkept\n" in text for text in prompts)
+
+
+def test_a_file_that_a_tool_wrote_is_stored_once_and_read_back_with_the_call(stub: StubModel):
+    content = "The harbour fee is due — see § 4.\n" * 60
+    arguments = {"content": content, "path": "fee.md"}
+    call = {"function": {"name": "write_file", "arguments": json.dumps(arguments)}}
+    overwritten = {"function": {"name": "write_file", "arguments": json.dumps({"path": "fee.md", "content": "x" * 99})}}
+    calls = [{"id": f"c{n}", "type": "function"} | each for n, each in enumerate((overwritten, call))]
+    stub.agent = lambda body: (
+        "Written." if body["messages"][-1]["role"] == "tool" else {"role": "assistant", "tool_calls": calls}
+    )
+
+    work_through(start(stub, task("a")))
+
+    first, second = Session.objects.get().turns.first().tool_calls.all()
+    assert first.arguments == {"path": "fee.md", "content": "x" * 99}
+    assert list(second.arguments.items()) == list(arguments.items())
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT length(arguments) FROM evaluation_toolcall WHERE id = %s", [second.pk])
+        assert cursor.fetchone()[0] < 100
 
 
 def test_unstorable_text_is_made_storable(stub: StubModel):
