@@ -2,8 +2,9 @@
 
 A conversation stands whole in every request. An exchange therefore says how many of its first messages are those of
 an earlier one, its *likeness*, and is compressed with what came before, its *context*, as the dictionary. The context
-is that of one earlier exchange, its *base*, so that the exchanges of an owner (a session) form a chain. Decoding gives
-request and answer back to the byte.
+is that of one earlier exchange, its *base*, so that the exchanges of an owner (a session) form a chain. The first one
+is compressed with a dictionary of what requests and answers often contain. Decoding gives request and answer back to
+the byte.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 WINDOW = 32_768
@@ -20,6 +22,10 @@ LONG = 2_000
 """Characters of the tools of a request from which on they are stored apart, once for all who have them."""
 SHARED = 64
 """Characters that two texts must share at an end to be worth a reference."""
+
+DICTIONARIES = [(Path(__file__).parent / "dictionaries" / "1.txt").read_bytes()]
+"""What was compressed with one of them cannot be read without it: a file is never changed. The last one is used."""
+_BY_CHECKSUM = {zlib.adler32(content): content for content in DICTIONARIES}
 
 Json = Mapping[str, Any]
 Shelve = Callable[[str], str]
@@ -46,7 +52,8 @@ def encode(
     likeness: Exchange | None = None,
     shelve: Shelve | None = None,
 ) -> tuple[bytes, bytes]:
-    """The content to store, and the context for what builds on it. ``context`` is that of the base."""
+    """The content to store, and the context for what builds on it. ``context`` is that of the base; empty for none."""
+    context = context or DICTIONARIES[-1]
     document: dict[str, Any] = {}
     if "messages" in request:
         document |= _encode_messages(request["messages"], likeness)
@@ -67,6 +74,7 @@ def decode(
     key: int, content: bytes, context: bytes, known: Mapping[int, Exchange], unshelve: Shelve | None = None
 ) -> tuple[Exchange, bytes]:
     """The exchange, and the context for what builds on it. ``known`` are the exchanges decoded before, by key."""
+    context = context or _dictionary_of(content)
     plain = _decompress(content, context)
     document = json.loads(plain)
     likeness = known[document["like"]] if "like" in document else None
@@ -201,8 +209,13 @@ def _is_same(value: Any, other: Any) -> bool:
     return type(value) is type(other) and _text(value) == _text(other)
 
 
+def _dictionary_of(content: bytes) -> bytes:
+    """As the header of its format (RFC 1950) names it; empty for none."""
+    return _BY_CHECKSUM[int.from_bytes(content[2:6])] if content[1] & 0x20 else b""
+
+
 def _compress(plain: bytes, context: bytes) -> bytes:
-    packer = zlib.compressobj(zdict=context) if context else zlib.compressobj()
+    packer = zlib.compressobj(zdict=context)
     return packer.compress(plain) + packer.flush()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Self
 
 from django.db import models
@@ -9,11 +10,11 @@ from django.db.models import Q
 from django.urls import reverse
 
 from evaluation.models.pilots import Pilot, Run
-from evaluation.models.shelved import ArgumentsField
+from evaluation.models.shelved import ArgumentsField, ManifestField
 from evaluation.protocol.modes import Arm
 from studio.domain.opening_message import Event, Incoming
 from studio.models.fields import OrderedJSONField
-from studio.models.packing import DigestField, PackedJSONField, PackedTextField
+from studio.models.packing import DigestField, PackedTextField
 
 
 class Sessions(models.QuerySet["Session"]):
@@ -131,12 +132,16 @@ class Snapshot(models.Model):
     """The workspace and the simulated apps at one moment of a run, by content."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="snapshots", db_index=False)
-    manifest = PackedJSONField(default=dict)
+    manifest = ManifestField(default=dict)
     """Path → sha256 of a Blob."""
     sha256 = DigestField()
     """Of the manifest and the apps; equal states share a row."""
     apps = OrderedJSONField(default=dict)
     """Simulated app → sha256 of a Blob with its state."""
+
+    base: tuple[int, Mapping[str, str]] | None = None
+    """Key and manifest of one that is stored whole, on which those after it in its session can build. Known only as
+    long as the session is worked on."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "sha256"], name="snapshot_once")]

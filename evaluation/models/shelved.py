@@ -1,4 +1,4 @@
-"""Texts that are stored once, by their hash, whatever refers to them."""
+"""What is stored once, whatever refers to it: texts by their hash, and files of a workspace that did not change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from studio.models import Blob
 from studio.models.packing import PackedJSONField, pack, unpack
-from studio.models.statements import PreparedQuery
+from studio.models.statements import PreparedQuery, binding_cursor
 
 REFERRING = b"\2"
 SHORTEST = 64
@@ -62,3 +62,35 @@ class ArgumentsField(PackedJSONField):
         for place, name in enumerate(names):
             arguments[name] = unshelve(packed[2 + 32 * place : 34 + 32 * place].hex())
         return arguments
+
+
+def pack_changes(base: int, before: Mapping[str, str], manifest: Mapping[str, str]) -> bytes | Mapping[str, str]:
+    """What to store for the manifest of a snapshot: its changes since that of another one, the snapshot ``base``, which
+    is stored whole; or itself if they are many."""
+    changes: dict[str, str | None] = {path: sha for path, sha in manifest.items() if before.get(path) != sha}
+    changes |= dict.fromkeys(path for path in before if path not in manifest)
+    if 2 * len(changes) > len(manifest) or [*manifest] != sorted(manifest):
+        return manifest
+    document = json.dumps(changes, ensure_ascii=False, separators=(",", ":"))
+    return REFERRING + base.to_bytes(8) + pack(document)
+
+
+class ManifestField(PackedJSONField):
+    """Of a snapshot; see ``pack_changes``."""
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        packed = None if value is None else bytes(value)
+        if packed is None or packed[:1] != REFERRING:
+            return super().from_db_value(value, expression, connection)
+        changes = json.loads(unpack(packed[9:]))
+        merged = _whole_manifest(int.from_bytes(packed[1:9])) | changes
+        return {path: merged[path] for path in sorted(merged) if merged[path] is not None}
+
+
+@lru_cache(64)
+def _whole_manifest(pk: int) -> dict[str, Any]:
+    """Snapshots do not change."""
+    with binding_cursor() as cursor:
+        cursor.execute("SELECT manifest FROM evaluation_snapshot WHERE id = %s", [pk])
+        whole: dict[str, Any] = json.loads(unpack(bytes(cursor.fetchone()[0])))
+    return whole

@@ -18,6 +18,7 @@ from django.db.models import QuerySet
 
 from evaluation.models import Run, Session, Snapshot, Turn
 from evaluation.models.inserts import insert_or_ignore
+from evaluation.models.shelved import pack_changes
 from evaluation.protocol.participants import AgentError
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
@@ -84,9 +85,15 @@ def take_snapshot(
         return last
     hashed = [manifest, states] if states else manifest
     digest = hashlib.sha256(json.dumps(hashed, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
-    row = Snapshot(run=run, manifest=manifest, sha256=digest, apps=states)
+    base = last.base if last is not None else None
+    stored = pack_changes(*base, manifest) if base else manifest
+    row = Snapshot(run=run, manifest=stored, sha256=digest, apps=states)
     row.pk = insert_or_ignore(row)
-    return row if row.pk else Snapshot.objects.get(run=run, sha256=digest)
+    if row.pk is None:
+        return Snapshot.objects.get(run=run, sha256=digest)
+    row.manifest = manifest
+    row.base = base if stored is not manifest else (row.pk, manifest)
+    return row
 
 
 def store_files(folder: Path, known: Manifest) -> dict[str, str]:

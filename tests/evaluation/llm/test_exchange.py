@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from hashlib import sha256
 from typing import Any
 from unittest.mock import patch
@@ -104,6 +105,21 @@ def test_long_conversation_takes_little_more_than_what_is_new():
 
     assert stored < said
     assert len(json.dumps(encode_messages(messages, base))) < 1.2 * len(json.dumps(messages[-1:]))
+
+
+def test_what_was_stored_without_a_dictionary_is_read_and_built_on():
+    request: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "The harbour fee is due."}]}
+    plain = json.dumps({"more": request["messages"], "body": {"model": "m", "messages": None}, "answer": {}}).encode()
+
+    first, context = decode(1, zlib.compress(plain), b"", {})
+    content, _ = encode({**request, "seed": 2}, {}, context, first)
+
+    assert (first.request, first.response) == (request, {})
+    assert decode(2, content, context, {1: first})[0].request == {**request, "seed": 2}
+
+
+def test_dictionaries_never_change_because_stored_calls_are_read_with_them():
+    assert [sha256(content).hexdigest()[:16] for content in exchange.DICTIONARIES] == ["035ea8f89c09a43a"]
 
 
 def test_question_asked_again_of_another_model_stores_hardly_more_than_the_answer():
