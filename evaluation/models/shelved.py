@@ -36,7 +36,7 @@ def unshelve(digest: str) -> str:
 def pack_arguments(arguments: Mapping[str, Any], stored: Container[str]) -> bytes | Mapping[str, Any]:
     """What to store for a tool's arguments: a file that the call wrote stands in the workspace after its turn, and is
     not stored again. ``stored`` are hashes of such files."""
-    found = {}
+    found: dict[str, str] = {}
     for name, value in arguments.items():
         if isinstance(value, str) and len(value) >= SHORTEST and len(found) < MOST:
             digest = hashlib.sha256(value.encode()).hexdigest()
