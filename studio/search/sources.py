@@ -18,8 +18,7 @@ COLUMNS = "pk, benchmark_id, persona_id, task_id, state, item, rank, at"
 @dataclass(frozen=True)
 class SearchSource:
     """One searchable kind. ``select`` returns ``pk, benchmark_id, persona_id, task_id, state, item, rank, at`` of the
-    rows in ``asked.benchmarks`` that match ``asked.query`` or ``asked.parts``; ``text`` is a scalar query for the text
-    of the row ``page.pk``."""
+    rows in BENCHMARKS that match QUERY or PARTS; ``text`` is a scalar query for the text of the row ``page.pk``."""
 
     kind: str
     label: str
@@ -35,7 +34,10 @@ class SearchSource:
 
 
 QUERY = "websearch_to_tsquery('english', %(text)s)"
-"""Written out instead of ``asked.query``, so that the planner knows how many rows will match."""
+PARTS = "%(parts)s::text[]"
+BENCHMARKS = "%(benchmarks)s::bigint[]"
+"""These stand wherever they are used: of constants the planner knows how many rows match, while a common table
+expression is one more table to join in every kind, and planning takes half the time of most searches."""
 
 
 def matching(table: str, name: str) -> str:
@@ -55,10 +57,10 @@ def _part_of_task(
     return SearchSource(
         kind,
         label,
-        f"""SELECT r.id, p.benchmark_id, p.id, t.task_id, t.state, {item}, ts_rank(r.search, asked.query), {at}
-            FROM asked CROSS JOIN {table} r JOIN studio_tasksummary t ON t.task_id = r.task_id
+        f"""SELECT r.id, p.benchmark_id, p.id, t.task_id, t.state, {item}, ts_rank(r.search, {QUERY}), {at}
+            FROM {table} r JOIN studio_tasksummary t ON t.task_id = r.task_id
             JOIN studio_persona p ON p.id = t.persona_id
-            WHERE p.benchmark_id = ANY(asked.benchmarks) AND {match}""",
+            WHERE p.benchmark_id = ANY({BENCHMARKS}) AND {match}""",
         f"SELECT {text} FROM {table} r WHERE r.id = page.pk",
         anchor=anchor,
         count=f"SELECT count(*) FROM {table} r WHERE {match}",
@@ -68,26 +70,26 @@ def _part_of_task(
 TASK_NAME = "(t.task_id || ' ' || t.title)"
 PERSONA_NAME = "(p.user_id || ' ' || p.name)"
 BENCHMARK_NAME = "(b.slug || ' ' || b.name)"
-NAMED = "CASE WHEN {} ILIKE ALL(asked.parts) THEN 1 ELSE 0 END"
+NAMED = f"CASE WHEN {{}} ILIKE ALL({PARTS}) THEN 1 ELSE 0 END"
 
 SOURCES: list[SearchSource] = [
     SearchSource(
         "benchmark",
         "Benchmarks",
         f"""SELECT b.id, b.id, NULL::bigint, NULL::bigint, '', NULL::int,
-            1 + ts_rank(b.search, asked.query) + {NAMED.format(BENCHMARK_NAME)}, b.created_at
-            FROM asked CROSS JOIN studio_benchmark b
-            WHERE b.id = ANY(asked.benchmarks)
-            AND (b.search @@ asked.query OR {BENCHMARK_NAME} ILIKE ALL(asked.parts))""",
+            1 + ts_rank(b.search, {QUERY}) + {NAMED.format(BENCHMARK_NAME)}, b.created_at
+            FROM studio_benchmark b
+            WHERE b.id = ANY({BENCHMARKS})
+            AND (b.search @@ {QUERY} OR {BENCHMARK_NAME} ILIKE ALL({PARTS}))""",
         "SELECT concat_ws(' – ', b.slug, nullif(b.description, '')) FROM studio_benchmark b WHERE b.id = page.pk",
     ),
     SearchSource(
         "persona",
         "Personas",
         f"""SELECT p.id, p.benchmark_id, p.id, NULL::bigint, '', NULL::int,
-            0.6 + ts_rank(p.search, asked.query) + {NAMED.format(PERSONA_NAME)}, p.updated_at
-            FROM asked CROSS JOIN studio_persona p
-            WHERE p.benchmark_id = ANY(asked.benchmarks)
+            0.6 + ts_rank(p.search, {QUERY}) + {NAMED.format(PERSONA_NAME)}, p.updated_at
+            FROM studio_persona p
+            WHERE p.benchmark_id = ANY({BENCHMARKS})
             AND p.id = ANY(ARRAY({matching("studio_persona", "(user_id || ' ' || name)")}))""",
         """SELECT concat_ws(' – ', p.user_id, nullif(p.occupation, ''), nullif(p.role_text, ''), nullif(p.routines, ''),
            nullif(p.working_style, '')) FROM studio_persona p WHERE p.id = page.pk""",
@@ -96,10 +98,10 @@ SOURCES: list[SearchSource] = [
         "task",
         "Tasks",
         f"""SELECT t.id, p.benchmark_id, p.id, t.id, t.state, NULL::int,
-            0.3 + ts_rank(t.search, asked.query) + {NAMED.format(TASK_NAME)}, t.updated_at
-            FROM asked CROSS JOIN studio_task t
+            0.3 + ts_rank(t.search, {QUERY}) + {NAMED.format(TASK_NAME)}, t.updated_at
+            FROM studio_task t
             JOIN studio_tasksummary s ON s.task_id = t.id JOIN studio_persona p ON p.id = s.persona_id
-            WHERE p.benchmark_id = ANY(asked.benchmarks)
+            WHERE p.benchmark_id = ANY({BENCHMARKS})
             AND t.id = ANY(ARRAY({matching("studio_task", "(task_id || ' ' || title)")}))""",
         """SELECT concat_ws(' – ', t.task_id, nullif(t.initial_request, ''), nullif(t.description, ''),
            nullif(t.reference_workflow, '')) FROM studio_task t WHERE t.id = page.pk""",
@@ -137,7 +139,7 @@ def search_sql() -> str:
     union = "\nUNION ALL\n".join(f"(SELECT * FROM ({_matches(source)}) one LIMIT %(ranked)s)" for source in SOURCES)
     texts = "\n".join(f"WHEN '{source.kind}' THEN ({source.text})" for source in SOURCES)
     return f"""
-        WITH {ASKED}, hits AS MATERIALIZED (
+        WITH hits AS MATERIALIZED (
           {union}
         ), totals AS (
           SELECT json_object_agg(kind, n) AS counts FROM (SELECT kind, count(*) AS n FROM hits GROUP BY kind) c
@@ -148,7 +150,7 @@ def search_sql() -> str:
           SELECT page.*, translate(left(CASE page.kind {texts} END, 20000), %(marks)s, '') AS text FROM page
         )
         SELECT with_text.*, totals.counts,
-               ts_headline('english', with_text.text, (SELECT query FROM asked), %(options)s) AS snippet
+               ts_headline('english', with_text.text, {QUERY}, %(options)s) AS snippet
         FROM totals LEFT JOIN with_text ON true ORDER BY rank DESC, at DESC, kind, pk
     """
 
@@ -156,7 +158,7 @@ def search_sql() -> str:
 def count_sql(kinds: Collection[str], *, everywhere: bool) -> str:
     """The number of all matches of these kinds. ``everywhere``: all benchmarks are the user's, so that nothing need be
     looked up to tell whose a row is."""
-    return f"WITH {ASKED} " + " UNION ALL ".join(
+    return " UNION ALL ".join(
         f"SELECT '{source.kind}' AS kind, "
         + (f"({source.count})" if everywhere and source.count else f"(SELECT count(*) FROM ({_matches(source)}) one)")
         + " AS n"
@@ -165,17 +167,12 @@ def count_sql(kinds: Collection[str], *, everywhere: bool) -> str:
     )
 
 
-ASKED = """asked AS MATERIALIZED (
-          SELECT websearch_to_tsquery('english', %(text)s) AS query, %(parts)s::text[] AS parts,
-                 %(benchmarks)s::bigint[] AS benchmarks
-        )"""
-
-
 def _matches(source: SearchSource) -> str:
+    closed = f"""AND NOT EXISTS (
+            SELECT FROM unnest(%(closed_kinds)s::text[], %(closed_keys)s::bigint[]) closed (kind, pk)
+            WHERE closed.kind = '{source.kind}' AND closed.pk = every.pk)"""
     return f"""SELECT '{source.kind}' AS kind, every.* FROM ({source.select}) every({COLUMNS})
-          WHERE (%(state)s = '' OR state = %(state)s)
-          AND NOT EXISTS (SELECT FROM unnest(%(closed_kinds)s::text[], %(closed_keys)s::bigint[]) closed (kind, pk)
-                          WHERE closed.kind = '{source.kind}' AND closed.pk = every.pk)"""
+          WHERE (%(state)s = '' OR state = %(state)s) {closed if source.closed_to else ""}"""
 
 
 DESTINATIONS_SQL = f"""
