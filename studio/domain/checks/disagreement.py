@@ -23,11 +23,13 @@ MIN_SHARED_WEIGHT = {"number": 2.1, "day": 1.5, "time": 1.8, "weekday": 1.8, "da
 MIN_SHARED_OF_NAMESAKES = 0.9
 """For two persons with the same surname, who differ in first name or title."""
 LABEL = re.compile(
-    r"(?:^|\b(?:no\.|number|item|day|week|month|year|step|part|section|chapter|phase|round|level|version|figure|table|article"
-    r"|paragraph|clause|case|room|unit|task|option|need|check|question|slide|page|module|group|team|line)s?)\s*#?$",
+    r"\b(?:no\.|number|item|day|week|month|year|step|part|section|chapter|phase|round|level|version|figure|table|article"
+    r"|paragraph|clause|case|room|unit|task|option|need|check|question|slide|page|module|group|team|line)s?$",
     re.IGNORECASE,
 )
-"""Precedes a number that is only a label."""
+"""Precedes a number that is only a label, with spaces and a # between."""
+LONGEST_LABEL = 20
+"""Characters."""
 
 BOUNDARY = re.compile(
     r"\b(?:by|until|till|before|from|since|after|between"
@@ -77,7 +79,10 @@ def _is_only_one_of_kind(fact: Fact, facts_of_clause: Sequence[Fact]) -> bool:
 
 
 def _is_label(fact: Fact, text: str) -> bool:
-    return fact.kind == "number" and LABEL.search(text, 0, fact.start) is not None
+    if fact.kind != "number":
+        return False
+    before = text[: fact.start].removesuffix("\n").removesuffix("#").rstrip()
+    return not before or LABEL.search(before, max(0, len(before) - LONGEST_LABEL)) is not None
 
 
 def _facts_conflict(

@@ -28,13 +28,14 @@ class Vocabulary:
 
     def __init__(self, text: str) -> None:
         found = content_words(text)
+        groups_of = SYNONYMS.get
         self.words = tuple(
-            (word.key, word.weight, word.key[:PREFIX], SYNONYMS.get(word.key, _NO_GROUPS)) for word in found
+            [(key, weight, key[:PREFIX], groups_of(key, _NO_GROUPS)) for _, _, _, key, _, weight in found]
         )
         """Key, weight, beginning and synonym groups of each word, in the order of the text."""
-        self.weight: float = sum(word.weight for word in found)
-        self.keys = frozenset(word.key for word in found)
-        self._groups = frozenset(group for key in self.keys for group in SYNONYMS.get(key, ()))
+        self.weight: float = sum([word[1] for word in self.words])
+        self.keys = frozenset([word[0] for word in self.words])
+        self._groups = _NO_GROUPS.union(*[word[3] for word in self.words])
         prefixes: dict[str, list[str]] = defaultdict(list)
         for key in self.keys:
             if len(key) >= PREFIX and key[0] != "#":
@@ -53,10 +54,6 @@ class Vocabulary:
             return _KIN
         groups = SYNONYMS.get(key)
         return _SYNONYM if groups and not groups.isdisjoint(self._groups) else 0.0
-
-    def beginning_with(self, beginnings: set[str]) -> set[str]:
-        """Words of which one of these texts is the beginning."""
-        return {key for beginning in self._prefixes.keys() & beginnings for key in self._prefixes[beginning]}
 
     def share_of(self, demand: Vocabulary) -> float:
         """Share of the demand's words, by weight, that are here."""

@@ -71,7 +71,7 @@ def _find_better_match(task: TaskSpec, others: list[TaskSpec], context: CheckCon
     most, _, other = max(theme_shares, default=(0.0, "", None))
     if other is None or most < max(THEME, MIN_RATIO * own):
         return None
-    theme = Theme(task.title, texts[other.task_id])
+    theme = theme_of(texts[other.task_id])
     shares = [theme.sentences_with(word.key) / theme.number for word in content_words(task.title)]
     return other if sum(map(bool, shares)) >= MIN_WORDS or max(shares) >= THROUGHOUT else None
 
@@ -85,21 +85,26 @@ def _sentences(task: TaskSpec) -> tuple[str, ...]:
 
 
 class Theme:
-    """Which of a title's words stand in a task's sentences, and in how many."""
+    """Which words stand in a task's sentences, and in which of them: the words of titles are looked up here."""
 
-    def __init__(self, title: str, text: str) -> None:
+    __slots__ = ("_beginning", "_with", "max_bytes", "number")
+
+    def __init__(self, text: str) -> None:
         """``text``: as ``_texts`` has it."""
-        sentences, of_title = text.split(_END) if text else [], {word.key for word in content_words(title)}
+        sentences = text.split(_END) if text else []
         self.number = len(sentences)
-        beginnings = {key[:PREFIX] for key in of_title if len(key) >= PREFIX}
         self._with: dict[str, int] = {}
+        """Sentences with a key, by bits."""
         self._beginning: dict[str, list[str]] = {}
         for number, sentence in enumerate(sentences):
-            bit, words = 1 << number, vocabulary(sentence)
-            for key in words.keys & of_title | words.beginning_with(beginnings):
+            bit = 1 << number
+            for key in vocabulary(sentence).keys:
                 self._with[key] = self._with.get(key, 0) | bit
         for key in self._with:
-            self._beginning.setdefault(key[:PREFIX], []).append(key)
+            if len(key) >= PREFIX:
+                self._beginning.setdefault(key[:PREFIX], []).append(key)
+        self.max_bytes = 500 + 260 * len(self._with)
+        """Approximate."""
 
     def share_of(self, title: str) -> float:
         """Average share of the sentences that have a word of the title; 1 if there is nothing to compare."""
@@ -117,6 +122,11 @@ class Theme:
         return found.bit_count()
 
 
+@cached(3_000_000, size_of=lambda theme: theme.max_bytes)
+def theme_of(text: str) -> Theme:
+    return Theme(text)
+
+
 def _texts(context: CheckContext) -> dict[str, str]:
     """Sentences by task, in one text each: titles of the whole episode are compared with it."""
     tasks = (*context.episode.tasks, *context.episode.unplaced)
@@ -125,7 +135,7 @@ def _texts(context: CheckContext) -> dict[str, str]:
 
 @cached(4_000_000)
 def _share(title: str, text: str) -> float:
-    return Theme(title, text).share_of(title)
+    return theme_of(text).share_of(title)
 
 
 @cached(4_000_000)
