@@ -21,8 +21,13 @@ class Spec(BaseModel):
 
     def content_hash(self) -> str:
         """sha256 of the whole value, including the key order of mappings."""
-        text = json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hash_of_document(self.to_json())
+
+
+def hash_of_document(document: JsonDict) -> str:
+    """The ``content_hash`` of the value whose ``to_json`` this is."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Content(Spec):

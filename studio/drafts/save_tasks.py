@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from studio.domain.base import hash_of_document
 from studio.domain.changes import content_fields, differing_fields, save_summary
 from studio.domain.task import TaskSpec
 from studio.domain.uids import uid_of
@@ -147,16 +148,17 @@ def _renamed(old: TaskSpec, new: TaskSpec) -> TaskSpec:
 
 
 def _create_revisions(pairs: Iterable[tuple[Task, TaskSpec]], *, by: User | None, note: str) -> dict[int, Revision]:
+    documents = [(row, spec.to_json()) for row, spec in pairs]
     rows = [
         Revision(
             task=row,
             number=row.version,
-            spec=spec.to_json(),
-            sha256=spec.content_hash(),
+            spec=document,
+            sha256=hash_of_document(document),
             note=note[:300],
             created_by=by,
         )
-        for row, spec in pairs
+        for row, document in documents
     ]
     return {row.task_id: row for row in create_rows(rows, batch_size=BATCH * 2)}
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
+
+from pydantic_core import PydanticSerializationError
 
 from studio.domain.archive import why_unsafe
 from studio.domain.base import FileRef
@@ -41,7 +43,7 @@ def validate_storable(spec: TaskSpec | PersonaSpec) -> None:
     if isinstance(spec, TaskSpec):
         for field, message, fix in size_problems(spec):
             raise DraftError(field, f"{message} {fix}")
-    _validate_characters(spec.model_dump())
+    _validate_characters(spec)
     if isinstance(spec, TaskSpec):
         _validate_task(spec)
     else:
@@ -60,11 +62,12 @@ def validate_storable(spec: TaskSpec | PersonaSpec) -> None:
         _validate_paths("files", spec.files)
 
 
-def _validate_characters(values: dict[str, Any]) -> None:
-    text = json.dumps(values, ensure_ascii=False)
-    if "\\u0000" not in text and not UNSTORABLE.search(text):
-        return  # the usual case; fields are searched only to name the invalid one
-    for name, value in values.items():
+def _validate_characters(spec: TaskSpec | PersonaSpec) -> None:
+    """Fields are searched only to name the invalid one."""
+    with suppress(PydanticSerializationError):  # half of a surrogate pair, which UTF-8 has not
+        if "\\u0000" not in spec.model_dump_json():
+            return
+    for name, value in spec.model_dump().items():
         for inner in _texts(value):
             if match := UNSTORABLE.search(inner):
                 raise DraftError(name, f"This contains the character U+{ord(match[0]):04X}: remove it.")

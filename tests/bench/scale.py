@@ -127,6 +127,13 @@ ROWS = [
         lambda: writes.import_with_checks(_client("identity")),
         at_least=True,
     ),
+    Row(
+        "import, checks deferred",
+        2_500,
+        "tasks/s",
+        lambda: writes.import_deferring_checks(_client("identity")),
+        at_least=True,
+    ),
     Row("check 2,000 tasks, two cores", 5, "s", part("checks", "seconds")),
     Row("check 2,000 tasks, peak memory", 250, "MB", part("checks", "megabytes")),
     Row("export", 5, "s", part("export", "seconds"), lambda: cpu_ms(_read_all, times=1) / 1000),

@@ -127,6 +127,21 @@ def import_with_checks(client: Any) -> float:
     return 2 * IMPORTED * 20 * 1000 / cpu_ms(run, times=1)
 
 
+def import_deferring_checks(client: Any) -> float:
+    """Tasks stored in a second of processor time of one process and its database; a worker checks them later."""
+    from studio.imports.importer import import_files
+    from studio.models import Benchmark
+    from tests.bench.import_2000 import files
+    from tests.bench.scale import cpu_ms
+
+    def run() -> None:
+        number = next(_numbers)
+        benchmark = Benchmark.objects.create(slug=f"deferred-{number}", name=f"Deferred {number}")
+        import_files(benchmark, files(), by=None, defer_above=0)
+
+    return 2_000 * 1000 / cpu_ms(run, times=1)
+
+
 def run_check_tasks() -> dict[str, float]:
     """`check_tasks` for 100 personas, 2,000 tasks: seconds on two cores, from the processor time of all processes,
     and the memory of the largest."""
