@@ -26,11 +26,12 @@ setup:
 run: setup
 	@exec $(BIN)/python manage.py run --stop-with-parent $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
 
-# Checks and tests always both run; the tests' summary comes last.
+# Checks and tests run side by side, always both; what the checks say stands among the tests' dots.
 test: setup
 	@$(BIN)/python -m studio.dev.browser
-	@$(BIN)/python -m studio.dev.checks; checks=$$?; \
-	$(BIN)/python -m pytest -n auto $(ARGS) && exit $$checks
+	@$(BIN)/python -m studio.dev.checks & checks=$$!; \
+	$(BIN)/python -m pytest -n auto $(ARGS); tests=$$?; \
+	wait $$checks && exit $$tests
 
 # Kills and hostile files: some minutes, so not in `make test`.
 test-slow: setup
