@@ -14,8 +14,6 @@ from studio.models import User
 
 PATIENCE = 30_000
 """Milliseconds after which a page that does not change as expected fails the test."""
-
-
 STORED = "local_storage,indexeddb,cache_storage,service_workers"
 
 
