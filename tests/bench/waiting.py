@@ -24,6 +24,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -214,7 +215,7 @@ def _inspect(url: str, calls: int, at_once: int) -> Callable[[], object]:
         max_connections=at_once,
         max_samples=at_once,
         display="none",
-        log_dir="/tmp/bench-inspect",
+        log_dir=tempfile.mkdtemp(prefix="bench-inspect-"),
     )
 
 
