@@ -1,0 +1,43 @@
+"""What axe-core and the width of a phone say about the page that a browser shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+AXE = (Path(__file__).parent / "vendor" / "axe" / "axe.min.js").read_text()
+COLOR_RULES = ("color-contrast", "link-in-text-block")
+"""All other rules say the same in both colour schemes."""
+SERIOUS = """async (only) => {
+    const others = axe._audit.rules.filter((rule) => ["minor", "moderate"].includes(rule.impact));
+    const rules = Object.fromEntries(others.map((rule) => [rule.id, {enabled: false}]));
+    const which = only ? {runOnly: only} : {rules};
+    const options = {preload: false, selectors: false, resultTypes: ["violations"], ...which};
+    const results = await axe.run(document, options);
+    return results.violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) =>
+        `${one.id}: ${one.help}: ` + one.nodes.slice(0, 4).map((node) =>
+            `${node.html.slice(0, 160)} (${node.any.concat(node.all, node.none)[0]?.message ?? ""})`).join(" | "));
+}"""
+WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+PHONE = 390
+
+
+def violations(page: Page, *, dark_rules: Sequence[str] = COLOR_RULES) -> list[str]:
+    """Serious ones in either colour scheme, and whether it is wider than its window or a phone. It stays as wide as a
+    phone, and dark."""
+    if page.evaluate("typeof axe === 'undefined'"):
+        page.evaluate(AXE)
+    page.emulate_media(color_scheme="light")
+    found = [f"light {violation}" for violation in page.evaluate(SERIOUS, None)]
+    page.emulate_media(color_scheme="dark")
+    found += [f"dark {violation}" for violation in page.evaluate(SERIOUS, list(dark_rules))]
+    size = page.viewport_size
+    assert size
+    for width in (size["width"], PHONE):
+        if width != size["width"]:
+            page.set_viewport_size({"width": width, "height": 844})
+        if (wider := page.evaluate(WIDER)) > 0:
+            found.append(f"{wider} px wider than {width}")
+    return found
