@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, Window
@@ -25,17 +25,26 @@ PAGE = 50
 """Tasks on a page of the list."""
 NONE = "none"
 """The value for tasks without a category, findings, author or reviewer."""
+ME = "me"
 FINDINGS = (*SEVERITIES, NONE)
+CHOSEN: Mapping[str, Collection[str]] = {"state": TaskState.values, "trigger": TRIGGERS, "findings": FINDINGS}
+"""Filters that have no other values than these."""
 
 
 class ListedTasks:
     """Tasks for a paginator: found and counted by their summaries, and only those of a slice are read."""
 
-    def __init__(self, summaries: QuerySet[TaskSummary], benchmark: int, state: str | None) -> None:
-        """``state``: the only filter, or empty without any; None for other filters."""
-        self.summaries = summaries
+    def __init__(self, benchmark: int, filters: Mapping[str, str], me: int | None) -> None:
+        """``filters``: valid ones."""
         self.benchmark = benchmark
-        self.state = state
+        self.filters = filters
+        self.me = me
+        self.state = None if filters.keys() - {"state"} else filters.get("state", "")
+        """The only filter, or empty without any; None for other filters."""
+
+    @cached_property
+    def summaries(self) -> QuerySet[TaskSummary]:
+        return _narrowed(self.benchmark, self.filters, self.me)
 
     def count(self) -> int:
         return self._first[1] if self.state is None else sum(n for _, n in self._by_persona)
@@ -60,7 +69,10 @@ class ListedTasks:
     @cached_property
     def _first(self) -> tuple[list[int], int]:
         """Keys of the first page, and how many tasks there are: counting them alone takes as long as both."""
-        rows = list(self.summaries.annotate(number=Window(Count("pk"))).values_list("pk", "number")[:PAGE])
+        if all(name in CHOSEN or value in (NONE, ME) for name, value in self.filters.items()):
+            rows = _first_page(tuple(sorted(self.filters.items()))).rows(self.benchmark, self.me, most=PAGE)
+        else:
+            rows = list(_counted(self.summaries)[:PAGE])
         return [pk for pk, _ in rows], rows[0][1] if rows else 0
 
     @cached_property
@@ -99,39 +111,48 @@ class FilteredTasks:
 def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser | None = None) -> FilteredTasks:
     """Tasks with their counts and people, in the order of personas and episodes. ``me``: the user meant by the filters
     ``writer=me`` and ``reviewer=me``."""
-    rows = TaskSummary.objects.filter(persona__benchmark=benchmark)
     filters = {name: clean_query(given.get(name, "")) for name in FILTERS}
-    if filters["state"] in TaskState.values:
-        rows = rows.filter(state=filters["state"])
-    else:
-        filters["state"] = ""
-    if filters["trigger"] in TRIGGERS:
-        rows = rows.filter(trigger_kind=filters["trigger"])
-    else:
-        filters["trigger"] = ""
-    if filters["persona"]:
-        rows = rows.filter(persona__user_id=filters["persona"])
-    if filters["category"]:
-        rows = rows.filter(category="" if filters["category"] == NONE else filters["category"])
-    if filters["findings"] == NONE:
-        rows = rows.filter(errors=0, warnings=0)
-    elif filters["findings"] in SEVERITIES:
-        rows = rows.filter(**{f"{filters['findings']}s__gt": 0})
-    else:
-        filters["findings"] = ""
+    for name, values in CHOSEN.items():
+        if filters[name] not in values:
+            filters[name] = ""
+    chosen = {name: value for name, value in filters.items() if value}
+    return FilteredTasks(ListedTasks(benchmark.pk, chosen, me.pk if me else None), chosen)
+
+
+def _narrowed(benchmark: int, filters: Mapping[str, str], me: int | None) -> QuerySet[TaskSummary]:
+    rows = TaskSummary.objects.filter(persona__benchmark=benchmark)
+    if state := filters.get("state"):
+        rows = rows.filter(state=state)
+    if trigger := filters.get("trigger"):
+        rows = rows.filter(trigger_kind=trigger)
+    if persona := filters.get("persona"):
+        rows = rows.filter(persona__user_id=persona)
+    if category := filters.get("category"):
+        rows = rows.filter(category="" if category == NONE else category)
+    if findings := filters.get("findings"):
+        rows = rows.filter(errors=0, warnings=0) if findings == NONE else rows.filter(**{f"{findings}s__gt": 0})
     for part in Assignment.Part.values:
         assigned = Assignment.objects.filter(task=OuterRef("pk"), part=part)
-        if filters[part] == NONE:
+        if (person := filters.get(part)) == NONE:
             rows = rows.filter(~Exists(assigned))
-        elif filters[part] == "me":
-            rows = rows.filter(Exists(assigned.filter(user=me.pk if me else None)))
-        elif filters[part]:
-            rows = rows.filter(Exists(assigned.filter(user__username=filters[part])))
-    if filters["q"]:
-        rows = rows.filter(task__in=_matching_tasks(filters["q"]))
-    chosen = {name: value for name, value in filters.items() if value}
-    state = None if chosen.keys() - {"state"} else filters["state"]
-    return FilteredTasks(ListedTasks(_in_order(rows), benchmark.pk, state), chosen)
+        elif person == ME:
+            rows = rows.filter(Exists(assigned.filter(user=me)))
+        elif person:
+            rows = rows.filter(Exists(assigned.filter(user__username=person)))
+    if q := filters.get("q"):
+        rows = rows.filter(task__in=_matching_tasks(q))
+    return _in_order(rows)
+
+
+def _counted(rows: QuerySet[TaskSummary]) -> QuerySet[TaskSummary, Any]:
+    """Keys, each with the number of all."""
+    return rows.annotate(number=Window(Count("pk"))).values_list("pk", "number")
+
+
+@lru_cache(maxsize=200)
+def _first_page(filters: tuple[tuple[str, str], ...]) -> PreparedQuery:
+    """For filters whose values are a few: to make this statement takes as long as to send it."""
+    return PreparedQuery(lambda benchmark, me: _counted(_narrowed(benchmark, dict(filters), me)))
 
 
 def _matching_tasks(q: str) -> RawSQL:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from studio.models import Task
+from studio.models import Assignment, Membership, Task
 from studio.search.task_filters import filter_tasks
-from tests.factories import BenchmarkFactory, a_persona
+from tests.factories import BenchmarkFactory, UserFactory, a_persona
 
 pytestmark = pytest.mark.django_db
 
@@ -48,3 +48,30 @@ def test_slices_of_a_filtered_list_are_those_of_the_whole_list(monkeypatch):
             assert [row.position for row in listed[start : start + length]] == list(range(1, 6))[start : start + length]
     assert len(listed) == 5
     assert len(filter_tasks(persona.benchmark, {"persona": "nobody"}).tasks) == 0
+
+
+def test_each_person_and_benchmark_has_its_own_tasks_of_mine():
+    people = [UserFactory(), UserFactory()]
+    expected = {}
+    for _ in range(2):
+        persona = a_persona(BenchmarkFactory())
+        for user in people:
+            Membership.objects.create(benchmark=persona.benchmark, user=user, role="author")
+            task = Task.objects.create(episode=persona.episode, task_id=f"t{user.pk}", version=1)
+            Assignment.objects.create(task=task, user=user, part="writer", by=user)
+            expected[persona.benchmark, user] = [task.pk]
+    found = {
+        (benchmark, user): [row.pk for row in filter_tasks(benchmark, {"writer": "me"}, me=user).tasks[:50]]
+        for benchmark, user in expected
+    }
+    assert found == expected
+    assert not len(filter_tasks(next(iter(expected))[0], {"writer": "me"}).tasks)
+
+
+def test_a_filtered_list_is_found_and_counted_with_one_query(django_assert_num_queries):
+    persona = a_persona(BenchmarkFactory())
+    for filters in ({"findings": "none", "state": "draft"}, {"persona": "nobody"}, {"reviewer": "none"}):
+        listed = filter_tasks(persona.benchmark, filters).tasks
+        with django_assert_num_queries(1):
+            assert not len(listed)
+            assert not listed[:50]
