@@ -30,6 +30,7 @@ from evaluation.audits.sessions import AuditableSession, as_candidate, as_popula
 from evaluation.models import Judging, JudgingRound, Pilot
 from evaluation.models.judgings import scoring_round
 from studio.models import Benchmark, User
+from studio.models.statements import PreparedQuery
 
 DEFAULT_SIZE = 60
 DEFAULT_SESSIONS = 120
@@ -194,8 +195,12 @@ def audited_pilots(campaign: AuditCampaign) -> QuerySet[Pilot]:
 
 def summarize_audits(of: Benchmark | Pilot) -> AuditSummary:
     """Results for a pilot's judges, or for all real judges of a benchmark. Scripted judges do not count."""
-    campaigns = audits_of(of) if isinstance(of, Pilot) else AuditCampaign.objects.filter(benchmark=of)
-    return summarize(list(campaigns.filter(scripted=False)))
+    if isinstance(of, Pilot):
+        return summarize(list(audits_of(of).filter(scripted=False)))
+    return summarize(_OF_BENCHMARK.objects(of.pk))
+
+
+_OF_BENCHMARK = PreparedQuery(lambda benchmark: AuditCampaign.objects.filter(benchmark=benchmark, scripted=False))
 
 
 def source_of(pilot: Pilot) -> str:

@@ -127,14 +127,17 @@ def activity_feed(user: User, since: dt.datetime | None) -> ActivityFeed:
         by_subject.setdefault(_subject(event.benchmark, event.persona, event.task), []).append(event)
     shown = list(by_subject.values())[:SHOWN]
     whole = _WHOLE.by_key(same[0].pk for same in shown)
-    actors = User.objects.in_bulk({event.actor for same in shown for event in same if event.actor})
+    actors = _ACTORS.by_key({event.actor for same in shown for event in same if event.actor})
     items = []
     for same in shown:
         if newest := whole.get(same[0].pk):
             items.append(_item(newest))
             for event in same:
-                _add_act(items[-1], actors.get(event.actor), event.verb)
+                _add_act(items[-1], actors.get(event.actor or 0), event.verb)
     return ActivityFeed(items, since, len(by_subject) > SHOWN or len(events) == MAX_EVENTS)
+
+
+_ACTORS = PreparedQuery(lambda keys: User.objects.filter(AnyOf("pk", keys)).order_by())
 
 
 def _subject(benchmark: int, persona: int | None, task: int | None) -> tuple[str, int]:

@@ -27,6 +27,7 @@ LINES = 9
 
 _NEWEST = PreparedQuery(lambda user: by_latest_activity(Benchmark.objects.of_member(user)))
 _ROLES = PreparedQuery(lambda user: Membership.objects.filter(user=user).values_list("role"))
+_WRITTEN = PreparedQuery(lambda user: Revision.objects.filter(created_by=user).order_by().values_list("pk")[:1])
 
 
 @login_required
@@ -71,4 +72,4 @@ def upcoming(roles: set[str]) -> list[str]:
 def _is_new_author(user: User, roles: set[str]) -> bool:
     """Whether to offer the guide: to who may write, has not, and did not decline."""
     may_write = bool(roles & access.ALLOWED["edit"])
-    return may_write and not user.guide_step and not Revision.objects.filter(created_by=user.pk).exists()
+    return may_write and not user.guide_step and not _WRITTEN.exists(user.pk)
