@@ -13,6 +13,7 @@ from evaluation.grading.judgings import Rules, rules_from, rules_of, rules_to_js
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session
 from evaluation.models.judgings import Purpose
 from evaluation.pilots.rejudging import MAX_SAMPLES, known_versions
+from studio.forms.numbers import WholeNumberField
 
 SESSIONS_SHOWN = 200
 
@@ -27,7 +28,7 @@ class RejudgingForm(forms.Form):
         help_text="Another judge decides on intents and on the checklist.",
     )
     prompt = forms.ChoiceField(required=False, label="Prompt version", help_text="Of every prompt that has it.")
-    samples = forms.IntegerField(
+    samples = WholeNumberField(
         min_value=1,
         max_value=MAX_SAMPLES,
         initial=1,

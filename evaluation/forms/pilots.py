@@ -19,6 +19,7 @@ from evaluation.pilots.plans import APPROVED, bases_for
 from evaluation.pilots.start import LIMITS, MAX_RUNS
 from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
 from evaluation.protocol.voice import STYLES, UserStyle
+from studio.forms.numbers import NumberField, WholeNumberField
 from studio.models import Benchmark, Persona, Task
 
 TASKS_SHOWN = 100
@@ -36,20 +37,20 @@ AMOUNT: dict[str, Any] = {"min_value": 0, "max_value": MAX_BUDGET, "required": F
 class BudgetForm(forms.Form):
     """Blank or 0: no limit."""
 
-    budget_tokens = forms.IntegerField(label="Tokens", **AMOUNT)
-    budget_calls = forms.IntegerField(label="Model calls", **AMOUNT)
-    budget_cost = forms.FloatField(label="US dollars", **AMOUNT)
-    session_budget_tokens = forms.IntegerField(label="Tokens per session", **AMOUNT)
-    session_budget_calls = forms.IntegerField(label="Model calls per session", **AMOUNT)
-    session_budget_cost = forms.FloatField(label="US dollars per session", **AMOUNT)
+    budget_tokens = WholeNumberField(label="Tokens", **AMOUNT)
+    budget_calls = WholeNumberField(label="Model calls", **AMOUNT)
+    budget_cost = NumberField(label="US dollars", **AMOUNT)
+    session_budget_tokens = WholeNumberField(label="Tokens per session", **AMOUNT)
+    session_budget_calls = WholeNumberField(label="Model calls per session", **AMOUNT)
+    session_budget_cost = NumberField(label="US dollars per session", **AMOUNT)
 
 
 class BenchmarkBudgetForm(forms.Form):
     """Blank or 0: no limit."""
 
-    cost = forms.FloatField(label="US dollars", **AMOUNT)
-    tokens = forms.IntegerField(label="Tokens", **AMOUNT)
-    calls = forms.IntegerField(label="Model calls", **AMOUNT)
+    cost = NumberField(label="US dollars", **AMOUNT)
+    tokens = WholeNumberField(label="Tokens", **AMOUNT)
+    calls = WholeNumberField(label="Model calls", **AMOUNT)
 
 
 def budgets_of(data: Mapping[str, Any]) -> dict[str, dict[str, float]]:
@@ -79,7 +80,7 @@ def _parameter_field(parameter: KindParameter) -> forms.Field:
         first, *rest = parameter.choices
         return forms.ChoiceField(choices=[("", first), *((each, each) for each in rest)], **words)
     if parameter.is_number:
-        return forms.IntegerField(min_value=1, max_value=999_999_999, **words)
+        return WholeNumberField(min_value=1, max_value=999_999_999, **words)
     return forms.CharField(max_length=20_000, widget=forms.Textarea(attrs={"rows": 2}), **words)
 
 
@@ -126,18 +127,16 @@ class PilotForm(BudgetForm):
     judge = EndpointChoice(
         queryset=ModelEndpoint.objects.none(), help_text="Judges the checklist. Choose a model other than the agent."
     )
-    runs = forms.IntegerField(
+    runs = WholeNumberField(
         min_value=1,
         max_value=MAX_RUNS,
         initial=1,
         help_text="Runs per episode; the paper uses 3 and reports mean and deviation.",
     )
-    turns = forms.IntegerField(min_value=1, max_value=int(LIMITS["turns"]), required=False, label="Turns per session")
-    tool_calls = forms.IntegerField(min_value=0, required=False, label="Tool calls per turn")
-    tokens = forms.IntegerField(min_value=0, required=False, label="Agent tokens per session")
-    cost = forms.FloatField(
-        min_value=0, required=False, label="Agent US dollars per session", help_text="0 means no limit."
-    )
+    turns = WholeNumberField(min_value=1, max_value=int(LIMITS["turns"]), required=False, label="Turns per session")
+    tool_calls = WholeNumberField(min_value=0, required=False, label="Tool calls per turn")
+    tokens = WholeNumberField(min_value=0, required=False, label="Agent tokens per session")
+    cost = NumberField(min_value=0, required=False, label="Agent US dollars per session", help_text="0 means no limit.")
 
     def __init__(self, *args: Any, benchmark: Benchmark, pilots: QuerySet[Pilot], **options: Any) -> None:
         """``pilots``: those whose sessions may be taken over."""

@@ -35,6 +35,7 @@ from evaluation.audits.rounds import auditable_rounds
 from evaluation.models import Pilot
 from studio.access import ALLOWED, SignedInRequest, benchmarks_for, find_benchmark, require, why_not
 from studio.domain.phrases import count_of
+from studio.forms.numbers import NumberField, WholeNumberField
 from studio.models import Benchmark, Membership, User
 
 EXAMPLE = """A deadline counts only with its date.
@@ -95,7 +96,7 @@ class OpenAuditForm(forms.Form):
         help_text="As usual: sessions as many of each pilot; decisions by kind, answer, persona and pilot.",
     )
     name = forms.CharField(required=False, max_length=200, help_text="Leave blank for “Audit of pilot …”.")
-    size = forms.IntegerField(
+    size = WholeNumberField(
         label="How many",
         required=False,
         min_value=1,
@@ -105,7 +106,7 @@ class OpenAuditForm(forms.Form):
             f"3 % is known to about ± 5 points."
         ),
     )
-    half_width = forms.FloatField(
+    half_width = NumberField(
         label="Or as many as give this precision",
         required=False,
         min_value=0.5,
@@ -114,13 +115,13 @@ class OpenAuditForm(forms.Form):
         + ", ".join(f"± {points} takes {decisions_needed(points / 100)} decisions" for points in (5, 3, 2))
         + ". Whole sessions count each of their questions.",
     )
-    overlap = forms.IntegerField(
+    overlap = WholeNumberField(
         label="People for each",
         min_value=1,
         max_value=MAX_PEOPLE,
         help_text="The majority counts. With two or more, you also see how well people agree with each other.",
     )
-    gold = forms.FloatField(
+    gold = NumberField(
         label="Items with a known answer",
         required=False,
         min_value=0,
@@ -128,7 +129,7 @@ class OpenAuditForm(forms.Form):
         help_text="In percent, on top: first those whose answers were typed under Known answers, then what earlier "
         "audits here decided beyond doubt. In no score.",
     )
-    planted = forms.FloatField(
+    planted = NumberField(
         label="Planted wrong verdicts",
         required=False,
         min_value=0,
@@ -161,7 +162,7 @@ class OpenAuditForm(forms.Form):
         required=False,
         help_text="Better not: they know what they meant.",
     )
-    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same sample again.")
+    seed = WholeNumberField(min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same sample again.")
 
     def __init__(self, benchmark: Benchmark, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

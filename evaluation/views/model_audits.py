@@ -22,6 +22,7 @@ from evaluation.pilots.model_audits import ModelAuditPlan, plan_model_audit, sta
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
 from studio.access import SignedInRequest, require
 from studio.domain.phrases import count_of
+from studio.forms.numbers import WholeNumberField
 
 
 class ModelAuditForm(forms.Form):
@@ -29,7 +30,7 @@ class ModelAuditForm(forms.Form):
         ModelEndpoint.objects.none(),
         help_text="Also the model that scored: it is asked anew, and you see how far it agrees with itself.",
     )
-    samples = forms.IntegerField(
+    samples = WholeNumberField(
         label="Times each question is asked", min_value=1, max_value=MAX_SAMPLES, help_text="The majority counts."
     )
 

@@ -10,6 +10,7 @@ from django.utils.text import slugify
 
 from studio.domain.plan import PAPER_PLAN, Plan, plan_problem
 from studio.forms.conditional import one_of_several
+from studio.forms.numbers import WholeNumberField
 from studio.models import Benchmark, Role, User
 
 PLAN: dict[str, tuple[str, str]] = {
@@ -24,7 +25,7 @@ PLAN: dict[str, tuple[str, str]] = {
 
 
 class BenchmarkForm(forms.ModelForm[Benchmark]):
-    approvals_needed = forms.IntegerField(
+    approvals_needed = WholeNumberField(
         label="Approvals required",
         min_value=1,
         max_value=20,
@@ -62,7 +63,7 @@ class BenchmarkForm(forms.ModelForm[Benchmark]):
         self.fields["slug"].required = False
         for name, (label, help_text) in PLAN.items():
             least, most = Plan.model_fields[name].metadata
-            self.fields[f"plan_{name}"] = forms.IntegerField(
+            self.fields[f"plan_{name}"] = WholeNumberField(
                 label=label,
                 help_text=help_text,
                 initial=getattr(PAPER_PLAN, name),

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from studio.domain.tool_servers import MAX_CHARACTERS, MAX_SECONDS, ToolServer
+from studio.forms.numbers import WholeNumberField
 
 
 class ToolServerForm(forms.Form):
@@ -42,8 +43,8 @@ class ToolServerForm(forms.Form):
         help_text="Names only, with spaces between them.",
         widget=forms.TextInput(attrs={"class": "mono", "spellcheck": "false"}),
     )
-    seconds = forms.IntegerField(min_value=1, max_value=MAX_SECONDS, initial=60, label="Seconds a call may take")
-    characters = forms.IntegerField(
+    seconds = WholeNumberField(min_value=1, max_value=MAX_SECONDS, initial=60, label="Seconds a call may take")
+    characters = WholeNumberField(
         min_value=1, max_value=MAX_CHARACTERS, initial=MAX_CHARACTERS, label="Characters of a result that are read"
     )
 

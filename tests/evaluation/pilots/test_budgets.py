@@ -92,10 +92,12 @@ def test_an_impossible_budget_is_named_beside_its_field_and_stays_there_to_be_me
     client.force_login(person(pilot.benchmark, "author"))
     name = "budget_calls" if "{pk}" in path else "calls"
 
-    for value, problem in (("-4", "greater than or equal to 0"), ("9" * 20, "less than or equal to")):
+    for value in ("-4", "9" * 20):
         answer = client.post(path.format(pk=pilot.pk, slug=pilot.benchmark.slug), {name: value})
         text = answer.content.decode()
-        assert (answer.status_code, f'value="{value}"' in text, problem in text) == (200, True, True)
+        assert (answer.status_code, f'value="{value}"' in text, "Enter a whole number between 0 and" in text) == (
+            200, True, True,
+        )  # fmt: skip
     assert Pilot.objects.get().budgets == {}
 
 

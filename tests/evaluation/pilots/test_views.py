@@ -130,7 +130,7 @@ def test_invalid_start_form_keeps_choices_and_shows_the_reason(client: Client):
 
     assert answer.status_code == 200
     assert 'value="99"' in answer.content.decode()
-    assert "less than or equal to 20" in answer.content.decode()
+    assert "Enter a whole number between 1 and 20." in answer.content.decode()
     assert not Pilot.objects.exists()
 
 
