@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from playwright.sync_api import Page
@@ -24,7 +23,7 @@ WIDER = "document.documentElement.scrollWidth - document.documentElement.clientW
 PHONE = 390
 
 
-def violations(page: Page, *, dark_rules: Sequence[str] = COLOR_RULES) -> list[str]:
+def violations(page: Page) -> list[str]:
     """Serious ones in either colour scheme, and whether it is wider than its window or a phone. It stays as wide as a
     phone, and dark."""
     if page.evaluate("typeof axe === 'undefined'"):
@@ -32,7 +31,7 @@ def violations(page: Page, *, dark_rules: Sequence[str] = COLOR_RULES) -> list[s
     page.emulate_media(color_scheme="light")
     found = [f"light {violation}" for violation in page.evaluate(SERIOUS, None)]
     page.emulate_media(color_scheme="dark")
-    found += [f"dark {violation}" for violation in page.evaluate(SERIOUS, list(dark_rules))]
+    found += [f"dark {violation}" for violation in page.evaluate(SERIOUS, list(COLOR_RULES))]
     size = page.viewport_size
     assert size
     for width in (size["width"], PHONE):
