@@ -13,6 +13,8 @@ from studio.models.statements import binding_cursor
 
 TRUST_SECONDS = 0.05
 """A lease that held this short a time ago is not asked for again."""
+WAIT_SECONDS = 0.25
+"""Nor does anyone wait while another thread asks, if it held this short a time ago."""
 _HELD = "SELECT claimed_by FROM evaluation_session WHERE id = ANY(%s) AND state = 'running'"
 
 _leases: weakref.WeakSet[HeldLease] = weakref.WeakSet()
@@ -22,24 +24,29 @@ _asking = threading.Lock()
 
 
 class HeldLease:
-    """For the holder of the session's lease."""
+    """For the holder of the session's lease, as soon as it is acquired."""
 
     def __init__(self, session: Session) -> None:
         self.session_id = session.pk
         self.token = session.claimed_by
-        self._held_at = 0.0
+        self._held_at = time.monotonic()
         with _lock:
             _leases.add(self)
 
     def require(self) -> None:
         """Raises LeaseLostError: a paused or cancelled session pays for nothing more."""
-        earliest = time.monotonic() - TRUST_SECONDS
+        now = time.monotonic()
+        earliest = now - TRUST_SECONDS
         if self._held_at >= earliest:
             return
         give_back_connection()  # who asks now needs one
-        with _asking:
+        if not _asking.acquire(blocking=self._held_at < now - WAIT_SECONDS):
+            return
+        try:
             if self._held_at < earliest:
                 _ask()
+        finally:
+            _asking.release()
         if self._held_at < earliest:
             raise LeaseLostError
 

@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 
 from django.db import connection
 
@@ -19,6 +20,8 @@ from evaluation.pilots.session_work import work_on
 logger = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
 """Between two looks for due sessions when no message comes."""
+OPENING = 4
+"""Sessions that are opened at one time. If all were opened side by side, none would ask a model before most are open."""
 STALE_SECONDS = 2.0
 """The order of sessions read earlier than this is read again: other pilots may have started."""
 
@@ -35,6 +38,7 @@ class Carrier:
         self._read_at = float("-inf")
         self._cut = False
         """Whether more were due when they were read."""
+        self._opening = threading.Semaphore(OPENING)
         self._woken = threading.Event()
         self._stopped = threading.Event()
 
@@ -74,14 +78,19 @@ class Carrier:
         while len(self._active) < self._capacity and not self._stopped.is_set():
             if self._is_stale() and not self._read():
                 return
+            self._opening.acquire()
+            opened = _Once(self._opening.release)
             with self._lock:
-                if not self._due:
-                    return
-                pk = self._due.popleft()
-                if pk in self._active:
-                    continue
-                self._active.add(pk)
-            threading.Thread(target=self._carry, args=(pk,), name=f"session-{pk}", daemon=True).start()
+                pk = next((pk for pk in iter(self._pop, None) if pk not in self._active), None)
+                if pk is not None:
+                    self._active.add(pk)
+            if pk is None:
+                opened()
+                return
+            threading.Thread(target=self._carry, args=(pk, opened), name=f"session-{pk}", daemon=True).start()
+
+    def _pop(self) -> int | None:
+        return self._due.popleft() if self._due else None
 
     def _is_stale(self) -> bool:
         """Whether to read what is due. The end of a session alone is no reason: it says itself what is due after it."""
@@ -97,12 +106,13 @@ class Carrier:
             self._due = deque(pk for pk in due if pk not in self._active)
             return bool(self._due)
 
-    def _carry(self, pk: int) -> None:
+    def _carry(self, pk: int, opened: Callable[[], None]) -> None:
         try:
-            work_on(pk, self._hand_on)
+            work_on(pk, self._hand_on, opened)
         except Exception:  # its lease expires, and it is tried again
             logger.exception("Session %d was left.", pk)
         finally:
+            opened()
             connection.close()
             with self._lock:
                 self._active.discard(pk)
@@ -114,3 +124,15 @@ class Carrier:
         with self._lock:
             self._due.extendleft(pk for pk in reversed(found) if pk not in self._active)
         self._woken.set()
+
+
+class _Once:
+    """Does something when it is called for the first time."""
+
+    def __init__(self, do: Callable[[], object]) -> None:
+        self._do: Callable[[], object] | None = do
+
+    def __call__(self) -> None:
+        do, self._do = self._do, None
+        if do is not None:
+            do()

@@ -66,17 +66,20 @@ _LATER = PreparedQuery(
 _UNENDED = PreparedQuery(lambda run: Session.objects.filter(run=run, ended_at=None).order_by().values_list("pk")[:1])
 
 
-def work_on(session_id: int, hand_on: HandOn = lambda run_id: None) -> bool:
+def work_on(
+    session_id: int, hand_on: HandOn = lambda run_id: None, under_way: Callable[[], None] = lambda: None
+) -> bool:
     """Take a session as far as it can go now. False if it cannot be leased. Safe to call twice and from two workers.
 
-    ``hand_on`` is called with the run's key when others of its sessions may be due.
+    ``hand_on`` is called with the run's key when others of its sessions may be due, and ``under_way`` when it begins to
+    ask models.
     """
     session = acquire(session_id)
     if session is None:
         return False
     with renewing(session):
         try:
-            _work(session, hand_on)
+            _work(session, hand_on, under_way)
         except LeaseLostError:
             logger.info("Session %d was taken over or cancelled.", session.pk)
         except BudgetSpentError as error:
@@ -97,15 +100,16 @@ def work_on(session_id: int, hand_on: HandOn = lambda run_id: None) -> bool:
     return True
 
 
-def _work(session: Session, hand_on: HandOn) -> None:
+def _work(session: Session, hand_on: HandOn, under_way: Callable[[], None]) -> None:
     task = task_of(session.revision_id)
     persona = persona_of(session.run.persona_revision_id)
     spending = SessionSpending(session)
     record = session_record(session, spending.check, spending)
     if session.ended_at is None:
-        if not _converse(session, task, persona, record):
+        if not _converse(session, task, persona, record, under_way):
             return
         hand_on(session.run_id)
+    under_way()
     changes = _grade(session, task, persona, record)
     usage = usage_of(session)
     release(
@@ -119,7 +123,9 @@ def _work(session: Session, hand_on: HandOn) -> None:
     )
 
 
-def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord) -> bool:
+def _converse(
+    session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord, under_way: Callable[[], None]
+) -> bool:
     """Run the conversation from the last stored turn to its end. False if the agent failed, which ends the session."""
     progress = load_progress(session, task)
     if progress.turns == 0 and session.turn_count == 0:
@@ -133,10 +139,12 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
         agent.inner = build_agent(session, task, persona, folder, agent.world, record, lambda: agent.number, servers)
         judge = ModelIntentJudge(open_judging(session, ""), record, lambda: agent.number)
         read = folder_reader(folder)
+        speak = speaker(session, persona, judge.judging, record, lambda: agent.number)
 
         def store(taken: TurnTaken, after: Progress) -> None:
             store_turn(agent, judge, task, taken, after)
 
+        under_way()
         end = run_session(
             progress,
             agent,
@@ -144,7 +152,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
             lambda: read_texts(task.files_read, read),
             store,
             max_turns=int(session.run.pilot.limits.get("turns") or 30),
-            speak=speaker(session, persona, judge.judging, record, lambda: agent.number),
+            speak=speak,
         )
         followed = end.ending != "failed" and _LATER.exists(session.run_id, session.position)
         closing = agent.close() if followed else {}

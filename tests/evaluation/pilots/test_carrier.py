@@ -71,7 +71,7 @@ def test_due_sessions_are_read_once_however_many_sessions_end(monkeypatch: pytes
     monkeypatch.setattr(carrier, "POLL_SECONDS", 600)
     monkeypatch.setattr(carrier, "STALE_SECONDS", 600)
     ended: list[int] = []
-    monkeypatch.setattr(Carrier, "_carry", lambda self, pk: (self._hand_on(pk), ended.append(pk)))
+    monkeypatch.setattr(Carrier, "_carry", lambda self, pk, opened: (opened(), self._hand_on(pk), ended.append(pk)))
     one = Carrier(20)
 
     until(lambda: one._fill() or len(ended) == 6)
