@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 from django.utils import timezone
@@ -11,7 +12,7 @@ from django.utils import timezone
 from evaluation.grading.credit import DEFAULT_RULES, CreditRule
 from evaluation.models import Judging, JudgingRound, ModelEndpoint, Pilot, Rehearsal, ScoringChoice, Session
 from evaluation.models.endpoints import freeze_endpoint, thaw_endpoint
-from evaluation.models.inserts import insert_or_ignore
+from evaluation.models.inserts import insert_named
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
 from evaluation.protocol.prompt_files import NAMES, PromptName, load_prompt
@@ -43,10 +44,27 @@ def open_first_round(pilot: Pilot, by: User | None) -> JudgingRound:
 
 def open_judging(session: Session, scoring: str) -> Judging:
     """The session's own, in the pilot's first round."""
+    return open_judgings(session, [scoring])[0]
+
+
+def open_judgings(session: Session, scorings: Sequence[str]) -> list[Judging]:
+    """Likewise, of several scoring modes by one statement."""
     pilot = session.run.pilot
-    first = _first_round(pilot)
+    first = _first_round(pilot.pk)
+    rows = [_judging_of(session, pilot, first, scoring) for scoring in scorings]
+    keys = insert_named(rows, "scoring")
+    for row in rows:
+        row.pk = keys.get(row.scoring)
+        row._state.adding = False
+    return [
+        row if row.pk is not None else Judging.objects.get(session=session, round=first, scoring=row.scoring, sample=1)
+        for row in rows
+    ]
+
+
+def _judging_of(session: Session, pilot: Pilot, first: JudgingRound, scoring: str) -> Judging:
     role: Role = "judge" if scoring else "user_model"
-    row = Judging(
+    return Judging(
         session=session,
         round=first,
         scoring=scoring,
@@ -55,18 +73,12 @@ def open_judging(session: Session, scoring: str) -> Judging:
         judge=freeze_endpoint(pilot.endpoint(role)),
         prompts={name: first.prompts[name] for name in prompt_names(scoring) if name in first.prompts},
     )
-    row.pk = insert_or_ignore(row)
-    if row.pk is None:
-        return Judging.objects.get(session=session, round=first, scoring=scoring, sample=1)
-    row._state.adding = False
-    return row
 
 
-def _first_round(pilot: Pilot) -> JudgingRound:
-    """Read once for each object of the pilot, because rounds do not change."""
-    found: JudgingRound | None = pilot.__dict__.get("_first_round")
-    if found is None:
-        found = pilot.__dict__["_first_round"] = _FIRST_ROUND.objects(pilot.pk)[0]
+@lru_cache(64)
+def _first_round(pilot_id: int) -> JudgingRound:
+    """Rounds do not change."""
+    found: JudgingRound = _FIRST_ROUND.objects(pilot_id)[0]
     return found
 
 

@@ -40,11 +40,17 @@ set state = 'running', claimed_by = %s, lease_until = %s, attempts = attempts + 
     started_at = coalesce(started_at, %s)
 where id = %s and (lease_until is null or lease_until < %s) and id in """
 
+_OF_RUN = Session.objects.filter(run=OuterRef("run")).order_by()
+_PLACE: Any = {
+    "preceded": Exists(_OF_RUN.filter(position__lt=OuterRef("position"))),
+    "followed": Exists(_OF_RUN.filter(position__gt=OuterRef("position"))),
+}
 _LEASED = PreparedQuery(
     lambda pk: (
         Session.objects.select_related(
             "revision", "run__persona_revision", "run__pilot__agent", "run__pilot__user_model", "run__pilot__judge"
         )
+        .annotate(**_PLACE)
         .defer("revision__spec", "run__persona_revision__spec", "run__pilot__scores")
         .filter(pk=pk)
         .order_by()

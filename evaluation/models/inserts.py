@@ -30,6 +30,15 @@ def insert_or_ignore(row: models.Model) -> int | None:
     return found[0] if found else None
 
 
+def insert_named(rows: Sequence[models.Model], name: str) -> dict[Any, int]:
+    """The keys of the new rows, of one model, by their column ``name``; those that a unique constraint has already are
+    left out."""
+    with binding_cursor() as cursor:
+        document = json.dumps([plain_values(row) for row in rows], ensure_ascii=False)
+        cursor.execute(f'{_insert_all(type(rows[0]))} RETURNING "{name}", "id"', [document])
+        return dict(cursor.fetchall())
+
+
 def plain_values(row: models.Model) -> dict[str, Any]:
     """All but the key, by column, as JSON has them."""
     return {str(field.column): _plain(field, field.pre_save(row, add=True)) for field in _fields(type(row))}

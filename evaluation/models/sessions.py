@@ -80,6 +80,10 @@ class Session(models.Model):
 
     fresh = False
     """Whether nobody worked on it before the holder of this object, who leased it: it has neither turns nor calls."""
+    preceded = True
+    """Whether there are sessions before it in its run, as far as the holder knows."""
+    followed = True
+    """Likewise after it."""
 
     objects = Sessions.as_manager()
 
@@ -105,6 +109,11 @@ class Session(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluation:session", args=[self.pk])
+
+    @property
+    def alone(self) -> bool:
+        """Whether it certainly is its run's only session."""
+        return not (self.preceded or self.followed)
 
 
 class SessionIntent(models.Model):

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
 """Between two looks for due sessions when no message comes."""
 OPENING = 4
-"""Sessions that are opened at one time. If all were opened side by side, none would ask a model before most are open."""
+"""Sessions that are opened at one time. Were all opened side by side, none would ask a model before most are open."""
 STALE_SECONDS = 2.0
 """The order of sessions read earlier than this is read again: other pilots may have started."""
 

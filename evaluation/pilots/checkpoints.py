@@ -68,7 +68,8 @@ def load_workspace(session: Session, task: TaskSpec, persona: PersonaSpec) -> Ma
     """The files to resume from: those after the session's last turn, or before its first turn the run's files with this
     task's staged over them.
     """
-    last = next(iter(_LAST_TURNS.objects(session.run_id, session.position)), None)
+    first = session.fresh and not session.preceded
+    last = None if first else _LAST_TURNS.first(session.run_id, session.position)
     if last is not None and last.session_id == session.pk:
         stored: Manifest = last.snapshot.manifest
         return stored

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,7 +17,7 @@ from django.utils import timezone
 
 from evaluation.call_records import CallRecord, session_record
 from evaluation.grading.judges import ModelChecklistJudge, ModelIntentJudge
-from evaluation.grading.judgings import close_judging, open_judging
+from evaluation.grading.judgings import open_judging, open_judgings
 from evaluation.grading.session import SessionGrade, grade_session
 from evaluation.leases.sessions import (
     LeaseLostError,
@@ -40,6 +42,7 @@ from evaluation.pilots.frozen import persona_of, task_of
 from evaluation.pilots.lifecycle import finish_pilot, tell_starter
 from evaluation.pilots.participants import build_agent, open_world
 from evaluation.pilots.spending import SessionSpending, shared_spending
+from evaluation.pilots.stored_ends import store_end
 from evaluation.pilots.tool_servers import open_servers
 from evaluation.pilots.usage import usage_of
 from evaluation.pilots.voice import speaker
@@ -60,9 +63,10 @@ HandOn = Callable[[int], None]
 LONGEST_PAUSE = 600.0
 """Seconds between two attempts."""
 
-_LATER = PreparedQuery(
-    lambda run, position: Session.objects.filter(run=run, position__gt=position).order_by().values_list("pk")[:1]
-)
+_carried: Counter[int] = Counter()
+"""Sessions that this process works on, by pilot."""
+_lock = threading.Lock()
+"""Of the above."""
 _UNENDED = PreparedQuery(lambda run: Session.objects.filter(run=run, ended_at=None).order_by().values_list("pk")[:1])
 
 
@@ -77,9 +81,29 @@ def work_on(
     session = acquire(session_id)
     if session is None:
         return False
+    pilot_id = session.run.pilot_id
+    with _lock:
+        _carried[pilot_id] += 1
+    try:
+        over = _work_and_record(session, hand_on, under_way)
+    finally:
+        with _lock:
+            _carried[pilot_id] -= 1
+            last = not _carried[pilot_id]
+            if last:
+                del _carried[pilot_id]
+    if not over:
+        hand_on(session.run_id)
+    if last:
+        finish_pilot(pilot_id)
+    return True
+
+
+def _work_and_record(session: Session, hand_on: HandOn, under_way: Callable[[], None]) -> bool:
+    """Whether nothing is left to do of it, and others were told when they could be due."""
     with renewing(session):
         try:
-            _work(session, hand_on, under_way)
+            return _work(session, hand_on, under_way)
         except LeaseLostError:
             logger.info("Session %d was taken over or cancelled.", session.pk)
         except BudgetSpentError as error:
@@ -95,25 +119,28 @@ def work_on(
             logger.exception("Session %d stopped by a defect of the studio.", session.pk)
             connection.close_if_unusable_or_obsolete()
             _record_failure(session, f"Internal error: {type(error).__name__}: {error}", "InternalError")
-    hand_on(session.run_id)
-    finish_pilot(session.run.pilot_id)
-    return True
+    return False
 
 
-def _work(session: Session, hand_on: HandOn, under_way: Callable[[], None]) -> None:
+def _work(session: Session, hand_on: HandOn, under_way: Callable[[], None]) -> bool:
+    """As ``_work_and_record``."""
     task = task_of(session.revision_id)
     persona = persona_of(session.run.persona_revision_id)
     spending = SessionSpending(session)
     record = session_record(session, spending.check, spending)
     if session.ended_at is None:
         if not _converse(session, task, persona, record, under_way):
-            return
-        hand_on(session.run_id)
+            return False
+        if not session.alone:
+            hand_on(session.run_id)
     under_way()
-    changes = _grade(session, task, persona, record)
+    changes, judgings = _grade(session, task, persona, record)
     usage = usage_of(session)
-    release(
+    store_end(
         session,
+        judgings,
+        claimed_by="",
+        lease_until=None,
         state=State.FINISHED,
         tokens=usage.tokens,
         cost=usage.cost,
@@ -121,6 +148,7 @@ def _work(session: Session, hand_on: HandOn, under_way: Callable[[], None]) -> N
         failing_since=None,
         **changes,
     )
+    return "graded_compat_at" in changes
 
 
 def _converse(
@@ -154,8 +182,7 @@ def _converse(
             max_turns=int(session.run.pilot.limits.get("turns") or 30),
             speak=speak,
         )
-        followed = end.ending != "failed" and _LATER.exists(session.run_id, session.position)
-        closing = agent.close() if followed else {}
+        closing = agent.close() if session.followed and end.ending != "failed" else {}
     covered = sum(item.status in COVERED for item in end.intents)
     now = timezone.now()
     if end.ending == "failed":
@@ -170,28 +197,27 @@ def _converse(
             cost=usage.cost,
         )
         return False
-    if not leased_row(session).update(ended_at=now, covered=covered, attempts=1, failing_since=None, **closing):
-        raise LeaseLostError
-    close_judging(judge.judging)
+    store_end(session, [judge.judging], ended_at=now, covered=covered, attempts=1, failing_since=None, **closing)
     return True
 
 
-def _grade(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
-    judgings: list[Judging] = []
+def _grade(
+    session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord
+) -> tuple[dict[str, Any], list[Judging]]:
+    """What to store of the session, and the judgings that are finished with it."""
 
-    def grade(mode: ScoringMode) -> SessionGrade:
-        judgings.append(open_judging(session, mode))
-        judge = ModelChecklistJudge(judgings[-1], record)
-        return grade_session(judgings[-1], task, persona, judge, lambda: lock_leased_row(session))
+    def grade(judging: Judging) -> SessionGrade:
+        judge = ModelChecklistJudge(judging, record)
+        return grade_session(judging, task, persona, judge, lambda: lock_leased_row(session))
 
-    strict = grade(ScoringMode.STRICT)
-    changes |= {"comp_strict": strict.comp, "ungraded": strict.ungraded, "graded_strict_at": timezone.now()}
-    if not _UNENDED.exists(session.run_id):
-        compat = grade(ScoringMode.COMPAT)
-        changes |= {"comp_compat": compat.comp, "graded_compat_at": timezone.now()}
-    close_judging(*judgings)
-    return changes
+    judgings = open_judgings(session, [ScoringMode.STRICT, *([ScoringMode.COMPAT] if session.alone else [])])
+    strict = grade(judgings[0])
+    changes = {"comp_strict": strict.comp, "ungraded": strict.ungraded, "graded_strict_at": timezone.now()}
+    if not session.alone and not _UNENDED.exists(session.run_id):
+        judgings.append(open_judging(session, ScoringMode.COMPAT))
+    for judging in judgings[1:]:
+        changes |= {"comp_compat": grade(judging).comp, "graded_compat_at": timezone.now()}
+    return changes, judgings
 
 
 def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:
