@@ -28,9 +28,10 @@ def encode_scalar(value: Any) -> Encoded:
 
 
 def encode_mapping(pairs: list[tuple[Encoded, Encoded]]) -> Encoded:
-    if all(isinstance(key, str) and key != TAG for key, _ in pairs):
-        return dict(pairs)
-    return {TAG: "map", "items": [[key, value] for key, value in pairs]}
+    for key, _ in pairs:
+        if not isinstance(key, str) or key == TAG:
+            return {TAG: "map", "items": [[key, value] for key, value in pairs]}
+    return dict(pairs)
 
 
 def encode_set(keys: list[Encoded]) -> Encoded:

@@ -15,7 +15,7 @@ from studio.domain.pibench.fields import ID_LENGTH, PATH_LENGTH
 from studio.domain.pibench.nodes import Node
 from studio.domain.pibench.persona_reader import EpisodeFile, read_episode, read_profile, read_tools
 from studio.domain.pibench.reading import Reading
-from studio.domain.pibench.studio_block import apply_dependency_and_asset_notes, attach_references
+from studio.domain.pibench.studio_block import KEY, apply_dependency_and_asset_notes, attach_references
 from studio.domain.pibench.task_reader import read_task
 from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.problems import Report
@@ -57,16 +57,14 @@ class PersonaFolder:
             episode_report,
         )
         ordered = [
-            apply_dependency_and_asset_notes(
+            _with_notes(
                 tasks[key][0].model_copy(update={"depends_on": tuple(Dependency(task_id=name) for name in needed)}),
                 tasks[key][1],
             )
             for key, needed in run_order
         ]
         unplaced = [
-            apply_dependency_and_asset_notes(spec, node)
-            for key, (spec, node, _) in sorted(tasks.items())
-            if key not in dict(run_order)
+            _with_notes(spec, node) for key, (spec, node, _) in sorted(tasks.items()) if key not in dict(run_order)
         ]
         if episode_node is not None:
             for task in unplaced:
@@ -150,11 +148,9 @@ class PersonaFolder:
                 continue
             spec = read_task(node, report, persona=self.persona, task_id=task_id)
             prefix = f"tasks/{task_id}/"
-            assets = self._assign(
-                partial(_belongs_to_task, prefix),
-                prefix=prefix,
-            )
-            spec = spec.model_copy(update={"assets": assets})
+            assets = self._assign(partial(_belongs_to_task, prefix), prefix=prefix, among=paths)
+            if assets:
+                spec = spec.model_copy(update={"assets": assets})
             tasks[task_id] = (self._with_references(spec, node, report), node, report)
         return tasks
 
@@ -191,19 +187,22 @@ class PersonaFolder:
             for name in names
         )
 
-    def _assign(self, matches: Callable[[str], bool], *, prefix: str = "") -> tuple[FileRef, ...]:
-        """References to the unassigned files for which ``matches`` holds, by path below ``prefix``."""
-        assigned = sorted(path for path in self.unassigned if matches(path))
+    def _assign(
+        self, matches: Callable[[str], bool], *, prefix: str = "", among: Iterable[str] | None = None
+    ) -> tuple[FileRef, ...]:
+        """References to the unassigned files for which ``matches`` holds, by path below ``prefix``. ``among``: where
+        they can be."""
+        paths = self.unassigned if among is None else self.unassigned.intersection(among)
+        assigned = sorted(path for path in paths if matches(path))
         self.unassigned.difference_update(assigned)
-        refs = [ref.model_copy(update={"path": ref.path.removeprefix(prefix)}) for ref in self._refs(assigned)]
-        return tuple(sorted(refs, key=lambda ref: ref.path))
+        return tuple(sorted(self._refs(assigned, prefix), key=lambda ref: ref.path))
 
-    def _refs(self, paths: Iterable[str]) -> Iterator[FileRef]:
+    def _refs(self, paths: Iterable[str], prefix: str = "") -> Iterator[FileRef]:
         for path in paths:
             data = self.files[path]
             sha256 = hashlib.sha256(data).hexdigest()
             self.reading.contents[sha256] = data
-            yield FileRef(path=path, sha256=sha256, size=len(data))
+            yield FileRef(path=path.removeprefix(prefix), sha256=sha256, size=len(data))
 
     def _check_scripts(
         self,
@@ -232,6 +231,10 @@ class PersonaFolder:
                 report = Report(self.root + script.path)
                 report.warn("No task names this grader.", "Name it in a task's “tools_evaluation_path”, or remove it.")
                 self.reading.add_report(report)
+
+
+def _with_notes(task: TaskSpec, root: Node) -> TaskSpec:
+    return apply_dependency_and_asset_notes(task, root) if root.get(KEY) is not None else task
 
 
 def _belongs_to_task(prefix: str, path: str) -> bool:

@@ -16,7 +16,7 @@ from studio.domain.pibench.objectives_reader import (
     read_grader_script,
     read_tool_evidence,
 )
-from studio.domain.pibench.studio_block import apply_task_block
+from studio.domain.pibench.studio_block import KEY, apply_task_block
 from studio.domain.problems import Report
 from studio.domain.task import TaskSpec, Trigger, TriggerKind
 from studio.domain.task_size import size_problems
@@ -80,7 +80,8 @@ def read_task(root: Node, report: Report, *, persona: str, task_id: str) -> Task
         (root.get("title") or root).warn(
             report, "The title is empty.", ("Write a short title that says what the user wants.")
         )
-    spec = apply_task_block(spec, root, report)
+    if root.get(KEY) is not None:
+        spec = apply_task_block(spec, root, report)
     for field, message, fix in size_problems(spec):
         (_node_of(field, root, intent, objectives) or root).error(report, message, fix)
     return spec

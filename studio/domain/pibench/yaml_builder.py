@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -21,6 +23,12 @@ MAX_NUMBER_CHARACTERS = 3_500
 """Of one number: in any base it then has fewer than the 4,300 digits that Python converts."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CORE = "tag:yaml.org,2002:"
+_TEXT = f"{_CORE}str"
+_RESOLVER: Any = yaml.resolver.Resolver()
+_STARTS_OF_OTHERS = frozenset(_RESOLVER.yaml_implicit_resolvers)
+"""First characters of plain scalars that may be something else than text; empty: of an empty one."""
+_SHORT = 20
+"""Characters of a plain scalar that is likely to come again, such as a key."""
 
 
 class YamlLimitError(Exception):
@@ -52,25 +60,25 @@ class NodeBuilder:
     """Ids of the ``<<`` keys."""
     aliases: int = 0
     documents: int = 0
-    resolver: Any = field(default_factory=yaml.resolver.Resolver)
     constructor: Any = field(default_factory=yaml.constructor.SafeConstructor)
 
-    def feed(self, event: Any) -> None:
-        match event:
-            case yaml.DocumentStartEvent():
-                self._start_document(event)
-            case yaml.ScalarEvent():
+    def feed(self, events: Iterable[Any]) -> None:
+        for event in events:
+            kind = type(event)
+            if kind is yaml.ScalarEvent:  # by far the most
                 self._add(self._scalar(event), event.anchor)
-            case yaml.AliasEvent():
-                self._add(self._alias(event), None)
-            case yaml.SequenceStartEvent():
-                self._check_tag(event, ("seq",))
-                self._open("sequence", event)
-            case yaml.MappingStartEvent():
+            elif kind is yaml.MappingStartEvent:
                 self._check_tag(event, ("map", "set"))
                 self._open("mapping", event)
-            case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
+            elif kind is yaml.SequenceStartEvent:
+                self._check_tag(event, ("seq",))
+                self._open("sequence", event)
+            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
                 self._close()
+            elif kind is yaml.AliasEvent:
+                self._add(self._alias(event), None)
+            elif kind is yaml.DocumentStartEvent:
+                self._start_document(event)
 
     def _start_document(self, event: Any) -> None:
         self.documents += 1
@@ -135,31 +143,33 @@ class NodeBuilder:
         raise AssertionError
 
     def _scalar(self, event: Any) -> Node:
-        line, column = _position(event)
-        tag = event.tag
+        value, tag, mark = event.value, event.tag, event.start_mark
+        node = Node("scalar", value, mark.line + 1, mark.column + 1, (), (), 1, len(value))
         if tag is None or tag == "!":
-            tag = self.resolver.resolve(yaml.ScalarNode, event.value, event.implicit)
-        node = Node("scalar", None, line, column, characters=len(event.value))
-        match tag.removeprefix(_CORE) if tag.startswith(_CORE) else None:
-            case "str" | "value":
-                node.value = event.value
-            case "merge":
-                node.value = event.value
-                self.merges.add(id(node))
-            case "null":
-                pass
-            case "bool" | "int" | "float" | "timestamp" | "binary" as name:
-                node.value = self._construct(name, tag, event, node)
-            case _:
-                self._reject_tag(event.tag, node)
-                node.value = event.value
-        if isinstance(node.value, str) and (match := _UNSTORABLE.search(node.value)):
-            node.error(
+            tag = _tag_of(value, event.implicit)
+        if tag is not _TEXT and tag != _TEXT:
+            self._interpret(node, tag, event)
+        if event.style == '"' and isinstance(node.value, str) and (match := _UNSTORABLE.search(node.value)):
+            node.error(  # written as an escape; without escapes the reader has refused it
                 self.report,
                 f"The text contains the character U+{ord(match[0]):04X}, which cannot be stored.",
                 "Remove it.",
             )
         return node
+
+    def _interpret(self, node: Node, tag: str, event: Any) -> None:
+        """Set the value of a scalar that need not be text."""
+        match tag.removeprefix(_CORE) if tag.startswith(_CORE) else None:
+            case "value":
+                pass
+            case "merge":
+                self.merges.add(id(node))
+            case "null":
+                node.value = None
+            case "bool" | "int" | "float" | "timestamp" | "binary" as name:
+                node.value = self._construct(name, tag, event, node)
+            case _:
+                self._reject_tag(event.tag, node)
 
     def _construct(self, name: str, tag: str, event: Any, node: Node) -> Any:
         if name in ("int", "float") and len(event.value) > MAX_NUMBER_CHARACTERS:
@@ -182,7 +192,7 @@ class NodeBuilder:
             return event.value
 
     def _check_tag(self, event: Any, allowed: tuple[str, ...]) -> None:
-        if event.tag not in (None, "!", *(_CORE + name for name in allowed)):
+        if event.tag is not None and event.tag not in ("!", *(_CORE + name for name in allowed)):
             line, column = _position(event)
             self._reject_tag(event.tag, Node("scalar", None, line, column))
 
@@ -195,21 +205,23 @@ class NodeBuilder:
         merged: list[tuple[Node, Node]] = []
         own: list[tuple[Node, Node]] = []
         seen: dict[Any, Node] = {}
+        merges = self.merges
         for key, value in pairs:
-            if id(key) in self.merges:
+            if merges and id(key) in merges:
                 merged += self._merged(value)
                 continue
             if key.kind != "scalar":
                 key.error(self.report, "A key cannot be a list or a mapping.", "Use a word as the key.")
                 continue
-            if (first := seen.get(_key_identity(key))) is not None:
+            identity = _key_identity(key)
+            if (first := seen.get(identity)) is not None:
                 key.error(
                     self.report,
                     f"The key “{key.value}” appears twice, first in line {first.line}.",
                     "Remove one of the two; only one can be stored.",
                 )
                 continue
-            seen[_key_identity(key)] = key
+            seen[identity] = key
             own.append((key, value))
         if not merged:
             return own
@@ -235,5 +247,23 @@ def _position(event: Any) -> tuple[int, int]:
 
 
 def _key_identity(key: Node) -> Any:
-    """Equal for keys that Python considers equal, such as 1, 1.0 and true."""
-    return repr(key.value) if isinstance(key.value, str | dict | list) else key.value
+    """Equal for keys that Python considers equal, such as 1, 1.0 and true; for others unequal."""
+    value = key.value
+    if type(value) is str:
+        return value
+    return (repr(value),) if isinstance(value, dict | list) else value
+
+
+def _tag_of(value: str, implicit: tuple[bool, bool]) -> str:
+    """Of a scalar without a tag of its own. ``implicit``: whether it is plain, and whether it is quoted."""
+    if not implicit[0] or value[:1] not in _STARTS_OF_OTHERS:
+        return _TEXT
+    return _tag_of_short(value) if len(value) <= _SHORT else _tag_of_plain(value)
+
+
+def _tag_of_plain(value: str) -> str:
+    tag: str = _RESOLVER.resolve(yaml.ScalarNode, value, (True, False))
+    return tag
+
+
+_tag_of_short = lru_cache(2_000)(_tag_of_plain)

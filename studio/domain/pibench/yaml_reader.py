@@ -46,8 +46,7 @@ def parse_yaml(data: bytes, report: Report) -> Node | None:
     loader = yaml.SafeLoader if "\ufeff" in text else _FAST
     builder = NodeBuilder(report)
     try:
-        for event in yaml.parse(text, Loader=loader):
-            builder.feed(event)
+        builder.feed(yaml.parse(text, Loader=loader))
     except YamlLimitError:
         return None
     except yaml.MarkedYAMLError as error:
