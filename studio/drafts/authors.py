@@ -70,17 +70,16 @@ def origins_of_requests(requests: Sequence[tuple[str, int | None]]) -> list[Orig
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            WITH known AS (
-              SELECT wanted.index, r.task_id, max(r.number) AS number
-                FROM unnest(%s::text[], %s::bigint[]) WITH ORDINALITY wanted (request, task, index)
-                JOIN studio_revision r ON md5(r.spec ->> 'initial_request') = md5(wanted.request)
-               WHERE r.task_id IS DISTINCT FROM wanted.task AND wanted.request <> ''
-               GROUP BY wanted.index, r.task_id
-            )
-            SELECT known.index,
+            SELECT wanted.index,
                    array(SELECT contributors_to_version(known.task_id, known.number)),
                    came_by_import(known.task_id, known.number)
-              FROM known
+              FROM unnest(%s::text[], %s::bigint[]) WITH ORDINALITY wanted (request, task, index)
+             CROSS JOIN LATERAL (  -- each by the index: a join would read the texts of all revisions
+               SELECT r.task_id, max(r.number) AS number FROM studio_revision r
+                WHERE md5(r.spec ->> 'initial_request') = md5(wanted.request)
+                  AND r.task_id IS DISTINCT FROM wanted.task AND wanted.request <> ''
+                GROUP BY r.task_id
+             ) known
             """,
             [[request for request, _ in requests], [task for _, task in requests]],
         )
