@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 JsonDict = dict[str, Any]
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Spec(BaseModel):
@@ -26,7 +27,15 @@ class Spec(BaseModel):
 
 def hash_of_document(document: JsonDict) -> str:
     """The ``content_hash`` of the value whose ``to_json`` this is."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return hash_of_text(text_of_document(document))
+
+
+def text_of_document(document: JsonDict) -> str:
+    return _COMPACT.encode(document)
+
+
+def hash_of_text(text: str) -> str:
+    """The ``hash_of_document`` of a document with this text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

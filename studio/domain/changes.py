@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studio.domain.base import Spec
+from studio.domain.base import JsonDict, Spec
 
 FIELD_LABELS = {
     "task_id": "the task's id",
@@ -58,7 +58,11 @@ def content_fields(fields: Sequence[str]) -> list[str]:
 
 def differing_fields(old: Spec, new: Spec) -> list[str]:
     """Names of the fields that differ, in the spec's order."""
-    before, after = old.to_json(), new.to_json()
+    return differing_keys(old.to_json(), new.to_json())
+
+
+def differing_keys(before: JsonDict, after: JsonDict) -> list[str]:
+    """``differing_fields`` of two documents, of which the first has all fields."""
     return [name for name in before if _differs(before[name], after[name])]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from hashlib import sha1
 
@@ -10,9 +11,16 @@ from studio.domain.bounded_cache import cached
 _NAMESPACE = uuid.UUID("8c7b7b0e-2b0e-5f0a-9d5e-6f1c2a3b4c5d")
 
 
-@cached(2_000_000)
+_CANONICAL = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
 def uid_of(text: str) -> str:
     """The text as a canonical UUID; other text is hashed into one."""
+    return text if _CANONICAL.fullmatch(text) else _made_canonical(text)
+
+
+@cached(2_000_000)
+def _made_canonical(text: str) -> str:
     try:
         return str(uuid.UUID(text))
     except ValueError:

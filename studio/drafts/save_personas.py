@@ -10,11 +10,11 @@ from django.utils import timezone
 from studio.domain.base import JsonDict
 from studio.domain.changes import changed_fields, save_summary
 from studio.domain.episode import EpisodeSpec
-from studio.drafts.sync import BATCH
 from studio.drafts.validate import validate_storable
 from studio.drafts.write_groups import write_carryovers
 from studio.drafts.write_personas import PERSONA_FIELDS, set_persona_fields, write_persona_rows
 from studio.models import Episode, Event, Persona, PersonaRevision, Task, User
+from studio.models.copying import update_rows
 
 
 def save_personas(
@@ -43,7 +43,7 @@ def save_personas(
         set_persona_fields(row, new.persona)
         row.version += 1
         row.updated_at = timezone.now()
-    Persona.objects.bulk_update([row for row, _, _ in changed], PERSONA_FIELDS, batch_size=BATCH)
+    update_rows([row for row, _, _ in changed], PERSONA_FIELDS)
     write_persona_rows([(row, new.persona) for row, new, fields in changed if fields != ["episode"]])
     _write_episodes([(row, new) for row, new, _ in changed])
     write_carryovers([(row, new) for row, new, _ in changed])
@@ -83,7 +83,7 @@ def _write_episodes(pairs: Iterable[tuple[Persona, EpisodeSpec]]) -> None:
             spec.docker_image_id,
         )
         episode.source = spec.source
-    Episode.objects.bulk_update(episodes, ["episode_id", "docker_image_id", "source"], batch_size=BATCH)
+    update_rows(episodes, ["episode_id", "docker_image_id", "source"])
     positions = {
         (episode.pk, task.task_id): position
         for episode in episodes
@@ -95,7 +95,7 @@ def _write_episodes(pairs: Iterable[tuple[Persona, EpisodeSpec]]) -> None:
         if position != task.position:
             task.position = position
             moved.append(task)
-    Task.objects.bulk_update(moved, ["position"], batch_size=BATCH * 5)
+    update_rows(moved, ["position"])
 
 
 def _header(episode: EpisodeSpec) -> JsonDict:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
 
-from studio.domain.base import hash_of_document
-from studio.domain.changes import content_fields, differing_fields, save_summary
+from studio.domain.base import JsonDict, hash_of_text, text_of_document
+from studio.domain.changes import content_fields, differing_keys, save_summary
 from studio.domain.task import TaskSpec
 from studio.domain.uids import uid_of
 from studio.drafts.load import load_tasks
@@ -18,11 +18,12 @@ from studio.drafts.validate import validate_storable
 from studio.drafts.write_groups import delete_empty_groups, write_groups
 from studio.drafts.write_tasks import TASK_FIELDS, set_task_fields, write_task_rows
 from studio.models import Episode, Event, Revision, Task, TaskState, User
-from studio.models.copying import create_rows
+from studio.models.copying import FEW, create_rows, update_rows
 from studio.notifications.notify import notify_of_edits
 
 ENDED_BY_EDITS = {TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW}
 """States that concern one revision, so an edit ends them."""
+_EMPTY = TaskSpec(task_id="").to_json()
 
 
 @dataclass(frozen=True)
@@ -52,23 +53,27 @@ def save_tasks(
         validate_storable(spec)
     stored = load_tasks(row.pk for row, _ in pairs if row.pk)
     changed: list[tuple[Task, TaskSpec]] = []
+    documents: list[JsonDict] = []
+    """The specs in ``changed`` as JSON."""
     differing: list[frozenset[str]] = []
     """Fields whose rows differ, of each in ``changed``."""
     changes: dict[int, tuple[str, ...]] = {}
     """Fields by index in ``pairs``."""
     for index, (row, given) in enumerate(pairs):
         spec = canonical(given)
-        before = stored.get(row.pk) or TaskSpec(task_id=spec.task_id)
-        differ = differing_fields(before, spec)
+        document, before = spec.to_json(), stored.get(row.pk)
+        differ = differing_keys(before.to_json() if before else {**_EMPTY, "task_id": spec.task_id}, document)
         fields = content_fields(differ) or ([touched[row.pk]] if row.pk in touched else [])
         if fields or row.version == 0:
             changes[index] = tuple(fields)
-            changed.append((row, _renamed(before, spec)))
+            renamed = _renamed(before, spec) if before else spec
+            changed.append((row, renamed))
+            documents.append(document if renamed is spec else renamed.to_json())
             differing.append(frozenset(differ))
     ended = {row.pk: row.version for row, _ in changed if row.state in ENDED_BY_EDITS}
     _write(changed, differing)
     notify_of_edits(ended, by=by)
-    revisions = _create_revisions(changed, by=by, note=note)
+    revisions = _create_revisions([row for row, _ in changed], documents, by=by, note=note)
     if origin_authors:
         _store_origin_authors({revisions[pairs[index][0].pk]: origin_authors[index] for index in changes})
     _record_events(changed, list(changes.values()), by=by, verb=verb, note=note)
@@ -90,17 +95,18 @@ def _write(changed: Sequence[tuple[Task, TaskSpec]], differing: Sequence[frozens
     if regrouped:
         write_groups(regrouped)
     new: list[Task] = []
+    now = timezone.now()
     for row, spec in changed:
         set_task_fields(row, spec)
         row.version += 1
-        row.updated_at = timezone.now()
+        row.updated_at = now
         if row.state in ENDED_BY_EDITS:
             row.state = TaskState.DRAFT
         if row.pk is None:
             new.append(row)
     _update([row for row, _ in changed if row.pk])
     create_rows(new, batch_size=BATCH)
-    write_task_rows(changed, differing)
+    write_task_rows(changed, differing, new={row.pk for row in new} if len(new) >= FEW else ())
     if regrouped:
         delete_empty_groups({row.episode_id for row, _ in regrouped})
 
@@ -112,11 +118,13 @@ def _update(rows: Sequence[Task]) -> None:
         values = {name: getattr(row, columns[name]) for name in TASK_FIELDS}
         Task.objects.filter(pk=row.pk).update(**values)
     else:
-        Task.objects.bulk_update(rows, TASK_FIELDS, batch_size=BATCH)
+        update_rows(rows, TASK_FIELDS)
 
 
 def canonical(spec: TaskSpec) -> TaskSpec:
     """The task as it would be loaded again: files by path, links to intents in the order of the intents."""
+    if _is_canonical(spec):
+        return spec
     order = {uid_of(intent.uid): index for index, intent in enumerate(spec.intents)}
     return spec.model_copy(
         update={
@@ -140,6 +148,16 @@ def canonical(spec: TaskSpec) -> TaskSpec:
     )
 
 
+def _is_canonical(spec: TaskSpec) -> bool:
+    """Whether that is certain at a glance, as it is of most imported tasks."""
+    paths = [file.path for file in spec.assets]
+    return (
+        not any(item.follows_from for item in spec.checklist)
+        and all(uid_of(uid) == uid for uid in (part.uid for parts in (spec.intents, spec.checklist) for part in parts))
+        and sorted(paths) == paths
+    )
+
+
 def _renamed(old: TaskSpec, new: TaskSpec) -> TaskSpec:
     """Rename in the imported document too, which exports preserve."""
     if old.task_id in ("", new.task_id) or new.source != old.source or "task_id" not in new.source:
@@ -147,20 +165,22 @@ def _renamed(old: TaskSpec, new: TaskSpec) -> TaskSpec:
     return new.model_copy(update={"source": {**new.source, "task_id": new.task_id}})
 
 
-def _create_revisions(pairs: Iterable[tuple[Task, TaskSpec]], *, by: User | None, note: str) -> dict[int, Revision]:
-    documents = [(row, spec.to_json()) for row, spec in pairs]
+def _create_revisions(
+    tasks: Sequence[Task], documents: Sequence[JsonDict], *, by: User | None, note: str
+) -> dict[int, Revision]:
+    texts = [text_of_document(document) for document in documents]
     rows = [
         Revision(
             task=row,
             number=row.version,
             spec=document,
-            sha256=hash_of_document(document),
+            sha256=hash_of_text(text),
             note=note[:300],
             created_by=by,
         )
-        for row, document in documents
+        for row, document, text in zip(tasks, documents, texts, strict=True)
     ]
-    return {row.task_id: row for row in create_rows(rows, batch_size=BATCH * 2)}
+    return {row.task_id: row for row in create_rows(rows, batch_size=BATCH * 2, written={"spec": texts})}
 
 
 def _store_origin_authors(authors: Mapping[Revision, Collection[int]]) -> None:

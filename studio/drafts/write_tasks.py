@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Sequence
+from typing import Any
 
+from studio.domain.base import FileRef
+from studio.domain.task import ChecklistItem as ItemSpec
+from studio.domain.task import HiddenIntent as IntentSpec
 from studio.domain.task import TaskSpec
 from studio.drafts.sync import sync
 from studio.drafts.validate import DraftError
@@ -16,7 +20,7 @@ from studio.models import (
     HiddenIntent,
     Task,
 )
-from studio.models.copying import create_rows
+from studio.models.copying import copy_values, create_rows
 
 TASK_FIELDS = [
     "task_id",
@@ -59,6 +63,7 @@ ITEM_FIELDS = [
     "evidence",
     "source",
 ]
+ASSET_FIELDS = ["path", "blob_id", "description"]
 
 Pairs = Sequence[tuple[Task, TaskSpec]]
 
@@ -85,18 +90,74 @@ def set_task_fields(row: Task, spec: TaskSpec) -> None:
     row.source = spec.source
 
 
-def write_task_rows(pairs: Pairs, differing: Sequence[Collection[str]]) -> None:
+def write_task_rows(pairs: Pairs, differing: Sequence[Collection[str]], *, new: Collection[int] = ()) -> None:
     """``differing``: for each pair, the fields that differ from what is stored; only their rows are read and written.
-    Dependencies are always validated, since it may be the other task that has moved."""
+    Dependencies are always validated, since it may be the other task that has moved. ``new``: keys of many tasks that
+    have no rows yet."""
 
     def concerned(*fields: str) -> Pairs:
         return [pair for pair, names in zip(pairs, differing, strict=True) if any(field in names for field in fields)]
 
-    _write_items(concerned("intents", "checklist"))
+    def stored(pairs: Pairs) -> Pairs:
+        return [pair for pair in pairs if pair[0].pk not in new]
+
+    _write_items(stored(concerned("intents", "checklist")))
+    if new:
+        _write_many([pair for pair in pairs if pair[0].pk in new])
     dependent = [pair for pair in pairs if pair[1].depends_on]
     _write_dependencies([*dependent, *(pair for pair in concerned("depends_on") if not pair[1].depends_on)])
-    _write_assets(concerned("assets"))
+    _write_assets(stored(concerned("assets")))
     _write_artifacts(concerned("expected_artifacts"))
+
+
+def _intent_values(intent: IntentSpec, position: int) -> tuple[Any, ...]:
+    """Of INTENT_FIELDS."""
+    sources = [source.to_json() for source in intent.recoverable_from]
+    return position, intent.content, intent.scope, intent.initial_status, sources, intent.source
+
+
+def _item_values(item: ItemSpec, position: int) -> tuple[Any, ...]:
+    """Of ITEM_FIELDS."""
+    rule = item.rule.to_json() if item.rule else None
+    return position, item.criterion, item.weight, item.grader, rule, list(item.evidence), item.source
+
+
+def _asset_values(file: FileRef) -> tuple[Any, ...]:
+    """Of ASSET_FIELDS."""
+    return file.path, file.sha256, file.description
+
+
+def _write_many(pairs: Pairs) -> None:
+    """The intents, items and assets of tasks that have none yet, as values: to make a row of each costs more than all
+    the rest. Nobody asks for their keys unless items follow from intents."""
+    keyed = any(item.follows_from for _, spec in pairs for item in spec.checklist)
+    intents = [
+        (row.pk, intent.uid, *_intent_values(intent, position))
+        for row, spec in pairs
+        for position, intent in enumerate(spec.intents, 1)
+    ]
+    items = [
+        (row.pk, item.uid, *_item_values(item, position))
+        for row, spec in pairs
+        for position, item in enumerate(spec.checklist, 1)
+    ]
+    intent_keys = copy_values(HiddenIntent, ["task_id", "uid", *INTENT_FIELDS], intents, keyed=keyed)
+    item_keys = copy_values(ChecklistItem, ["task_id", "uid", *ITEM_FIELDS], items, keyed=keyed)
+    if keyed:
+        keys = {intent[:2]: key for intent, key in zip(intents, intent_keys, strict=True)}
+        checklist = [(row.pk, item) for row, spec in pairs for item in spec.checklist]
+        copy_values(
+            ChecklistItem.follows_from.through,
+            ["checklistitem_id", "hiddenintent_id"],
+            [
+                (key, keys[(task, uid)])
+                for (task, item), key in zip(checklist, item_keys, strict=True)
+                for uid in item.follows_from
+                if (task, uid) in keys
+            ],
+        )
+    assets = [(row.pk, *_asset_values(file)) for row, spec in pairs for file in spec.assets]
+    copy_values(Asset, ["task_id", *ASSET_FIELDS], assets)
 
 
 def _write_items(pairs: Pairs) -> None:
@@ -109,12 +170,7 @@ def _write_items(pairs: Pairs) -> None:
             HiddenIntent(
                 task=row,
                 uid=uuid.UUID(intent.uid),
-                position=position,
-                content=intent.content,
-                scope=intent.scope,
-                initial_status=intent.initial_status,
-                recoverable_from=[source.to_json() for source in intent.recoverable_from],
-                source=intent.source,
+                **dict(zip(INTENT_FIELDS, _intent_values(intent, position), strict=True)),
             )
             for row, spec in pairs
             for position, intent in enumerate(spec.intents, 1)
@@ -128,13 +184,7 @@ def _write_items(pairs: Pairs) -> None:
             ChecklistItem(
                 task=row,
                 uid=uuid.UUID(item.uid),
-                position=position,
-                criterion=item.criterion,
-                weight=item.weight,
-                grader=item.grader,
-                rule=item.rule.to_json() if item.rule else None,
-                evidence=list(item.evidence),
-                source=item.source,
+                **dict(zip(ITEM_FIELDS, _item_values(item, position), strict=True)),
             )
             for row, spec in pairs
             for position, item in enumerate(spec.checklist, 1)
@@ -151,12 +201,7 @@ def _write_assets(pairs: Pairs) -> None:
     sync(
         Asset.objects.filter(task__in=[row.pk for row, _ in pairs]),
         [
-            Asset(
-                task=row,
-                path=file.path,
-                blob_id=file.sha256,
-                description=file.description,
-            )
+            Asset(task=row, **dict(zip(ASSET_FIELDS, _asset_values(file), strict=True)))
             for row, spec in pairs
             for file in spec.assets
         ],

@@ -366,7 +366,7 @@ def test_number_of_queries_does_not_depend_on_the_number_of_tasks(bench: Benchma
         import_files(other, many, by=None)
 
     copied = [query for query in second if query["sql"].startswith("COPY")]
-    assert len(second) - len(copied) == len(first)  # a COPY asks for its rows' keys, an INSERT returns them
+    assert len(second) - len(copied) <= len(first)  # a COPY asks for its rows' keys, an INSERT returns them
 
 
 def test_only_owners_import_tool_servers_and_others_are_told_who_can(bench: Benchmark, author: User) -> None:
