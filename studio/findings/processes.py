@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import threading
@@ -15,6 +16,8 @@ from studio.domain.findings import Finding
 
 MOST_PROCESSES = 4
 """Each remembers up to 150 MB about texts."""
+NEW_VALUES = 50_000
+"""After which a process looks for garbage."""
 FEW_TASKS = 60
 """Are checked before processes would have started."""
 
@@ -46,10 +49,19 @@ class CheckProcesses:
             return here
         try:
             if self._pool is None:
-                self._pool = ProcessPoolExecutor(self.number, mp_context=multiprocessing.get_context(_start_method()))
+                context = multiprocessing.get_context(_start_method())
+                self._pool = ProcessPoolExecutor(self.number, mp_context=context, initializer=_collect_seldom)
             return partial(_result, self._pool.submit(find_problems, **arguments), here)
         except (BrokenExecutor, OSError):  # one died, or the machine allows none
             return here
+
+
+def _collect_seldom() -> None:
+    """Checks make a great many small values and no cycles of note, which the garbage collector would look through again
+    and again."""
+    gc.enable()  # which an import has stopped
+    gc.freeze()
+    gc.set_threshold(NEW_VALUES, 20, 20)
 
 
 def _start_method() -> str:

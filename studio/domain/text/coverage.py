@@ -105,6 +105,12 @@ def word_overlap(demand: str, text: str) -> float:
     return vocabulary(text).share_of(vocabulary(demand))
 
 
+def overlaps(demand: str, text: str, least: float) -> bool:
+    """Whether ``word_overlap`` is at least this."""
+    check_time()
+    return vocabulary(text).reaches(least, vocabulary(demand))
+
+
 def lead_in_end(demand: str, clause: Span) -> int:
     """End of a clause's introduction, such as “In the summary, …”; its start if there is none."""
     lead = _LEAD_IN.match(demand, clause.start, clause.end)

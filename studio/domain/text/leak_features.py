@@ -68,7 +68,7 @@ def leak_features(demand: str, text: str, coverage: Coverage) -> LeakFeatures:
     index = word_index(text)
     best = best_said_clause(coverage)
     closest = _closest_sentences(demand_words, coverage.weights, index)
-    exact = sum(coverage.weights[word.start] for word in demand_words if 1.0 in index.of(word.key).values()) / weight
+    exact = sum([coverage.weights[word.start] for word in demand_words if index.has(word.key)]) / weight
     echoes = [_echo(demand, demand_words, coverage.weights, sentence) for sentence in closest]
     echo, clause = max(echoes, key=lambda pair: pair[0], default=(0.0, ""))
     return LeakFeatures(
@@ -127,7 +127,7 @@ def _echo(demand: str, demand_words: Sequence[Word], weights: Mapping[int, float
 @cached(4_000_000)
 def _letter_ngrams(text: str) -> frozenset[str]:
     line = f" {' '.join(_LETTERS_OF_WORDS.findall(text.casefold()))} "
-    return frozenset(line[start : start + NGRAM_LENGTH] for start in range(len(line) - NGRAM_LENGTH + 1))
+    return frozenset([line[start : start + NGRAM_LENGTH] for start in range(len(line) - NGRAM_LENGTH + 1)])
 
 
 def _letters_shared(demand: str, sentences: Sequence[str]) -> float:

@@ -19,6 +19,8 @@ _SPAN_BYTES, _KEY_BYTES, _NUMBER_BYTES = 180, 330, 40
 _WORD_BYTES, _GROUP_BYTES = 330, 50
 """Bytes of a word and of a synonym group of a vocabulary, approximately."""
 _NO_GROUPS: frozenset[int] = frozenset()
+_ROUNDING = 1e-9
+"""More than the sums of weights are off."""
 
 
 class Vocabulary:
@@ -27,21 +29,23 @@ class Vocabulary:
     __slots__ = ("_groups", "_prefixes", "keys", "max_bytes", "weight", "words")
 
     def __init__(self, text: str) -> None:
-        found = content_words(text)
         groups_of = SYNONYMS.get
-        self.words = tuple(
-            [(key, weight, key[:PREFIX], groups_of(key, _NO_GROUPS)) for _, _, _, key, _, weight in found]
-        )
+        self.words = [
+            (key, weight, key[:PREFIX], groups_of(key, _NO_GROUPS)) for _, _, _, key, _, weight in content_words(text)
+        ]
         """Key, weight, beginning and synonym groups of each word, in the order of the text."""
         self.weight: float = sum([word[1] for word in self.words])
         self.keys = frozenset([word[0] for word in self.words])
         self._groups = _NO_GROUPS.union(*[word[3] for word in self.words])
-        prefixes: dict[str, list[str]] = defaultdict(list)
-        for key in self.keys:
-            if len(key) >= PREFIX and key[0] != "#":
-                prefixes[key[:PREFIX]].append(key)
-        self._prefixes = dict(prefixes)
-        self.max_bytes = 500 + _WORD_BYTES * len(found) + _GROUP_BYTES * len(self._groups)
+        prefixes: dict[str, list[str]] = {}
+        for key, _, prefix, _ in self.words:
+            if len(prefix) == PREFIX and prefix[0] != "#":
+                if prefix not in prefixes:
+                    prefixes[prefix] = [key]
+                elif key not in prefixes[prefix]:
+                    prefixes[prefix].append(key)
+        self._prefixes = prefixes
+        self.max_bytes = 500 + _WORD_BYTES * len(self.words) + _GROUP_BYTES * len(self._groups)
         """Approximate."""
 
     def has(self, key: str) -> float:
@@ -68,6 +72,25 @@ class Vocabulary:
             elif groups and not groups.isdisjoint(text_groups):
                 matched += weight * _SYNONYM
         return matched / demand.weight
+
+    def reaches(self, least: float, demand: Vocabulary) -> bool:
+        """Whether ``share_of`` is at least this; the rest is not read once too much is missing."""
+        if not demand.weight:
+            return least <= 0
+        keys, prefixes, text_groups, matched = self.keys, self._prefixes, self._groups, 0.0
+        missing, most = 0.0, demand.weight * (1 - least) + _ROUNDING
+        for key, weight, prefix, groups in demand.words:
+            if key in keys:
+                matched += weight
+            elif prefix in prefixes and _has_kin(key, prefixes[prefix]):
+                matched += weight * _KIN
+            elif groups and not groups.isdisjoint(text_groups):
+                matched += weight * _SYNONYM
+            else:
+                missing += weight
+                if missing > most:
+                    return False
+        return matched / demand.weight >= least
 
 
 def _has_kin(key: str, others: list[str]) -> bool:
@@ -107,6 +130,10 @@ class WordIndex:
             + _KEY_BYTES * len(self._prefixes)
         )
         """Approximate."""
+
+    def has(self, key: str) -> bool:
+        """Whether the text has the word itself."""
+        return key in self._keys
 
     def of(self, key: str) -> dict[int, float]:
         """Similarity by number of sentence: 1 for the word itself, less for related words and synonyms."""

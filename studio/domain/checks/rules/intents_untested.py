@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
-from studio.domain.text.coverage import word_overlap
+from studio.domain.text.coverage import overlaps
 
 MIN_INTENTS = 3
 """Below, an item may test the only intent in other words."""
@@ -17,7 +17,7 @@ def intents_untested(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     if len(intents) < MIN_INTENTS or not items or task.grader_script or any(item.follows_from for item in items):
         return
     if not any(
-        max(word_overlap(intent, item.criterion), word_overlap(item.criterion, intent)) >= MIN_SHARE
+        overlaps(intent, item.criterion, MIN_SHARE) or overlaps(item.criterion, intent, MIN_SHARE)
         for intent in intents
         for item in items
     ):

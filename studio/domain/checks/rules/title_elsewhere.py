@@ -8,7 +8,7 @@ from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import sentences
 from studio.domain.text.coverage import word_overlap
 from studio.domain.text.prose import without_data
-from studio.domain.text.word_index import PREFIX, vocabulary
+from studio.domain.text.word_index import PREFIX
 from studio.domain.text.words import content_words, similarity
 
 PASSING = 0.05
@@ -98,8 +98,8 @@ class Theme:
         self._beginning: dict[str, list[str]] = {}
         for number, sentence in enumerate(sentences):
             bit = 1 << number
-            for key in vocabulary(sentence).keys:
-                self._with[key] = self._with.get(key, 0) | bit
+            for word in content_words(sentence):
+                self._with[word.key] = self._with.get(word.key, 0) | bit
         for key in self._with:
             if len(key) >= PREFIX:
                 self._beginning.setdefault(key[:PREFIX], []).append(key)

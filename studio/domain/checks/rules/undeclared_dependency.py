@@ -16,7 +16,7 @@ from studio.domain.checks.sources import (
 )
 from studio.domain.task import TaskSpec
 from studio.domain.text.back_references import back_references, named_facts
-from studio.domain.text.coverage import coverage, word_overlap
+from studio.domain.text.coverage import coverage, overlaps
 from studio.domain.text.stems import stem
 from studio.domain.text.words import content_words
 
@@ -224,7 +224,7 @@ def _similarities(demands: tuple[str, ...], texts: tuple[str, ...]) -> tuple[flo
 
 
 def _similarity(demand: str, text: str) -> float:
-    if word_overlap(demand, text) < 0.5:
+    if not overlaps(demand, text, 0.5):
         return 0.0
     match = coverage(demand, text)
     return match.near if match.weight >= 3 else 0.0
