@@ -40,15 +40,16 @@ class Windows:
         if options:
             context.close()
             return
-        for page in context.pages:
-            page.close()
+        used = context.pages
+        page = context.new_page()  # before the others close, so that the process that draws them stays for it
+        for other in used:
+            other.close()
         context.unroute_all()
         context.clear_permissions()
         context.clear_cookies()
-        page = context.new_page()
         devtools = context.new_cdp_session(page)
         devtools.send("Storage.clearDataForOrigin", {"origin": self.address, "storageTypes": STORED})
-        page.close()
+        devtools.detach()
         context.set_offline(False)
         self._unused.append(context)
 
@@ -64,10 +65,12 @@ class Visitor:
             self.context.add_cookies(
                 [{"name": settings.SESSION_COOKIE_NAME, "value": _session_of(user), "url": windows.address}]
             )
-        self.page = self.tab()
+        self.page = self._watched(self.context.pages[0] if self.context.pages else self.context.new_page())
 
     def tab(self) -> Page:
-        page = self.context.new_page()
+        return self._watched(self.context.new_page())
+
+    def _watched(self, page: Page) -> Page:
         page.on("pageerror", lambda error: self.failures.append(f"{page.url}: {error}"))
         page.on("console", lambda message: message.type == "error" and self._note(page, message.text))
         return page
