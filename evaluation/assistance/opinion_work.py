@@ -18,7 +18,7 @@ from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.llm import RetryPolicy, TruncatedAnswerError, UnreadableAnswerError, UnusableJsonError
 from evaluation.models import AssistantModel, ModelEndpoint, OpinionRequest
 from evaluation.protocol.participants import InfrastructureError
-from studio.domain.checks.opinions import batches, messages_for, questions_about, read_opinions, schema_for
+from studio.domain.checks.questions import batches, messages_for, questions_about, read_opinions, schema_for
 from studio.domain.storable import storable_text
 from studio.drafts.load import load_task
 from studio.findings.refresh import refresh_findings

@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from evaluation.models import AssistantModel, OpinionRequest, SecondOpinion
 from studio.celery import enqueue
-from studio.domain.checks.opinions import Opinion, Question
+from studio.domain.checks.opinions import Opinion
+from studio.domain.checks.questions import Question
 from studio.models.statements import PreparedQuery
 
 RUN_OPINIONS = "evaluation.tasks.run_opinions"

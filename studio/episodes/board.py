@@ -11,7 +11,7 @@ from studio.domain.dependencies import connected_components
 from studio.domain.plan import Gap, PlacedTask, find_gaps, shape_of_tasks
 from studio.episodes import arcs
 from studio.models import Dependency, DependencyGroup, Persona, Task
-from studio.reports.counts import tasks_with_counts
+from studio.models.summaries import tasks_with_counts
 
 COLOURS = 8
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from studio import domain
 from studio.domain.checks import RULES
-from studio.domain.checks.opinions import Opinion, questions_about
+from studio.domain.checks.opinions import Opinion
+from studio.domain.checks.questions import questions_about
 from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import ANALYSIS, GraderReport
 from studio.domain.plan import Plan

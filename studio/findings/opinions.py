@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from studio.domain.checks.opinions import Opinion, Question
+from studio.domain.checks.opinions import Opinion
+from studio.domain.checks.questions import Question
 
 OpinionReader = Callable[[int, Iterable[Question]], Mapping[str, Opinion] | None]
 OpinionRequester = Callable[[Collection[int]], None]

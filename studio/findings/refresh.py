@@ -11,7 +11,8 @@ from typing import Any
 from studio.domain.base import FileRef
 from studio.domain.bounded_cache import BoundedCache
 from studio.domain.checks import STOPPED
-from studio.domain.checks.opinions import Opinion, Question, questions_of
+from studio.domain.checks.opinions import Opinion
+from studio.domain.checks.questions import Question, questions_of
 from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import ANALYSIS, GraderReport
 from studio.domain.task import TaskSpec

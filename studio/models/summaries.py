@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
+from django.db.models import F, QuerySet
 
 from studio.models.personas import Persona
 from studio.models.tasks import Task
@@ -48,6 +49,16 @@ class TaskSummary(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["persona", "position", "name"], name="summary_in_order")]
+
+
+def tasks_with_counts(tasks: QuerySet[Task]) -> QuerySet[Task]:
+    """Annotated with ``n_intents``, ``n_items``, ``n_errors`` and ``n_warnings``, from their summaries."""
+    return tasks.annotate(
+        n_intents=F("summary__local") + F("summary__persistent"),
+        n_items=F("summary__rubric") + F("summary__rule"),
+        n_errors=F("summary__errors"),
+        n_warnings=F("summary__warnings"),
+    )
 
 
 class PersonaSummary(models.Model):

@@ -1,4 +1,4 @@
-"""Counts of personas, benchmarks and tasks, in a constant number of queries."""
+"""Counts of personas and benchmarks, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
-
-from django.db.models import F, QuerySet
 
 from studio.domain.statistics import Figures
 from studio.models import (
@@ -75,13 +73,3 @@ def _add_scripts(counts: dict[int, Counts], up: str) -> None:
     for key, persona, user_id, path in graded.values_list(f"{of}{up}", of, f"{of}__user_id", "grader_path"):
         relative = path.strip().removeprefix("./").removeprefix(f"data/{user_id}/")
         counts[key].uncounted += (persona, relative) not in existing
-
-
-def tasks_with_counts(tasks: QuerySet[Task]) -> QuerySet[Task]:
-    """Annotated with ``n_intents``, ``n_items``, ``n_errors`` and ``n_warnings``."""
-    return tasks.annotate(
-        n_intents=F("summary__local") + F("summary__persistent"),
-        n_items=F("summary__rubric") + F("summary__rule"),
-        n_errors=F("summary__errors"),
-        n_warnings=F("summary__warnings"),
-    )

@@ -10,8 +10,8 @@ from studio.drafts.load import load_tasks
 from studio.drafts.validate import DraftError
 from studio.episodes import moves
 from studio.models import Benchmark, Persona, Task, User
+from studio.models.summaries import tasks_with_counts
 from studio.models.transactions import atomic_with_retry
-from studio.reports.counts import tasks_with_counts
 from studio.review import assignments, bulk_preview
 from studio.review.bulk_preview import (
     LEAST_BUSY,

@@ -16,7 +16,7 @@ from studio.findings.queries import SEVERITIES
 from studio.models import Assignment, Benchmark, PersonaSummary, Task, TaskState, TaskSummary
 from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.models.statements import NUMBERS, AnyOf, PreparedQuery
-from studio.reports.counts import tasks_with_counts
+from studio.models.summaries import tasks_with_counts
 from studio.search.query import NOTHING, clean_query, term_patterns
 from studio.search.sources import matching
 

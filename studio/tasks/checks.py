@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from studio.domain.checks import find_problems
-from studio.domain.checks.opinions import questions_about
+from studio.domain.checks.questions import questions_about
 from studio.domain.episode import EpisodeSpec
 from studio.domain.evidence_map import EvidenceMap, build_evidence_map
 from studio.domain.findings import Finding

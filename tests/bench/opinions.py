@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from functools import partial
 
 from evaluation.llm import Budget, Endpoint, ModelClient
-from studio.domain.checks.opinions import Opinion, batches, messages_for, questions_of, read_opinions, schema_for
+from studio.domain.checks.opinions import Opinion
+from studio.domain.checks.questions import batches, messages_for, questions_of, read_opinions, schema_for
 from studio.domain.episode import EpisodeSpec
 
 MAX_TOKENS = 2_000_000

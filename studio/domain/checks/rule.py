@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
+from studio.domain.checks.opinions import Opinion
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Severity
 from studio.domain.graders.report import GraderReport
 from studio.domain.plan import Plan
 from studio.domain.task import ExactCheck, TaskSpec
-
-if TYPE_CHECKING:
-    from studio.domain.checks.opinions import Opinion
 
 T = TypeVar("T")
 

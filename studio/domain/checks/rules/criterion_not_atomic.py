@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.opinions import BY_MODEL, atomic_question
+from studio.domain.checks.opinions import BY_MODEL
+from studio.domain.checks.questions import atomic_question
 from studio.domain.checks.quotes import join_with_and, quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.opinions import BY_MODEL, Opinion, leak_question
+from studio.domain.checks.opinions import BY_MODEL, Opinion
+from studio.domain.checks.questions import leak_question
 from studio.domain.checks.quotes import SHORT, quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import UNFILLED, opening_text

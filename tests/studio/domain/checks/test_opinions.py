@@ -7,7 +7,8 @@ import json
 import pytest
 
 from studio.domain.checks import find_problems
-from studio.domain.checks.opinions import Opinion, batches, questions_of, read_opinions, schema_for
+from studio.domain.checks.opinions import Opinion
+from studio.domain.checks.questions import batches, questions_of, read_opinions, schema_for
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.persona import PersonaSpec
