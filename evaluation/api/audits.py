@@ -17,7 +17,6 @@ from annotations.api import CampaignSerializer, CampaignViewSet
 from annotations.campaigns import MAX_INSTRUCTIONS, CampaignError
 from annotations.models import AuditCampaign
 from annotations.visibility import sees_results
-from evaluation import visibility
 from evaluation.audits.blindness import open_pilots, require_judges_open
 from evaluation.audits.campaigns import DEFAULT_PEOPLE, MAX_CONTROLS, MAX_PEOPLE, MAX_SIZE, audited_pilots, open_audit
 from evaluation.audits.corrections import (
@@ -29,6 +28,7 @@ from evaluation.audits.corrections import (
 )
 from evaluation.audits.judges import judges_document
 from evaluation.audits.rounds import Numbers
+from evaluation.models import ModelEndpoint
 from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
 from evaluation.results.scores import refresh_scores
@@ -130,7 +130,7 @@ class AuditViewSet(CampaignViewSet):
         given = ModelAuditSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         name = given.validated_data["model"]
-        endpoint = visibility.endpoints_for(row.benchmark).filter(name=name).first()
+        endpoint = ModelEndpoint.objects.usable_in(row.benchmark).filter(name=name).first()
         if endpoint is None:
             raise ValidationError({"model": [f"There is no model “{name}”."]})
         try:

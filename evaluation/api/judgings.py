@@ -11,10 +11,9 @@ from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from evaluation import visibility
 from evaluation.api.requests import pilot_and_data
 from evaluation.audits.blindness import find_pilot
-from evaluation.models import JudgingRound, Pilot
+from evaluation.models import JudgingRound, ModelEndpoint, Pilot
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, plan_rejudging, start_rejudging
 from evaluation.results.choice import SAMPLE_CHOICES, TURN_CHOICES, ScoringChoiceError, choose_scoring, rules_named
 from evaluation.results.comparison import round_report
@@ -68,7 +67,7 @@ class JudgingActions(viewsets.GenericViewSet[Pilot]):
         pilot, data = pilot_and_data(request, pk, RejudgingSerializer)
         only_estimate = data.pop("estimate")
         name = data.pop("judge")
-        judge = visibility.endpoints_for(pilot.benchmark).filter(name=name).first()
+        judge = ModelEndpoint.objects.usable_in(pilot.benchmark).filter(name=name).first()
         if name and judge is None:
             raise ValidationError({"judge": [f"There is no model “{name}”."]})
         try:

@@ -211,7 +211,7 @@ class EndpointViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ModelEndpoi
 
 
 def _endpoint(benchmark: Benchmark, part: str, name: str) -> ModelEndpoint:
-    rows = visibility.endpoints_for(benchmark)
+    rows = ModelEndpoint.objects.usable_in(benchmark)
     row = rows.filter(name=name).first()
     if row is None:
         known = ", ".join(rows.values_list("name", flat=True))

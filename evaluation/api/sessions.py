@@ -9,7 +9,6 @@ from rest_framework import mixins, serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import visibility
 from evaluation.api.filters import is_key
 from evaluation.audits.blindness import find_session, open_sessions
 from evaluation.models import Session, SessionIntent, ToolCall, Turn, TurnNote, Verdict
@@ -140,7 +139,7 @@ class SessionDetailSerializer(SessionSerializer):
     @extend_schema_field(VerdictSerializer(many=True))
     def get_verdicts(self, row: Session) -> list[dict[str, Any]]:
         context = {"task": TaskSpec.model_validate(row.revision.spec)}
-        return list(VerdictSerializer(visibility.verdicts_of(row), many=True, context=context).data)
+        return list(VerdictSerializer(Verdict.objects.of_session(row), many=True, context=context).data)
 
 
 @extend_schema_view(list=extend_schema(parameters=[OpenApiParameter("pilot", int, description="Only this pilot.")]))

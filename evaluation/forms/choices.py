@@ -6,7 +6,6 @@ from django import forms
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from evaluation import visibility
 from evaluation.models import ModelEndpoint
 from studio.models import Benchmark
 
@@ -21,7 +20,7 @@ def endpoints_for(part: str, benchmark: Benchmark) -> QuerySet[ModelEndpoint]:
         others |= Q(model__startswith=model)
     own = SCRIPTED_PARTS.get(part)
     plays = ~others if own is None else Q(model__startswith=own)
-    return visibility.endpoints_for(benchmark).filter(plays | Q(scripted=False))
+    return ModelEndpoint.objects.usable_in(benchmark).filter(plays | Q(scripted=False))
 
 
 class EndpointChoice(forms.ModelChoiceField[ModelEndpoint]):

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from evaluation import visibility
 from evaluation.forms.choices import EndpointChoice
 from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
 from evaluation.grading.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
@@ -49,9 +48,11 @@ class RejudgingForm(forms.Form):
         assert isinstance(judge, forms.ModelChoiceField)
         assert isinstance(prompt, forms.ChoiceField)
         assert isinstance(sessions, forms.ChoiceField)
-        judge.queryset = visibility.endpoints_for(pilot.benchmark)
+        judge.queryset = ModelEndpoint.objects.usable_in(pilot.benchmark)
         prompt.choices = [("", "As the pilot ran"), *((version, f"Version {version}") for version in known_versions())]
-        rows: Any = visibility.sessions_of(pilot).filter(state=Session.State.FINISHED, graded_compat_at__isnull=False)
+        rows: Any = (
+            Session.objects.of(pilot).named().filter(state=Session.State.FINISHED, graded_compat_at__isnull=False)
+        )
         sessions.choices = [
             (row.pk, f"{row.persona_name or row.persona_user} · {row.task_id} · run {row.run_number}")
             for row in rows[:SESSIONS_SHOWN]

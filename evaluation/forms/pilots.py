@@ -8,14 +8,13 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
-from evaluation import visibility
 from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints_for
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.models.agents import REACT
 from evaluation.models.pilots import MODES
 from evaluation.pilots.agents import KindParameter, kind_choices, kind_parameters
 from evaluation.pilots.budgets import KINDS, MAX_BUDGET
-from evaluation.pilots.plans import APPROVED, bases_for
+from evaluation.pilots.plans import APPROVED, bases_for, runnable_personas
 from evaluation.pilots.start import LIMITS, MAX_RUNS
 from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
 from evaluation.protocol.voice import STYLES, UserStyle
@@ -148,7 +147,7 @@ class PilotForm(BudgetForm):
         base = self.fields["base"]
         assert isinstance(base, forms.ModelChoiceField)
         base.queryset = bases_for(benchmark, pilots)
-        self.personas = visibility.runnable_personas(benchmark)
+        self.personas = runnable_personas(benchmark)
         tasks = [task for row in self.personas for task in row.tasks]
         choices = self._choice("persona").choices = [
             (row.persona.user_id, f"{row.persona} · {len(row.tasks)} tasks") for row in self.personas

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
+from django.db.models.fields.json import KeyTextTransform
 from django.urls import reverse
 
 from evaluation.models.pilots import Pilot, Run
@@ -26,6 +27,19 @@ class Sessions(models.QuerySet["Session"]):
     def scored(self) -> Self:
         """Without those that ran an ablated task without its earlier sessions."""
         return self.exclude(run__arm=Arm.WITHOUT)
+
+    def named(self) -> Self:
+        """Annotated with what names each: pilot, persona, task, run and arm; in the pilot's order."""
+        return self.annotate(
+            arm=F("run__arm"),
+            pilot_number=F("run__pilot__number"),
+            task_id=KeyTextTransform("task_id", "revision__spec"),
+            task_title=KeyTextTransform("title", "revision__spec"),
+            run_number=F("run__number"),
+            persona_id=F("run__persona_revision__persona"),
+            persona_name=F("run__persona_revision__persona__name"),
+            persona_user=F("run__persona_revision__persona__user_id"),
+        ).order_by("run__persona_revision__persona__position", "persona_id", "position", "arm", "run_number")
 
 
 class Session(models.Model):

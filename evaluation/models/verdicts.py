@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 
 from evaluation.models.calls import ModelCall
 from evaluation.models.judgings import Judging, scoring_round
+from evaluation.models.sessions import Session
 from studio.domain.task import TaskSpec
 
 
@@ -23,6 +24,11 @@ class VerdictQuerySet(models.QuerySet["Verdict"]):
         """With ``decided``: as people corrected it, else as the judge decided."""
         latest = VerdictCorrection.objects.filter(verdict=OuterRef("pk")).order_by("-pk").values("met")[:1]
         return self.annotate(decided=Coalesce(Subquery(latest), F("met")))
+
+    def of_session(self, session: Session) -> Self:
+        """Those that score it, as corrected, with their judgings: by sample, turn and what they are about."""
+        rows = self.scoring().corrected().filter(judging__session=session).select_related("judging")
+        return rows.order_by("judging__sample", "turn", "kind", "index")
 
     def decisions(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """The columns, and last what was decided."""

@@ -25,6 +25,7 @@ from evaluation.protocol.modes import (
 from evaluation.workspaces.snapshots import snapshot_after, snapshot_before
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Persona, PersonaRevision, Revision, Task, TaskState
+from studio.models.tasks import episodes_of
 
 MODE_HELP = {mode.value: f"{text.sentence} {text.cost}" for mode, text in TEXTS.items()}
 APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
@@ -43,6 +44,29 @@ class PilotError(Exception):
         super().__init__(message)
         self.field = field
         self.message = message
+
+
+@dataclass(frozen=True)
+class RunnableEpisode:
+    persona: Persona
+    tasks: list[Task]
+    """In run order."""
+
+
+def runnable_personas(benchmark: Benchmark) -> list[RunnableEpisode]:
+    """Personas with tasks to run, in order. Tasks have only the fields that identify them."""
+    episodes = episodes_of(benchmark)
+    tasks = (
+        Task.objects.filter(episode__in=list(episodes), position__isnull=False)
+        .exclude(state=TaskState.RETIRED)
+        .only("episode", "task_id", "title", "position", "state")
+        .order_by("position")
+    )
+    placed: dict[int, list[Task]] = {pk: [] for pk in episodes}
+    for task in tasks:
+        task.episode = episodes[task.episode_id]
+        placed[task.episode_id].append(task)
+    return [RunnableEpisode(episodes[pk].persona, placed_tasks) for pk, placed_tasks in placed.items() if placed_tasks]
 
 
 @dataclass(frozen=True)

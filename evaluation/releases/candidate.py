@@ -11,8 +11,8 @@ from django.db.models import Q
 from evaluation.grading.script_versions import current_hashes
 from evaluation.releases.evidence import Evidence, TaskContent, gather_evidence
 from evaluation.releases.missing_tools import missing_tools
-from evaluation.visibility import episodes_of
 from studio.models import Benchmark, Persona, Revision, Task, TaskState
+from studio.models.tasks import episodes_of
 
 
 class RevisionRef(NamedTuple):

@@ -10,10 +10,9 @@ from typing import Any
 from django.template.defaultfilters import pluralize
 from django.utils.safestring import SafeString
 
-from evaluation import visibility
 from evaluation.grading.judged import load_judged
 from evaluation.grading.judgings import rules_of, scoring_choice
-from evaluation.models import MadeCall, Session, ToolCall, Turn
+from evaluation.models import MadeCall, Session, ToolCall, Turn, Verdict
 from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
 from evaluation.transcripts.money import NOTHING, TurnCost, costs_by_turn
 from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_outcomes, item_outcomes
@@ -103,11 +102,18 @@ def calls_under_way(session: Session) -> list[MadeCall]:
     return list(session.made_calls.filter(turn__gt=session.turn_count).order_by("pk"))
 
 
+def neighbours(session: Session) -> tuple[Session | None, Session | None]:
+    """Before and after it in its run."""
+    rows = Session.objects.filter(run=session.run_id).only("pk", "position")
+    before = rows.filter(position__lt=session.position).order_by("-position").first()
+    return before, rows.filter(position__gt=session.position).order_by("position").first()
+
+
 def load_transcript(session: Session) -> SessionTranscript:
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
-    turns = visibility.turns_of(session)
-    verdicts = visibility.verdicts_of(session)
+    turns = _turns_of(session)
+    verdicts = list(Verdict.objects.of_session(session))
     choice = scoring_choice(session.run.pilot)
     statuses = load_judged(choice.round, [session])[session.pk].statuses
     intents = intent_outcomes(task, statuses, verdicts)
@@ -132,6 +138,11 @@ def load_transcript(session: Session) -> SessionTranscript:
         closing_cost=costs.get(len(turns) + 1, NOTHING),
         app_changes=tuple(net_changes(effect for turn in turns for effect in _effects(turn))),
     )
+
+
+def _turns_of(session: Session) -> list[Turn]:
+    rows = session.turns.select_related("snapshot").prefetch_related("tool_calls", "notes__author")
+    return list(rows.order_by("number"))
 
 
 def _effects(turn: Turn) -> Iterable[Mapping[str, Any]]:

@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from evaluation import visibility
 from evaluation.endpoints import check_endpoint, key_is_set, request_model
 from evaluation.forms.endpoints import EndpointForm, ModelRequestForm
 from evaluation.models import ModelEndpoint
@@ -85,7 +84,7 @@ def _list(
     trials: dict[int, object] | None = None,
     form: ModelRequestForm | None = None,
 ) -> HttpResponse:
-    rows = visibility.endpoints_for(benchmark)
+    rows = ModelEndpoint.objects.usable_in(benchmark)
     context = {
         "benchmark": benchmark,
         "own": [(row, key_is_set(row), (trials or {}).get(row.pk)) for row in rows.filter(benchmark=benchmark)],

@@ -16,7 +16,6 @@ from django.views.decorators.http import require_http_methods
 from annotations.access import find_campaign
 from annotations.models import AuditCampaign
 from annotations.visibility import sees_results
-from evaluation import visibility
 from evaluation.models import ModelEndpoint
 from evaluation.pilots.model_audits import ModelAuditPlan, plan_model_audit, start_model_audit
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
@@ -36,7 +35,7 @@ class ModelAuditForm(forms.Form):
 
     def __init__(self, campaign: AuditCampaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["model"].queryset = visibility.endpoints_for(campaign.benchmark)  # type: ignore[attr-defined]
+        self.fields["model"].queryset = ModelEndpoint.objects.usable_in(campaign.benchmark)  # type: ignore[attr-defined]
 
 
 @login_required

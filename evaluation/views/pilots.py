@@ -20,7 +20,7 @@ from evaluation.audits.corrected import corrected_in_pilots
 from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, budget_initial, budgets_of
 from evaluation.grading.judgings import scoring_choice
 from evaluation.grading.script_versions import sessions_graded_by_older_scripts
-from evaluation.models import Pilot, Session
+from evaluation.models import ModelEndpoint, Pilot, Session
 from evaluation.pilots.budgets import (
     KINDS,
     RAISED,
@@ -97,7 +97,7 @@ def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             return redirect(pilot)
     costs = visibility.mean_session_costs()
-    endpoints = list(visibility.endpoints_for(benchmark))
+    endpoints = list(ModelEndpoint.objects.usable_in(benchmark))
     return render(
         request,
         "evaluation/pilots/new.html",
@@ -240,7 +240,7 @@ def _benchmark_budget(benchmark_id: int) -> list[BudgetRow]:
 def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
     progress, scores = pilot_progress(row), read_scores(row)
     page = Paginator(visibility.personas_of(row), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
-    sessions = list(visibility.sessions_of(row).filter(run__persona_revision__persona__in=list(page)))
+    sessions = list(Session.objects.of(row).named().filter(run__persona_revision__persona__in=list(page)))
     is_running = row.state in RUNNING
     actions = actions_in(request.user, row.benchmark)
     stopped, failed = progress.number(State.ERROR), progress.number(State.FAILED)

@@ -10,15 +10,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_POST
 
-from evaluation import visibility
 from evaluation.audits.blindness import find_session, open_sessions
 from evaluation.audits.corrected import corrected_in_session
 from evaluation.grading.script_versions import is_graded_by_older_script
-from evaluation.models import Session, Turn
+from evaluation.models import Session, Turn, Verdict
 from evaluation.transcripts.beside import side_by_side
 from evaluation.transcripts.notes import NoteError, add_note, delete_note
 from evaluation.transcripts.passages import highlight
-from evaluation.transcripts.session import SessionTranscript, calls_under_way, load_transcript
+from evaluation.transcripts.session import SessionTranscript, calls_under_way, load_transcript, neighbours
 from evaluation.workspaces.files import compare_texts, file_rows, manifest_before, open_file, sizes_of
 from evaluation.workspaces.snapshots import Manifest
 from studio.access import SignedInRequest, may, require
@@ -53,7 +52,7 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
     if view is not None:
         manifest = view.turn.snapshot.manifest
         files = file_rows(transcript.befores[view.turn.number], manifest, sizes_of(manifest))
-    before, after = visibility.neighbours(row)
+    before, after = neighbours(row)
     context = {
         "session": row,
         "pilot": row.run.pilot,
@@ -103,7 +102,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
     earlier = open_file(path, {}, before) if path in before else None
     quotes = {
         str(verdict.pk): verdict.quote
-        for verdict in visibility.verdicts_of(row)
+        for verdict in Verdict.objects.of_session(row)
         if verdict.turn == number and verdict.quote
     }
     comparable = earlier is not None and (gone or (file is not None and file.change == "changed"))
