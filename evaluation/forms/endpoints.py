@@ -9,6 +9,7 @@ from django import forms
 from evaluation.endpoints import granted_keys, key_place, owner_key_problem, problem_of, problem_of_secret, seal
 from evaluation.models import ModelEndpoint
 from evaluation.models.endpoints import CONFIGURED_FIELDS
+from studio.forms.numbers import AmountField, WholeNumberField
 from studio.models import Benchmark
 
 
@@ -37,18 +38,19 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 
+    timeout_seconds = WholeNumberField(label="Timeout in seconds", min_value=0, max_value=2**31 - 1)
+    max_concurrency = WholeNumberField(label="Concurrent requests", min_value=0, max_value=2**31 - 1)
+
     class Meta:
         model = ModelEndpoint
         fields = CONFIGURED_FIELDS
-        field_classes = {"params": ParametersField}
+        field_classes = {"params": ParametersField, "input_price": AmountField, "output_price": AmountField}
         labels = {
             "base_url": "Address",
             "key_env": "API key variable",
             "params": "Parameters",
             "input_price": "US dollars per million input tokens",
             "output_price": "US dollars per million output tokens",
-            "timeout_seconds": "Timeout in seconds",
-            "max_concurrency": "Concurrent requests",
         }
         help_texts = {
             "name": "Display name, such as “qwen-plus”.",

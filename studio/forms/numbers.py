@@ -5,27 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.core.validators import MaxValueValidator, MinValueValidator
+
+CODES = ("invalid", "min_value", "max_value", "max_digits", "max_decimal_places", "max_whole_digits")
 
 
 class WholeNumberField(forms.IntegerField):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        _use_plain_words(self, "Enter a whole number")
+        _say_always(self, f"Enter a whole number{_bounds(self.min_value, self.max_value)}.")
 
 
 class NumberField(forms.FloatField):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        _use_plain_words(self, "Enter a number")
+        _say_always(self, f"Enter a number{_bounds(self.min_value, self.max_value)}.")
 
 
-def _use_plain_words(field: forms.IntegerField, invitation: str) -> None:
-    sentence = f"{invitation}{_bounds(field.min_value, field.max_value)}."
-    field.error_messages["invalid"] = sentence
-    for validator in field.validators:
-        if isinstance(validator, MinValueValidator | MaxValueValidator):
-            validator.message = sentence
+class AmountField(forms.DecimalField):
+    """Of money: not negative, and as large as its digits allow."""
+
+    def __init__(self, *, max_digits: int, decimal_places: int, **options: Any) -> None:
+        super().__init__(**{"min_value": 0} | options, max_digits=max_digits, decimal_places=decimal_places)
+        most = 10 ** (max_digits - decimal_places) - 1
+        bounds = _bounds(self.min_value, most)
+        _say_always(self, f"Enter an amount{bounds}, with at most {decimal_places} decimal places.")
+
+
+def _say_always(field: forms.IntegerField, sentence: str) -> None:
+    """Also for what the model's own validators refuse."""
+    field.error_messages |= dict.fromkeys(CODES, sentence)
 
 
 def _bounds(least: object, most: object) -> str:

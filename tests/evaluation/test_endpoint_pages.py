@@ -146,3 +146,15 @@ def test_missing_key_is_reported_before_anything_is_sent(staff: Client, monkeypa
 
     assert "no key" in page
     assert "ABSENT_API_KEY" in page
+
+
+@pytest.mark.parametrize("typed", ["-1", "99999999999", "soon"])
+def test_numbers_out_of_range_are_answered_with_what_may_be_entered(staff: Client, typed: str):
+    page = staff.post(
+        "/settings/models/new/", entry(timeout_seconds=typed, max_concurrency=typed, output_price=typed)
+    ).content.decode()
+
+    assert page.count("Enter a whole number between 0 and 2,147,483,647.") == 2
+    assert page.count("Enter an amount between 0 and 999,999, with at most 6 decimal places.") == 1
+    assert "Ensure" not in page
+    assert not ModelEndpoint.objects.filter(name="qwen-plus").exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ValidationError
 
-from studio.forms.numbers import NumberField, WholeNumberField
+from studio.forms.numbers import AmountField, NumberField, WholeNumberField
 
 
 @pytest.mark.parametrize("typed", ["0", "2001", "two", "1.5"])
@@ -29,3 +29,11 @@ def test_number_field_names_the_bound_it_has(bounds: dict[str, float], typed: st
         NumberField(**bounds).clean(typed)
 
     assert error.value.messages == [message]
+
+
+@pytest.mark.parametrize("typed", ["-0.01", "1000000", "0.1234567", "some"])
+def test_amount_field_says_how_large_and_how_precise_an_amount_may_be(typed: str):
+    with pytest.raises(ValidationError) as error:
+        AmountField(max_digits=12, decimal_places=6).clean(typed)
+
+    assert error.value.messages == ["Enter an amount between 0 and 999,999, with at most 6 decimal places."]
