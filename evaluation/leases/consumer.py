@@ -7,7 +7,7 @@ from typing import Any
 from celery.worker import consumer
 
 
-class Consumer(consumer.Consumer):  # type: ignore[misc]  # celery has no types
+class Consumer(consumer.Consumer):
     """Connects again when kombu stumbles over a connection that is gone: a worker that ended would take hundreds of
     sessions with it."""
 

@@ -192,6 +192,10 @@ class _Renewer:
     """One thread that renews all leases of this process, and ends when there are none."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """As new: a forked child needs the same object with a fresh lock and no thread."""
         self._lock = threading.Lock()
         self._tokens: set[str] = set()
         self._idle = threading.Event()
@@ -231,5 +235,4 @@ class _Renewer:
 
 
 _renewer = _Renewer()
-# mypy rejects __init__ of an instance; a forked child needs the same object with a fresh lock and no thread
-os.register_at_fork(after_in_child=_renewer.__init__)  # type: ignore[misc]
+os.register_at_fork(after_in_child=_renewer.reset)

@@ -180,6 +180,10 @@ class Pump:
     """One thread that keeps the shares of all endpoints of this process, while any is in use."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """As new: a forked child needs the same object without its parent's thread."""
         self._lock = threading.Lock()
         self._queues: dict[str, Queue] = {}
         self._kicked = threading.Event()
@@ -248,4 +252,4 @@ def queue_of(endpoint: Endpoint) -> Queue:
         return queue
 
 
-os.register_at_fork(after_in_child=pump.__init__)  # type: ignore[misc]  # the same object without its parent's thread
+os.register_at_fork(after_in_child=pump.reset)

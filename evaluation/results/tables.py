@@ -6,13 +6,12 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from evaluation.metrics.leaderboard import marks
 from evaluation.metrics.sessions import METRICS, STATUSES
 from evaluation.protocol.scoring import ScoringMode
 
-TableFormat = Literal["csv", "markdown", "latex"]
 HEADINGS = {"proc": "Proc", "comp": "Comp"}
 UNKNOWN = "–"
 
@@ -96,7 +95,8 @@ def tables_of(document: Mapping[str, Any]) -> list[Table]:
     ]
 
 
-def render_tables(tables: Sequence[Table], style: TableFormat) -> str:
+def render_tables(tables: Sequence[Table], style: str) -> str:
+    """``style``: ``csv``, ``markdown`` or ``latex``."""
     return "\n".join({"csv": _csv, "markdown": _markdown, "latex": _latex}[style](table) for table in tables)
 
 

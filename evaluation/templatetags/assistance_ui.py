@@ -80,7 +80,7 @@ def assistance_row(context: template.Context, field: str, key: str, number: int 
     enabled = assistance(context).endpoint is not None
     has_content = number and (origin(context, field, key) or assistance_for_field(context, field, number))
     if has_content or (enabled and proposals_at(context, field, key)):
-        page = context.template.engine.get_template("evaluation/assistance/row.html")  # type: ignore[union-attr]  # set while rendering
+        page = _load_template(context, "evaluation/assistance/row.html")
         with context.push(list=field, key=key, number=number):
             return page.render(context)
     if not enabled:
@@ -122,7 +122,7 @@ def assistance_button(context: template.Context, finding: Any) -> SafeString:
     button = _button_for(context, finding) if "edit" in (context.get("can") or ()) else None
     if not button:
         return SafeString("")
-    page = context.template.engine.get_template("evaluation/assistance/request_button.html")  # type: ignore[union-attr]  # set while rendering
+    page = _load_template(context, "evaluation/assistance/request_button.html")
     with context.push(**button, endpoint=assistance(context).endpoint):
         return page.render(context)
 
@@ -151,3 +151,8 @@ def _slot_of(row: Proposal) -> str:
     if row.kind in ("split", "rule"):
         return f"{row.field}.{row.item}"
     return "task" if row.kind == "translate" else row.field
+
+
+def _load_template(context: template.Context, name: str) -> template.Template:
+    assert context.template is not None  # set while rendering
+    return context.template.engine.get_template(name)

@@ -41,7 +41,9 @@ class DrawForm(forms.Form):
 
     def __init__(self, benchmark: Benchmark, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["pilot"].queryset = pilots_to_draw_from(benchmark, user)  # type: ignore[attr-defined]  # a ModelChoiceField
+        pilot = self.fields["pilot"]
+        assert isinstance(pilot, forms.ModelChoiceField)
+        pilot.queryset = pilots_to_draw_from(benchmark, user)
 
 
 class KnownAnswersForm(QuestionsForm):

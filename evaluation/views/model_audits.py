@@ -35,7 +35,9 @@ class ModelAuditForm(forms.Form):
 
     def __init__(self, campaign: AuditCampaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["model"].queryset = ModelEndpoint.objects.usable_in(campaign.benchmark)  # type: ignore[attr-defined]
+        model = self.fields["model"]
+        assert isinstance(model, forms.ModelChoiceField)
+        model.queryset = ModelEndpoint.objects.usable_in(campaign.benchmark)
 
 
 @login_required

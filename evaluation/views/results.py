@@ -175,7 +175,7 @@ def _file(document: Mapping[str, Any], tables: Sequence[Table], style: str, name
     if style == "json":
         response = JsonResponse(document, json_dumps_params={"ensure_ascii": False, "indent": 1})
     else:
-        text = render_tables(tables, style)  # type: ignore[arg-type]  # the form knows no other
+        text = render_tables(tables, style)
         response = HttpResponse(text, content_type=f"{TYPES[style]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}.{SUFFIXES[style]}"'
     return response

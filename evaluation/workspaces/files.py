@@ -14,6 +14,8 @@ from studio.domain.task import TaskSpec
 from studio.models import Blob
 
 Change = Literal["new", "changed", "gone", ""]
+LineKind = Literal["+", "-", "@", " "]
+LINE_KINDS: Mapping[str, LineKind] = {"+": "+", "-": "-", "@": "@"}
 MAX_SHOWN_BYTES = 400_000
 """Larger files can only be downloaded."""
 MAX_COMPARED_LINES = 4_000
@@ -40,7 +42,7 @@ class FileView:
 class DiffLine:
     """``kind`` is + for added, - for removed, @ for a position, blank for unchanged."""
 
-    kind: Literal["+", "-", "@", " "]
+    kind: LineKind
     text: str
 
 
@@ -112,9 +114,8 @@ def compare_texts(before: str, after: str) -> list[DiffLine] | None:
     return [DiffLine(_kind(line), line if line.startswith("@@") else line[1:]) for line in lines]
 
 
-def _kind(line: str) -> Literal["+", "-", "@", " "]:
-    first = line[:1]
-    return first if first in ("+", "-", "@") else " "  # type: ignore[return-value]  # mypy does not narrow str
+def _kind(line: str) -> LineKind:
+    return LINE_KINDS.get(line[:1], " ")
 
 
 def _change(before: str | None, after: str | None) -> Change:

@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 
 
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its registration has no types
     target_class = "studio.access.token_checks.TokenAuthentication"
     name = "tokenAuth"
 

@@ -105,11 +105,11 @@ def _require_welcome(
         rules = RobotFileParser()
         answer = _get(pool, f"{site}/robots.txt", deadline, MAX_ROBOTS)
         if answer.status in (401, 403):
-            rules.disallow_all = True  # type: ignore[attr-defined]  # as its own reader does
+            rules.parse(["User-agent: *", "Disallow: /"])
         elif answer.status == 200:
             rules.parse(answer.body.decode("utf-8", "replace").splitlines())
         else:
-            rules.allow_all = True  # type: ignore[attr-defined]
+            rules.parse([])
         asked[site] = rules
     if not asked[site].can_fetch(AGENT, address):
         raise RecordingError("This site asks programs not to read the page. Open it in a browser and paste its text.")

@@ -22,7 +22,7 @@ class LoginForm(AuthenticationForm):
         self.fields["username"].label = "Username or email"
 
 
-class InvitedSignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
+class InvitedSignUpForm(SignupForm):
     display_name = forms.CharField(
         label="Name", max_length=120, help_text="Shown next to your reviews and comments.", required=False
     )

@@ -56,8 +56,9 @@ class WebPageForm(forms.Form):
         super().__init__(data, files, initial=initial | {"tasks": list(page.tasks)} if page else None)
         gone = [(task_id, f"{task_id} (no task now)") for task_id in (page.tasks if page else ())]
         known = {task_id for task_id, _ in tasks}
-        choices = [*tasks, *(choice for choice in gone if choice[0] not in known)]
-        self.fields["tasks"].choices = choices  # type: ignore[attr-defined]  # a MultipleChoiceField
+        choice_field = self.fields["tasks"]
+        assert isinstance(choice_field, forms.MultipleChoiceField)
+        choice_field.choices = [*tasks, *(choice for choice in gone if choice[0] not in known)]
         self._page = page
 
     @property

@@ -63,7 +63,7 @@ def _copy_rows(model: type[models.Model], rows: Sequence[models.Model], written:
     dated = [field for field in fields if getattr(field, "auto_now", False) or getattr(field, "auto_now_add", False)]
     for row, key in zip(rows, _new_keys(model, len(rows)), strict=True):
         if row._state.fields_cache:
-            row._prepare_related_fields_for_save(operation_name="create_rows")  # type: ignore[attr-defined]
+            row._prepare_related_fields_for_save(operation_name="create_rows")  # type: ignore[attr-defined]  # as bulk_create does
         for field in dated:
             field.pre_save(row, True)
         row.pk = key

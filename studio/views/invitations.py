@@ -22,7 +22,7 @@ from studio.models import Invitation, User
 
 
 @method_decorator(never_cache, name="dispatch")
-class InvitationView(SignupView):  # type: ignore[misc]  # allauth has no types
+class InvitationView(SignupView):
     template_name = "studio/accounts/invitation.html"
     form_class = InvitedSignUpForm
     invitation: Invitation

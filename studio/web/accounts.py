@@ -12,7 +12,7 @@ from studio.models import User
 from studio.web.sign_in import caller_address, one_hash_at_a_time
 
 
-class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
+class AccountAdapter(DefaultAccountAdapter):
     error_messages = DefaultAccountAdapter.error_messages | {
         "email_taken": "An account has this email address already. Sign in with it, or reset its password.",
         "incorrect_code": "This code is not right, or no longer. Enter the newest one.",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from allauth.core import context
-from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.base.forms import AuthenticateForm, BaseAuthenticateForm, ReauthenticateForm
 
 from studio.models import User
 from studio.web.sign_in import Attempt, client_address
 
 
-class CountedCode:
+class CountedCode(BaseAuthenticateForm):
     """Raises SignInDelayedError, without a look at the code."""
 
     user: User
@@ -17,14 +17,14 @@ class CountedCode:
     def clean_code(self) -> str:
         attempt = Attempt(f"second step of {self.user.pk}", client_address(context.request))
         attempt.count()
-        code = str(super().clean_code())  # type: ignore[misc]
+        code = str(super().clean_code())
         attempt.succeed()
         return code
 
 
-class CodeForm(CountedCode, AuthenticateForm):  # type: ignore[misc]  # allauth has no types
+class CodeForm(CountedCode, AuthenticateForm):
     pass
 
 
-class ConfirmationForm(CountedCode, ReauthenticateForm):  # type: ignore[misc]
+class ConfirmationForm(CountedCode, ReauthenticateForm):
     pass

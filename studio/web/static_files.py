@@ -22,7 +22,7 @@ _STYLE_IMPORT = re.compile(r'^@import "([^"]+)";$', re.MULTILINE)
 _IMPORT = r"""^(?P<start>import\s*|(?:import|export)\s[^"';()]*?\sfrom\s*)["'](?P<url>\.\.?/[^"']+)["']"""
 
 
-class StaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # WhiteNoise has no types
+class StaticFilesStorage(CompressedManifestStaticFilesStorage):
     """With the style sheets of every page in one file. A page that names a file that was not collected is an error."""
 
     patterns = (

@@ -77,4 +77,4 @@ class Command(ReportCommand):
             self.print_json(figure_document(results, figure, scoring))
         else:
             table = figure.raw_table() if style == "csv" else figure.table()
-            self.stdout.write(render_tables([table], style))  # type: ignore[arg-type]  # the parser knows no other
+            self.stdout.write(render_tables([table], style))

@@ -41,7 +41,7 @@ def settings_page(request: SignedInRequest) -> HttpResponse:
     return render(request, "studio/accounts/settings.html", context)
 
 
-class EmailView(allauth.EmailView):  # type: ignore[misc]  # allauth has no types
+class EmailView(allauth.EmailView):
     """The old address stays until the new one is confirmed."""
 
     def form_valid(self, form: Any) -> HttpResponse:

@@ -46,7 +46,7 @@ class AdminLoginView(LoginView):
         return "/admin/"
 
 
-class PasskeyLoginView(LoginWebAuthnView):  # type: ignore[misc]  # allauth has no types
+class PasskeyLoginView(LoginWebAuthnView):
     """django-allauth's, which forgets where somebody wanted to go."""
 
     def form_valid(self, form: Any) -> HttpResponse:

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 from pydantic import Field, ValidationError, create_model
 
 from evaluation.tools.apps.framework.errors import AppError, InvalidError, NotFoundError, UnauthorizedError
-from evaluation.tools.apps.framework.index import Key
+from evaluation.tools.apps.framework.index import Key, Record
 from evaluation.tools.apps.framework.state import LAST, Account, AppState, Change
-from evaluation.tools.apps.framework.tables import Record, Table
+from evaluation.tools.apps.framework.tables import Table
 from evaluation.tools.tool import Arguments
 
 State = TypeVar("State", bound=AppState)

@@ -14,10 +14,13 @@ from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from operator import attrgetter
 from types import CodeType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Key = int | str
-Record = TypeVar("Record")
+Record = TypeVar("Record", bound="DataclassInstance")
 Texts = Callable[[Any], tuple[str, ...]]
 _WORD = re.compile(r"\w+")
 _LAST = "\U0010ffff"

@@ -11,15 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property
 from itertools import chain
-from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, NamedTuple, get_args, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from evaluation.tools.apps.framework.errors import AppDataError
-from evaluation.tools.apps.framework.index import Key, no_collection
+from evaluation.tools.apps.framework.index import Key, Record, no_collection
 
-Record = TypeVar("Record")
 FEW = 12
 """Records that are looked for one by one before all are cut apart."""
 MANY = 40
@@ -30,7 +29,7 @@ class Shape(Generic[Record]):
     """How records of a type are read and written. One for each type: making it takes longer than most calls."""
 
     def __init__(self, record_type: type[Record]) -> None:
-        self.key = fields(record_type)[0].name  # type: ignore[arg-type]
+        self.key = fields(record_type)[0].name
         self.head = b'{"%s":' % self.key.encode()
         """Every record begins so, and nothing within one does."""
         self.between = b"}," + self.head

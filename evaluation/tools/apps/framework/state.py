@@ -9,17 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
 from pydantic_core import from_json
 
 from evaluation.tools.apps.framework.errors import AppDataError
-from evaluation.tools.apps.framework.index import Key
+from evaluation.tools.apps.framework.index import Key, Record
 from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.framework.rows import Section
 from evaluation.tools.apps.framework.tables import Table
 
-Record = TypeVar("Record")
 LAST = "last_numbers"
 """The key of a state's JSON that holds the highest number given in each table."""
 

@@ -7,15 +7,14 @@ from dataclasses import MISSING, fields
 from heapq import merge
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from pydantic import ValidationError
 
 from evaluation.tools.apps.framework.errors import AppDataError, NotFoundError
-from evaluation.tools.apps.framework.index import Key, TableIndex, holds
+from evaluation.tools.apps.framework.index import Key, Record, TableIndex, holds
 from evaluation.tools.apps.framework.rows import Rows, Section, Settled, shape_of
 
-Record = TypeVar("Record")
 MOST_CHANGES = 500
 """Records that may have changed since an index was made."""
 
@@ -32,10 +31,10 @@ class Table(Generic[Record]):
         self.refers = refers
         """Field → the table whose keys it holds."""
         self.record_type = record_type
-        parts = fields(record_type)  # type: ignore[arg-type]
+        parts = fields(record_type)
         self.fields = tuple(part.name for part in parts)
         self.key = self.fields[0]
-        self._shape = shape_of(record_type)  # type: ignore[arg-type]  # types are hashable
+        self._shape = shape_of(record_type)
         self._rows: Rows[Record] = Rows(Settled(self._shape))
         self._saved: Rows[Record] | None = None
         self._saved_last = 0
@@ -52,7 +51,7 @@ class Table(Generic[Record]):
         """Fields without a default."""
         return tuple(
             part.name
-            for part in fields(self.record_type)  # type: ignore[arg-type]
+            for part in fields(self.record_type)
             if part.default is MISSING and part.default_factory is MISSING
         )
 
