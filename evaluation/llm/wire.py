@@ -1,19 +1,24 @@
 """HTTP/1.1 on kept connections, for requests to models alone.
 
 Of an openai client's processor time for a request, httpx2 with its pool and parser takes two thirds, for cookies,
-redirects, authentication, proxies and hooks that such requests have none of.
+redirects, authentication, proxies and hooks that such requests have none of. Most answers say how long they are, in a
+head that comes in one piece; the others are read by ``http.client``, whose parser takes longer than all the rest.
 """
 
 from __future__ import annotations
 
 import http.client
+import io
+import os
+import re
 import select
 import socket
 import ssl
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol
+from contextlib import suppress
+from typing import Any, Protocol
 
 import httpx2
 
@@ -24,8 +29,12 @@ KEPT = 256
 KEPT_SECONDS = 30.0
 PORTS = {"http": 80, "https": 443}
 CHUNK = 65_536
+FIRST = 8_192
+"""Bytes, room for which each call has while it waits."""
 _OWN = (b"content-length", b"accept-encoding", b"connection", b"transfer-encoding")
 """Headers that say how a request is sent."""
+_STATUS = re.compile(r"HTTP/1\.1 ([2-5]\d\d)(?: |$)")
+_BODILESS = (204, 304)
 
 
 def connect_anywhere(host: str, port: int, seconds: float | None) -> socket.socket:
@@ -72,19 +81,18 @@ class Wire:
         """The answer up to its body."""
         line = self._take() or self._open(seconds)
         try:
-            line.settimeout(seconds)
-            found = http.client.HTTPResponse(line, method="POST")
+            if line.gettimeout() != seconds:
+                line.settimeout(seconds)
             try:
-                line.sendall(b"%s%d\r\n\r\n%s" % (self._head, len(content), content))
+                _send(line, b"%s%d\r\n\r\n%s" % (self._head, len(content), content))
             except TimeoutError:
                 raise
             except OSError:
                 pass  # it may have answered, and closed, before it read everything
-            found.begin()
+            answer = _Answer(self, line, *_begin(line))
         except BaseException as error:
             line.close()
             raise _translated(error) from error
-        answer = _Answer(self, line, found)
         return answer.decoded() if "content-encoding" in answer.headers else answer
 
     def close(self) -> None:
@@ -127,16 +135,100 @@ class Wire:
             raise
 
 
+class _Found(Protocol):
+    """An answer up to its body; http.client.HTTPResponse is one."""
+
+    status: int
+    length: int | None
+    """Of what is left to read; None if that is not known."""
+    will_close: bool
+
+    def read1(self, n: int, /) -> bytes: ...
+    def close(self) -> None: ...
+
+
+class _Sized:
+    """An answer that said how long it is. ``begun`` is what came of it with its head."""
+
+    def __init__(self, line: socket.socket, status: int, begun: bytes, length: int, *, will_close: bool) -> None:
+        self.status = status
+        self.will_close = will_close or len(begun) > length
+        self._line = line
+        self._begun = begun[:length]
+        self.length: int | None = length - len(self._begun)
+
+    def read1(self, n: int, /) -> bytes:
+        piece, self._begun = self._begun, b""
+        if not piece and self.length:
+            piece = self._line.recv(min(n, self.length))
+            self.length -= len(piece)
+        return piece
+
+    def close(self) -> None:
+        pass
+
+
+def _begin(line: socket.socket) -> tuple[_Found, Mapping[str, str]]:
+    start = line.recv(FIRST)
+    if read := _read_head(line, start):
+        return read
+    found = http.client.HTTPResponse(_Replaying(start, line), method="POST")  # type: ignore[arg-type]  # it needs no more
+    found.begin()
+    return found, {name.lower(): value for name, value in found.headers.raw_items()}
+
+
+def _read_head(line: socket.socket, start: bytes) -> tuple[_Sized, Mapping[str, str]] | None:
+    """None if that takes more than is done here."""
+    head, end, begun = start.partition(b"\r\n\r\n")
+    first, *fields = head.decode("latin-1").split("\r\n")
+    status = _STATUS.match(first)
+    if not end or not status or int(status[1]) in _BODILESS:
+        return None
+    headers: dict[str, str] = {}
+    for field in fields:
+        name, colon, value = field.partition(":")
+        name = name.lower()
+        if not colon or not name or name.strip() != name or name in headers or "\n" in field or "\r" in field:
+            return None
+        headers[name] = value.strip()
+    length = headers.get("content-length", "")
+    if not (length.isascii() and length.isdigit()) or "transfer-encoding" in headers:
+        return None
+    will_close = "close" in headers.get("connection", "").lower()
+    return _Sized(line, int(status[1]), begun, int(length), will_close=will_close), headers
+
+
+class _Replaying(io.RawIOBase):
+    """A connection of which something was read already, for ``http.client``."""
+
+    def __init__(self, start: bytes, line: socket.socket) -> None:
+        self._start = start
+        self._line = line
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        if not self._start:
+            return self._line.recv_into(buffer)
+        count = min(len(buffer), len(self._start))
+        buffer[:count], self._start = self._start[:count], self._start[count:]
+        return count
+
+
 class _Answer:
     """Keeps the connection once it was read to its end, and closes it otherwise."""
 
-    def __init__(self, wire: Wire, line: socket.socket, found: http.client.HTTPResponse) -> None:
+    def __init__(self, wire: Wire, line: socket.socket, found: _Found, headers: Mapping[str, str]) -> None:
         self._wire = wire
         self._line = line
         self._found = found
         self._whole = self._closed = False
         self.status_code = found.status
-        self.headers: Mapping[str, str] = {name.lower(): value for name, value in found.headers.raw_items()}
+        self.headers = headers
 
     def iter_bytes(self) -> Iterator[bytes]:
         try:
@@ -171,6 +263,16 @@ class _Stream(httpx2.SyncByteStream):
 
     def close(self) -> None:
         self._answer.close()
+
+
+def _send(line: socket.socket, content: bytes) -> None:
+    """Without first waiting, as the socket module does, until something can be sent: it nearly always can."""
+    sent = 0
+    if not isinstance(line, ssl.SSLSocket):
+        with suppress(BlockingIOError):
+            sent = os.write(line.fileno(), content)
+    if sent < len(content):
+        line.sendall(memoryview(content)[sent:])
 
 
 def _translated(error: BaseException) -> BaseException:

@@ -90,6 +90,52 @@ def test_a_compressed_answer_is_read():
         assert ask() == b"ok"
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2",
+        b"HTTP/1.1 200 OK\r\nX-Long: one\r\n two\r\nContent-Length: 2",
+        b"HTTP/1.1 200 OK\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 2",
+        b"HTTP/1.0 200 OK\r\nContent-Length: 2",
+        b"HTTP/1.1 200 OK\r\nX-Filler: %s\r\nContent-Length: 2" % (b"x" * 60_000),
+    ],
+)
+def test_a_head_of_an_unusual_form_is_read(head: bytes):
+    with serving(head + b"\r\n\r\nok") as (_, ask):
+        assert ask() == b"ok"
+
+
+def test_an_answer_that_says_no_length_ends_with_its_connection():
+    with serving(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok", WHOLE) as (server, ask):
+        assert [ask(), ask()] == [b"ok", b"ok"]
+        assert server.connections == 2
+
+
+def test_what_comes_after_an_answer_is_not_taken_for_the_next_one():
+    with serving(WHOLE + b"more, ok", WHOLE) as (server, ask):
+        assert [ask(), ask()] == [b"ok", b"ok"]
+        assert server.connections == 2
+
+
+def test_a_request_larger_than_the_connection_takes_at_once_is_sent_whole():
+    received = bytearray()
+
+    def serve(listener: socket.socket) -> None:
+        line, _ = listener.accept()
+        with line:
+            while not received.endswith(b"end") and (piece := line.recv(65_536)):
+                received.extend(piece)
+            line.sendall(WHOLE)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, args=[listener], daemon=True).start()
+        wire = Wire(request(f"http://127.0.0.1:{listener.getsockname()[1]}/"), connect_anywhere)
+        with closing(wire.post(b"x" * 8_000_000 + b"end", 30)) as answer:
+            assert b"".join(answer.iter_bytes()) == b"ok"
+        wire.close()
+    assert len(received.partition(b"\r\n\r\n")[2]) == 8_000_003
+
+
 def test_headers_are_read_by_any_spelling():
     with serving(WHOLE.replace(b"200 OK\r\n", b"429 Slow\r\nRETRY-After: 7\r\n")) as (server, _):
         answer = Wire(request(server.url), connect_anywhere).post(b"{}", 5)
