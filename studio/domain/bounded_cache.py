@@ -21,6 +21,7 @@ _SAMPLE = 8
 """Parts of a long value that are measured; the others are assumed to be like them."""
 _HEADER_BYTES = 16
 """What the garbage collector adds to a container."""
+_NONE: tuple[str, ...] = ()
 _PLAIN = {str, bytes, int, float, bool, type(None)}
 _LONG_TEXT = 500
 """Characters from which entries whose keys contain the same text share it, and only the first pays for it."""
@@ -40,7 +41,8 @@ class BoundedCache(Generic[Key, Value]):
         self.max_bytes = max_bytes
         self._size_of = size_of
         self._lock = Lock()
-        self._entries: OrderedDict[Key, list[Any]] = OrderedDict()  # value, size, whether it was read; oldest first
+        self._entries: OrderedDict[Key, list[Any]] = OrderedDict()
+        """Value, size, whether it was read, and the long texts of the key; oldest first."""
         self._texts: dict[str, list[Any]] = {}  # long texts of keys: the one object, entries that use it
         self._bytes = 0
 
@@ -58,13 +60,14 @@ class BoundedCache(Generic[Key, Value]):
 
     def put(self, key: Key, value: Value) -> None:
         """A value larger than the whole cache is not stored."""
+        size_of = sys.getsizeof
         size, text_bytes = ENTRY_BYTES + self._size_of(value), 0
         long_texts = []
         for part in key if isinstance(key, tuple) else (key,):
             if type(part) is not str:
                 size += deep_size(part)
             elif len(part) < _LONG_TEXT:
-                size += sys.getsizeof(part)
+                size += size_of(part)
             else:
                 long_texts.append(part)
                 text_bytes += sys.getsizeof(part)
@@ -75,7 +78,8 @@ class BoundedCache(Generic[Key, Value]):
                 return
             if long_texts:
                 key = self._share(key, long_texts)
-            self._entries[key] = [value, size, False]
+                long_texts = [self._texts[text][0] for text in long_texts]
+            self._entries[key] = [value, size, False, long_texts or _NONE]
             self._bytes += size
             while self._bytes > self.max_bytes:
                 oldest = next(iter(self._entries))
@@ -116,7 +120,7 @@ class BoundedCache(Generic[Key, Value]):
         if entry is None:
             return
         self._bytes -= entry[1]
-        for text in filter(_is_long, key if isinstance(key, tuple) else (key,)):
+        for text in entry[3]:
             shared = self._texts[text]
             shared[1] -= 1
             if not shared[1]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from studio.domain.text.prose import is_negative
-from studio.domain.text.words import content_words
+from studio.domain.text.word_index import vocabulary
 
 MIN_WORDS = 2
 """Minimum number of words for sentences with the same words in another order to count as the same."""
@@ -31,7 +31,7 @@ def find_repeats(texts: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
         if first != position:
             yield position, first, True
             continue
-        keys = frozenset(word.key for word in content_words(text[:2_000]))
+        keys = vocabulary(text[:2_000]).keys
         if len(keys) < MIN_WORDS:
             continue
         earlier = by_keys.setdefault(keys, [])

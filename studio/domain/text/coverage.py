@@ -76,7 +76,7 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
         if weight := sum(each for _, each in clause_words):
             clause_matches.append(_best_match(span, clause_words, weight, index, text, hits))
     weight = sum(clause.weight for clause in clause_matches)
-    missing = tuple(word for word in demand_words if max(hits[word.key].values(), default=0.0) < SAID)
+    missing = tuple([word for word in demand_words if not hits[word.key]])
     lower = " ".join(text.casefold().split())
     facts = [word.text for word in missing if word.kind == "number"]
     quotes = [" ".join(span.text.casefold().split()).strip(" .,;") for span in quoted(demand)]
@@ -148,11 +148,12 @@ def _best_match(
     hits: Mapping[str, Mapping[int, float]],
 ) -> Clause:
     best, best_span = 0.0, Span("", 0, 0)
-    touched = {number for word, _ in clause_words for number in hits[word.key]}
+    found = [(hits[word.key], word_weight) for word, word_weight in clause_words if hits[word.key]]
+    touched: set[int] = set().union(*[matches for matches, _ in found])
     for number in sorted(touched | {number - 1 for number in touched if number}):
         alone, paired = 0.0, 0.0
-        for word, word_weight in clause_words:
-            similarity, next_similarity = hits[word.key].get(number, 0.0), hits[word.key].get(number + 1, 0.0)
+        for matches, word_weight in found:
+            similarity, next_similarity = matches.get(number, 0.0), matches.get(number + 1, 0.0)
             alone += word_weight * similarity
             paired += word_weight * max(similarity, next_similarity)
         if alone / weight > best + 0.001:
@@ -167,20 +168,20 @@ def _in_few_sentences(
     demand_words: Sequence[Word], weights: Mapping[int, float], hits: Mapping[str, Mapping[int, float]]
 ) -> tuple[float, float, set[int]]:
     """Weight said by the best sentence, by the best few, and the start positions of the words these contain."""
-    best_by_word = dict.fromkeys((word.start for word in demand_words), 0.0)
+    best_by_word = dict.fromkeys([word.start for word in demand_words], 0.0)
     first, total = 0.0, 0.0
+    found = [(word.start, weights[word.start], hits[word.key]) for word in demand_words if hits[word.key]]
     for _ in range(SENTENCES_TOGETHER):
         gains: dict[int, float] = {}
-        for word in demand_words:
-            for number, similarity in hits[word.key].items():
-                if similarity > best_by_word[word.start]:
-                    gains[number] = gains.get(number, 0.0) + weights[word.start] * (
-                        similarity - best_by_word[word.start]
-                    )
+        for start, weight, matches in found:
+            so_far = best_by_word[start]
+            for number, similarity in matches.items():
+                if similarity > so_far:
+                    gains[number] = gains.get(number, 0.0) + weight * (similarity - so_far)
         if not gains:
             break
         best = max(gains, key=lambda number: (gains[number], -number))
         first, total = first or gains[best], total + gains[best]
-        for word in demand_words:
-            best_by_word[word.start] = max(best_by_word[word.start], hits[word.key].get(best, 0.0))
+        for start, _, matches in found:
+            best_by_word[start] = max(best_by_word[start], matches.get(best, 0.0))
     return first, total, {start for start, similarity in best_by_word.items() if similarity >= SAID}

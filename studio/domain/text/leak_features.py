@@ -20,6 +20,8 @@ CLAUSE = 0.6
 SAME = 0.85
 """Share above which a clause and a demand are practically identical."""
 NGRAM_LENGTH = 4
+_NGRAM_BYTES = 90
+"""Of one in a set, approximately."""
 MAX_SENTENCES = 12
 """Number of sentences examined closely: those that contain most of the demand."""
 MAX_POSITIONS = 50
@@ -110,21 +112,20 @@ def _opposite(demand: str, clause: str) -> bool:
 
 def _echo(demand: str, demand_words: Sequence[Word], weights: Mapping[int, float], sentence: str) -> tuple[float, str]:
     demand_has, total = vocabulary(demand).has, sum(weights.values()) or 1.0
-    best, clause = 0.0, ""
+    best, nearest = 0.0, ""
     for span in clauses(sentence):
-        clause_words = content_words(span.text)
-        weight = sum(word.weight for word in clause_words)
-        shared = sum(word.weight * demand_has(word.key) for word in clause_words)
+        clause = vocabulary(span.text)
+        weight, has = clause.weight, clause.has
+        shared = sum([word_weight * demand_has(key) for key, word_weight, _, _ in clause.words])
         if weight < 0.5 or not shared:
             continue
-        has = vocabulary(span.text).has
-        shares = shared / weight, sum(weights[word.start] * has(word.key) for word in demand_words) / total
+        shares = shared / weight, sum([weights[word.start] * has(word.key) for word in demand_words]) / total
         if (both := 2 * shares[0] * shares[1] / sum(shares)) > best:
-            best, clause = both, span.text
-    return best, clause
+            best, nearest = both, span.text
+    return best, nearest
 
 
-@cached(4_000_000)
+@cached(4_000_000, size_of=lambda ngrams: 250 + _NGRAM_BYTES * len(ngrams))
 def _letter_ngrams(text: str) -> frozenset[str]:
     line = f" {' '.join(_LETTERS_OF_WORDS.findall(text.casefold()))} "
     return frozenset([line[start : start + NGRAM_LENGTH] for start in range(len(line) - NGRAM_LENGTH + 1)])
@@ -132,7 +133,7 @@ def _letter_ngrams(text: str) -> frozenset[str]:
 
 def _letters_shared(demand: str, sentences: Sequence[str]) -> float:
     demand_words = _letter_ngrams(demand)
-    shared = (len(demand_words & _letter_ngrams(sentence)) for sentence in sentences)
+    shared = [len(demand_words & _letter_ngrams(sentence)) for sentence in sentences]
     return max(shared, default=0) / len(demand_words) if demand_words else 0.0
 
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from studio.domain.bounded_cache import cached
@@ -81,8 +82,8 @@ class Leak:
 
 
 def topic_of(demands: Iterable[str], title: str = "") -> frozenset[str]:
-    counts = Counter(key for demand in demands for key in {word.key for word in content_words(demand)})
-    return frozenset(key for key, count in counts.items() if count >= 3) | {word.key for word in content_words(title)}
+    counts = Counter(chain.from_iterable(vocabulary(demand).keys for demand in demands))
+    return vocabulary(title).keys.union([key for key, count in counts.items() if count >= 3])
 
 
 def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Leak | None:

@@ -10,7 +10,7 @@ from studio.domain.text.word_classes import SYNONYMS
 from studio.domain.text.words import content_words
 
 SAID = 0.75
-"""Similarity above which a word counts as said."""
+"""Similarity above which a word counts as said; related words and synonyms do."""
 _KIN, _SYNONYM = 0.9, 0.8
 PREFIX = 5
 """Letters at least that forms of one word have in common."""

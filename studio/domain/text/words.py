@@ -78,6 +78,7 @@ def _bytes_of(read: tuple[Sequence[Word], Sequence[Word]]) -> int:
 def _read_words(text: str) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """All words, and those with a weight."""
     result: list[Word] = []
+    new = tuple.__new__
     last_end = 0
     for match in _TOKEN.finditer(text):
         start, end = match.span()
@@ -88,10 +89,10 @@ def _read_words(text: str) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         if kind == "number" and token.isalpha() and (spelt := _SPELT.match(text, start)):
             token, end = spelt[0], spelt.end()
             key, kind, weight = _read(token, True)
-        result.append(Word(token, start, end, key, kind, weight))
+        result.append(new(Word, (token, start, end, key, kind, weight)))  # in half the time of Word(…)
         last_end = end
     found = tuple(_with_phrases(result))
-    return found, tuple(word for word in found if word.weight > 0)
+    return found, tuple([word for word in found if word[5] > 0])
 
 
 def _with_phrases(result: list[Word]) -> list[Word]:

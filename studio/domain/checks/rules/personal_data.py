@@ -1,4 +1,5 @@
 import json
+import re
 from collections.abc import Iterator
 
 from studio.domain.bounded_cache import cached
@@ -9,6 +10,7 @@ from studio.domain.task import TaskSpec
 from studio.domain.tool_names import bare_tool_name
 
 LONGEST = 40_000
+DIGIT = re.compile(r"\d")
 FIX = "Replace it with an obviously invented one, or remove it."
 PHONE_FIX = "Use a number reserved for fiction, such as 555-0142 or 01632 960 123, or remove it."
 
@@ -57,6 +59,6 @@ def _findings(text: str) -> tuple[tuple[str, str, Severity], ...]:
 
 def _find(text: str) -> Iterator[tuple[str, str, Severity]]:
     yield from ((key, "an access key", "warning") for key in keys(text))
-    if any(letter.isdigit() for letter in text):
+    if DIGIT.search(text):
         yield from ((number, what, "warning") for number, what in identities(text))
         yield from ((number, "a telephone number", "hint") for number in phones(text))

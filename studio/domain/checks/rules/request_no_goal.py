@@ -88,5 +88,8 @@ def _orders(text: str) -> bool:
 
 
 def _is_foreign(text: str) -> bool:
-    letters = [letter for letter in text[:2_000] if letter.isalpha()]
+    text = text[:2_000]
+    if text.isascii():
+        return False
+    letters = [letter for letter in text if letter.isalpha()]
     return sum(letter > "\u024f" for letter in letters) * 2 > len(letters)

@@ -18,10 +18,14 @@ from studio.domain.task import TaskSpec
 from studio.domain.text.back_references import back_references, named_facts
 from studio.domain.text.coverage import coverage, overlaps
 from studio.domain.text.stems import stem
+from studio.domain.text.word_index import vocabulary
 from studio.domain.text.words import content_words
+from studio.domain.time_budget import check_time
 
 MAX_TASKS_WITH_NAME = 2
 """A name that more tasks mention, this one included, is common knowledge of the persona, not one session's result."""
+MIN_OVERLAP = 0.5
+"""Share of an intent's words that another needs for a closer look."""
 MIN_NAME_WORDS = 3
 """Words of a name that can only be one thing. Two capitals may be any heading: “Target Audience”."""
 MIN_RARE_WEIGHT = 2.6
@@ -220,11 +224,20 @@ def _intents_by_task(context: CheckContext) -> dict[str, tuple[str, ...]]:
 @cached(600_000)
 def _similarities(demands: tuple[str, ...], texts: tuple[str, ...]) -> tuple[float, ...]:
     """For each demand, that of the most similar text."""
-    return tuple(max((_similarity(demand, text) for text in texts), default=0.0) for demand in demands)
+    found = [(text, vocabulary(text).reaches) for text in texts]
+    similarities = []
+    for demand in demands:
+        check_time()
+        wanted = vocabulary(demand)
+        near = [_nearness(demand, text) for text, reaches in found if reaches(MIN_OVERLAP, wanted)]
+        similarities.append(max(near, default=0.0))
+    return tuple(similarities)
 
 
 def _similarity(demand: str, text: str) -> float:
-    if not overlaps(demand, text, 0.5):
-        return 0.0
+    return _nearness(demand, text) if overlaps(demand, text, MIN_OVERLAP) else 0.0
+
+
+def _nearness(demand: str, text: str) -> float:
     match = coverage(demand, text)
     return match.near if match.weight >= 3 else 0.0
