@@ -107,13 +107,9 @@ def import_archive(
 ) -> ImportReport:
     """``name``: the persona's id if its files are at the root of the zip. ``staged``: its preview, if there was one;
     who uploaded it is an author of what is imported too."""
-    unpacked = unpack(data, upload_limits())
-    if unpacked.errors:
-        return _refused(unpacked.errors)
-    upload = _read(unpacked.files, name)
     return _import(
         benchmark,
-        upload,
+        _read_archive(data, name),  # of whose files only those that are stored are kept
         by=by,
         published=published,
         dry_run=dry_run,
@@ -145,6 +141,11 @@ def import_files(
         return _refused(problems)
     upload = _read(files, name)
     return _import(benchmark, upload, by=by, published=published, dry_run=dry_run, name=name, defer_above=defer_above)
+
+
+def _read_archive(data: bytes, name: str) -> tuple[Reading, PackFacts | None]:
+    unpacked = unpack(data, upload_limits())
+    return (Reading(errors=list(unpacked.errors)), None) if unpacked.errors else _read(unpacked.files, name)
 
 
 def _read(files: Mapping[str, bytes], name: str = "") -> tuple[Reading, PackFacts | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -31,6 +31,9 @@ from studio.models import (
 )
 from studio.models.summaries import summarized_at_end
 from studio.notifications.notify import notify_of_import, users_allowed
+
+TASKS_AT_ONCE = 1_000
+"""Saved together."""
 
 
 class ImportWriter:
@@ -79,13 +82,7 @@ class ImportWriter:
             pairs = [
                 (rows[(key, task.task_id)], task) for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
             ]
-            saved = save_tasks(
-                pairs,
-                by=self.by,
-                verb="imported",
-                touched=_regraded(pairs, old, new),
-                origin_authors=self._origin_authors(pairs),
-            )
+            saved = self._save_tasks(pairs, _regraded(pairs, old, new))
             self._store_keys(personas.values())
             owners = {
                 rows[(key, task.task_id)].pk: key for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
@@ -160,6 +157,21 @@ class ImportWriter:
         uploader = {self.uploaded_by.pk} if self.uploaded_by else set()
         origins = origins_of_requests([(task.initial_request, row.pk) for row, task in pairs])
         return [uploader | origin.authors for origin in origins]
+
+    def _save_tasks(self, pairs: Sequence[tuple[Task, TaskSpec]], regraded: Mapping[int, str]) -> list[SavedTask]:
+        """Some personas after the others, and without keeping the texts of versions, so that memory does not grow with
+        what is written of each task."""
+        saved: list[SavedTask] = []
+        for start, end in _parts([row.episode_id for row, _ in pairs]):
+            part = pairs[start:end]
+            done = save_tasks(
+                part, by=self.by, verb="imported", touched=regraded, origin_authors=self._origin_authors(part)
+            )
+            for task in done:
+                if task.revision:
+                    task.revision.__dict__.pop("spec", None)  # read again by whoever asks
+            saved += done
+        return saved
 
     def _store_keys(self, personas: Iterable[Persona]) -> None:
         changed = []
@@ -239,6 +251,16 @@ class ImportWriter:
             summary=f"Imported: {summary}",
             data={"created": new, "updated": updated},
         )
+
+
+def _parts(episodes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Beginnings and ends of whole episodes that have about as many tasks as are saved at once; ``episodes`` of all
+    tasks, in order."""
+    start = 0
+    for end in range(1, len(episodes) + 1):
+        if end == len(episodes) or (end - start >= TASKS_AT_ONCE and episodes[end] != episodes[end - 1]):
+            yield start, end
+            start = end
 
 
 def _regraded(

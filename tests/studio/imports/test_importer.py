@@ -369,6 +369,19 @@ def test_number_of_queries_does_not_depend_on_the_number_of_tasks(bench: Benchma
     assert len(second) - len(copied) <= len(first)  # a COPY asks for its rows' keys, an INSERT returns them
 
 
+def test_tasks_saved_in_parts_are_stored_as_all_at_once(bench: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = many_files(personas=3, tasks=3)
+    import_files(bench, files, by=None)
+    monkeypatch.setattr("studio.imports.store.TASKS_AT_ONCE", 2)
+    parted = Benchmark.objects.create(slug="parted", name="Parted")
+    report = import_files(parted, files, by=None)
+
+    assert len(report.created) == 9
+    for persona in parted.personas.all():
+        assert load_episode(persona) == load_episode(bench.personas.get(user_id=persona.user_id))
+    assert import_files(parted, files, by=None).totals["tasks"] == len(report.created)
+
+
 def test_only_owners_import_tool_servers_and_others_are_told_who_can(bench: Benchmark, author: User) -> None:
     owner = User.objects.create(username="olga")
     Membership.objects.create(benchmark=bench, user=owner, role=Role.OWNER)
