@@ -11,7 +11,7 @@ from annotations.consensus import settle, update_consensus
 from annotations.feedback import FOR_AUTHORS, Feedback, FeedbackError, send
 from annotations.models import Adjudication, AuditCampaign, Cause, Consensus, Packet
 from annotations.packets import UNSURE, PacketContent
-from annotations.visibility import ADJUDICATORS, Given, Share, given_answers, may_adjudicate, shares_of
+from annotations.visibility import ADJUDICATORS, AuditorShare, Given, given_answers, may_adjudicate, shares_of
 from studio.models import Membership, User
 from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
@@ -52,7 +52,7 @@ def adjudicable_packets(user: User, *, only: int | None = None) -> dict[AuditCam
     return {row: positions[row.pk] for row in rows if not _may_still_judge(shares[row.pk])}
 
 
-def _may_still_judge(share: Share) -> bool:
+def _may_still_judge(share: AuditorShare) -> bool:
     return bool(share.pending or share.returning or share.undoable)
 
 

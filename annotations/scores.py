@@ -61,7 +61,7 @@ class MetricScores:
 
 
 @dataclass(frozen=True)
-class AgentScores:
+class CorrectedAgentScores:
     agent: str
     proc: MetricScores | None
     comp: MetricScores | None
@@ -89,7 +89,7 @@ class _Session:
         return self.score - self.wrong_yes + self.wrong_no
 
 
-def corrected_scores(campaign: AuditCampaign) -> list[AgentScores]:
+def corrected_scores(campaign: AuditCampaign) -> list[CorrectedAgentScores]:
     """By agent. Empty for audits of single decisions, which do not say what a session would have scored."""
     population = Population.objects.filter(campaign=campaign).first()
     if population is None:
@@ -108,7 +108,7 @@ def corrected_scores(campaign: AuditCampaign) -> list[AgentScores]:
                 by_metric[metric][row["agent"]].append(session)
     agents = sorted({row["agent"] for row in population.rows})
     scores = {metric: _rank({agent: _score(rows) for agent, rows in by_metric[metric].items()}) for metric in METRICS}
-    return [AgentScores(agent, scores["proc"].get(agent), scores["comp"].get(agent)) for agent in agents]
+    return [CorrectedAgentScores(agent, scores["proc"].get(agent), scores["comp"].get(agent)) for agent in agents]
 
 
 def _decided_sessions(campaign: AuditCampaign) -> dict[str, list[AuditedQuestion]]:

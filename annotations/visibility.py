@@ -114,7 +114,7 @@ def _answers_and_skips(campaign_ids: Collection[int]) -> Answers:
 
 
 @dataclass(frozen=True)
-class Share:
+class AuditorShare:
     """A campaign's progress and one person's part in it."""
 
     packets: int
@@ -130,7 +130,7 @@ class Share:
     """Others have packets now that may come back to this person."""
 
 
-def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Share]:
+def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, AuditorShare]:
     """By campaign, in a constant number of queries. Nothing is pending for a person who is not assigned."""
     ids = [campaign.pk for campaign in campaigns]
     answers = _answers_and_skips(ids)
@@ -177,7 +177,7 @@ def _share(
     packets: Sequence[_PacketState],
     answers_and_skips: Answers,
     auditors: Collection[int],
-) -> Share:
+) -> AuditorShare:
     now = timezone.now()
     answers = _without_skips(answers_and_skips)
     assigned = user.pk in auditors and campaign.state == AuditCampaign.State.OPEN
@@ -202,7 +202,7 @@ def _share(
         for index, row in enumerate(offered)
         if index < room or not any(may_take(row, other) and not row.is_held_by(other) for other in others)
     ]
-    return Share(
+    return AuditorShare(
         packets=len(packets),
         resolved=len(enough),
         done=len(judged),

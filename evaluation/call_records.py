@@ -28,7 +28,7 @@ from evaluation.models import (
     Session,
 )
 from evaluation.models.calls import RecordedCall, decode_calls, decode_chain
-from evaluation.models.counted_calls import CountedCall, Spent, StoredCall, store_calls, together
+from evaluation.models.counted_calls import CountedCall, CountedUse, StoredCall, store_calls, together
 from evaluation.models.inserts import insert_or_ignore
 from evaluation.models.pilots import Role
 from evaluation.models.shelved import shelve
@@ -46,7 +46,7 @@ class Counting(Protocol):
         """Key of ``Session.tokens``."""
         ...
 
-    def counted(self, spent: Spent | None, tokens: int, cost: Decimal) -> None:
+    def counted(self, spent: CountedUse | None, tokens: int, cost: Decimal) -> None:
         """``spent``: as the row says now, if the call was not counted before."""
         ...
 
@@ -84,7 +84,7 @@ def _store_counted(call: CountedCall) -> StoredCall:
     return through_restarts(write)
 
 
-class Chain:
+class ExchangeChain:
     """The exchanges of one owner, each built on the one before, as far as more will be built on them."""
 
     def __init__(self, rows: models.QuerySet[RecordedCall] | None) -> None:
@@ -133,7 +133,7 @@ class CallRecord:
         """``fresh``: no calls were made for the owner yet."""
         self._kind = kind
         self._owner = {f"{kind.owner}_id": owner.pk}
-        self._loaded: Chain | None = Chain(None) if fresh else None
+        self._loaded: ExchangeChain | None = ExchangeChain(None) if fresh else None
         self.on_scripted_answer = on_scripted_answer
         self.replayed = 0
         """Requests answered without asking."""
@@ -217,9 +217,9 @@ class CallRecord:
             return dict(state)
         return {**state, "messages": decode_messages(messages, decode_calls(self._rows()))}
 
-    def _chain(self) -> Chain:
+    def _chain(self) -> ExchangeChain:
         if self._loaded is None:
-            self._loaded = Chain(self._rows())
+            self._loaded = ExchangeChain(self._rows())
         return self._loaded
 
     def _rows(self, **conditions: Any) -> models.QuerySet[RecordedCall]:

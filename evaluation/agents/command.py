@@ -17,7 +17,7 @@ from evaluation.tools.mcp.program_sockets import RefusedError
 from evaluation.tools.programs import Line, NoSandboxError, ProgramError, run_connected, run_program
 from evaluation.tools.ringing import ring
 from evaluation.tools.tool import truncate
-from studio.domain.opening_message import Event, Incoming, text_of
+from studio.domain.opening_message import EnvironmentEvent, Incoming, text_of
 
 SOCKETS = "sockets"
 FILE_TOOLS = frozenset(GENERAL) - {"web_search", "web_fetch"}
@@ -60,7 +60,7 @@ class CommandAgent:
         news: dict[str, Any] = {}
         told = {
             "message": text_of(message),
-            "event": message.to_json() if isinstance(message, Event) else None,
+            "event": message.to_json() if isinstance(message, EnvironmentEvent) else None,
             "scheduled": self._scheduled(),
         }
         note = f"The limit of {MAX_STEPS} steps in a turn was reached."

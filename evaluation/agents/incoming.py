@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from studio.domain.opening_message import EVENT_MARK, Event, Incoming
+from studio.domain.opening_message import EVENT_MARK, EnvironmentEvent, Incoming
 
 NOBODY = "(This is an event. Nobody has written to you.)\n\n"
 
 
 def as_chat(incoming: Incoming) -> dict[str, Any]:
     """An event comes from the system, not from the user."""
-    if isinstance(incoming, Event):
+    if isinstance(incoming, EnvironmentEvent):
         return {"role": "system", "content": incoming.text}
     return {"role": "user", "content": incoming}
 

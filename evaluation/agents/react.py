@@ -26,7 +26,7 @@ from evaluation.tools.delegating import Helpers
 from evaluation.tools.journal import told_to
 from evaluation.tools.ringing import ring
 from evaluation.tools.workspace import WorkspaceError
-from studio.domain.opening_message import Event, Incoming
+from studio.domain.opening_message import EnvironmentEvent, Incoming
 
 CONSOLIDATED = "consolidated"
 MAX_REPLY = 100_000
@@ -120,7 +120,7 @@ class ReactAgent:
         except (WorkspaceError, ContextTooLongError) as error:
             return (Aside("The memory was not brought up to date", str(error)),)
 
-    def _ring(self) -> Event | None:
+    def _ring(self) -> EnvironmentEvent | None:
         """What it scheduled in earlier sessions and is due by the clock of this one."""
         if "cron" not in general_names(self._setup.tools):
             return None

@@ -10,7 +10,7 @@ from evaluation.api.audits import AuditViewSet
 from evaluation.api.known_answers import KnownAnswersView, KnownAnswerView
 from evaluation.api.pilots import EndpointViewSet, PilotViewSet
 from evaluation.api.releases import ReleaseViewSet
-from evaluation.api.results import ResultsView
+from evaluation.api.results import ResultsAPIView
 from evaluation.api.sessions import SessionViewSet
 
 router = SimpleRouter()
@@ -22,7 +22,7 @@ router.register("endpoints", EndpointViewSet, basename="api-endpoint")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include(router.urls)),
-    path("benchmarks/<slug:slug>/results/", ResultsView.as_view(), name="api-results"),
+    path("benchmarks/<slug:slug>/results/", ResultsAPIView.as_view(), name="api-results"),
     path("benchmarks/<slug:slug>/known-answers/", KnownAnswersView.as_view(), name="api-known-answers"),
     path("known-answers/<int:pk>/", KnownAnswerView.as_view(), name="api-known-answer"),
     *assistance.urlpatterns,

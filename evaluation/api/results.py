@@ -29,7 +29,7 @@ FIGURE = OpenApiParameter("figure", str, enum=list(FIGURES), description="This f
 SCORING = OpenApiParameter("scoring", str, enum=[mode.value for mode in ScoringMode], description="Of the figure.")
 
 
-class ResultsView(APIView):
+class ResultsAPIView(APIView):
     @extend_schema(
         operation_id="api_results",
         parameters=[PILOT, VIEW, TAG, MODEL, SINCE, UNTIL, FIGURE, SCORING],

@@ -12,7 +12,7 @@ from django.utils import timezone
 from evaluation.models import AssistantModel, OpinionRequest, SecondOpinion
 from studio.celery import enqueue
 from studio.domain.checks.opinions import Opinion
-from studio.domain.checks.questions import Question
+from studio.domain.checks.questions import OpinionQuestion
 from studio.models.statements import PreparedQuery
 
 RUN_OPINIONS = "evaluation.tasks.run_opinions"
@@ -21,7 +21,7 @@ RESEND_AFTER = timedelta(seconds=30)
 """A queue message that no worker has acted on is sent again."""
 
 
-def known_opinions(benchmark: int, questions: Iterable[Question]) -> Mapping[str, Opinion] | None:
+def known_opinions(benchmark: int, questions: Iterable[OpinionQuestion]) -> Mapping[str, Opinion] | None:
     """Opinions on record by the questions' keys; None if no model is asked. Scripted models are not: they have none."""
     connected = _CONNECTED.values(benchmark)
     return opinions_of(benchmark, connected[0], questions) if connected else None
@@ -36,7 +36,7 @@ _CONNECTED = PreparedQuery(
 )
 
 
-def opinions_of(benchmark: int, endpoint: int, questions: Iterable[Question]) -> dict[str, Opinion]:
+def opinions_of(benchmark: int, endpoint: int, questions: Iterable[OpinionQuestion]) -> dict[str, Opinion]:
     keys = {question.key for question in questions}
     rows = SecondOpinion.objects.filter(benchmark=benchmark, endpoint=endpoint, key__in=keys)
     return {

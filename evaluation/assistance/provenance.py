@@ -14,7 +14,7 @@ TEXTS = ("title", "description", "initial_request", "reference_workflow")
 
 
 @dataclass(frozen=True)
-class Origin:
+class ProposalOrigin:
     """The latest accepted proposal for a row or field."""
 
     model: str
@@ -24,7 +24,7 @@ class Origin:
     version: int | None
 
 
-def load_origins(task: Task) -> dict[tuple[str, str], Origin]:
+def load_origins(task: Task) -> dict[tuple[str, str], ProposalOrigin]:
     """By field and row uid (empty for a whole field); one query."""
     accepted = (
         ProposalDecision.objects.filter(proposal__task=task, accepted=True, revision__isnull=False)
@@ -33,7 +33,7 @@ def load_origins(task: Task) -> dict[tuple[str, str], Origin]:
         .order_by("pk")
     )
     return {
-        (each.field, str(each.uid or "")): Origin(
+        (each.field, str(each.uid or "")): ProposalOrigin(
             each.model, each.was_scripted, str(each.by), each.edited, each.version
         )
         for each in accepted

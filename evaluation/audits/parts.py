@@ -9,7 +9,7 @@ from annotations.packets import EvidencePart, Role
 from evaluation.grading.evidence import TurnEvidence
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.trace import read_texts, select_fields, select_files
-from studio.domain.opening_message import Event, Incoming, text_of
+from studio.domain.opening_message import EnvironmentEvent, Incoming, text_of
 from studio.domain.task import TaskSpec
 
 
@@ -23,7 +23,7 @@ def conversation_parts(turn: TurnEvidence) -> list[EvidencePart]:
 
 
 def incoming_part(message: Incoming, turn: int) -> EvidencePart:
-    role: Role = "event" if isinstance(message, Event) else "user"
+    role: Role = "event" if isinstance(message, EnvironmentEvent) else "user"
     return EvidencePart(role=role, label=f"turn {turn}", text=text_of(message))
 
 

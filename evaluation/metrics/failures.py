@@ -17,7 +17,7 @@ _READS = frozenset("read show list get search view find fetch open check query r
 
 
 @dataclass(frozen=True)
-class IntentOutcome:
+class IntentRecord:
     index: int
     content: str
     is_persistent: bool
@@ -43,7 +43,7 @@ class SessionStory:
     builds_on: tuple[str, ...]
     """Tasks before it."""
     comp: float | None
-    intents: Sequence[IntentOutcome]
+    intents: Sequence[IntentRecord]
     unmet: Sequence[str]
     """Criteria that were not met."""
     questions: Mapping[int, int]
@@ -52,7 +52,7 @@ class SessionStory:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class PatternEvidence:
     text: str
     turn: int | None = None
 
@@ -62,7 +62,7 @@ class Pattern:
     label: str
     rule: str
     """When it applies, in a sentence."""
-    find: Callable[[SessionStory], list[Evidence]]
+    find: Callable[[SessionStory], list[PatternEvidence]]
     """Empty if it does not apply."""
 
 
@@ -71,7 +71,7 @@ class Match:
     session: int
     agent: str
     pattern: str
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[PatternEvidence, ...]
 
 
 def find_patterns(stories: Iterable[SessionStory]) -> list[Match]:
@@ -83,29 +83,29 @@ def find_patterns(stories: Iterable[SessionStory]) -> list[Match]:
     ]
 
 
-def ignored_context(story: SessionStory) -> list[Evidence]:
+def ignored_context(story: SessionStory) -> list[PatternEvidence]:
     if not story.builds_on:
         return []
     return [_said(intent) for intent in story.intents if intent.status == "provided" and intent.is_persistent]
 
 
-def missed_hidden(story: SessionStory) -> list[Evidence]:
+def missed_hidden(story: SessionStory) -> list[PatternEvidence]:
     provided = [intent for intent in story.intents if intent.status == "provided"]
     if story.comp is None or story.comp < GOOD_COMP or 2 * len(provided) < len(story.intents) or not provided:
         return []
-    done = Evidence(f"{100 * story.comp:.0f} % of the checklist was met")
+    done = PatternEvidence(f"{100 * story.comp:.0f} % of the checklist was met")
     return [done, *map(_said, provided)]
 
 
-def no_targeted_question(story: SessionStory) -> list[Evidence]:
+def no_targeted_question(story: SessionStory) -> list[PatternEvidence]:
     provided = [intent for intent in story.intents if intent.status == "provided"]
     if not provided or any(intent.status == "inferred" for intent in story.intents):
         return []
-    asked = [Evidence(_asked(number), turn) for turn, number in sorted(story.questions.items()) if number]
-    return [*(asked or [Evidence("no question was asked")]), *map(_said, provided)]
+    asked = [PatternEvidence(_asked(number), turn) for turn, number in sorted(story.questions.items()) if number]
+    return [*(asked or [PatternEvidence("no question was asked")]), *map(_said, provided)]
 
 
-def unverified_artifact(story: SessionStory) -> list[Evidence]:
+def unverified_artifact(story: SessionStory) -> list[PatternEvidence]:
     writes = [use for use in story.tools if is_write(use.name)]
     if not writes or not story.unmet:
         return []
@@ -114,8 +114,8 @@ def unverified_artifact(story: SessionStory) -> list[Evidence]:
     if any((use.turn, use.position) > (last.turn, last.position) for use in reads):
         return []
     return [
-        Evidence(f"{last.name} was the last to change anything, and nothing was read after it", last.turn),
-        *[Evidence(f"not met: {criterion}") for criterion in story.unmet],
+        PatternEvidence(f"{last.name} was the last to change anything, and nothing was read after it", last.turn),
+        *[PatternEvidence(f"not met: {criterion}") for criterion in story.unmet],
     ]
 
 
@@ -137,8 +137,8 @@ def _first_verb(tool: str) -> str:
     return ""
 
 
-def _said(intent: IntentOutcome) -> Evidence:
-    return Evidence(f"the user had to say intent {intent.index}: {intent.content}", intent.turn or None)
+def _said(intent: IntentRecord) -> PatternEvidence:
+    return PatternEvidence(f"the user had to say intent {intent.index}: {intent.content}", intent.turn or None)
 
 
 def _asked(number: int) -> str:

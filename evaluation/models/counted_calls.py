@@ -28,12 +28,12 @@ class CountedCall:
 class StoredCall:
     key: int | None
     """None: the same request was stored before."""
-    spent: Spent | None
+    spent: CountedUse | None
     """Of the session, with this call; None if it was counted before."""
 
 
 @dataclass(frozen=True)
-class Spent:
+class CountedUse:
     claimed_by: str
     calls: int
     cost: Decimal
@@ -54,7 +54,7 @@ def store_calls(calls: Sequence[CountedCall]) -> list[StoredCall]:
     for call in calls:
         key, token, number, cost, tokens = found[call.row.session_id]
         counted = json.loads(tokens) if isinstance(tokens, str) else tokens
-        stored.append(StoredCall(key, None if token is None else Spent(token, number, cost, counted)))
+        stored.append(StoredCall(key, None if token is None else CountedUse(token, number, cost, counted)))
     return stored
 
 

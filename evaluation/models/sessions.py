@@ -13,7 +13,7 @@ from django.urls import reverse
 from evaluation.models.pilots import Pilot, Run
 from evaluation.models.shelved import ArgumentsField, ManifestField
 from evaluation.protocol.modes import Arm
-from studio.domain.opening_message import Event, Incoming
+from studio.domain.opening_message import EnvironmentEvent, Incoming
 from studio.models.fields import OrderedJSONField
 from studio.models.packing import DigestField, PackedTextField
 
@@ -200,7 +200,7 @@ class Turn(models.Model):
 
     @property
     def incoming(self) -> Incoming:
-        return self.user_message if self.event is None else Event(**self.event)
+        return self.user_message if self.event is None else EnvironmentEvent(**self.event)
 
 
 class ToolCall(models.Model):

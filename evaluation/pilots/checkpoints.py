@@ -23,7 +23,7 @@ from evaluation.protocol.participants import Agent, AgentReply, Aside, ClosingAg
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
 from evaluation.workspaces.app_states import AppStates
 from evaluation.workspaces.snapshots import Manifest, left_by, stage_files, take_snapshot
-from studio.domain.opening_message import Event, Incoming, opening_of, text_of
+from studio.domain.opening_message import EnvironmentEvent, Incoming, opening_of, text_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -168,7 +168,7 @@ def store_turn(
     turn = Turn(
         number=taken.number,
         user_message=text_of(taken.message),
-        event=taken.message.to_json() if isinstance(taken.message, Event) else None,
+        event=taken.message.to_json() if isinstance(taken.message, EnvironmentEvent) else None,
         reply=taken.reply.text,
         note=taken.reply.note,
         agent_state=agent.record.shorten(taken.reply.state),

@@ -19,7 +19,7 @@ PARTS = ("agent", "user", "judge")
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     sessions: int
     """That run."""
     tasks: int
@@ -34,7 +34,7 @@ class Estimate:
 
 def estimate_pilot(
     benchmark: Benchmark, tasks: Sequence[int], runs: int, agent: ModelEndpoint, taken: int = 0
-) -> Estimate:
+) -> CostEstimate:
     """``tasks``: the key of each session's task in one run. A task may come more than once."""
     used = sum((_part(part) for part in PARTS[1:]), start=_part(PARTS[0]))
     rows: Sequence[Mapping[str, Any]] = list(
@@ -52,7 +52,7 @@ def estimate_pilot(
     sessions = len(tasks) * runs
     distinct = len(set(tasks))
     if not rows:
-        return Estimate(sessions, distinct, 0, taken=taken)
+        return CostEstimate(sessions, distinct, 0, taken=taken)
     times = Counter(tasks)
     known = sum(times[row["revision__task"]] for row in rows)
     each = Decimal(sessions) / known
@@ -60,7 +60,7 @@ def estimate_pilot(
     def total(name: str) -> Decimal:
         return sum((Decimal(row[name]) * times[row["revision__task"]] for row in rows), start=Decimal(0)) * each
 
-    return Estimate(
+    return CostEstimate(
         sessions,
         distinct,
         len(rows),

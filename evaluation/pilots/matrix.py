@@ -105,7 +105,7 @@ def session_matrix(sessions: Iterable[Any]) -> list[PersonaRows]:
 
 
 @dataclass(frozen=True)
-class Saved:
+class Savings:
     """What the sessions taken over used where they ran."""
 
     sessions: int
@@ -114,12 +114,12 @@ class Saved:
     cost: Decimal
 
 
-def saved_by_taking_over(pilot: Pilot) -> Saved | None:
+def saved_by_taking_over(pilot: Pilot) -> Savings | None:
     if pilot.base_id is None:
         return None
     usage = {part: Sum(Cast(KeyTextTransform(part, "tokens"), BigIntegerField())) for part in PARTS}
     row = pilot.taken_sessions.order_by().aggregate(number=Count("pk"), asked=Sum("calls"), paid=Sum("cost"), **usage)
-    return Saved(row["number"], row["asked"] or 0, _total([row], PARTS), row["paid"] or Decimal(0))
+    return Savings(row["number"], row["asked"] or 0, _total([row], PARTS), row["paid"] or Decimal(0))
 
 
 def pilot_progress(pilot: Pilot) -> PilotProgress:

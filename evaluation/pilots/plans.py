@@ -14,9 +14,9 @@ from evaluation.protocol.modes import (
     TEXTS,
     Chain,
     PilotMode,
-    Plan,
     PlanError,
     PlannedTask,
+    RunPlan,
     Start,
     groups_of,
     plan_run,
@@ -74,7 +74,7 @@ class PersonaPlan:
     persona: PersonaRevision
     tasks: Mapping[str, tuple[Task, Revision]]
     """Of the episode, in order."""
-    plan: Plan
+    plan: RunPlan
     base: BaseSessions | None = None
 
     @cached_property

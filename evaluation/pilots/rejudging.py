@@ -47,7 +47,7 @@ class RejudgingError(Exception):
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RejudgingEstimate:
     """What judging again would take, by what the same sessions took before."""
 
     calls: int
@@ -80,7 +80,7 @@ class RejudgingPlan:
     every_turn: bool
     sessions: tuple[int, ...]
     purpose: str
-    estimate: Estimate
+    estimate: RejudgingEstimate
     source: str = ""
     """Of an audit: which one."""
     asked: Asked = field(default_factory=dict)
@@ -150,7 +150,7 @@ def plan_rejudging(
         purpose=Purpose.AUDIT if audit else Purpose.STABILITY if same and samples > 1 else Purpose.REJUDGING,
         source=audit,
         asked=asked or {},
-        estimate=Estimate(0, 0, "0", 0),
+        estimate=RejudgingEstimate(0, 0, "0", 0),
     )
     return replace(plan, estimate=_estimate_questions(plan) if asked else _estimate(plan))
 
@@ -232,7 +232,7 @@ def _sessions(pilot: Pilot, wanted: Collection[int]) -> tuple[int, ...]:
     return chosen
 
 
-def _estimate(plan: RejudgingPlan) -> Estimate:
+def _estimate(plan: RejudgingPlan) -> RejudgingEstimate:
     recorded = {
         _key(*row)
         for row in Judging.objects.filter(
@@ -251,10 +251,10 @@ def _estimate(plan: RejudgingPlan) -> Estimate:
                 known += 1
                 continue
             calls, tokens, cost = calls + number, tokens + used, cost + plan.judges[scoring].cost_of(used)
-    return Estimate(calls, tokens.total, str(cost), known)
+    return RejudgingEstimate(calls, tokens.total, str(cost), known)
 
 
-def _estimate_questions(plan: RejudgingPlan) -> Estimate:
+def _estimate_questions(plan: RejudgingPlan) -> RejudgingEstimate:
     """One call for each question. It takes the record that the judge read, and its share of the answer."""
     recorded = {
         (_key(*row), asked["kind"], asked["turn"], asked["text"])
@@ -275,7 +275,7 @@ def _estimate_questions(plan: RejudgingPlan) -> Estimate:
                     known += 1
                     continue
                 calls, tokens, cost = calls + 1, tokens + used, cost + plan.judges[scoring].cost_of(used)
-    return Estimate(calls, tokens.total, str(cost), known)
+    return RejudgingEstimate(calls, tokens.total, str(cost), known)
 
 
 def _took_each(sessions: Sequence[int]) -> dict[tuple[int, str, str, int], Tokens]:

@@ -32,7 +32,7 @@ class SessionSpending:
     def part(self, purpose: str) -> str:
         return PART_BY_PURPOSE[purpose]
 
-    def counted(self, spent: stored.Spent | None, tokens: int, cost: Decimal) -> None:
+    def counted(self, spent: stored.CountedUse | None, tokens: int, cost: Decimal) -> None:
         """Also of a call whose session was cancelled meanwhile: it was paid for."""
         shared_spending.add(self._pilot.pk, Spent(tokens, 1, cost))
         self._lease.seen(spent.claimed_by if spent else "")

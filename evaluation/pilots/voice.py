@@ -12,9 +12,9 @@ from evaluation.protocol.prompt_files import load_prompt
 from evaluation.protocol.voice import (
     CHECK_SCHEMA,
     STYLES,
-    Answer,
     Speak,
     UserStyle,
+    VoicedAnswer,
     check_messages,
     parse_check,
     phrase,
@@ -46,7 +46,7 @@ def speaker(
     versions = {name: str(prompt["version"]) for name, prompt in user["prompts"].items()}
     client = record.client(judge_of(judging), PURPOSE, turn, judging=judging)
 
-    def speak(reply: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> Answer:
+    def speak(reply: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer:
         def say(attempt: int) -> str:
             messages = voice_messages(describe(persona), reply, told, versions["voice"])
             return client.complete(messages, sequence=attempt).text

@@ -100,7 +100,7 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """One run of one persona. Without chains there is nothing to run, ``NOTHING_TO_RUN`` says why."""
 
     chains: tuple[Chain, ...] = ()
@@ -115,7 +115,7 @@ class Plan:
 
 def plan_run(
     tasks: Sequence[PlannedTask], mode: PilotMode, chosen: Collection[str] = (), stale: Collection[str] = ()
-) -> Plan:
+) -> RunPlan:
     """``tasks`` are the episode's, in order. ``chosen``: only these and what they depend on; none: all. ``stale``, for
     ``changed``: those whose session cannot be taken over. Raises PlanError.
     """
@@ -125,12 +125,12 @@ def plan_run(
     tasks = [task for task in tasks if task.name in wanted]
     names = tuple(task.name for task in tasks)
     if mode == PilotMode.GROUPS:
-        return Plan(tuple(Chain(group) for group in groups_of(tasks)))
+        return RunPlan(tuple(Chain(group) for group in groups_of(tasks)))
     if mode == PilotMode.ABLATION:
-        return Plan(tuple(_ablation(tasks)))
+        return RunPlan(tuple(_ablation(tasks)))
     if mode == PilotMode.CHANGED:
         return _rerun(tasks, stale)
-    return Plan((Chain(names),) if names else ())
+    return RunPlan((Chain(names),) if names else ())
 
 
 def with_dependencies(names: Iterable[str], tasks: Sequence[PlannedTask]) -> set[str]:
@@ -171,10 +171,10 @@ def _ablation(tasks: Sequence[PlannedTask]) -> Iterable[Chain]:
                 yield Chain((name,), arm=Arm.WITHOUT)
 
 
-def _rerun(tasks: Sequence[PlannedTask], stale: Collection[str]) -> Plan:
+def _rerun(tasks: Sequence[PlannedTask], stale: Collection[str]) -> RunPlan:
     chains = [Chain(again, Start.BEFORE) for group in groups_of(tasks) if (again := _again(group, tasks, set(stale)))]
     runs = {name for chain in chains for name in chain.tasks}
-    return Plan(tuple(chains), tuple(task.name for task in tasks if task.name not in runs))
+    return RunPlan(tuple(chains), tuple(task.name for task in tasks if task.name not in runs))
 
 
 def _again(group: Sequence[str], tasks: Sequence[PlannedTask], stale: Collection[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from evaluation.protocol.participants import Agent, AgentError, AgentReply, Decision, IntentJudge, OpenIntent
-from evaluation.protocol.voice import Answer, Speak, say_verbatim
+from evaluation.protocol.voice import Speak, VoicedAnswer, say_verbatim
 from studio.domain.opening_message import Incoming
 
 Status = Literal["open", "completed", "inferred", "provided"]
@@ -110,7 +110,7 @@ def resolve_turn(
     asked_for: dict[int, Decision] = {}
     resolved: dict[int, Status] = {}
     ended = True
-    answer = Answer("")
+    answer = VoicedAnswer("")
 
     if open_intents := progress.open:
         satisfied = _by_index(open_intents, judge.satisfied(reply.text, read_files(), open_intents))

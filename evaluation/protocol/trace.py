@@ -11,7 +11,7 @@ from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import MISSING, parse_result, value_at
 from evaluation.protocol.prompts import escape, escape_attribute
 from evaluation.protocol.scoring import ScoringMode
-from studio.domain.opening_message import Event, Incoming, text_of
+from studio.domain.opening_message import EnvironmentEvent, Incoming, text_of
 from studio.domain.task import TaskSpec, ToolEvidence
 
 MAX_FILE_CHARACTERS = 40_000
@@ -55,7 +55,7 @@ def render_trace(
     sections = []
     for number, message in enumerate(messages, start=1):
         text = escape_text(text_of(message))
-        if isinstance(message, Event) and mode == ScoringMode.STRICT:
+        if isinstance(message, EnvironmentEvent) and mode == ScoringMode.STRICT:
             sections.append(f'<event turn="{number}" kind="{escape_name(message.kind)}">\n{text}\n</event>')
         else:
             sections.append(f'<user turn="{number}">\n{text}\n</user>')

@@ -40,18 +40,18 @@ STYLES = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class VoicedAnswer:
     text: str
     style: str = ""
     """``in-voice``; ``verbatim`` if no phrasing held; empty if none was wanted."""
 
 
-Speak = Callable[[str, Sequence[OpenIntent], Sequence[OpenIntent]], Answer]
+Speak = Callable[[str, Sequence[OpenIntent], Sequence[OpenIntent]], VoicedAnswer]
 """Takes the agent's reply, the intents to tell, and those to hold back."""
 
 
-def say_verbatim(reply: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> Answer:
-    return Answer(join(told))
+def say_verbatim(reply: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer:
+    return VoicedAnswer(join(told))
 
 
 def join(intents: Sequence[OpenIntent]) -> str:
@@ -60,13 +60,13 @@ def join(intents: Sequence[OpenIntent]) -> str:
 
 def phrase(
     told: Sequence[OpenIntent], held_back: Sequence[OpenIntent], say: Callable[[int], str], check: Callable[[str], bool]
-) -> Answer:
+) -> VoicedAnswer:
     """``say`` takes the number of the try, from 0."""
     for attempt in range(TRIES):
         text = say(attempt).strip()
         if text and check(text):
-            return Answer(text, UserStyle.IN_VOICE)
-    return Answer(join(told), UserStyle.VERBATIM)
+            return VoicedAnswer(text, UserStyle.IN_VOICE)
+    return VoicedAnswer(join(told), UserStyle.VERBATIM)
 
 
 def voice_messages(person: str, reply: str, told: Sequence[OpenIntent], version: str = "") -> Messages:

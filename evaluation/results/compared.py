@@ -12,7 +12,7 @@ from evaluation.results.document import origin
 from evaluation.results.figures.figure import Column, cell_text
 from evaluation.results.flips import Flip, find_flips
 from evaluation.results.sides import differences
-from evaluation.results.tables import HEADINGS, Table
+from evaluation.results.tables import HEADINGS, ResultsTable
 
 
 def comparison_document(results: Results, first: str, second: str, mode: ScoringMode) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def _flip(flip: Flip) -> dict[str, Any]:
     }
 
 
-def comparison_tables(document: Mapping[str, Any]) -> list[Table]:
+def comparison_tables(document: Mapping[str, Any]) -> list[ResultsTable]:
     """A row per task for each metric, then a row per flipped pair of sessions."""
     first, second = document["first"], document["second"]
     columns = [Column("first", first, "percent"), Column("second", second, "percent")]
@@ -63,12 +63,14 @@ def comparison_tables(document: Mapping[str, Any]) -> list[Table]:
         ]
         noise = "more than noise" if found["stands"] else "not more than noise"
         caption = f"{HEADINGS[found['metric']]} in percent, {document['scoring']} scoring: {noise}"
-        tables.append(Table(caption, ["Persona", "Task", *(column.heading for column in columns)], rows))
+        tables.append(ResultsTable(caption, ["Persona", "Task", *(column.heading for column in columns)], rows))
     flipped = [
         [row["persona"], row["task"], str(row["run"]), _names(row["rose"]), _names(row["fell"])]
         for row in document["flipped"]
     ]
-    tables.append(Table(f"What flipped from {first} to {second}", ["Persona", "Task", "Run", "Rose", "Fell"], flipped))
+    tables.append(
+        ResultsTable(f"What flipped from {first} to {second}", ["Persona", "Task", "Run", "Rose", "Fell"], flipped)
+    )
     return tables
 
 

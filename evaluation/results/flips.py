@@ -16,7 +16,7 @@ OPEN = "open"
 
 
 @dataclass(frozen=True)
-class Change:
+class FlippedDecision:
     """An intent or criterion that one of two sessions met."""
 
     name: str
@@ -36,8 +36,8 @@ class Flip:
     """The how-manieth of the task on both sides, from 1."""
     first: int
     second: int
-    rose: Sequence[Change]
-    fell: Sequence[Change]
+    rose: Sequence[FlippedDecision]
+    fell: Sequence[FlippedDecision]
 
     @property
     def changes(self) -> int:
@@ -112,5 +112,5 @@ def _outcomes(decisions: Decisions, criteria: Criteria, session: int, mode: Scor
     return found
 
 
-def _change(before: _Outcome, after: _Outcome) -> Change:
-    return Change(after.name, after.text, before.word, after.word)
+def _change(before: _Outcome, after: _Outcome) -> FlippedDecision:
+    return FlippedDecision(after.name, after.text, before.word, after.word)

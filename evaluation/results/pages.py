@@ -12,7 +12,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from evaluation.metrics.failures import PATTERNS, Evidence
+from evaluation.metrics.failures import PATTERNS, PatternEvidence
 from evaluation.metrics.intervals import Estimate
 from evaluation.metrics.leaderboard import AgentScores, Cell, Scores, marks, status_counts
 from evaluation.metrics.sessions import METRICS, STATUSES, Metric, ScoredSession, SessionRow
@@ -83,11 +83,11 @@ class StatusRow:
     agent: str
     scripted: bool
     total: int
-    shares: Sequence[Share]
+    shares: Sequence[StatusShare]
 
 
 @dataclass(frozen=True)
-class Share:
+class StatusShare:
     status: str
     number: int
     share: float
@@ -105,12 +105,12 @@ def status_rows(results: Results) -> list[StatusRow]:
     return rows
 
 
-def _shares(counts: Mapping[str, int], total: int) -> list[Share]:
-    shares: list[Share] = []
+def _shares(counts: Mapping[str, int], total: int) -> list[StatusShare]:
+    shares: list[StatusShare] = []
     for status in STATUSES:
         share = counts[status] / total if total else 0.0
         start = shares[-1].start + shares[-1].width if shares else 0.0
-        shares.append(Share(status, counts[status], share, start, 100 * share))
+        shares.append(StatusShare(status, counts[status], share, start, 100 * share))
     return shares
 
 
@@ -191,7 +191,7 @@ class ListedSession:
     comp: float | None
     pooled: Sequence[str]
     """The set-up and other earlier tasks whose intents count in its Proc."""
-    evidence: Sequence[Evidence] = ()
+    evidence: Sequence[PatternEvidence] = ()
     """Of the failure pattern that was chosen."""
 
 
@@ -222,7 +222,7 @@ def session_list(results: Results, query: Mapping[str, Any], mode: ScoringMode) 
     scored = {(item.row.run, item.row.key): item for item in results.scored}
     rows = [row for row in results.rows if all(value in _values(row, name) for name, value in filters.items())]
     pattern = PATTERNS.get(str(query.get("pattern", "")))
-    evidence: dict[int, Sequence[Evidence]] = {}
+    evidence: dict[int, Sequence[PatternEvidence]] = {}
     if pattern:
         matches = failure_matches(results, mode)
         evidence = {match.session: match.evidence for match in matches if PATTERNS[match.pattern] is pattern}
@@ -264,7 +264,7 @@ def _values(row: SessionRow, name: str) -> Sequence[str]:
 
 
 def _listed(
-    row: SessionRow, scored: ScoredSession | None, mode: ScoringMode, evidence: Sequence[Evidence]
+    row: SessionRow, scored: ScoredSession | None, mode: ScoringMode, evidence: Sequence[PatternEvidence]
 ) -> ListedSession:
     return ListedSession(
         row,

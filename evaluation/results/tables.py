@@ -28,13 +28,13 @@ Row = Sequence[str | Mark]
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultsTable:
     caption: str
     head: Sequence[str]
     rows: Sequence[Row]
 
 
-def leaderboard_table(document: Mapping[str, Any], mode: ScoringMode) -> Table:
+def leaderboard_table(document: Mapping[str, Any], mode: ScoringMode) -> ResultsTable:
     """As the paper's Table 1: percent with the standard deviation over runs, and the 95 % interval."""
     board = [row for row in document["leaderboard"] if row["scoring"] == mode]
     personas = sorted({name for row in board for name in row["personas"]})
@@ -56,20 +56,22 @@ def leaderboard_table(document: Mapping[str, Any], mode: ScoringMode) -> Table:
         [_label(row), *[column[at] for column in columns], *[str(row[key]) for key in ("scored", "failed", "missing")]]
         for at, row in enumerate(board)
     ]
-    return Table(f"Proc and Comp in percent, {mode} scoring", head, rows)
+    return ResultsTable(f"Proc and Comp in percent, {mode} scoring", head, rows)
 
 
-def status_table(document: Mapping[str, Any]) -> Table:
+def status_table(document: Mapping[str, Any]) -> ResultsTable:
     """As the paper's Table 7: shares of the intents that came to an end."""
     rows = []
     for row in document["statuses"]:
         total = sum(row[status] for status in STATUSES)
         shares = [percent(row[status] / total if total else None) for status in STATUSES]
         rows.append([row["agent"], *shares, str(total)])
-    return Table("Intents by terminal status, in percent", ["Agent", *map(str.capitalize, STATUSES), "Intents"], rows)
+    return ResultsTable(
+        "Intents by terminal status, in percent", ["Agent", *map(str.capitalize, STATUSES), "Intents"], rows
+    )
 
 
-def category_table(document: Mapping[str, Any], mode: ScoringMode) -> Table:
+def category_table(document: Mapping[str, Any], mode: ScoringMode) -> ResultsTable:
     """As the paper's Table 8: Proc / Comp by kind of task."""
     cells = [cell for cell in document["categories"] if cell["scoring"] == mode]
     agents = sorted({cell["agent"] for cell in cells})
@@ -84,10 +86,10 @@ def category_table(document: Mapping[str, Any], mode: ScoringMode) -> Table:
             for cell in own.values()
         ]
         rows.append([code if code == name else f"{code} · {name}", str(tasks), *texts])
-    return Table(f"Proc / Comp by category, in percent, {mode} scoring", ["Category", "Tasks", *agents], rows)
+    return ResultsTable(f"Proc / Comp by category, in percent, {mode} scoring", ["Category", "Tasks", *agents], rows)
 
 
-def tables_of(document: Mapping[str, Any]) -> list[Table]:
+def tables_of(document: Mapping[str, Any]) -> list[ResultsTable]:
     return [
         *[leaderboard_table(document, mode) for mode in ScoringMode],
         status_table(document),
@@ -95,7 +97,7 @@ def tables_of(document: Mapping[str, Any]) -> list[Table]:
     ]
 
 
-def render_tables(tables: Sequence[Table], style: str) -> str:
+def render_tables(tables: Sequence[ResultsTable], style: str) -> str:
     """``style``: ``csv``, ``markdown`` or ``latex``."""
     return "\n".join({"csv": _csv, "markdown": _markdown, "latex": _latex}[style](table) for table in tables)
 
@@ -126,7 +128,7 @@ def _label(row: Mapping[str, Any]) -> str:
     return f"{row['agent']} (scripted)" if row["scripted"] else str(row["agent"])
 
 
-def _csv(table: Table) -> str:
+def _csv(table: ResultsTable) -> str:
     """A spreadsheet must not run a cell as a formula."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -137,7 +139,7 @@ def _csv(table: Table) -> str:
     return stream.getvalue()
 
 
-def _markdown(table: Table) -> str:
+def _markdown(table: ResultsTable) -> str:
     def cell(value: str | Mark) -> str:
         text = _text(value).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
         rank = value.rank if isinstance(value, Mark) else ""
@@ -157,7 +159,7 @@ LATEX = {
 }  # fmt: skip
 
 
-def _latex(table: Table) -> str:
+def _latex(table: ResultsTable) -> str:
     def cell(value: str | Mark) -> str:
         text = "".join(LATEX.get(character, character) for character in _text(value))
         rank = value.rank if isinstance(value, Mark) else ""

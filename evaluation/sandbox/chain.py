@@ -46,7 +46,7 @@ class SandboxUnavailableError(Exception):
 
 
 @dataclass
-class Chain:
+class ConfinedCommand:
     """A command and the descriptors it inherits; ``close`` when the process has started."""
 
     args: list[str] = field(default_factory=list)
@@ -105,12 +105,12 @@ def build_chain(
     hidden: list[str],
     interpreter: Interpreter,
     layout: Layout | None = None,
-) -> Chain:
+) -> ConfinedCommand:
     """The whole command for ``interpreter`` with ``argv``. ``files`` appear below ``PROGRAM``, read-only.
 
     ``hidden`` are folders that stay invisible even where they lie below ``/usr``.
     """
-    chain = Chain()
+    chain = ConfinedCommand()
     try:
         _fill(chain, argv, files, limits, hidden, interpreter, layout or Layout())
     except BaseException:
@@ -120,7 +120,7 @@ def build_chain(
 
 
 def _fill(
-    chain: Chain,
+    chain: ConfinedCommand,
     argv: list[str],
     files: dict[str, bytes],
     limits: SandboxLimits,

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, cast
 
-from evaluation.sandbox.chain import FOLDER, PROGRAM, Chain, SandboxUnavailableError, build_chain
+from evaluation.sandbox.chain import FOLDER, PROGRAM, ConfinedCommand, SandboxUnavailableError, build_chain
 from evaluation.sandbox.interpreter import Interpreter, find_interpreter
 from evaluation.sandbox.limits import Reason, SandboxLimits, SandboxResult
 
@@ -113,7 +113,7 @@ def hidden_folders() -> list[str]:
 
 
 def run_chain(
-    chain: Chain,
+    chain: ConfinedCommand,
     stdin: bytes,
     limits: SandboxLimits,
     handover: socket.socket,

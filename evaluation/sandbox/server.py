@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.sandbox.chain import Chain, Layout, build_chain
+from evaluation.sandbox.chain import ConfinedCommand, Layout, build_chain
 from evaluation.sandbox.interpreter import find_interpreter
 from evaluation.sandbox.limits import MIB, SandboxLimits
 from evaluation.sandbox.run import CONFINE, HAND_OVER, files_in, hidden_folders, resident_bytes
@@ -44,7 +44,7 @@ except OSError as error:
 class Prepared:
     """A command that is about to start. ``chain`` is closed once it has."""
 
-    chain: Chain
+    chain: ConfinedCommand
     limits: SandboxLimits
     _handover: socket.socket
     _folder: int = -1

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from evaluation.assistance.assistant import assistant_model_of
 from evaluation.assistance.kinds import KIND_BY_RULE, LANGUAGES, ROW_FIELDS
 from evaluation.assistance.presentation import ProposalView, build_view, proposals_with_details
-from evaluation.assistance.provenance import Origin, load_origins
+from evaluation.assistance.provenance import ProposalOrigin, load_origins
 from evaluation.assistance.task_material import REFERENCE_OF, WORKFLOW
 from evaluation.models import OpinionRequest, Proposal
 from studio.forms.tasks import uid_of_row
@@ -51,7 +51,7 @@ class Assistance:
         return OpinionRequest.objects.filter(task=self._task).first()
 
     @cached_property
-    def origins(self) -> dict[tuple[str, str], Origin]:
+    def origins(self) -> dict[tuple[str, str], ProposalOrigin]:
         return load_origins(self._task)
 
 
@@ -70,7 +70,7 @@ def proposals_at(context: template.Context, slot: str, key: str = "") -> list[Pr
 
 
 @register.simple_tag(takes_context=True)
-def origin(context: template.Context, field: str, key: str = "") -> Origin | None:
+def origin(context: template.Context, field: str, key: str = "") -> ProposalOrigin | None:
     return assistance(context).origins.get((field, uid_of_row(key) if key else ""))
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from evaluation.tools.tool import Arguments, ToolError
-from studio.domain.opening_message import Event
+from studio.domain.opening_message import EnvironmentEvent
 
 MOST_WAITING = 8
 
@@ -62,10 +62,10 @@ class Helpers:
         self._waiting[name] = task
         return f"Started {name}. Wait for its answer with wait_for, or go on."
 
-    def finish(self) -> Event | None:
+    def finish(self) -> EnvironmentEvent | None:
         """The answers of those that nobody waited for."""
         answers = {name: self._answer(name) for name in list(self._waiting)}
-        return Event("helpers", {"answers": answers}) if answers else None
+        return EnvironmentEvent("helpers", {"answers": answers}) if answers else None
 
     def _wait_for(self, name: str) -> str:
         names = list(self._waiting) if name == "all" else [name]

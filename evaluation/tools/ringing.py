@@ -10,13 +10,13 @@ from typing import Any
 from evaluation.tools.schedule import FIELDS, MOMENT, PIECE, read_jobs, write_jobs
 from evaluation.tools.tool import ToolError
 from evaluation.tools.workspace import Workspace, WorkspaceError
-from studio.domain.opening_message import Event
+from studio.domain.opening_message import EnvironmentEvent
 
 MOST_DAYS = 1_500
 """How far back a calendar is read: a leap day comes within them."""
 
 
-def ring(workspace: Workspace, now: datetime) -> Event | None:
+def ring(workspace: Workspace, now: datetime) -> EnvironmentEvent | None:
     """The event, with everything that is due; it is noted so that nothing rings twice. None if nothing is."""
     try:
         jobs = read_jobs(workspace)
@@ -28,7 +28,7 @@ def ring(workspace: Workspace, now: datetime) -> Event | None:
     except (ToolError, WorkspaceError, OSError):
         return None  # the agent, or whoever wrote to its files, made the schedule unusable
     told = [{"id": job["id"], "due": f"{when:{MOMENT}}", "message": job["message"]} for job, when in due]
-    return Event("schedule", {"now": f"{now:{MOMENT}}", "due": told})
+    return EnvironmentEvent("schedule", {"now": f"{now:{MOMENT}}", "due": told})
 
 
 def _rung(job: Mapping[str, Any], now: datetime) -> dict[str, Any]:

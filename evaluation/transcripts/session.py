@@ -20,7 +20,7 @@ from evaluation.transcripts.passages import highlight, highlight_markdown
 from evaluation.workspaces.files import FileRow, changed_files, manifest_before, manifests_before, read_small_texts
 from evaluation.workspaces.snapshots import Manifest
 from studio.domain.app_changes import RecordChange, net_changes
-from studio.domain.opening_message import Event
+from studio.domain.opening_message import EnvironmentEvent
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 
@@ -177,7 +177,7 @@ def _turn(
     return TurnView(
         turn=turn,
         message=highlight(turn.user_message, quotes)[0],
-        event=event_view(turn.incoming, quotes) if isinstance(turn.incoming, Event) else None,
+        event=event_view(turn.incoming, quotes) if isinstance(turn.incoming, EnvironmentEvent) else None,
         reply=highlight_markdown(turn.reply, evidence.at(EvidenceLocation("reply", number)))[0],
         calls=tuple(
             call_view(call, evidence.at(EvidenceLocation("call", number, str(call.pk))))
@@ -191,7 +191,7 @@ def _turn(
     )
 
 
-def event_view(event: Event, quotes: Mapping[str, str]) -> EventView:
+def event_view(event: EnvironmentEvent, quotes: Mapping[str, str]) -> EventView:
     data, located = highlight(event.data, quotes)
     rest = {key: quote for key, quote in quotes.items() if key not in located}
     return EventView(event.kind, event.sentence, data, highlight(event.note, rest)[0])

@@ -54,7 +54,7 @@ class PilotLabel:
         )
 
 
-class PilotChoice(PilotLabel, forms.ModelMultipleChoiceField[Pilot]):
+class PilotsChoice(PilotLabel, forms.ModelMultipleChoiceField[Pilot]):
     pass
 
 
@@ -69,7 +69,7 @@ def choices_in(form: forms.Form, name: str) -> QuerySet[Any]:
 
 
 class OpenAuditForm(forms.Form):
-    pilot = PilotChoice(
+    pilot = PilotsChoice(
         Pilot.objects.none(),
         label="Pilots",
         widget=forms.CheckboxSelectMultiple,

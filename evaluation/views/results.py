@@ -24,7 +24,7 @@ from evaluation.results.figures.figure import Figure
 from evaluation.results.figures.pages import comparison_html, figure_body, figure_lists
 from evaluation.results.item_figures import item_notes
 from evaluation.results.pages import leaderboard_html, session_list
-from evaluation.results.tables import Table, render_tables, tables_of
+from evaluation.results.tables import ResultsTable, render_tables, tables_of
 from studio.access import SignedInRequest, find_benchmark, find_task, may
 from studio.drafts.load import load_task
 from studio.models import Benchmark
@@ -170,7 +170,7 @@ def _download_figure(chosen: Results, figure: Figure, form: ResultsForm) -> Http
     return _file(document, [table], form.style, f"{chosen.benchmark.slug}-{figure.name}-{form.mode}")
 
 
-def _file(document: Mapping[str, Any], tables: Sequence[Table], style: str, name: str) -> HttpResponse:
+def _file(document: Mapping[str, Any], tables: Sequence[ResultsTable], style: str, name: str) -> HttpResponse:
     response: HttpResponse
     if style == "json":
         response = JsonResponse(document, json_dumps_params={"ensure_ascii": False, "indent": 1})

@@ -161,7 +161,7 @@ class PublicationAnswerSerializer(serializers.Serializer[Any]):
     approved = serializers.IntegerField(help_text="Tasks that are marked as approved now.")
 
 
-class Publication(APIView):
+class PublicationView(APIView):
     """The request to mark the tasks of an import as approved elsewhere."""
 
     @extend_schema(
@@ -191,5 +191,5 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/personas/<str:user_id>/", PersonaDetail.as_view(), name="api_persona"),
     path("benchmarks/<slug:slug>/findings/", Findings.as_view(), name="api_findings"),
     path("benchmarks/<slug:slug>/imports/", Imports.as_view(), name="api_imports"),
-    path("benchmarks/<slug:slug>/imports/<int:pk>/publication/", Publication.as_view(), name="api_publication"),
+    path("benchmarks/<slug:slug>/imports/<int:pk>/publication/", PublicationView.as_view(), name="api_publication"),
 ]

@@ -13,7 +13,7 @@ MAX_VALUE = 300
 
 
 @dataclass(frozen=True)
-class FieldChange:
+class RecordFieldChange:
     field: str
     before: str
     after: str
@@ -26,7 +26,7 @@ class RecordChange:
     noun: str
     name: str
     kind: Literal["added", "changed", "deleted"]
-    fields: tuple[FieldChange, ...]
+    fields: tuple[RecordFieldChange, ...]
 
 
 def net_changes(effects: Iterable[Mapping[str, Any]]) -> list[RecordChange]:
@@ -52,7 +52,7 @@ def _change(card: AppCard | None, app: str, table: str, key: Any, before: Any, a
     name = next((_text(shown[column]) for column in kind.columns if shown.get(column) not in (None, "", [])), str(key))
     names = dict.fromkeys((*old, *new))
     fields = tuple(
-        FieldChange(name.replace("_", " "), _text(old.get(name)), _text(new.get(name)))
+        RecordFieldChange(name.replace("_", " "), _text(old.get(name)), _text(new.get(name)))
         for name in names
         if old.get(name) != new.get(name)
     )

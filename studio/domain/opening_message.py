@@ -22,7 +22,7 @@ EVENT_MARK = "[Environment signal: "
 
 
 @dataclass(frozen=True)
-class Event:
+class EnvironmentEvent:
     """Something that happened around an agent."""
 
     kind: str
@@ -53,7 +53,7 @@ class Event:
         return {"kind": self.kind, "payload": dict(self.payload), "note": self.note}
 
 
-Incoming = str | Event
+Incoming = str | EnvironmentEvent
 """What an agent is given at the start of a turn: words of the user, or an event."""
 
 
@@ -64,7 +64,7 @@ def opening_of(task: TaskSpec) -> Incoming:
 
 
 def opening(trigger: Trigger, request: str) -> Incoming:
-    return request if trigger.kind == "user_message" else Event(trigger.kind, trigger.payload, request)
+    return request if trigger.kind == "user_message" else EnvironmentEvent(trigger.kind, trigger.payload, request)
 
 
 def text_of(incoming: Incoming) -> str:

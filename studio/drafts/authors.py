@@ -54,7 +54,7 @@ def contributors_to_tasks(versions: Mapping[int, int]) -> dict[int, set[int]]:
 
 
 @dataclass(frozen=True)
-class Origin:
+class ImportOrigin:
     """Tasks of the studio that say the same as one that is brought in."""
 
     authors: frozenset[int]
@@ -62,7 +62,7 @@ class Origin:
     """Whether some of their versions up to there did not come by an import."""
 
 
-def origins_of_requests(requests: Sequence[tuple[str, int | None]]) -> list[Origin]:
+def origins_of_requests(requests: Sequence[tuple[str, int | None]]) -> list[ImportOrigin]:
     """For each request, tasks anywhere in the studio with the same: so a text is known again after an export.
     ``requests``: with the pk of the task it is for, which does not count. One query."""
     authors: list[set[int]] = [set() for _ in requests]
@@ -86,7 +86,7 @@ def origins_of_requests(requests: Sequence[tuple[str, int | None]]) -> list[Orig
         for index, people, imported in cursor.fetchall():
             authors[index - 1] |= set(people)
             written_here[index - 1] |= not imported
-    return [Origin(frozenset(people), here) for people, here in zip(authors, written_here, strict=True)]
+    return [ImportOrigin(frozenset(people), here) for people, here in zip(authors, written_here, strict=True)]
 
 
 def came_by_import(tasks: Iterable[Task]) -> set[int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from studio.domain.checks.opinions import Opinion
-from studio.domain.checks.questions import Question
+from studio.domain.checks.questions import OpinionQuestion
 
-OpinionReader = Callable[[int, Iterable[Question]], Mapping[str, Opinion] | None]
+OpinionReader = Callable[[int, Iterable[OpinionQuestion]], Mapping[str, Opinion] | None]
 OpinionRequester = Callable[[Collection[int]], None]
 
 _read: OpinionReader | None = None
@@ -22,7 +22,7 @@ def register_second_opinions(*, read: OpinionReader, request: OpinionRequester) 
     _read, _request = read, request
 
 
-def read_opinions(benchmark: int, questions: Iterable[Question]) -> Mapping[str, Opinion] | None:
+def read_opinions(benchmark: int, questions: Iterable[OpinionQuestion]) -> Mapping[str, Opinion] | None:
     """None if no model is asked there; ``questions`` are not made then."""
     return _read(benchmark, questions) if _read else None
 

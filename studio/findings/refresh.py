@@ -12,7 +12,7 @@ from studio.domain.base import FileRef
 from studio.domain.bounded_cache import BoundedCache
 from studio.domain.checks import STOPPED
 from studio.domain.checks.opinions import Opinion
-from studio.domain.checks.questions import Question, questions_of
+from studio.domain.checks.questions import OpinionQuestion, questions_of
 from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import ANALYSIS, GraderReport
 from studio.domain.task import TaskSpec
@@ -104,7 +104,7 @@ def load_personas(personas: Iterable[Persona]) -> list[LoadedPersona]:
     ]
 
 
-def _questions(episodes: Iterable[EpisodeSpec]) -> Iterator[Question]:
+def _questions(episodes: Iterable[EpisodeSpec]) -> Iterator[OpinionQuestion]:
     for episode in episodes:
         yield from questions_of(episode)
 

@@ -24,7 +24,7 @@ from studio.personas.save import save_persona
 
 
 @dataclass(frozen=True)
-class PersonaPage:
+class PersonaWebPage:
     path: str
     page: WebPage | None
     flaw: str = ""
@@ -35,7 +35,7 @@ class PersonaPage:
         return self.path.rpartition("/")[2]
 
 
-def web_pages_of(persona: PersonaSpec) -> list[PersonaPage]:
+def web_pages_of(persona: PersonaSpec) -> list[PersonaWebPage]:
     """One query, or none if there are no pages."""
     files = persona.web_pages
     contents = Blob.objects.read([file.sha256 for file in files]) if files else {}
@@ -45,16 +45,16 @@ def web_pages_of(persona: PersonaSpec) -> list[PersonaPage]:
         try:
             page = read_web_page(contents.get(file.sha256, b""))
         except WebPageError as error:
-            pages.append(PersonaPage(file.path, None, str(error)))
+            pages.append(PersonaWebPage(file.path, None, str(error)))
             continue
         flaw = f"Only the first {MAX_PAGES} pages are found." if number >= MAX_PAGES else ""
         if (first := seen.setdefault(same_address(page.address), file.path)) != file.path:
             flaw = f"{first} has the same address."
-        pages.append(PersonaPage(file.path, page, flaw))
+        pages.append(PersonaWebPage(file.path, page, flaw))
     return pages
 
 
-def find_web_page(persona: Persona, name: str) -> PersonaPage | None:
+def find_web_page(persona: Persona, name: str) -> PersonaWebPage | None:
     spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
     only = spec.model_copy(update={"files": tuple(file for file in spec.web_pages if file.path == f"{FOLDER}/{name}")})
     return next(iter(web_pages_of(only)), None)

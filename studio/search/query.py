@@ -48,7 +48,7 @@ class SearchHit:
 
 
 @dataclass(frozen=True)
-class Results:
+class SearchResults:
     hits: list[SearchHit]
     total: int
     """Of the chosen kind, or of all kinds."""
@@ -59,13 +59,13 @@ class Results:
 
 def search(
     user: access.AnyUser, text: str, *, benchmark: str = "", kind: str = "", state: str = "", page: int = 1
-) -> Results:
+) -> SearchResults:
     """Rows of the user's benchmarks that match ``text``: all terms in one row, quoted terms as a phrase, ``-term``
     excluded; or names that contain all terms. Four queries, and up to four more where there is too much to rank."""
     query = clean_query(text)
     names = {row.pk: row for row in searched_benchmarks(user) if benchmark in ("", row.slug)}
     if not query or not names:
-        return Results([], 0, {}, query)
+        return SearchResults([], 0, {}, query)
     parameters = _parameters(query, list(names), kind=kind, state=state, page=page, closed=_closed_to(user))
     rows = _rows(search_sql(), parameters)
     counts = dict(rows[0]["counts"] or {}) if rows else {}
@@ -97,7 +97,7 @@ def search(
                 snippet=SafeString("") if source.address else mark_matches(row["snippet"] or ""),
             )
         )
-    return Results(hits, counts.get(kind, 0) if kind in by_kind else sum(counts.values()), counts, query)
+    return SearchResults(hits, counts.get(kind, 0) if kind in by_kind else sum(counts.values()), counts, query)
 
 
 def searched_benchmarks(user: access.AnyUser) -> list[Benchmark]:

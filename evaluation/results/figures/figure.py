@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from evaluation.metrics.intervals import Estimate
-from evaluation.results.tables import Table, percent
+from evaluation.results.tables import ResultsTable, percent
 
 Unit = Literal["text", "percent", "points", "number", "count", "probability"]
 UNKNOWN = "–"
@@ -94,16 +94,16 @@ class Figure:
     def marked(self, name: str) -> str:
         return f"{name} (scripted)" if name in self.scripted else name
 
-    def table(self) -> Table:
+    def table(self) -> ResultsTable:
         """For papers."""
         head = [_heading(column, self.marked(column.heading)) for column in self.columns]
         rows = [[self.marked(cell_text(row, column)) for column in self.columns] for row in self.rows]
-        return Table(self.title, head, rows)
+        return ResultsTable(self.title, head, rows)
 
-    def raw_table(self) -> Table:
+    def raw_table(self) -> ResultsTable:
         """For spreadsheets: numbers as they are, intervals in columns of their own."""
         keys = [key for column in self.columns for key in self._raw_keys(column.key)]
-        return Table(self.title, keys, [[_raw(row.get(key)) for key in keys] for row in self.rows])
+        return ResultsTable(self.title, keys, [[_raw(row.get(key)) for key in keys] for row in self.rows])
 
     def _raw_keys(self, key: str) -> list[str]:
         return [key, *[f"{key}_{end}" for end in ("low", "high") if any(f"{key}_{end}" in row for row in self.rows)]]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.metrics.asking import AskedSession, asking_by_agent, count_questions
-from evaluation.metrics.failures import PATTERNS, IntentOutcome, Match, SessionStory, ToolUse, find_patterns
+from evaluation.metrics.failures import PATTERNS, IntentRecord, Match, SessionStory, ToolUse, find_patterns
 from evaluation.metrics.sessions import STATUSES
 from evaluation.models import ToolCall, Turn
 from evaluation.protocol.scoring import ScoringMode
@@ -136,7 +136,7 @@ def _stories(results: Results, mode: ScoringMode) -> list[SessionStory]:
             status = statuses.get(index)
             if not intent.provided:
                 intents.append(
-                    IntentOutcome(
+                    IntentRecord(
                         index,
                         intent.content,
                         intent.scope == "persistent",

@@ -23,7 +23,7 @@ MOST = 1_000
 
 
 @dataclass(frozen=True)
-class Question:
+class OpinionQuestion:
     kind: QuestionKind
     text: str
     """The intent, or the criterion."""
@@ -36,20 +36,20 @@ class Question:
         return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def leak_question(intent: str, task: TaskSpec) -> Question:
-    return Question("leak", intent.strip()[:LONGEST], opening_text(task)[:LONGEST])
+def leak_question(intent: str, task: TaskSpec) -> OpinionQuestion:
+    return OpinionQuestion("leak", intent.strip()[:LONGEST], opening_text(task)[:LONGEST])
 
 
-def atomic_question(criterion: str) -> Question:
-    return Question("atomic", criterion.strip()[:LONGEST])
+def atomic_question(criterion: str) -> OpinionQuestion:
+    return OpinionQuestion("atomic", criterion.strip()[:LONGEST])
 
 
-def questions_of(episode: EpisodeSpec) -> Iterator[Question]:
+def questions_of(episode: EpisodeSpec) -> Iterator[OpinionQuestion]:
     for task in (*episode.tasks, *episode.unplaced):
         yield from questions_about(task)
 
 
-def questions_about(task: TaskSpec) -> Iterator[Question]:
+def questions_about(task: TaskSpec) -> Iterator[OpinionQuestion]:
     """What its author has not filled in yet is not asked about."""
     if opening_text(task).strip():
         yield from (leak_question(intent.content, task) for intent in task.intents if _is_written(intent.content))
@@ -60,9 +60,9 @@ def _is_written(text: str) -> bool:
     return bool(text.strip()) and not UNFILLED.search(text)
 
 
-def batches(questions: Iterable[Question]) -> list[list[Question]]:
+def batches(questions: Iterable[OpinionQuestion]) -> list[list[OpinionQuestion]]:
     """Questions of one kind about one request together, each once."""
-    groups: dict[tuple[str, str], dict[str, Question]] = {}
+    groups: dict[tuple[str, str], dict[str, OpinionQuestion]] = {}
     for question in questions:
         groups.setdefault((question.kind, question.request), {})[question.key] = question
     return [
@@ -85,7 +85,7 @@ _ITEMS: dict[str, dict[str, Any]] = {
 }
 
 
-def messages_for(batch: Sequence[Question]) -> list[dict[str, str]]:
+def messages_for(batch: Sequence[OpinionQuestion]) -> list[dict[str, str]]:
     kind = batch[0].kind
     material = {"request": batch[0].request} if kind == "leak" else {}
     texts = {str(number): question.text for number, question in enumerate(batch, 1)}
@@ -96,7 +96,7 @@ def messages_for(batch: Sequence[Question]) -> list[dict[str, str]]:
     ]
 
 
-def schema_for(batch: Sequence[Question]) -> dict[str, Any]:
+def schema_for(batch: Sequence[OpinionQuestion]) -> dict[str, Any]:
     item = {
         "type": "object",
         "properties": _ITEMS[batch[0].kind],
@@ -112,7 +112,7 @@ def schema_for(batch: Sequence[Question]) -> dict[str, Any]:
     }
 
 
-def read_opinions(batch: Sequence[Question], answer: str) -> dict[str, Opinion]:
+def read_opinions(batch: Sequence[OpinionQuestion], answer: str) -> dict[str, Opinion]:
     """Opinions by key. Raises ValueError."""
     try:
         rows = json.loads(answer)

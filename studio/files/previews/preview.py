@@ -10,7 +10,7 @@ from studio.files.previews import markup, trees
 from studio.files.previews.documents import UnreadableDocumentError, extract
 from studio.files.previews.sniff import IMAGES, extension, pixels, sniff
 from studio.files.previews.syntax import SyntaxFlaw, json_flaw, syntax_flaw
-from studio.files.previews.tables import ROWS, Table, TableRow, cut, read_table
+from studio.files.previews.tables import ROWS, PreviewTable, TableRow, cut, read_table
 from studio.files.previews.texts import Decoded, decode
 from studio.files.previews.trees import TreeNode
 
@@ -37,7 +37,7 @@ class Preview:
     text: str = ""
     html: str = ""
     tree: tuple[TreeNode, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[PreviewTable, ...] = ()
     lines: tuple[tuple[int, str, str], ...] = ()
     """Of JSON lines: number, text and syntax error."""
     headers: tuple[tuple[str, str], ...] = ()
@@ -102,7 +102,7 @@ def _text(path: str, kind: str, content: bytes, decoded: Decoded) -> Preview:
     return plain
 
 
-def _table_summary(table: Table, decoded: Decoded) -> str:
+def _table_summary(table: PreviewTable, decoded: Decoded) -> str:
     rows = f"{table.count:,} row{'' if table.count == 1 else 's'}"
     return f"Table · {rows}, {len(table.head)} columns, separated by {table.separated_by} · {decoded.encoding_label}"
 
@@ -175,10 +175,10 @@ def _office(kind: str, content: bytes) -> Preview:
     return Preview("sheets", f"{summary} · {count}", tables=tables, cut=document["cut"])
 
 
-def _sheet(sheet: dict[str, Any]) -> Table:
+def _sheet(sheet: dict[str, Any]) -> PreviewTable:
     rows = sheet["rows"]
     body = tuple(TableRow(number, cut(row)) for number, row in enumerate(rows[1:], 2))
-    return Table(cut(rows[0]) if rows else (), body, max(0, sheet["count"] - 1), name=sheet["name"])
+    return PreviewTable(cut(rows[0]) if rows else (), body, max(0, sheet["count"] - 1), name=sheet["name"])
 
 
 def _mail(plain: Preview, content: bytes) -> Preview:

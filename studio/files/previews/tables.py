@@ -25,7 +25,7 @@ class TableRow:
 
 
 @dataclass(frozen=True)
-class Table:
+class PreviewTable:
     head: tuple[str, ...] = ()
     rows: tuple[TableRow, ...] = ()
     count: int = 0
@@ -44,7 +44,7 @@ class Table:
         return self.count - len(self.rows)
 
 
-def read_table(text: str, *, tabs: bool = False) -> Table:
+def read_table(text: str, *, tabs: bool = False) -> PreviewTable:
     """Read to the end, to count rows and find broken ones."""
     delimiter = "\t" if tabs else delimiter_of(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -70,7 +70,7 @@ def read_table(text: str, *, tabs: bool = False) -> Table:
                 rows.append(TableRow(start, cut(values), error))
     except csv.Error as error:
         problem = f"Line {max(reader.line_num, 1)} cannot be read: {error}."
-    return Table(cut(head or ()), tuple(rows), count, broken, first, "", DELIMITERS[delimiter], problem)
+    return PreviewTable(cut(head or ()), tuple(rows), count, broken, first, "", DELIMITERS[delimiter], problem)
 
 
 def delimiter_of(text: str) -> str:

@@ -107,7 +107,7 @@ def keys_of(report: GraderReport | None, using: list[Task]) -> list[KeyUse]:
 
 
 @dataclass(frozen=True)
-class TaskKey:
+class TaskScriptKey:
     """A key in one task: the number of its item, or of the item that refers to it although the script lacks it."""
 
     key: str
@@ -115,12 +115,12 @@ class TaskKey:
     named_by: int | None = None
 
 
-def script_keys(script: GraderScript, task: TaskSpec) -> list[TaskKey]:
+def script_keys(script: GraderScript, task: TaskSpec) -> list[TaskScriptKey]:
     """The script's keys as items of the task, then keys that only its checklist names."""
     keys: list[str] = script.keys or []
     first = len(task.scored_items) + 1
-    rows = [TaskKey(key, number) for number, key in enumerate(keys, first)]
+    rows = [TaskScriptKey(key, number) for number, key in enumerate(keys, first)]
     if script.keys is not None:
         named = {key: position for position, key, _ in mentioned_keys(task) if key not in keys}
-        rows += [TaskKey(key, named_by=position) for key, position in named.items()]
+        rows += [TaskScriptKey(key, named_by=position) for key, position in named.items()]
     return rows

@@ -19,7 +19,7 @@ from studio.files.web_recording import RecordingError, record_page
 from studio.forms.post_data import number_of
 from studio.forms.web_pages import WebPageForm
 from studio.models import Persona, Task
-from studio.personas.web_pages import PersonaPage, delete_web_page, find_web_page, save_web_page
+from studio.personas.web_pages import PersonaWebPage, delete_web_page, find_web_page, save_web_page
 
 
 @login_required
@@ -53,7 +53,7 @@ def web_page(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     return render(request, "studio/personas/web_page.html", context, status=422 if form.errors else 200)
 
 
-def _act(request: SignedInRequest, persona: Persona, found: PersonaPage | None, form: WebPageForm) -> str | None:
+def _act(request: SignedInRequest, persona: Persona, found: PersonaWebPage | None, form: WebPageForm) -> str | None:
     """None if it is done; else what is wrong, empty where the form says it."""
     version = number_of(request.POST.get("base_version"))
     try:

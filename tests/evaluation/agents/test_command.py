@@ -17,7 +17,7 @@ from evaluation.protocol.participants import AgentError, AgentReply, Infrastruct
 from evaluation.sandbox import SandboxUnavailableError, why_unavailable
 from evaluation.tools import programs
 from evaluation.tools.apps.simple_note.seed import EXAMPLE as NOTES
-from studio.domain.opening_message import Event, Incoming
+from studio.domain.opening_message import EnvironmentEvent, Incoming
 
 PAGE = Path(__file__).parents[3] / "docs/agents-as-programs.md"
 EXAMPLE = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
@@ -64,7 +64,7 @@ def test_example_works_and_remembers(tmp_path: Path):
 def test_event_that_opens_a_session_is_told_as_such(tmp_path: Path):
     told = "import json, sys; line = json.loads(input()); print(json.dumps({'reply': json.dumps(line['event'])}))"
 
-    opened = reply(tmp_path, told, Event("webhook", {"on": date(2026, 4, 13)}, "Look."))
+    opened = reply(tmp_path, told, EnvironmentEvent("webhook", {"on": date(2026, 4, 13)}, "Look."))
 
     assert json.loads(opened.text) == {"kind": "webhook", "payload": {"on": "2026-04-13"}, "note": "Look."}
     assert reply(tmp_path, told).text == "null"

@@ -26,7 +26,7 @@ from evaluation.llm import (
 )
 from evaluation.protocol.participants import Agent, AgentError, Tokens
 from evaluation.scripted.server import ScriptedServer
-from studio.domain.opening_message import Event
+from studio.domain.opening_message import EnvironmentEvent
 from tests.evaluation.conftest import Clock
 from tests.evaluation.llm.test_client import Notebook
 from tests.evaluation.stub_model import StubModel
@@ -448,7 +448,7 @@ def test_an_event_is_sent_by_the_system_or_marked_as_one_where_only_users_are_an
 
     stub.agent = answer
     client = ModelClient(Endpoint("stub", stub.base_url, "stub"))
-    reply = agent(client=client).reply(Event("feed", {"n": 1}))
+    reply = agent(client=client).reply(EnvironmentEvent("feed", {"n": 1}))
 
     opening = reply.state["messages"][1]
     assert reply.text == "Seen."

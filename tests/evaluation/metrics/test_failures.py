@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.metrics.failures import IntentOutcome, SessionStory, ToolUse, find_patterns, is_read, is_write
+from evaluation.metrics.failures import IntentRecord, SessionStory, ToolUse, find_patterns, is_read, is_write
 
 STORY = SessionStory(1, "quick", (), 0.5, (), (), {}, ())
 
 
-def intent(index: int, status: str, *, lasts: bool = False) -> IntentOutcome:
-    return IntentOutcome(index, f"wish {index}", lasts, status, index)
+def intent(index: int, status: str, *, lasts: bool = False) -> IntentRecord:
+    return IntentRecord(index, f"wish {index}", lasts, status, index)
 
 
 def patterns(story: SessionStory) -> dict[str, list[str]]:

@@ -12,9 +12,9 @@ from evaluation.protocol.modes import (
     Arm,
     Chain,
     PilotMode,
-    Plan,
     PlanError,
     PlannedTask,
+    RunPlan,
     Start,
     groups_of,
     plan_run,
@@ -41,7 +41,7 @@ def in_order(names: tuple[str, ...], tasks: list[PlannedTask]) -> bool:
 
 @given(episodes())
 def test_an_episode_is_one_chain_of_all_tasks_in_order(tasks):
-    assert plan_run(tasks, PilotMode.EPISODE) == Plan((Chain(tuple(task.name for task in tasks)),))
+    assert plan_run(tasks, PilotMode.EPISODE) == RunPlan((Chain(tuple(task.name for task in tasks)),))
 
 
 @given(episodes())

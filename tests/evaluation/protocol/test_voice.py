@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.protocol.participants import OpenIntent
-from evaluation.protocol.voice import Answer, check_messages, parse_check, phrase, voice_messages
+from evaluation.protocol.voice import VoicedAnswer, check_messages, parse_check, phrase, voice_messages
 
 FEE, NAME = OpenIntent(1, "The fee is 30 crowns."), OpenIntent(2, "Sign as Ada.")
 
@@ -13,9 +13,9 @@ FEE, NAME = OpenIntent(1, "The fee is 30 crowns."), OpenIntent(2, "Sign as Ada."
 @pytest.mark.parametrize(
     ("held", "expected", "asked"),
     [
-        ([True], Answer("try 0", "in-voice"), 1),
-        ([False, False, True], Answer("try 2", "in-voice"), 3),
-        ([False, False, False], Answer("The fee is 30 crowns.", "verbatim"), 3),
+        ([True], VoicedAnswer("try 0", "in-voice"), 1),
+        ([False, False, True], VoicedAnswer("try 2", "in-voice"), 3),
+        ([False, False, False], VoicedAnswer("The fee is 30 crowns.", "verbatim"), 3),
     ],
 )
 def test_a_phrasing_is_sent_if_it_holds_and_the_authors_words_after_three_that_do_not(held, expected, asked):

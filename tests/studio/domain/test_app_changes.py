@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from studio.domain.app_changes import FieldChange, net_changes
+from studio.domain.app_changes import RecordFieldChange, net_changes
 
 
 def effect(key: int, before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any]:
@@ -28,9 +28,9 @@ def test_changes_of_a_record_are_taken_together_and_what_comes_and_goes_is_left_
 
     assert (changed.app, changed.noun, changed.name, changed.kind) == ("Simple Note", "note", "Weekly plan", "changed")
     assert changed.fields == (
-        FieldChange("title", "Plan", "Weekly plan"),
-        FieldChange("pinned", "no", "yes"),
-        FieldChange("tags", "", "a, b"),
+        RecordFieldChange("title", "Plan", "Weekly plan"),
+        RecordFieldChange("pinned", "no", "yes"),
+        RecordFieldChange("tags", "", "a, b"),
     )
     assert (deleted.name, deleted.kind) == ("Gone", "deleted")
     assert net_changes([]) == []

@@ -52,7 +52,7 @@ def holds(wanted: Sequence[str], texts: tuple[str, ...]) -> bool:
     return all(f" {word}" in words for word in wanted)
 
 
-class WordIndex:
+class TextIndex:
     def __init__(self, records: Sequence[Any], texts: Texts, beside: object) -> None:
         self.texts = texts
         self.beside = beside
@@ -86,7 +86,7 @@ class TableIndex(Generic[Record]):
     def __init__(self, rows: Mapping[Key, Record]) -> None:
         self.rows = rows
         self._positions: dict[Key, int] = {}
-        self._words: dict[CodeType, WordIndex] = {}
+        self._words: dict[CodeType, TextIndex] = {}
         self._values: dict[str | CodeType, dict[Any, list[int]]] = {}
         self._orders: dict[CodeType, list[Record]] = {}
 
@@ -99,12 +99,12 @@ class TableIndex(Generic[Record]):
             self._positions = {key: position for position, key in enumerate(self.rows)}
         return self._positions[key]
 
-    def words(self, texts: Texts, beside: object) -> WordIndex:
+    def words(self, texts: Texts, beside: object) -> TextIndex:
         """``texts`` must look at nothing but the record and what ``beside`` holds, which is never changed in place."""
         index = self._words.get(texts.__code__)
         if index is None or index.beside is not beside:
             with no_collection():
-                index = self._words[texts.__code__] = WordIndex(self.records, texts, beside)
+                index = self._words[texts.__code__] = TextIndex(self.records, texts, beside)
         return index
 
     def having(self, field: str | Callable[[Record], Any], value: Any) -> list[int]:

@@ -52,7 +52,7 @@ def _inner_types(record_type: Any) -> Iterator[Any]:
                 yield from _inner_types(part)
 
 
-class Section(NamedTuple):
+class RecordsSpan(NamedTuple):
     """Where a table's records stand in JSON of our own writing: from [ to behind ]."""
 
     content: bytes
@@ -64,7 +64,7 @@ class Settled(Mapping[Key, Record]):
     """Records that never change, so that copies of a table share them. Made of records or of their JSON."""
 
     def __init__(
-        self, shape: Shape[Record], records: dict[Key, Record] | None = None, section: Section | None = None
+        self, shape: Shape[Record], records: dict[Key, Record] | None = None, section: RecordsSpan | None = None
     ) -> None:
         self._shape = shape
         self._all = {} if records is None and section is None else records
@@ -77,11 +77,11 @@ class Settled(Mapping[Key, Record]):
         return not (self._all if self._section is None else self._section)
 
     @property
-    def section(self) -> Section:
+    def section(self) -> RecordsSpan:
         """There must be records."""
         if self._section is None:
             text = self._shape.all.dump_json(tuple(self.values()))
-            self._section = Section(text, 0, len(text))
+            self._section = RecordsSpan(text, 0, len(text))
         return self._section
 
     def place(self, key: Key) -> tuple[int, int] | None:

@@ -16,7 +16,7 @@ from pydantic_core import from_json
 from evaluation.tools.apps.framework.errors import AppDataError
 from evaluation.tools.apps.framework.index import Key, Record
 from evaluation.tools.apps.framework.records import as_dict
-from evaluation.tools.apps.framework.rows import Section
+from evaluation.tools.apps.framework.rows import RecordsSpan
 from evaluation.tools.apps.framework.tables import Table
 
 LAST = "last_numbers"
@@ -100,7 +100,7 @@ class AppState:
         end = content.rfind(b',"%s":{' % LAST.encode())
         if end < 0 or not content.startswith(b'{"'):
             return False
-        sections: dict[str, Section] = {}
+        sections: dict[str, RecordsSpan] = {}
         start = 1
         for border in chain(self._borders.finditer(content, 0, end), (None,)):
             name = content[start + 1 : content.find(b'"', start + 1)].decode(errors="replace")
@@ -109,7 +109,7 @@ class AppState:
             if border and not content.startswith(self.tables[border[1].decode()].opening, border.start() + 3):
                 continue
             closed = end if border is None else border.start() + 2
-            sections[name] = Section(content, start + len(name) + 3, closed)
+            sections[name] = RecordsSpan(content, start + len(name) + 3, closed)
             start = closed + 1
         try:
             last = from_json(content[end + len(LAST) + 4 : -1])

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from evaluation.tools.apps.framework.errors import AppDataError, NotFoundError
 from evaluation.tools.apps.framework.index import Key, Record, TableIndex, holds
-from evaluation.tools.apps.framework.rows import Rows, Section, Settled, shape_of
+from evaluation.tools.apps.framework.rows import RecordsSpan, Rows, Settled, shape_of
 
 MOST_CHANGES = 500
 """Records that may have changed since an index was made."""
@@ -140,7 +140,7 @@ class Table(Generic[Record]):
         self.last = max([last, *(key for key in found if isinstance(key, int))])
         self._settle(Rows(Settled(self._shape, found)))
 
-    def load_section(self, section: Section | None, last: int) -> None:
+    def load_section(self, section: RecordsSpan | None, last: int) -> None:
         """Replace the content by what ``to_json`` wrote; None: no records."""
         self.last = last
         self._settle(Rows(Settled(self._shape, section=section)))
