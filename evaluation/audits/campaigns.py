@@ -24,7 +24,7 @@ from annotations.results import AuditSummary, summarize
 from annotations.sampling import draw_sample
 from annotations.sources import PILOT
 from evaluation.audits.freezing import UNIFORM, Strata, auditable, draw_decisions, freeze_sessions
-from evaluation.audits.planting import Planter
+from evaluation.audits.planted_questions import Planter
 from evaluation.audits.rounds import Numbers, choose_rounds
 from evaluation.audits.sessions import AuditableSession, as_candidate, as_population, auditable_sessions
 from evaluation.models import Judging, JudgingRound, Pilot

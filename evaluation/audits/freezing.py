@@ -13,7 +13,7 @@ from annotations.models import AuditCampaign
 from annotations.packets import PacketContent, SealedDecision, build_content
 from annotations.sampling import AuditableDecision, SampledDecision, draw_sample
 from evaluation.audits.parts import conversation_parts, file_parts, reply_part, tool_parts
-from evaluation.audits.planting import Owner
+from evaluation.audits.planted_questions import Owner
 from evaluation.audits.rounds import Rounds
 from evaluation.audits.sessions import (
     QUESTION,

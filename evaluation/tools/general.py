@@ -10,11 +10,11 @@ from typing import Any
 
 from evaluation.sandbox import why_unavailable
 from evaluation.sandbox.packages import built_packages, why_no_packages
-from evaluation.tools import files, notebooks, reading, schedule, talking
+from evaluation.tools import files, messages, notebooks, reading, schedule
 from evaluation.tools.apps.world import DEFAULT_NOW
-from evaluation.tools.delegating import Spawn, SpawnSubagent, spawn_subagent
 from evaluation.tools.outbox import Outbox
 from evaluation.tools.shell import Exec, Shell
+from evaluation.tools.subagents import Spawn, SpawnSubagent, spawn_subagent
 from evaluation.tools.tool import Arguments, Tool, ToolError, ToolOutcome
 from evaluation.tools.web import Corpus, WebFetch, WebSearch, web_fetch, web_search
 from evaluation.tools.workspace import Workspace, WorkspaceError
@@ -110,12 +110,12 @@ def _packages_said() -> str:
 
 def _ask(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
     outbox = around.outbox
-    return None if outbox is None or not around.asks else lambda arguments: talking.ask_user(outbox, arguments)
+    return None if outbox is None or not around.asks else lambda arguments: messages.ask_user(outbox, arguments)
 
 
 def _send(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
     outbox = around.outbox
-    return None if outbox is None else lambda arguments: talking.send_message(outbox, around.workspace, arguments)
+    return None if outbox is None else lambda arguments: messages.send_message(outbox, around.workspace, arguments)
 
 
 def _spawn(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
@@ -213,7 +213,7 @@ GENERAL: dict[str, GeneralTool] = {
             "Ask User",
             "Stop and ask the user a question",
             "Ask the user for something you need. Your turn ends with the question.",
-            talking.AskUser,
+            messages.AskUser,
             _ask,
         ),
         GeneralTool(
@@ -221,7 +221,7 @@ GENERAL: dict[str, GeneralTool] = {
             "Send Message",
             "Send the user a message, with files attached",
             "Send the user a message, with files if you like. Your turn goes on.",
-            talking.SendMessage,
+            messages.SendMessage,
             _send,
         ),
         GeneralTool(

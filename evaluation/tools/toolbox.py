@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from evaluation.protocol.participants import ToolRecord
 from evaluation.tools.apps import World, bound_tools
-from evaluation.tools.finding import Finder
 from evaluation.tools.general import Surroundings, general_tools
 from evaluation.tools.journal import Journal, NoJournal, Run
 from evaluation.tools.tool import Tool, ToolError, ToolOutcome, truncate
+from evaluation.tools.tool_search import Finder
 from evaluation.tools.workspace import Workspace
 from studio.domain.storable import read_json
 

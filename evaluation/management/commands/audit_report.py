@@ -12,7 +12,7 @@ from annotations.documents import report_context
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign
 from annotations.results import summarize
-from evaluation.audits.printing import PrintError, print_pdf
+from evaluation.audits.pdf import PrintError, print_pdf
 from studio.management.base import ReportCommand
 
 EMPTY: dict[str, Any] = {"campaign": None}

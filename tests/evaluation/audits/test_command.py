@@ -11,7 +11,7 @@ from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign, Judgment
 from evaluation.audits.campaigns import audits_of, open_audit
 from evaluation.audits.freezing import people_involved_in
-from evaluation.audits.printing import PrintError, print_pdf
+from evaluation.audits.pdf import PrintError, print_pdf
 from studio.dev.browser import find_chromium
 from studio.models import Review
 from studio.review.checklist import QUESTIONS
@@ -130,7 +130,7 @@ def test_report_is_written_as_a_pdf(tmp_path):
 
 
 def test_report_says_what_to_do_without_a_browser(tmp_path, monkeypatch):
-    monkeypatch.setattr("evaluation.audits.printing.find_chromium", lambda: None)
+    monkeypatch.setattr("evaluation.audits.pdf.find_chromium", lambda: None)
 
     with pytest.raises(PrintError, match="open the report in a browser and print it"):
         print_pdf("<p>x</p>", tmp_path / "report.pdf")

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from evaluation.tools import Outbox, Surroundings, Toolbox, Workspace, World, reachable_names, toolbox_for
-from evaluation.tools.delegating import Helpers
 from evaluation.tools.general import GENERAL
 from evaluation.tools.schedule import is_calendar
+from evaluation.tools.subagents import Helpers
 from studio.domain.tool_catalog import tool_cards
 from tests.studio.files.previews.samples import a_docx, a_pdf, a_png, a_pptx, an_xlsx
 
