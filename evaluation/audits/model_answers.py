@@ -73,7 +73,7 @@ def answers_of_round(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
     judgings = Judging.objects.filter(round=judging_round, asked__isnull=True)
     unfinished = judgings.exclude(state=Judging.State.FINISHED)
     rows = Session.objects.filter(pk__in=judgings.values("session")).exclude(pk__in=unfinished.values("session"))
-    sessions = list(rows.select_related("revision").prefetch_related("intents"))
+    sessions = list(rows.select_related("revision"))
     judged = load_judged(judging_round, sessions, corrected=False)
     rules = rules_of(scoring_choice(judging_round.pilot))
     return {

@@ -65,11 +65,7 @@ def auditable_sessions(
     for pilot in pilots:
         audited = rounds[pilot.pk]
         rows = Session.objects.filter(run__pilot=pilot, state=Session.State.FINISHED)
-        sessions = list(
-            rows.select_related("revision__task", "run__persona_revision__persona")
-            .prefetch_related("intents")
-            .order_by("pk")
-        )
+        sessions = list(rows.select_related("revision__task", "run__persona_revision__persona").order_by("pk"))
         wavering = (
             {row[0] for row in wavering_questions(pilot)} if strata == AuditCampaign.Strata.DISAGREEMENT else set()
         )

@@ -11,7 +11,7 @@ from evaluation.grading.credit import Credit
 from evaluation.grading.intents import IntentStatus, derive_statuses
 from evaluation.grading.items import GradedItem, completeness, items_of
 from evaluation.grading.judgings import Rules
-from evaluation.models import JudgingRound, Session, Verdict, VerdictCorrection
+from evaluation.models import JudgingRound, Session, SessionIntent, Verdict, VerdictCorrection
 from evaluation.models.verdicts import VerdictQuerySet
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import TaskSpec
@@ -44,8 +44,8 @@ class JudgedSession:
 def load_judged(
     judging_round: JudgingRound, sessions: Sequence[Session], *, corrected: bool = True
 ) -> dict[int, JudgedSession]:
-    """By session, in a few queries. ``sessions`` have their intents prefetched. ``corrected``: as people corrected it,
-    else as the judge decided, which is what audits are about."""
+    """By session, in a few queries. ``corrected``: as people corrected it, else as the judge decided, which is what
+    audits are about."""
     judged = {session.pk: JudgedSession() for session in sessions}
     rows = Verdict.objects.filter(judging__round=judging_round, judging__session__in=judged)
     checklist = rows.filter(kind=Verdict.Kind.CHECKLIST).order_by("turn", "index")
@@ -61,12 +61,13 @@ def load_judged(
     columns = ("judging__session", "judging__sample", "kind", "turn", "index")
     for pk, sample, *decision in _decisions(intents, corrected, *columns):
         decisions[pk][sample].append(tuple(decision))
-    for session in sessions:
-        told = {row.index: IntentStatus(row.status, row.turn) for row in session.intents.all()}
-        samples = decisions.get(session.pk, {})
-        judged[session.pk].statuses = (
+    recorded = _recorded_statuses(judged)
+    for pk, outcome in judged.items():
+        told = recorded.get(pk, {})
+        samples = decisions.get(pk, {})
+        outcome.statuses = (
             _majority([derive_statuses(told, samples[sample]) for sample in sorted(samples)])
-            if session.pk in derived and samples
+            if pk in derived and samples
             else told
         )
     return judged
@@ -114,6 +115,16 @@ def _derived_sessions(judging_round: JudgingRound, judged: Collection[int], *, c
         return set()
     rows = VerdictCorrection.objects.filter(verdict__judging__round=judging_round, verdict__judging__scoring="")
     return set(rows.values_list("verdict__judging__session", flat=True)) & set(judged)
+
+
+def _recorded_statuses(sessions: Collection[int]) -> dict[int, dict[int, IntentStatus]]:
+    """With which the conversations ended, by session and index."""
+    statuses: dict[int, dict[int, IntentStatus]] = defaultdict(dict)
+    known: dict[tuple[str, int], IntentStatus] = {}
+    rows = SessionIntent.objects.filter(session__in=sessions).order_by("session", "index")
+    for pk, index, status, turn in rows.values_list("session", "index", "status", "turn"):
+        statuses[pk][index] = known.setdefault((status, turn), IntentStatus(status, turn))
+    return statuses
 
 
 def _majority(samples: Sequence[Mapping[int, IntentStatus]]) -> dict[int, IntentStatus]:

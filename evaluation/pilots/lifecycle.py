@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import groupby
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -39,7 +40,7 @@ def _finish(pilot_id: int) -> None:
     if pilot.state not in (Pilot.State.WAITING, Pilot.State.RUNNING):
         return
     rows = Session.objects.filter(run__pilot=pilot).order_by("run_id", "position")
-    state = _state_of(list(rows.only("run", "position", "state", "ended_at", "graded_compat_at", "retry_at")))
+    state = _state_of(rows.values_list("run_id", "state", "ended_at", "graded_compat_at", "retry_at", named=True))
     if state == Pilot.State.RUNNING:
         return
     pilot.state = state
@@ -88,8 +89,8 @@ def _goes_on(pilot_id: int) -> bool:
     return _RUNNING.exists(pilot_id) or is_any_leasable(pilot_id)
 
 
-def _state_of(sessions: Sequence[Session]) -> str:
-    """Running while any session can continue without a person. ``sessions`` are in the order of their runs."""
+def _state_of(sessions: Iterable[Any]) -> str:
+    """Running while any session can continue without a person. ``sessions`` are rows in the order of their runs."""
     stopped = False
     for _, group in groupby(sessions, key=lambda session: session.run_id):
         rows = list(group)

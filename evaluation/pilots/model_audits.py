@@ -63,7 +63,7 @@ def plan_model_audit(campaign: AuditCampaign, model: ModelEndpoint, samples: int
     asked = _planted_questions(sessions) if whole else _drawn_decisions(campaign)
     by_pilot: dict[Pilot, set[int]] = defaultdict(set)
     wanted = sessions.keys() | {session for session, _ in asked}
-    for session in Session.objects.filter(pk__in=wanted).select_related("run__pilot").order_by("pk"):
+    for session in Session.objects.filter(pk__in=wanted).prefetch_related("run__pilot").order_by("pk"):
         by_pilot[session.run.pilot].add(session.pk)
     if not by_pilot:
         raise RejudgingError("audit", f"None of the {campaign.packets_word} of this audit are there any more.")

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.db.models import Prefetch
+
 from evaluation.grading.judged import JudgedSession, comp_of, load_judged, session_items, ungraded_items
 from evaluation.grading.judgings import Rules, rules_of, rules_to_json, scoring_choice
 from evaluation.metrics.ablation import AblatedSession, ablation_json
@@ -19,8 +21,14 @@ from evaluation.protocol.session import COVERED
 from evaluation.protocol.voice import UserStyle
 from evaluation.results.tool_servers import frozen_servers
 from studio.domain.task import TaskSpec
+from studio.models import PersonaRevision, Revision
 
 State = Session.State
+_SHARED = (
+    Prefetch("run__persona_revision", PersonaRevision.objects.select_related("persona").defer("spec")),
+    Prefetch("run__pilot", Pilot.objects.defer("scores")),
+)
+"""Of a pilot's sessions: each is one object for all of them, where a join would make as many as there are sessions."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +58,7 @@ def load_pilot(pilot: Pilot, judging_round: JudgingRound | None = None, rules: R
     judging_round, rules = judging_round or choice.round, rules or rules_of(choice)
     sessions = list(
         Session.objects.of(pilot)
-        .select_related("revision", "run__persona_revision__persona", "run__pilot")
-        .prefetch_related("intents")
+        .prefetch_related(*_SHARED)
         .order_by(
             "run__persona_revision__persona__position",
             "run__persona_revision__persona",
@@ -60,8 +67,8 @@ def load_pilot(pilot: Pilot, judging_round: JudgingRound | None = None, rules: R
             "run__arm",
         )
     )
-    revisions = {session.revision_id: session.revision for session in sessions}
-    specs = {pk: TaskSpec.model_validate(revision.spec) for pk, revision in revisions.items()}
+    stored = Revision.objects.filter(pk__in={session.revision_id for session in sessions}).order_by()
+    specs = {pk: TaskSpec.model_validate(spec) for pk, spec in stored.values_list("pk", "spec")}
     judged = load_judged(judging_round, [row for row in sessions if row.run.pilot_id == pilot.pk])
     for other, taken in _taken_over(pilot, sessions).items():
         judged |= load_judged(scoring_choice(other).round, taken)

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from evaluation.grading.corrections import correct_verdict
 from evaluation.models import Pilot, Verdict
+from evaluation.results.pilot_report import load_pilot
 from evaluation.results.scores import read_scores
 from evaluation.results.session_rows import facts_of_task
 from studio.models import Benchmark
@@ -28,6 +29,16 @@ def document(benchmark: Benchmark, *arguments: str) -> dict:
     stream = io.StringIO()
     call_command("results", "--benchmark", benchmark.slug, "--json", *arguments, stdout=stream)
     return json.loads(stream.getvalue())
+
+
+def test_sessions_share_their_pilot_and_do_not_read_its_scores_once_each(benchmark: Benchmark):
+    pilot = Pilot.objects.filter(benchmark=benchmark)[0]
+
+    sessions = load_pilot(pilot).sessions
+
+    assert len(sessions) > 1
+    assert len({id(session.run.pilot) for session in sessions}) == 1
+    assert "scores" in sessions[0].run.pilot.get_deferred_fields()
 
 
 def test_command_api_and_download_give_the_same_numbers(benchmark: Benchmark, client: Client):
