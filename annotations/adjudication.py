@@ -94,7 +94,7 @@ def adjudicate(
     """Record the final decision on a packet without a majority; the newest one counts. Raises AdjudicationError.
 
     ``decision`` of a single decision; ``answers``, by key, of a session: all its questions without a majority.
-    ``cause``: a ``Cause``; one that the task's author can mend becomes a comment on the item or intent and, with
+    ``cause``: a ``Cause``; one that the task's author can fix becomes a comment on the item or intent and, with
     ``request_changes``, the task goes back to its author. ``about``: the keys of a session's questions that the cause
     is about; all of those without a majority by default.
     """
@@ -118,7 +118,7 @@ def adjudicate(
     if cause not in ("", *Cause.values):
         raise AdjudicationError("Choose one of the causes, or none.", "cause")
     if request_changes and cause not in FOR_AUTHORS:
-        raise AdjudicationError("Say first what the author can mend: the criterion, or what the record shows.", "cause")
+        raise AdjudicationError("Say first what the author can fix: the criterion, or what the record shows.", "cause")
     if set(about) - set(undecided):
         raise AdjudicationError("The cause can only be about questions on which the auditors differ.", "about")
     keys = [key for key in undecided if key in about] if about else list(undecided)

@@ -15,7 +15,7 @@ from annotations.models import Cause
 from studio.models import User
 
 FOR_AUTHORS = frozenset({Cause.CRITERION_AMBIGUOUS.value, Cause.EVIDENCE_NOT_VISIBLE.value})
-"""Causes that the task's author can mend."""
+"""Causes that the task's author can fix."""
 NO_TEST = FOR_AUTHORS | {Cause.OUT_OF_SCOPE.value}
 """Causes for which a question says nothing of a judge."""
 

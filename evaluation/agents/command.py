@@ -140,7 +140,7 @@ class CommandAgent:
         return record.result, not record.ok
 
     def _ask_over_socket(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Raises RefusedError for what the program can mend, BudgetExceededError and InfrastructureError."""
+        """Raises RefusedError for what the program can correct, BudgetExceededError and InfrastructureError."""
         self._asked += 1
         most = self._setup.limits.model_calls
         if most and self._asked > most:

@@ -1,10 +1,8 @@
-"""Serializers of proposals.
-
-Some JSON fields have older names ("helper", "taken", "asked_by", "cut", …), which are part of the published API.
-"""
+"""Serializers of proposals."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -19,14 +17,14 @@ from evaluation.protocol.assistance import KINDS
 
 
 class DecisionSerializer(serializers.ModelSerializer[ProposalDecision]):
-    taken = serializers.BooleanField(source="accepted")
-    changed = serializers.BooleanField(source="edited")
+    accepted = serializers.BooleanField()
+    edited = serializers.BooleanField()
     by = serializers.CharField(source="by.username")
     version = serializers.IntegerField(source="revision.number", allow_null=True, default=None)
 
     class Meta:
         model = ProposalDecision
-        fields = ["taken", "changed", "text", "by", "at", "version"]
+        fields = ["accepted", "edited", "text", "by", "at", "version"]
 
 
 class ProposalFindingSerializer(serializers.Serializer[Any]):
@@ -35,8 +33,15 @@ class ProposalFindingSerializer(serializers.Serializer[Any]):
     rule = serializers.CharField()
     severity = serializers.CharField()
     message = serializers.CharField()
-    mend = serializers.CharField()
-    words = serializers.CharField()
+    fix = serializers.SerializerMethodField()
+    passage = serializers.SerializerMethodField()
+
+    # Findings of older proposals are stored under the names that these had.
+    def get_fix(self, row: Mapping[str, str]) -> str:
+        return row.get("fix", row.get("mend", ""))
+
+    def get_passage(self, row: Mapping[str, str]) -> str:
+        return row.get("passage", row.get("words", ""))
 
 
 class ProposedRowSerializer(serializers.Serializer[Any]):
@@ -56,7 +61,7 @@ class ProposedRowSerializer(serializers.Serializer[Any]):
     evidence = serializers.ListField(source="change.evidence", child=serializers.CharField())
     rule = serializers.SerializerMethodField()
     degree = serializers.CharField(source="change.degree")
-    remarks = serializers.ListField(source="change.remarks", child=serializers.CharField())
+    notes = serializers.ListField(source="change.notes", child=serializers.CharField())
     findings = ProposalFindingSerializer(many=True)
     decision = DecisionSerializer(allow_null=True)
 
@@ -75,12 +80,12 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
     version = serializers.IntegerField(source="revision.number", help_text="Version of the task the request was about.")
     language = serializers.CharField(source="options.language", default="")
     reference = serializers.CharField(source="options.reference", default="")
-    helper = serializers.CharField(source="endpoint.name")
-    cut = serializers.ListField(
-        source="truncated_files", child=serializers.CharField(), help_text="Files the model saw only in part."
+    model = serializers.CharField(source="endpoint.name")
+    truncated_files = serializers.ListField(
+        child=serializers.CharField(), help_text="Files the model saw only in part."
     )
-    asked_by = serializers.CharField(source="requested_by.username")
-    asked_at = serializers.DateTimeField(source="requested_at")
+    requested_by = serializers.CharField(source="requested_by.username")
+    requested_at = serializers.DateTimeField()
     result = serializers.IntegerField(source="result.number", allow_null=True, default=None)
     title = serializers.SerializerMethodField()
     findings = serializers.SerializerMethodField()
@@ -99,15 +104,15 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
             "state",
             "problem",
             "version",
-            "helper",
+            "model",
             "scripted",
             "tokens",
             "cost",
-            "cut",
+            "truncated_files",
             "findings",
             "rows",
-            "asked_by",
-            "asked_at",
+            "requested_by",
+            "requested_at",
             "answered_at",
             "result",
         ]

@@ -16,7 +16,7 @@ LEAK_RULES = {"intent-in-request"}
 NEW_ROW_RULES = {"intent-unscored"}
 """They always fire for a new row until other rows refer to it."""
 SEVERITIES = ("error", "warning", "hint")
-FINDING_FIELDS = ("rule", "severity", "message", "mend", "words")
+FINDING_FIELDS = ("rule", "severity", "message", "fix", "passage")
 
 
 def check_rows(
@@ -60,7 +60,7 @@ def _merged(leaks: Sequence[Finding]) -> list[dict[str, Any]]:
     worst = min(leaks, key=lambda finding: SEVERITIES.index(finding.severity))
     message = f"The request gives something away about intents {', '.join(numbers[:-1])} and {numbers[-1]}."
     return [
-        _to_json(worst) | {"message": message, "mend": "Take it out of the request, in both languages.", "words": ""}
+        _to_json(worst) | {"message": message, "fix": "Take it out of the request, in both languages.", "passage": ""}
     ]
 
 

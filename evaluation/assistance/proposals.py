@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import AliasChoices, Field
+
 from evaluation.assistance.kinds import ROW_FIELDS
 from studio.domain.base import Spec
 from studio.domain.task import ChecklistItem, ExactCheck, HiddenIntent, Recovery, Scope, TaskSpec
@@ -32,8 +34,8 @@ class ProposedChange(Spec):
     rule: ExactCheck | None = None
     degree: Literal["", "wholly", "partly"] = ""
     """How far the request gives an intent away."""
-    remarks: tuple[str, ...] = ()
-    """Warnings of the studio, such as lost numbers."""
+    notes: tuple[str, ...] = Field(default=(), validation_alias=AliasChoices("notes", "remarks"))
+    """Warnings of the studio, such as lost numbers; older proposals are stored with ``remarks``."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ DONE = {"pause": "paused", "resume": "resumed", "cancel": "cancelled", "retry": 
 GOING_ON = (Pilot.State.WAITING, Pilot.State.RUNNING)
 OVER = {
     Pilot.State.FINISHED: "Pilot {} has finished. Start another pilot to run its tasks again.",
-    Pilot.State.CANCELLED: "Pilot {} was cancelled and cannot go on. Start another pilot.",
+    Pilot.State.CANCELLED: "Pilot {} was cancelled and cannot be resumed. Start another pilot.",
 }
 
 

@@ -14,7 +14,7 @@ ADVICE = {
     "ServerError": "The service itself fails. Retry once it works again.",
     "TruncatedAnswerError": "The connection breaks. Check proxies between the workers and the service, then retry.",
     "UnreadableAnswerError": "What answers does not speak the OpenAI API. Check the endpoint’s address.",
-    "RequestRejectedError": "Check the endpoint’s model name and parameters, and start a new pilot with them mended.",
+    "RequestRejectedError": "Correct the endpoint’s model name or parameters, then start a new pilot.",
     "ContextTooLongError": "The conversation is too long for this model. Choose one that reads more for this part.",
     "UnusableJsonError": "The model does not answer in the form asked for. Choose another for it in a new pilot.",
     "MissingContentError": "A file of the benchmark is not stored. Restore it, or upload it to the task again.",

@@ -111,7 +111,7 @@ def _errors(candidate: ReleaseCandidate) -> Iterable[Blocker]:
 
 def _unreadable(files: Mapping[str, bytes]) -> Iterable[Blocker]:
     for error in find_reading_errors(files) if files else ():
-        yield Blocker("pack-unreadable", f"{error['file']}: {error['message']} {error['mend']}", acceptable=False)
+        yield Blocker("pack-unreadable", f"{error['file']}: {error['message']} {error['fix']}", acceptable=False)
 
 
 def _unpiloted(candidate: ReleaseCandidate) -> Iterable[Blocker]:

@@ -110,7 +110,7 @@ def read_jobs(workspace: Workspace) -> list[dict[str, Any]]:
     except WorkspaceError:
         return []
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise ToolError(f"{SCHEDULE} is damaged; delete or mend it.") from None
+        raise ToolError(f"{SCHEDULE} is damaged; delete or fix it.") from None
     return readable
 
 

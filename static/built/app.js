@@ -1,6 +1,6 @@
 import "./chunks/chunk-I4SFSUUT.js";
 import "./chunks/chunk-2THEAPOY.js";
-import "./chunks/chunk-WSEPXQCQ.js";
+import "./chunks/chunk-6YM6RD3V.js";
 import {
   remember
 } from "./chunks/chunk-JPS3M5OM.js";

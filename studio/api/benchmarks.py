@@ -70,7 +70,19 @@ class FindingSerializer(serializers.ModelSerializer[Finding]):
 
     class Meta:
         model = Finding
-        fields = ["persona", "task", "rule", "severity", "field", "item", "words", "message", "mend", "other", "waived"]
+        fields = [
+            "persona",
+            "task",
+            "rule",
+            "severity",
+            "field",
+            "item",
+            "passage",
+            "message",
+            "fix",
+            "other",
+            "waived",
+        ]
 
 
 class ImportSerializer(serializers.Serializer[Any]):

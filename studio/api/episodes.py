@@ -25,10 +25,10 @@ class NeedSerializer(serializers.Serializer[Any]):
 class BoardSerializer(serializers.Serializer[Any]):
     seen = serializers.CharField(help_text="Identifies this arrangement; a step names the arrangement it is based on.")
     order = serializers.ListField(child=serializers.CharField(), help_text="Task ids in run order.")
-    aside = serializers.ListField(child=serializers.CharField(), help_text="Unplaced tasks.")
+    unplaced = serializers.ListField(child=serializers.CharField(), help_text="Unplaced tasks.")
     groups = serializers.DictField(child=serializers.CharField(), help_text="Group by task; empty if none.")
     needs = serializers.DictField(child=NeedSerializer(many=True), help_text="Dependencies by task.")
-    words = serializers.DictField(child=serializers.CharField(), help_text="What carries over, by group.")
+    carries_over = serializers.DictField(child=serializers.CharField(), help_text="What carries over, by group.")
 
 
 def _text_field(help_text: str, max_length: int = 200) -> serializers.CharField:
@@ -38,19 +38,19 @@ def _text_field(help_text: str, max_length: int = 200) -> serializers.CharField:
 
 
 class BoardStepSerializer(serializers.Serializer[Any]):
-    does = serializers.ChoiceField(choices=moves.ACTIONS)
+    action = serializers.ChoiceField(choices=moves.ACTIONS)
     tasks = serializers.ListField(
         child=serializers.CharField(max_length=200, trim_whitespace=False),
         default=list,
         max_length=500,
         help_text="Ids of the tasks concerned.",
     )
-    place = _text_field(
+    target = _text_field(
         "For move: the task to insert before, or “end”; for swap, depend and stop_depending: the other task."
     )
     group = _text_field("The group, for group operations.")
     name = _text_field("The new name; for merge_group, the other group.")
-    words = _text_field("What carries over.", 5_000)
+    carries_over = _text_field("What carries over.", 5_000)
     seen = _text_field("The arrangement the step is based on; empty: the current one.")
     sure = serializers.BooleanField(default=False, help_text="Proceed even if approvals are withdrawn.")
 
@@ -86,12 +86,12 @@ class BoardDetail(APIView):
         seen, sure = data.pop("seen"), data.pop("sure")
         user: Any = request.user
         move = moves.Move(
-            action=data["does"],
+            action=data["action"],
             tasks=tuple(data["tasks"]),
-            target=data["place"],
+            target=data["target"],
             group=data["group"],
             name=data["name"],
-            carries_over=data["words"],
+            carries_over=data["carries_over"],
         )
         try:
             made = moves.make_move(persona.pk, move, by=user, seen=seen, confirmed=sure)
@@ -109,14 +109,14 @@ def _board(persona: Persona) -> dict[str, Any]:
     return {
         "seen": current.digest(),
         "order": list(current.order),
-        "aside": current.unplaced,
+        "unplaced": current.unplaced,
         "groups": dict(current.groups),
         "needs": {
             task_id: [dependency.to_json() for dependency in dependencies]
             for task_id, dependencies in current.dependencies.items()
             if dependencies
         },
-        "words": current.group_notes_in_use(),
+        "carries_over": current.group_notes_in_use(),
     }
 
 

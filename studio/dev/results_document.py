@@ -105,7 +105,7 @@ class ResultSession(Closed):
     persona: str
     task: str
     outcome: Literal["finished", "failed", "missing"]
-    setup: bool = Field(description="A set-up task is not scored by itself.")
+    setup: bool = Field(description="A setup task is not scored on its own.")
     group: str | None
     weight: int | None
     proc: dict[Scoring, Share | None]

@@ -70,7 +70,7 @@ def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
                 Problem(
                     file=_printable(path),
                     message=f"The name {same}.",
-                    mend="Rename or remove one of the two: on many systems one would overwrite the other.",
+                    fix="Rename or remove one of the two: on many systems one would overwrite the other.",
                 )
             )
         seen.setdefault(key, path)
@@ -81,7 +81,7 @@ def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
                     Problem(
                         file=_printable(path),
                         message=f"The folder differs from “{_printable(other)}” only in how it is written.",
-                        mend="Rename or remove one of the two: on many systems they are one folder.",
+                        fix="Rename or remove one of the two: on many systems they are one folder.",
                     )
                 )
                 folders[_folded(folder)] = folder
@@ -90,7 +90,7 @@ def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
             Problem(
                 file=_printable(seen[key]),
                 message="The name is used for both a file and a folder.",
-                mend="Rename one of the two.",
+                fix="Rename one of the two.",
             )
         )
     return problems
@@ -206,7 +206,7 @@ def _too_many(count: int, limits: Limits) -> Problem:
     return Problem(
         file="",
         message=f"There are {count:,} files; the limit is {limits.files:,}.",
-        mend="Import the personas one by one.",
+        fix="Import the personas one by one.",
     )
 
 

@@ -21,7 +21,7 @@ class Finding(Spec):
     severity: Severity
     message: str
     """What is wrong, as a sentence."""
-    mend: str
+    fix: str
     """What to do about it, as a sentence."""
     persona: str = ""
     task: str = ""
@@ -29,7 +29,7 @@ class Finding(Spec):
     """Field of the TaskSpec: ``initial_request``, ``intents``, ``checklist``, ``depends_on``, …"""
     item: int | None = None
     """1-based position inside the field, where it is a list."""
-    words: str = ""
+    passage: str = ""
     """The passage it is about, verbatim from the field; empty: the field as a whole."""
     other: str = ""
     """Id of another task involved."""
@@ -38,7 +38,7 @@ class Finding(Spec):
     file or tool first."""
 
     field_text: str = Field(default="", exclude=True, repr=False)
-    """For a finding without ``words``: the whole text of the field or row."""
+    """For a finding without ``passage``: the whole text of the field or row."""
     stable_message: str = Field(default="", exclude=True, repr=False)
     """The message with the other task's id instead of its title and number, which may change."""
 
@@ -46,7 +46,7 @@ class Finding(Spec):
     def fingerprint(self) -> str:
         """Identifies the same defect in the same text, also after rows move. Waivers are tied to it."""
         message = self.stable_message or self.message
-        parts = [self.rule, self.persona, self.task, self.field, self.words, self.other, message]
+        parts = [self.rule, self.persona, self.task, self.field, self.passage, self.other, message]
         if self.field_text:
             parts.append(self.field_text)
         return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -15,7 +15,7 @@ class Problem(Spec):
     column: int | None = None
     """1-based."""
     message: str
-    mend: str
+    fix: str
 
 
 class Report:
@@ -25,7 +25,7 @@ class Report:
         self.warnings: list[Problem] = []
 
     def error(self, message: str, fix: str, *, line: int | None = None, column: int | None = None) -> None:
-        self.errors.append(Problem(file=self.file, line=line, column=column, message=message, mend=fix))
+        self.errors.append(Problem(file=self.file, line=line, column=column, message=message, fix=fix))
 
     def warn(self, message: str, fix: str, *, line: int | None = None, column: int | None = None) -> None:
-        self.warnings.append(Problem(file=self.file, line=line, column=column, message=message, mend=fix))
+        self.warnings.append(Problem(file=self.file, line=line, column=column, message=message, fix=fix))

@@ -73,4 +73,4 @@ def why_invalid_path(path: str, others: Iterable[str] = ()) -> str:
     if why := why_unsafe(path):
         return f"{why} Write it like notes/plan.md."
     problems = [problem for problem in check_names([*others, path], Limits()) if problem.file == path]
-    return " ".join(f"{problem.message} {problem.mend}" for problem in problems[:1])
+    return " ".join(f"{problem.message} {problem.fix}" for problem in problems[:1])

@@ -38,7 +38,7 @@ def defer_checks(personas: Collection[int]) -> int:
             rule=NOT_CHECKED,
             severity="error",
             message="The checks have not run on this task since it was imported.",
-            mend="They run in the background, and this goes when they are through. Saving the task runs them at once.",
+            fix="They run in the background, and this goes when they are through. Saving the task runs them at once.",
             fingerprint=NOT_CHECKED,
         )
         for task in tasks.exclude(pk__in=waiting).order_by("pk").values_list("pk", flat=True)

@@ -108,7 +108,7 @@ class OpenFindings:
             first += numbers[severity]
         persona_of = "task__episode__persona"
         rows = open_findings().filter(severity=severity, task__episode__persona__in=personas)
-        fields = ("severity", "field", "item", "message", "mend", "task__title", "task__task_id")
+        fields = ("severity", "field", "item", "message", "fix", "task__title", "task__task_id")
         rows = rows.select_related(f"{persona_of}__benchmark").only(
             *fields, *(f"{persona_of}__{name}" for name in ("name", "user_id", "benchmark__slug"))
         )

@@ -36,7 +36,7 @@ _texts: BoundedCache[str, str | None] = BoundedCache(32_000_000)
 """Recent files by sha256, None for binary ones; while an author types, each check needs the same files."""
 PERSONAS_AT_ONCE = 10
 """Loaded, checked and stored together, so that memory does not grow with an import."""
-FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "other"]
+FIELDS = ["rule", "severity", "field", "item", "passage", "message", "fix", "other"]
 
 
 @dataclass(frozen=True)

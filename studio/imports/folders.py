@@ -91,4 +91,4 @@ def _files(folder: Path, unpacked: Unpacked, limits: Limits) -> list[Path]:
 
 def _refuse(unpacked: Unpacked, file: str, message: str, fix: str) -> None:
     file = file.encode("utf-8", "replace").decode()
-    unpacked.errors.append(Problem(file=file, message=message, mend=fix))
+    unpacked.errors.append(Problem(file=file, message=message, fix=fix))

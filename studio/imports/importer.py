@@ -81,7 +81,7 @@ def import_path(
         )
     if path.stat().st_size > settings.UPLOAD_MAX_BYTES:
         message = f"The file has {path.stat().st_size:,} bytes; the limit is {settings.UPLOAD_MAX_BYTES:,}."
-        return _refused([Problem(file=path.name, message=message, mend="Import the personas one by one.")])
+        return _refused([Problem(file=path.name, message=message, fix="Import the personas one by one.")])
     return import_archive(
         benchmark,
         path.read_bytes(),
@@ -156,7 +156,7 @@ def _read(files: Mapping[str, bytes], name: str = "") -> tuple[Reading, PackFact
             facts = read_facts(check_pack(files))
         except (UnsupportedPackError, DamagedPackError) as error:
             fix = "Fetch the pack again from where it was released."
-            return Reading(errors=[Problem(file=MANIFEST, message=str(error), mend=fix)]), None
+            return Reading(errors=[Problem(file=MANIFEST, message=str(error), fix=fix)]), None
     return read_personas(files, name=name), facts
 
 
@@ -196,7 +196,7 @@ def _import(
         )
         stored = _store(writer, staged, name=name, dry_run=dry_run, defer_above=defer_above)
     except DraftError as error:
-        return _refused([Problem(file="", message=str(error), mend="Correct it and import again.")])
+        return _refused([Problem(file="", message=str(error), fix="Correct it and import again.")])
     if dry_run:
         stored.personas, stored.publication = [], None
     return stored
@@ -231,7 +231,7 @@ def _oversized_tasks(reading: Reading) -> Iterator[Problem]:
                 validate_file_sizes((*task.assets, *task.references))
             except UploadError as problem:
                 folder = f"{episode.persona.user_id}/tasks/{task.task_id}"
-                yield Problem(file=folder, message=str(problem), mend="Leave files out, or split the task.")
+                yield Problem(file=folder, message=str(problem), fix="Leave files out, or split the task.")
 
 
 def _grader_keys(reading: Reading, report: ImportReport) -> dict[str, GraderKeys]:
@@ -249,7 +249,7 @@ def _grader_keys(reading: Reading, report: ImportReport) -> dict[str, GraderKeys
                     Problem(
                         file=f"{episode.persona.user_id}/{script.path}",
                         message=f"Its rule checks cannot be counted: {keys[script.sha256].problem}",
-                        mend="Let score([]) return every key with 0.",
+                        fix="Let score([]) return every key with 0.",
                     )
                 )
     return keys

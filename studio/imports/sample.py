@@ -98,7 +98,7 @@ def _create_benchmark(people: Mapping[str, User]) -> bool:
         report = import_path(benchmark, settings.BASE_DIR / "fixtures" / "sample" / "data", by=people["author"])
         if report.errors:
             first = report.errors[0]
-            raise SampleError(f"{first.file}:{first.line}: {first.message} {first.mend}")
+            raise SampleError(f"{first.file}:{first.line}: {first.message} {first.fix}")
         for add_data in _data_sources:
             add_data(benchmark)
     return new

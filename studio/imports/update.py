@@ -23,7 +23,7 @@ def continue_from(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportRepo
             Problem(
                 file=f"{imported.persona.user_id}/tasks/{task.task_id}",
                 message=f"“{task.task_id}” is in the studio but not among the files.",
-                mend="It stays as a draft outside the episode; retire it if it is no longer needed.",
+                fix="It stays as a draft outside the episode; retire it if it is no longer needed.",
             )
         )
     persona = imported.persona
@@ -70,7 +70,7 @@ def keep_servers(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportRepor
             Problem(
                 file=f"{persona.user_id}/{path}",
                 message=f"{left}: only an owner of the benchmark can add or change tool servers.",
-                mend="Ask an owner to import these files, or to set up the server on the persona’s page.",
+                fix="Ask an owner to import these files, or to set up the server on the persona’s page.",
             )
         )
     files = [*(file for file in persona.files if not are_servers(file)), *old.values()]

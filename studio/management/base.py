@@ -58,10 +58,10 @@ class ReportCommand(BaseCommand):
                 as_json=bool(options.get("json")),
             )
 
-    def _cannot_run(self, message: str, mend: str, *, as_json: bool) -> NoReturn:
+    def _cannot_run(self, message: str, fix: str, *, as_json: bool) -> NoReturn:
         if as_json:
-            self.print_json({**self.empty, "errors": [error(message, mend)]})
-        self.stderr.write(self.style.ERROR(f"{message} {mend}".strip()))
+            self.print_json({**self.empty, "errors": [error(message, fix)]})
+        self.stderr.write(self.style.ERROR(f"{message} {fix}".strip()))
         sys.exit(EXIT_PROBLEMS)
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -76,11 +76,11 @@ class ReportCommand(BaseCommand):
             text = json.dumps(document, indent=1)
         self.stdout.write(text)
 
-    def usage_error(self, message: str, mend: str, *, as_json: bool, document: dict[str, Any]) -> NoReturn:
+    def usage_error(self, message: str, fix: str, *, as_json: bool, document: dict[str, Any]) -> NoReturn:
         """Exit with status 2. ``document`` is the command's empty document; the error is added."""
         if as_json:
-            self.print_json({**document, "errors": [error(message, mend)]})
-        self.stderr.write(self.style.ERROR(f"{message} {mend}"))
+            self.print_json({**document, "errors": [error(message, fix)]})
+        self.stderr.write(self.style.ERROR(f"{message} {fix}"))
         sys.exit(EXIT_USAGE)
 
     def find_benchmark(self, slug: str, *, as_json: bool, document: dict[str, Any]) -> Benchmark:
@@ -109,9 +109,9 @@ def _is_undecoded(value: str) -> bool:
     return False
 
 
-def error(message: str, mend: str) -> dict[str, Any]:
+def error(message: str, fix: str) -> dict[str, Any]:
     """An error of the call, in the format of import errors."""
-    return {"file": "", "line": None, "column": None, "message": message, "mend": mend}
+    return {"file": "", "line": None, "column": None, "message": message, "fix": fix}
 
 
 def default_user() -> User | None:

@@ -17,9 +17,9 @@ class Finding(models.Model):
     severity = models.CharField(max_length=10, choices=[(s, s) for s in ("error", "warning", "hint")])
     field = models.CharField(max_length=60, blank=True)
     item = models.PositiveIntegerField(null=True, blank=True)
-    words = models.TextField(blank=True)
+    passage = models.TextField(blank=True, db_column="words")
     message = models.TextField()
-    mend = models.TextField(blank=True)
+    fix = models.TextField(blank=True, db_column="mend")
     other = models.CharField(max_length=200, blank=True)
     fingerprint = models.CharField(max_length=32)
 

@@ -152,7 +152,7 @@ def check_table(found: AppRecords, records: Sequence[Record]) -> list[RecordFlaw
 def save_table(
     persona: Persona, found: AppRecords, records: Sequence[Record], *, by: User, base_version: int
 ) -> list[RecordFlaw]:
-    """Make the table hold these records; returns what is left to mend. Raises AppTableError for serious flaws,
+    """Make the table hold these records; returns what is left to fix. Raises AppTableError for serious flaws,
     DraftError and StaleDraftError."""
     flaws = check_table(found, records)
     if serious := [flaw for flaw in flaws if flaw.serious]:

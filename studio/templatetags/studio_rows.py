@@ -60,10 +60,10 @@ def _underlined(findings: Iterable[Any], text: str) -> list[tuple[int, Any]]:
     """Where the findings that are underlined begin; of two about the same text, the first."""
     found = []
     end = 0
-    positions = ((text.find(finding.words), finding) for finding in findings or () if finding.words)
+    positions = ((text.find(finding.passage), finding) for finding in findings or () if finding.passage)
     for start, finding in sorted(positions, key=lambda pair: pair[0]):
         if start >= end:
-            end = start + len(finding.words)
+            end = start + len(finding.passage)
             found.append((start, finding))
     return found
 
@@ -77,7 +77,7 @@ def _underlined_keys(context: template.Context) -> dict[Any, Any]:
 def marked_pieces(text: str, findings: Any, threads: Any = ()) -> list[tuple[str, str, str]]:
     """CSS classes, title and text of each piece of ``text``, for ``marked_text.html``; unmarked text has no class."""
     spans: list[tuple[int, int, str, str]] = [
-        (start, start + len(finding.words), finding.severity, finding.message)
+        (start, start + len(finding.passage), finding.severity, finding.message)
         for start, finding in _underlined(findings, text)
     ]
     for thread in threads or ():
@@ -132,8 +132,8 @@ def finding_panel(finding: Any, slim: bool = False, underlined: Mapping[Any, Any
         slim=slim,
         underlined=(value_of("fingerprint"), value_of("item")) in (underlined or {}),
         location=row_label(value_of("field") or "", value_of("item"), value_of("message")),
-        about="" if slim else value_of("words"),
-        **{name: value_of(name) for name in ("severity", "fingerprint", "message", "mend")},
+        about="" if slim else value_of("passage"),
+        **{name: value_of(name) for name in ("severity", "fingerprint", "message", "fix")},
     )
 
 
@@ -171,10 +171,10 @@ def area(
     placeholder: str = "",
     id: str = "",
 ) -> SafeString:
-    findings = [finding for finding in findings_at(context, field, item) if finding.words]
+    findings = [finding for finding in findings_at(context, field, item) if finding.passage]
     by_input = _open_threads(context, "by input", lambda thread: thread.input_name)
     threads = [thread for thread in by_input.get(name, ()) if thread.location.span]
-    names = ("words", "severity", "message", "fingerprint")
+    names = ("passage", "severity", "message", "fingerprint")
     marks = [{name: getattr(finding, name) for name in names} for finding in findings]
     _underlined_keys(context).update({(each.fingerprint, each.item): each for _, each in _underlined(findings, value)})
     return render_component(

@@ -33,17 +33,17 @@ def styleguide(request: SignedInRequest) -> HttpResponse:
             rule="said",
             severity="error",
             message="Intent 4 is already in the request",
-            mend="Remove the intent, or leave this text out of the request.",
-            words="keep this in that thread",
+            fix="Remove the intent, or leave this text out of the request.",
+            passage="keep this in that thread",
         ),
         Finding(
             rule="two",
             severity="warning",
             message="Item 2 asks two things",
-            mend="Split it so that each part can be judged separately.",
-            words="open points",
+            fix="Split it so that each part can be judged separately.",
+            passage="open points",
         ),
-        Finding(rule="unused", severity="hint", message="Nothing scores intent 4", mend="Add an item."),
+        Finding(rule="unused", severity="hint", message="Nothing scores intent 4", fix="Add an item."),
     ]
     now = timezone.now()
     return render(

@@ -33,10 +33,10 @@ test("a span whose words are gone, or occur twice, is empty", () => {
 });
 
 test("overlapping findings underline the first one only", () => {
-  const findings = ["clock for", "for Thursday", "missing", ""].map((words) => ({
-    words,
+  const findings = ["clock for", "for Thursday", "missing", ""].map((passage) => ({
+    passage,
     severity: "error",
-    message: words,
+    message: passage,
   }));
   assert.deepEqual(
     findingSpans(findings, TEXT).map(({ title }) => title),

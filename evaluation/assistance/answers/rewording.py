@@ -29,6 +29,6 @@ def read(answer: Rewording, request: ProposalRequest, material: Material) -> tup
     if comparable(text) == comparable(before):
         raise UnusableAnswerError("The request is unchanged.")
     change = ProposedChange(
-        field="initial_request", text=text, why=clean_note(answer.why), remarks=lost_numbers(before, text)
+        field="initial_request", text=text, why=clean_note(answer.why), notes=lost_numbers(before, text)
     )
     return (change,)

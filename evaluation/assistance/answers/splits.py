@@ -26,14 +26,14 @@ def read(answer: Split, request: ProposalRequest, material: Material) -> tuple[P
     if not 2 <= len(texts) <= MAX_ROWS:
         raise UnusableAnswerError(f"A split has from 2 to {MAX_ROWS} different parts, not {len(texts)}.")
     whole = text_of(material.task, request.field, request.uid) or ""
-    remarks = lost_numbers(whole, " ".join(texts))
+    notes = lost_numbers(whole, " ".join(texts))
     return tuple(
         ProposedChange(
             field=request.field,
             uid=request.uid,
             text=text,
             why="" if position else clean_note(answer.why),
-            remarks=() if position else remarks,
+            notes=() if position else notes,
         )
         for position, text in enumerate(texts)
     )

@@ -37,5 +37,5 @@ def read(answer: Translations, request: ProposalRequest, material: Material) -> 
         uid = getattr(material.task, field)[int(number) - 1].uid if number else ""
         text = " ".join(translated[name].split()) if field == "title" else translated[name]
         if comparable(text) != comparable(before):
-            changes.append(ProposedChange(field=field, uid=uid, text=text, remarks=lost_numbers(before, text)))
+            changes.append(ProposedChange(field=field, uid=uid, text=text, notes=lost_numbers(before, text)))
     return tuple(changes)

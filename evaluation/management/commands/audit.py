@@ -150,8 +150,8 @@ class Command(ReportCommand):
                 f"{document['judgments_wanted']} judgments wanted"
             )
 
-    def _refuse(self, message: str, mend: str, as_json: bool) -> NoReturn:
-        self.usage_error(message, mend, as_json=as_json, document=EMPTY)
+    def _refuse(self, message: str, fix: str, as_json: bool) -> NoReturn:
+        self.usage_error(message, fix, as_json=as_json, document=EMPTY)
 
 
 def _read_rounds(values: Sequence[str]) -> Numbers | None:

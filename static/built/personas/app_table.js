@@ -2,7 +2,7 @@ import {
   blank,
   rowsOf,
   undoable
-} from "../chunks/chunk-WSEPXQCQ.js";
+} from "../chunks/chunk-6YM6RD3V.js";
 
 // static/js/personas/app_table.js
 var grid = document.querySelector("[data-grid]"), list = grid?.querySelector("[data-rows]"), CELLS = "td :is(input:not([type=hidden]), textarea, select)", cellsOf = (row) => [...row.querySelectorAll(CELLS)];

@@ -2,7 +2,7 @@ import "../chunks/chunk-DARIGDDJ.js";
 import {
   put
 } from "../chunks/chunk-I4SFSUUT.js";
-import "../chunks/chunk-Z2JDAXR4.js";
+import "../chunks/chunk-RCO2JL6F.js";
 import "../chunks/chunk-2THEAPOY.js";
 import {
   blank,
@@ -16,7 +16,7 @@ import {
   rowsOf,
   undoable,
   utf16Offset
-} from "../chunks/chunk-WSEPXQCQ.js";
+} from "../chunks/chunk-6YM6RD3V.js";
 import {
   field,
   form,
@@ -382,7 +382,7 @@ function act(change2) {
     input && (input.value = value);
   }
 }
-function mend(button2) {
+function applyFix(button2) {
   let changes = JSON.parse(button2.dataset.fix), list4 = changes.map((change2) => change2.remove ?? change2.add).find(Boolean);
   undoable(list4 ? listOf(list4) : form, () => changes.forEach(act));
   let place2 = changes[0].put ?? "";
@@ -406,7 +406,7 @@ pane2 && form && (document.addEventListener("selectionchange", showInList), pane
   let stepper = event.target.closest("[data-step]");
   if (stepper) return step2(Number(stepper.dataset.step));
   let button2 = event.target.closest("[data-fix]");
-  button2 && mend(button2);
+  button2 && applyFix(button2);
 }), document.addEventListener(
   "submit",
   (event) => {

@@ -1,5 +1,5 @@
 // A text field's mirror holds the same text behind it: it gives the field its height and underlines what findings
-// and comments are about. A finding is found by its words, a comment by its position.
+// and comments are about. A finding is found by its passage, a comment by its position.
 import { findingSpans, moveSpan, pieces } from "./text_spans.js";
 
 const mirrorOf = (area) => (area.previousElementSibling?.matches(".mirror") ? area.previousElementSibling : null);
@@ -34,7 +34,7 @@ export function follow(area) {
   mirror.replaceChildren(...parts, "\n");
 }
 
-// Replaces the findings that are underlined, `[{words, severity, message}]`.
+// Replaces the findings that are underlined, `[{passage, severity, message}]`.
 export function markFindings(area, findings) {
   const mirror = mirrorOf(area);
   if (!mirror) return;
@@ -54,7 +54,7 @@ export function markComments(area, comments) {
   follow(area);
 }
 
-// The fingerprint of the finding whose words the position is in.
+// The fingerprint of the finding whose passage the position is in.
 export function findingAt(area, position) {
   const mirror = mirrorOf(area);
   const spans = mirror ? findingSpans(stateOf(mirror, area.value).findings, area.value) : [];

@@ -1,7 +1,7 @@
 // Stretches of a text, `{start, end}` in UTF-16 units, that findings and comments are about.
 
 /** @typedef {{start: number, end: number, words: string}} Span */
-/** @typedef {{words: string, severity: string, message: string, fingerprint?: string}} FindingMark */
+/** @typedef {{passage: string, severity: string, message: string, fingerprint?: string}} FindingMark */
 
 /** The length of the prefix that two texts share. */
 export function sharedPrefix(/** @type {string} */ one, /** @type {string} */ other) {
@@ -47,12 +47,12 @@ export function findingSpans(findings, text) {
   const spans = [];
   let end = 0;
   const located = findings
-    .map((finding) => ({ finding, start: text.indexOf(finding.words) }))
-    .filter(({ finding, start }) => finding.words && start >= 0)
+    .map((finding) => ({ finding, start: text.indexOf(finding.passage) }))
+    .filter(({ finding, start }) => finding.passage && start >= 0)
     .sort((one, other) => one.start - other.start);
   for (const { finding, start } of located) {
     if (start < end) continue;
-    end = start + finding.words.length;
+    end = start + finding.passage.length;
     const { severity, message, fingerprint } = finding;
     spans.push({ start, end, className: severity, title: message, fingerprint });
   }

@@ -63,7 +63,7 @@ function act(change) {
   }
 }
 
-function mend(button) {
+function applyFix(button) {
   const changes = JSON.parse(button.dataset.fix);
   const list = changes.map((change) => change.remove ?? change.add).find(Boolean);
   undoable(list ? listOf(list) : form, () => changes.forEach(act));
@@ -100,7 +100,7 @@ if (pane && form) {
     const stepper = event.target.closest("[data-step]");
     if (stepper) return step(Number(stepper.dataset.step));
     const button = event.target.closest("[data-fix]");
-    if (button) mend(button);
+    if (button) applyFix(button);
   });
   document.addEventListener(
     "submit",

@@ -127,7 +127,7 @@ def _reset_weight(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix
 
 
 def _show_judges(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
-    path = finding.words
+    path = finding.passage
     if finding.rule == "evidence-unshown":
         item = task.checklist[(finding.item or 1) - 1]
         path = next((source for source in item.evidence if f"“{source}”" in finding.message and "__" not in source), "")
@@ -141,7 +141,7 @@ def _show_judges(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix 
 
 
 def _make_relative(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
-    path = finding.words.lstrip("/")
+    path = finding.passage.lstrip("/")
     if not path or ".." in path.split("/") or finding.item is None:
         return None
     return Fix(
@@ -167,7 +167,7 @@ def _unescape(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | N
 
 
 def _remove_invisible(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
-    if finding.words == LOST or MIXED.fullmatch(finding.words):
+    if finding.passage == LOST or MIXED.fullmatch(finding.passage):
         return None  # the lost character or the intended alphabet is unknown
     return _change_text(
         finding, task, "Remove it", lambda text: BROKEN.sub(lambda m: m[0] if m[0] == LOST else "", text)
@@ -179,7 +179,7 @@ def _correct_spelling(finding: Finding, task: TaskSpec, episode: EpisodeSpec) ->
     if not match:
         return None
     return _change_text(
-        finding, task, f"Spell it {quote(match[1])}", lambda text: text.replace(finding.words, match[1])
+        finding, task, f"Spell it {quote(match[1])}", lambda text: text.replace(finding.passage, match[1])
     )
 
 

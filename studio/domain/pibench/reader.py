@@ -27,7 +27,7 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
             Problem(
                 file="",
                 message="There is no persona here.",
-                mend="Choose a persona's folder (with profile.yaml, episode.yaml and tasks/), a folder of several, "
+                fix="Choose a persona's folder (with profile.yaml, episode.yaml and tasks/), a folder of several, "
                 "or a zip of either.",
             )
         )
@@ -40,7 +40,7 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
                 Problem(
                     file=root,
                     message=f"There are two personas “{persona}”; the other one is in “{other or '.'}”.",
-                    mend="Leave one of them out, or rename its folder.",
+                    fix="Leave one of them out, or rename its folder.",
                 )
             )
             continue
@@ -51,7 +51,7 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
             Problem(
                 file=outside[0],
                 message=f"{len(outside)} file(s) belong to no persona and are not imported.",
-                mend="Put them into the persona's folder if they matter.",
+                fix="Put them into the persona's folder if they matter.",
             )
         )
     return reading

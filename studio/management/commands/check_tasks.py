@@ -13,7 +13,7 @@ from studio.findings.waivers import waiver_reasons
 from studio.management.base import EXIT_PROBLEMS, ReportCommand
 from studio.models import Task
 
-KEYS = ("persona", "task", "rule", "severity", "field", "item", "words", "message", "mend", "other")
+KEYS = ("persona", "task", "rule", "severity", "field", "item", "passage", "message", "fix", "other")
 
 
 class Command(ReportCommand):
@@ -64,7 +64,7 @@ class Command(ReportCommand):
                 item = f" {finding.item}" if finding.item else ""
                 self.stdout.write(
                     f"{finding.severity:8} {finding.persona} · {finding.task} · {finding.field}{item}: "
-                    f"{finding.message} {finding.mend} [{finding.rule}]"
+                    f"{finding.message} {finding.fix} [{finding.rule}]"
                 )
             rest = f", {len(findings) - len(open_findings)} waived" if len(open_findings) < len(findings) else ""
             self.stdout.write(f"{len(open_findings)} finding{'' if len(open_findings) == 1 else 's'}{rest}.")

@@ -37,8 +37,8 @@ class Command(ReportCommand):
                 write_folder(files, out)
                 written += len(files)
         except FolderNotEmptyError as problem:
-            mend = "Choose another folder or remove this one, so that old and new files do not mix."
-            self.usage_error(f"{problem}.", mend, as_json=as_json, document=empty)
+            fix = "Choose another folder or remove this one, so that old and new files do not mix."
+            self.usage_error(f"{problem}.", fix, as_json=as_json, document=empty)
         except OSError as problem:
             self.usage_error(
                 f"{out} cannot be written: {problem.strerror}.",

@@ -125,10 +125,10 @@ class Command(ReportCommand):
     ) -> None:
         write = self.stdout.write
         for warning in report.warnings:
-            write(f"warning  {_location(warning.file, warning.line, warning.column)}{warning.message} {warning.mend}")
+            write(f"warning  {_location(warning.file, warning.line, warning.column)}{warning.message} {warning.fix}")
         for problem in report.errors:
             location = _location(problem.file, problem.line, problem.column)
-            write(self.style.ERROR(f"error    {location}{problem.message} {problem.mend}"))
+            write(self.style.ERROR(f"error    {location}{problem.message} {problem.fix}"))
         if report.errors:
             write(f"{len(report.errors)} error(s); nothing was stored.")
             return

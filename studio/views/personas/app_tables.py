@@ -236,7 +236,7 @@ def _of_file(found: AppRecords, records: Sequence[Record], flaws: Sequence[Recor
 def _say_saved(request: SignedInRequest, what: str, left: list[RecordFlaw]) -> None:
     messages.success(request, what)
     if left:
-        messages.warning(request, f"To mend: {_listed(left)}")
+        messages.warning(request, f"To fix: {_listed(left)}")
 
 
 def _listed(flaws: list[RecordFlaw] | tuple[RecordFlaw, ...]) -> str:

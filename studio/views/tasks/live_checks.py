@@ -32,7 +32,7 @@ from studio.views.tasks import editor_context
 
 ROW_INPUTS = {"intents": "content", "checklist": "criterion", "assets": "path", "expected_artifacts": "path"}
 """The input of a row that its findings are about, by list."""
-MARK = ("input", "words", "severity", "message", "fingerprint")
+MARK = ("input", "passage", "severity", "message", "fingerprint")
 """What the page needs to underline the words of a finding."""
 
 
@@ -79,9 +79,9 @@ def findings_response(
             request,
         ),
         "marks": [
-            {name: row[name] for name in ("input", "words", "severity", "message", "fingerprint")}
+            {name: row[name] for name in ("input", "passage", "severity", "message", "fingerprint")}
             for row in rows
-            if row["words"]
+            if row["passage"]
         ],
         "fingerprints": [row["fingerprint"] for row in rows],
         "sections": editor_context.marked_sections(open_findings),

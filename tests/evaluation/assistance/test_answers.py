@@ -120,8 +120,8 @@ def test_existing_rows_are_not_proposed_again():
 
 
 def test_lost_numbers_are_remarked():
-    assert read("reword", {"request": "Please make a baking plan."})[0].remarks == ("Not in it any more: 40.",)
-    assert read("reword", GOOD["reword"])[0].remarks == ()
+    assert read("reword", {"request": "Please make a baking plan."})[0].notes == ("Not in it any more: 40.",)
+    assert read("reword", GOOD["reword"])[0].notes == ()
 
 
 def test_model_may_answer_that_no_exact_rule_exists():
@@ -135,7 +135,7 @@ def test_translation_must_cover_each_text_exactly_once():
                 field="intents")  # fmt: skip
 
     assert [(change.uid, change.text) for change in rows] == [(U1, "Erst."), (U2, "Niemand.")]
-    assert rows[1].remarks == ("Not in it any more: 8.",)
+    assert rows[1].notes == ("Not in it any more: 8.",)
     with pytest.raises(UnusableAnswerError):
         read("translate", {"texts": [{"id": name, "text": text} for name, text in texts.items()]}, field="intents")
 

@@ -45,7 +45,7 @@ def ready_proposal(authoring, api, **more: object) -> dict:
 def test_split_is_requested_read_edited_and_accepted(authoring, api):
     authoring.model_answers(split_into(*PARTS))
     created = api.post(url(authoring), {"kind": "split", "field": "checklist", "item": I1}, format="json").json()
-    assert (created["state"], created["rows"], created["version"], created["helper"]) == ("asked", [], 1, "clever")
+    assert (created["state"], created["rows"], created["version"], created["model"]) == ("asked", [], 1, "clever")
 
     ready = ready_proposal(authoring, api)
     assert (ready["id"], ready["state"], ready["title"]) == (created["id"], "ready", "A split of item 1")
@@ -55,7 +55,7 @@ def test_split_is_requested_read_edited_and_accepted(authoring, api):
     ]
 
     taken = api.post(url(authoring, ready["id"], "take"), {"texts": {"1": "Mine."}}, format="json").json()
-    assert (taken["state"], taken["result"], taken["rows"][1]["decision"]["changed"]) == ("taken", 2, True)
+    assert (taken["state"], taken["result"], taken["rows"][1]["decision"]["edited"]) == ("taken", 2, True)
     assert [item.criterion for item in authoring.spec.checklist][:2] == [PARTS[0], "Mine."]
     assert authoring.fresh.revisions.first().note.startswith("A split of item 1, proposed by clever")
 
@@ -66,7 +66,9 @@ def test_rows_are_decided_one_by_one_and_only_once(authoring, api):
     ready = ready_proposal(authoring, api, kind="intents", field="intents", item=None)
     address = url(authoring, ready["id"])
 
-    assert api.post(f"{address}dismiss/", {"rows": [0]}, format="json").json()["rows"][0]["decision"]["taken"] is False
+    assert (
+        api.post(f"{address}dismiss/", {"rows": [0]}, format="json").json()["rows"][0]["decision"]["accepted"] is False
+    )
     assert api.post(f"{address}take/", {"rows": [1]}, format="json").json()["state"] == "taken"
     again = api.post(f"{address}take/", {}, format="json")
 

@@ -94,7 +94,7 @@ def test_task_goes_back_to_its_author_if_the_adjudicator_wishes():
     [
         (("auditor",), {"cause": "criterion_ambiguous"}, "may not comment"),
         (("release_manager",), {"cause": "criterion_ambiguous", "request_changes": True}, "may not ask for changes"),
-        (("owner",), {"cause": "judge_error", "request_changes": True}, "what the author can mend"),
+        (("owner",), {"cause": "judge_error", "request_changes": True}, "what the author can fix"),
         (("owner",), {"cause": "bad luck"}, "one of the causes"),
     ],
 )

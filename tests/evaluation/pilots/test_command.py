@@ -97,4 +97,4 @@ def test_usage_error_is_exit_status_2_and_starts_nothing(
     out, err = capsys.readouterr()
     assert (status, Pilot.objects.count()) == (2, 0)
     assert message in err
-    assert message in json.loads(out)["errors"][0]["message"] + " " + json.loads(out)["errors"][0]["mend"]
+    assert message in json.loads(out)["errors"][0]["message"] + " " + json.loads(out)["errors"][0]["fix"]

@@ -85,8 +85,8 @@ def test_retry_takes_up_what_failed_for_our_own_reasons_and_on_request_what_the_
     ("state", "action", "message"),
     [
         ("finished", "pause", "has finished"),
-        ("cancelled", "resume", "was cancelled and cannot go on"),
-        ("cancelled", "retry", "was cancelled and cannot go on"),
+        ("cancelled", "resume", "was cancelled and cannot be resumed"),
+        ("cancelled", "retry", "was cancelled and cannot be resumed"),
         ("stopped", "pause", "is stopped and cannot be paused"),
         ("running", "stop", "There is no “stop”"),
     ],
@@ -130,7 +130,7 @@ def test_pages_ask_before_a_pilot_is_cancelled_and_say_when_nothing_is_left_to_r
     Pilot.objects.update(state="finished")
     nothing = client.post(f"{page}retry/", follow=True).content.decode()
 
-    assert "A cancelled pilot cannot go on." in " ".join(running.split())
+    assert "A cancelled pilot cannot be resumed." in " ".join(running.split())
     assert f"Cancel pilot {pilot.number}</button>" in running
     assert "No session is left to retry." in nothing and "Trying again" not in nothing
 

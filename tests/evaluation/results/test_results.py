@@ -111,7 +111,7 @@ def test_pages_show_scores_their_sums_and_a_comparison(benchmark: Benchmark, cli
     assert "Leaderboard" in board and "By category" in board and "scripted" in board
     assert 'data-room-name="Benchmarks" aria-current="page"' in re.sub(r"\s+", " ", board)
     behind = client.get(f"{page}sessions/?agent=scripted-helpful").content.decode()
-    assert "(75.0 × 2 + 0.0) / 3" in behind and "set-up, not scored by itself" in behind
+    assert "(75.0 × 2 + 0.0) / 3" in behind and "setup, not scored on its own" in behind
     both = client.get(f"{page}compare/?first=scripted-helpful&second=scripted-lazy").content.decode()
     assert "not more than noise" in both
     assert "takes about 2 tasks" in re.sub(r"\s+", " ", both)

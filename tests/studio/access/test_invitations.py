@@ -208,7 +208,7 @@ def test_taken_name_or_address_is_told_and_uses_nothing_up(owner: User, benchmar
 def test_nobody_signs_up_without_an_invitation():
     page = Client().post("/sign-up/", FORM)
 
-    assert "Accounts are made by invitation" in page.content.decode()
+    assert "Accounts are created by invitation only" in page.content.decode()
     assert Client().get("/invitation/guessed/").status_code == 404
     assert not User.objects.exists()
 

@@ -47,15 +47,15 @@ def test_client_reads_the_board_and_makes_and_undoes_moves(board):
     client = client_of(author)
 
     shown = client.get(url).json()
-    assert (shown["order"], shown["aside"]) == (["setup", "bread", "rolls"], [])
+    assert (shown["order"], shown["unplaced"]) == (["setup", "bread", "rolls"], [])
     assert shown["needs"] == {"bread": [{"task_id": "setup", "carries_over": "the hours"}]}
-    step = {"does": "move", "tasks": ["rolls"], "place": "setup", "seen": shown["seen"]}
+    step = {"action": "move", "tasks": ["rolls"], "target": "setup", "seen": shown["seen"]}
     made = client.post(url, step, format="json").json()
     assert made["sentence"] == "Moved “Rolls” before “Setup”."
     assert made["board"]["order"] == ids(persona) == ["rolls", "setup", "bread"]
-    grouped = client.post(url, {"does": "group", "tasks": ["setup", "bread"], "group": "Rye"}, format="json").json()
+    grouped = client.post(url, {"action": "group", "tasks": ["setup", "bread"], "group": "Rye"}, format="json").json()
     assert grouped["board"]["groups"] == {"setup": "Rye", "bread": "Rye", "rolls": ""}
-    client.post(url, {"does": "undo"}, format="json")
+    client.post(url, {"action": "undo"}, format="json")
     assert BoardMove.objects.count() == 3
 
 
@@ -64,15 +64,15 @@ def test_rejected_move_returns_the_reason_and_the_current_board(board):
     client = client_of(author)
     old = client.get(url).json()["seen"]
 
-    broken = client.post(url, {"does": "move", "tasks": ["bread"], "place": "setup"}, format="json")
+    broken = client.post(url, {"action": "move", "tasks": ["bread"], "target": "setup"}, format="json")
     assert (broken.status_code, broken.json()["reason"]) == (409, "refused")
     assert "builds on “Setup”" in broken.json()["detail"]
-    client.post(url, {"does": "later", "tasks": ["bread"]}, format="json")
-    stale = client.post(url, {"does": "later", "tasks": ["setup"], "seen": old}, format="json").json()
+    client.post(url, {"action": "later", "tasks": ["bread"]}, format="json")
+    stale = client.post(url, {"action": "later", "tasks": ["setup"], "seen": old}, format="json").json()
     assert (stale["reason"], stale["board"]["order"]) == ("changed", ["setup", "rolls", "bread"])
     rolls = persona.episode.tasks.get(task_id="rolls")
     submit(rolls.pk, by=author)
-    asked = {"does": "group", "tasks": ["rolls"], "group": "Rye"}
+    asked = {"action": "group", "tasks": ["rolls"], "group": "Rye"}
     assert client.post(url, asked, format="json").json()["reason"] == "unsure"
     assert client.post(url, asked | {"sure": True}, format="json").status_code == 200
     rolls.refresh_from_db()
@@ -83,15 +83,15 @@ def test_rejected_move_returns_the_reason_and_the_current_board(board):
     ("step", "status"),
     [
         ({}, 400),
-        ({"does": "fly"}, 400),
-        ({"does": "move", "tasks": ["\0"], "place": "end"}, 400),
-        ({"does": "move", "tasks": "bread"}, 400),
-        ({"does": "group", "tasks": ["bread"], "group": "x" * 300}, 400),
-        ({"does": "move", "tasks": ["x"] * 600, "place": "end"}, 400),
-        ({"does": "move", "tasks": [], "place": "end"}, 409),
-        ({"does": "move", "tasks": ["nowhere"], "place": "end"}, 409),
-        ({"does": "depend", "tasks": [], "place": "bread"}, 409),
-        ({"does": "redo"}, 409),
+        ({"action": "fly"}, 400),
+        ({"action": "move", "tasks": ["\0"], "target": "end"}, 400),
+        ({"action": "move", "tasks": "bread"}, 400),
+        ({"action": "group", "tasks": ["bread"], "group": "x" * 300}, 400),
+        ({"action": "move", "tasks": ["x"] * 600, "target": "end"}, 400),
+        ({"action": "move", "tasks": [], "target": "end"}, 409),
+        ({"action": "move", "tasks": ["nowhere"], "target": "end"}, 409),
+        ({"action": "depend", "tasks": [], "target": "bread"}, 409),
+        ({"action": "redo"}, 409),
     ],
 )
 def test_malformed_move_is_rejected_and_changes_nothing(board, step, status):
@@ -102,7 +102,7 @@ def test_malformed_move_is_rejected_and_changes_nothing(board, step, status):
 
 def test_board_is_visible_to_members_and_editable_by_authors(board):
     _, persona, url = board
-    step = {"does": "earlier", "tasks": ["bread"]}
+    step = {"action": "earlier", "tasks": ["bread"]}
     assert client_of(UserFactory()).get(url).status_code == 404
     assert client_of(UserFactory()).post(url, step, format="json").status_code == 404
     viewer = client_of(member(persona.benchmark, Role.VIEWER))

@@ -25,7 +25,7 @@ from tests.studio.review.test_workflow import Desk
 
 pytestmark = pytest.mark.django_db
 
-KEYS = ("rule", "severity", "field", "item", "words", "message", "mend", "other")
+KEYS = ("rule", "severity", "field", "item", "passage", "message", "fix", "other")
 Said = set[tuple[Any, ...]]
 
 

@@ -78,7 +78,7 @@ def test_import_that_nobody_could_see_is_refused_and_owner_names_who_gets_it(tmp
 
     status, report = call_json("pibench_import", data, "--benchmark", "flying")
     assert (status, Benchmark.objects.exists()) == (2, False)
-    assert "createsuperuser" in report["errors"][0]["mend"]
+    assert "createsuperuser" in report["errors"][0]["fix"]
 
     assert call("pibench_import", data, "--benchmark", "flying", "--owner", "root")[0] == 0
     assert [row.user for row in Membership.objects.filter(benchmark__slug="flying", role="owner")] == [root]
@@ -91,7 +91,7 @@ def test_import_with_errors_exits_with_1_and_stores_nothing(tmp_path: Path) -> N
 
     assert status == 1
     [error] = report["errors"]
-    assert list(error) == ["file", "line", "column", "message", "mend"]
+    assert list(error) == ["file", "line", "column", "message", "fix"]
     assert (error["file"], error["line"], error["column"]) == (f"data/{PERSONA}/tasks/t1/task.yaml", 1, 5)
     assert not Benchmark.objects.exists()
 
@@ -141,7 +141,7 @@ def test_wrong_usage_exits_with_2_and_prints_one_document(arguments: tuple[str, 
     status, document = call_json(*arguments)
 
     assert status == 2
-    assert document["errors"][0]["message"] and document["errors"][0]["mend"]
+    assert document["errors"][0]["message"] and document["errors"][0]["fix"]
 
 
 def test_export_writes_what_was_imported(tmp_path: Path) -> None:
@@ -183,9 +183,9 @@ def test_check_prints_findings_as_documented(tmp_path: Path) -> None:
         "severity",
         "field",
         "item",
-        "words",
+        "passage",
         "message",
-        "mend",
+        "fix",
         "other",
         "waived",
     ]
@@ -225,7 +225,7 @@ def test_undecodable_arguments_print_one_document(
 
     document = json.loads(capsys.readouterr().out)
     assert ended.value.code == 2
-    assert document["errors"][0].keys() == {"file", "line", "column", "message", "mend"}
+    assert document["errors"][0].keys() == {"file", "line", "column", "message", "fix"}
 
 
 def test_missing_database_is_reported_as_text_and_as_a_document() -> None:

@@ -75,7 +75,7 @@ def test_unsaved_text_is_checked_and_not_stored(desk):
     answer = ana.write(initial_request=f"Make the plan. {LEAK}").check()
 
     assert answer["count"] > 0
-    assert any(mark["words"] in ana.form["initial_request"][0] for mark in answer["marks"])
+    assert any(mark["passage"] in ana.form["initial_request"][0] for mark in answer["marks"])
     assert "already" in answer["findings"] or "request" in answer["findings"]
     assert stored(ana.task).initial_request != ana.form["initial_request"][0]
     assert ana.task.revisions.count() == 1

@@ -346,7 +346,7 @@ def test_findings_are_shown_beside_their_field_with_the_text_marked(desk):
     save_task(desk.task.pk, spec, by=desk.author)
     desk.task.findings.all().delete()
     desk.task.findings.create(
-        rule="r", severity="warning", field="initial_request", words="hunter22", message="A secret.", fingerprint="f"
+        rule="r", severity="warning", field="initial_request", passage="hunter22", message="A secret.", fingerprint="f"
     )
 
     html = desk.client.get(desk.url).content.decode()
@@ -358,12 +358,12 @@ def test_findings_are_shown_beside_their_field_with_the_text_marked(desk):
 def test_finding_underlined_in_the_text_is_not_repeated_below_it(desk):
     save_task(desk.task.pk, a_task_spec(initial_request="My password is 'hunter22'. Please bake."), by=desk.author)
     desk.task.findings.all().delete()
-    for words, fingerprint in (("hunter22", "f"), ("no longer there", "g"), ("", "h")):
+    for passage, fingerprint in (("hunter22", "f"), ("no longer there", "g"), ("", "h")):
         desk.task.findings.create(
             rule="r",
             severity="warning",
             field="initial_request",
-            words=words,
+            passage=passage,
             message=f"Finding {fingerprint}.",
             fingerprint=fingerprint,
         )

@@ -32,7 +32,7 @@ def mentioned(request: str, data: dict[str, object], rule: str = "request-unknow
     task = TaskSpec(task_id="t", title="T", initial_request=request)
     episode = EpisodeSpec(episode_id="ep", persona=persona, tasks=(task,))
     texts = {sha: text for sha, (_, text) in contents.items()}
-    return [finding.words for finding in find_problems(episode, texts=texts) if finding.rule == rule]
+    return [finding.passage for finding in find_problems(episode, texts=texts) if finding.rule == rule]
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ def test_rule_reports_the_flawed_task_and_quotes_the_passage(case: Case) -> None
 
     assert (finding.field, finding.item) == case.location
     assert finding.other == case.other
-    assert case.passage is None or finding.words == case.passage
-    assert finding.message.endswith(".") and finding.mend.endswith(".")
+    assert case.passage is None or finding.passage == case.passage
+    assert finding.message.endswith(".") and finding.fix.endswith(".")
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
@@ -80,7 +80,7 @@ def test_arbitrary_text_raises_nothing_and_quotes_are_verbatim(texts: list[str])
 
     assert findings == find_problems(episode)
     for finding in findings:
-        assert finding.words in quoted_text(episode, finding), finding
+        assert finding.passage in quoted_text(episode, finding), finding
 
 
 def quoted_text(episode: EpisodeSpec, finding: Finding) -> str:
@@ -92,4 +92,4 @@ def quoted_text(episode: EpisodeSpec, finding: Finding) -> str:
         return task.checklist[finding.item - 1].criterion
     if finding.field in ("title", "initial_request", "description"):
         return str(getattr(task, finding.field))
-    return finding.words
+    return finding.passage

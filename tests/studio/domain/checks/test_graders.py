@@ -18,7 +18,7 @@ def test_rule_reports_the_flawed_script(case: ScriptCase) -> None:
 
     assert (finding.field, finding.item, finding.severity) == (*case.location, case.severity)
     assert case.message in finding.message
-    assert finding.message.endswith(".") and finding.mend.endswith(".")
+    assert finding.message.endswith(".") and finding.fix.endswith(".")
 
 
 @pytest.mark.parametrize("case", SCRIPT_CASES, ids=IDS)

@@ -147,7 +147,7 @@ def test_invisible_characters_do_not_hide_a_leak(hidden: str) -> None:
 
     findings = {each.rule: each for each in check_task(task)}
 
-    assert findings["broken-text"].words in task.initial_request
+    assert findings["broken-text"].passage in task.initial_request
     assert findings["broken-text"].severity == ("error" if "\u0456" not in hidden else "warning")
 
 

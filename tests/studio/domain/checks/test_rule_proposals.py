@@ -128,7 +128,7 @@ def test_what_a_rule_cannot_decide_is_not_called_a_rule(criterion: str) -> None:
     episode = EpisodeSpec(episode_id="e", persona=PersonaSpec(user_id="p"), tasks=(task,))
 
     for each in find_problems(episode):
-        assert "Make it a rule" not in each.mend
+        assert "Make it a rule" not in each.fix
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_rule_reports_the_flaw_with_its_location(
     assert (finding.task, finding.field, finding.item) == location
     assert finding.severity == RULES[name].severity
     assert finding.persona == "Pilot"
-    assert finding.message.endswith(".") and finding.mend.endswith(".")
+    assert finding.message.endswith(".") and finding.fix.endswith(".")
 
 
 def test_blank_of_a_template_is_to_fill_in_in_every_field() -> None:

@@ -76,4 +76,4 @@ def test_any_damage_to_the_text_is_read_or_reported(path: str, data: st.DataObje
     reading = read_personas(files | {key: bytes(text)})
 
     for problem in (*reading.errors, *reading.warnings):
-        assert problem.message and problem.mend
+        assert problem.message and problem.fix

@@ -84,7 +84,7 @@ def test_invalid_task_is_an_error(changes: dict[str, Any], message: str) -> None
     assert error.file == f"{BASE}tasks/t2/task.yaml"
     assert message in error.message
     assert error.line is not None and error.column is not None
-    assert error.mend
+    assert error.fix
 
 
 def entries(*rows: Any) -> dict[str, Any]:

@@ -18,10 +18,10 @@ function moveSpan(span, before, after) {
   return first < 0 || first !== after.lastIndexOf(span.words) ? { ...span, start: 0, end: 0 } : { ...span, start: first, end: first + span.words.length };
 }
 function findingSpans(findings, text) {
-  let spans = [], end = 0, located = findings.map((finding) => ({ finding, start: text.indexOf(finding.words) })).filter(({ finding, start }) => finding.words && start >= 0).sort((one, other) => one.start - other.start);
+  let spans = [], end = 0, located = findings.map((finding) => ({ finding, start: text.indexOf(finding.passage) })).filter(({ finding, start }) => finding.passage && start >= 0).sort((one, other) => one.start - other.start);
   for (let { finding, start } of located) {
     if (start < end) continue;
-    end = start + finding.words.length;
+    end = start + finding.passage.length;
     let { severity, message, fingerprint } = finding;
     spans.push({ start, end, className: severity, title: message, fingerprint });
   }

@@ -5,7 +5,7 @@ import {
   follow,
   renumber,
   rowsOf
-} from "./chunk-WSEPXQCQ.js";
+} from "./chunk-6YM6RD3V.js";
 import {
   PAUSE_BEFORE_SAVE,
   clearNotice,
