@@ -125,18 +125,28 @@ def request_start(demand: str, clause: Span) -> int:
 
 def _weights(demand: str, demand_words: Sequence[Word], topic: frozenset[str]) -> dict[int, float]:
     weights = {word.start: word.weight * (0.5 if word.key in topic else 1.0) for word in demand_words}
-    for span in clauses(demand):
-        request = request_start(demand, span)
-        contrast = _CONTRAST.match(demand, span.start, span.end)
-        example = _EXAMPLE.search(demand, span.start, span.end)
-        clause_words = [word for word in demand_words if span.start <= word.start < span.end]
-        asked = sum(weights[word.start] for word in clause_words if word.start >= request)
-        for word in clause_words:
-            if asked >= 1 and word.start < request:
-                weights[word.start] *= TOPIC_WEIGHT
-            if contrast or (example and word.start >= example.start()):
-                weights[word.start] *= ASIDE_WEIGHT
+    for begin, end, request, aside in _clause_parts(demand):
+        clause_starts = [word.start for word in demand_words if begin <= word.start < end]
+        asked = sum([weights[start] for start in clause_starts if start >= request])
+        for start in clause_starts:
+            if asked >= 1 and start < request:
+                weights[start] *= TOPIC_WEIGHT
+            if start >= aside:
+                weights[start] *= ASIDE_WEIGHT
     return weights
+
+
+@cached(1_000_000)
+def _clause_parts(demand: str) -> tuple[tuple[int, int, int, int], ...]:
+    """Of each clause: its beginning, its end, where its request begins, and where a contrast or an example does."""
+    parts = []
+    for span in clauses(demand):
+        example = _EXAMPLE.search(demand, span.start, span.end)
+        aside = example.start() if example else span.end
+        if _CONTRAST.match(demand, span.start, span.end):
+            aside = span.start
+        parts.append((span.start, span.end, request_start(demand, span), aside))
+    return tuple(parts)
 
 
 def _best_match(
