@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import grimp
 import pytest
 
-from studio.dev.architecture import PAGE, circles_of, merge_rooms, pictures, reduce_arrows, render
+from studio.dev.architecture import APPS, PAGE, circles_of, merge_rooms, pictures, reduce_arrows, render
 
 
 def test_diagrams_in_the_page_are_current() -> None:
@@ -24,3 +25,10 @@ def test_rooms_in_a_circle_share_a_box() -> None:
     rooms = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "views": {"a"}}
     assert circles_of(rooms) == [{"b", "c"}]
     assert merge_rooms(rooms) == {"a": {"b + c"}, "b + c": set(), "views, api, forms, …": {"a"}}
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    imports = grimp.build_graph(*APPS, cache_dir=None)  # those for type checkers, too
+    graph = {module: set(imports.find_modules_directly_imported_by(module)) for module in imports.modules}
+
+    assert circles_of(graph) == []
