@@ -104,9 +104,12 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
         connection.close()
         own = time.process_time()
         resident: list[int] = []
+        looks = 0
         while Pilot.objects.filter(pk=pilot.pk, state__in=["waiting", "running"]).exists():
-            resident.append(sum(_resident(worker.pid) for worker in workers))
-            time.sleep(0.25)
+            if looks % 5 == 0:
+                resident.append(sum(_resident(worker.pid) for worker in workers))
+            looks += 1
+            time.sleep(0.05)
         wall = time.monotonic() - began
         cpu = {pid: _cpu(pid) - seconds for pid, seconds in before.items()}
         own = time.process_time() - own
