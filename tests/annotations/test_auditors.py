@@ -70,7 +70,7 @@ def test_control_items_are_on_the_own_page_once_the_audit_is_closed():
     assert client.get("/api/audits/mine/").json()["planted_missed"]["rate"] == 1.0
 
 
-def test_what_an_adjudicator_found_overlooked_is_shown_to_who_overlooked_it():
+def test_overlooked_evidence_is_shown_to_the_auditor_who_overlooked_it():
     benchmark = make_benchmark()
     ana, ben = (make_person(benchmark, "auditor") for _ in range(2))
     owner = make_person(benchmark, "owner")

@@ -35,7 +35,7 @@ def test_interval_contains_the_rate_and_is_symmetric(pair):
     assert rate.low == pytest.approx(1 - mirrored.high)
 
 
-def test_answers_that_stand_alone_have_the_plain_interval():
+def test_single_answers_have_the_plain_interval():
     answers = [(number, number < 2) for number in range(20)]
 
     assert clustered_wilson(answers) == wilson(2, 20)

@@ -224,7 +224,7 @@ def test_key_is_in_no_export(owner: Client, benchmark: Benchmark):
     assert not any(KEY in text or row.sealed_key in text for text in texts)
 
 
-def test_model_with_results_stays_without_its_key(owner: Client, benchmark: Benchmark):
+def test_removing_a_model_with_results_removes_only_its_key(owner: Client, benchmark: Benchmark):
     connect(owner)
     row = ModelEndpoint.objects.get(name="ours")
     a_task(a_persona(benchmark))

@@ -65,7 +65,7 @@ def test_a_conversation_beyond_its_budget_is_summarised_and_goes_on(stub: StubMo
     assert reply.tokens.total == 12 * len(stub.bodies)
 
 
-def test_what_the_user_said_earlier_stays_word_for_word_after_a_summary(stub: StubModel, tmp_path: Path):
+def test_earlier_user_messages_stay_verbatim_after_a_summary(stub: StubModel, tmp_path: Path):
     stub.agent = lambda body: "In short." if is_summary(body) else "An answer. " * 400
     first = make(stub, tmp_path, context_tokens="1000").reply("The fee is 30.")
     second = make(stub, tmp_path, dict(first.state), context_tokens="1000").reply("And the term?")
@@ -163,7 +163,7 @@ def test_the_next_session_finds_what_was_consolidated_and_the_last_one_costs_not
     ("params", "said"),
     [({"memory": "none"}, "“memory” is “own” or “consolidated”"), ({"context_tokens": "many"}, "is a whole number")],
 )
-def test_a_parameter_that_cannot_be_is_refused_in_words(params: dict[str, str], said: str):
+def test_invalid_parameter_is_rejected_with_the_reason(params: dict[str, str], said: str):
     with pytest.raises(PilotError, match=said):
         agent_of(endpoint("model"), "react", params)
 
@@ -173,7 +173,7 @@ def stub_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STUB_API_KEY", "none")
 
 
-def test_pictures_count_little_and_stand_in_the_record_as_words():
+def test_pictures_count_little_and_are_recorded_as_text():
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 900_000}}
     shown = {"role": "user", "content": [{"type": "text", "text": "a.png:"}, picture]}
     messages = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": "Yes."}, shown]

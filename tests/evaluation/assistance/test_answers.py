@@ -119,7 +119,7 @@ def test_existing_rows_are_not_proposed_again():
     assert read("checklist", {"items": [{"criterion": "The plan has 40 loaves.", "follows_from": []}]}) == ()
 
 
-def test_lost_numbers_are_remarked():
+def test_lost_numbers_are_noted():
     assert read("reword", {"request": "Please make a baking plan."})[0].notes == ("Not in it any more: 40.",)
     assert read("reword", GOOD["reword"])[0].notes == ()
 

@@ -98,7 +98,7 @@ def test_task_goes_back_to_its_author_if_the_adjudicator_wishes():
         (("owner",), {"cause": "bad luck"}, "one of the causes"),
     ],
 )
-def test_feedback_that_cannot_be_given_says_why_and_decides_nothing(roles, options, message):
+def test_impossible_feedback_is_explained_and_decides_nothing(roles, options, message):
     dispute = Dispute()
     person = make_person(dispute.pilot.benchmark, *roles)
 

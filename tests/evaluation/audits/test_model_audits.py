@@ -118,7 +118,7 @@ def test_scoring_model_is_asked_anew_when_it_audits_itself(desk: Desk):
     assert row.checklist.rate.count == 0
 
 
-def test_model_audit_that_is_not_finished_says_so_and_changes_no_score(desk: Desk):
+def test_unfinished_model_audit_is_labelled_and_changes_no_score(desk: Desk):
     before = read_scores(desk.pilot)
 
     start_model_audit(plan_model_audit(desk.audit, desk.model_of(desk.other)), by=None)

@@ -17,7 +17,7 @@ def case(cluster: int, *, credit: bool, before: bool, now: bool) -> PairedCase:
 
 
 @pytest.mark.parametrize(("worse", "better"), [(10, 2), (5, 0), (7, 7), (0, 4), (1, 0)])
-def test_decisions_that_stand_alone_have_mcnemars_exact_test(worse: int, better: int):
+def test_single_decisions_have_mcnemars_exact_test(worse: int, better: int):
     n = worse + better
     binomial = sum(math.comb(n, k) for k in range(worse, n + 1)) / 2**n
 

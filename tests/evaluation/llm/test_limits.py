@@ -159,7 +159,7 @@ def test_calls_wait_in_line_by_group_and_the_group_with_fewest_goes_next():
     assert order.index("small") <= 2 and len(order) == 5
 
 
-def test_call_that_may_not_be_sent_after_waiting_is_not_and_gives_its_place_back():
+def test_call_cancelled_while_waiting_is_not_sent_and_releases_its_slot():
     queue = Queue(uuid.uuid4().hex, 1, None)
     queue._share = Share(0)
     failed: list[BaseException] = []
@@ -195,7 +195,7 @@ def test_endpoint_that_wants_minutes_of_rest_is_not_waited_for():
         pass
 
 
-def test_worker_whose_broker_is_away_keeps_the_limit_for_itself():
+def test_worker_without_its_broker_applies_the_limit_alone():
     class Away:
         asked = 0
 
@@ -214,7 +214,7 @@ def test_worker_whose_broker_is_away_keeps_the_limit_for_itself():
     assert queue._has_room() and away.asked <= 2
 
 
-def test_workers_without_a_broker_keep_the_limit_each(stub: StubModel, monkeypatch: pytest.MonkeyPatch):
+def test_workers_without_a_broker_apply_the_limit_each(stub: StubModel, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(admission, "shared_limits", lambda: None)
     endpoint = Endpoint("m", stub.base_url, uuid.uuid4().hex, limits=EndpointLimits(10, 2))
     most: list[int] = []

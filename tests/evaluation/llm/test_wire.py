@@ -171,7 +171,7 @@ def test_a_line_break_in_a_header_is_not_sent():
         Wire(bad, connect_anywhere)
 
 
-def test_a_place_that_refuses_is_an_error_of_the_connection():
+def test_refused_connection_is_a_connection_error():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(httpx2.ConnectError):

@@ -61,7 +61,7 @@ def test_only_common_tasks_are_compared_and_runs_are_averaged_first():
     assert result.tasks[0].low < 0.4 < result.tasks[0].high
 
 
-def test_a_difference_in_every_group_stands():
+def test_a_difference_in_every_group_is_significant():
     tasks = {str(number): [0.2] for number in range(8)}
 
     result = compare(

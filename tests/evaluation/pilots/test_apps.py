@@ -133,7 +133,7 @@ def test_apps_that_nothing_changes_are_stored_once(stub: StubModel):
     assert {snapshot.apps["simple_note"] for snapshot in Snapshot.objects.all()} == {seeded}
 
 
-def test_invalid_app_data_stops_the_session_as_a_failure_of_ours(stub: StubModel):
+def test_invalid_app_data_stops_the_session_as_an_infrastructure_failure(stub: StubModel):
     stub.agent = lambda body: call("simple_note__login", username="a", password="b")
 
     work_through(start(stub, task("a"), persona=persona('{"pages": []}')))

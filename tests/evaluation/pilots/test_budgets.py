@@ -65,7 +65,7 @@ def test_spent_budget_of_a_session_stops_it_alone(stub: StubModel):
     assert work_through(pilot).state == "finished"
 
 
-def test_a_budget_that_is_still_spent_resumes_nothing_and_says_so(stub: StubModel, client: Client):
+def test_a_budget_that_is_still_spent_resumes_nothing_and_the_page_says_why(stub: StubModel, client: Client):
     pilot = start(stub, task("a", intents=intents("one")), budgets={"pilot": {"calls": 3}})
     work_through(pilot)
     client.force_login(person(pilot.benchmark, "author"))

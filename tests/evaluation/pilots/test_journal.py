@@ -77,7 +77,7 @@ def session(stub: StubModel) -> Session:
     return Session.objects.get(run__pilot=start(stub, task("a", intents=told, checklist=(rubric("y"),))))
 
 
-def test_what_a_call_says_so_far_is_stored_until_it_ends(post: Post, session: Session):
+def test_partial_output_of_a_call_is_stored_until_it_ends(post: Post, session: Session):
     journal = SessionJournal(session, lambda: 1)
     seen: list[tuple[str, dict[str, Any] | None]] = []
 

@@ -45,7 +45,7 @@ def test_verbatim_asks_nobody_how_to_say_it(stub: StubModel):
 
 
 @pytest.mark.parametrize(("style", "words"), [("in-voice", "scripted model"), ("sung", "no style “sung”")])
-def test_a_style_that_cannot_be_had_is_refused(style, words):
+def test_unavailable_style_is_rejected(style, words):
     with pytest.raises(PilotError, match=words) as error:
         pilot_of(benchmark_of(one_task()), user_style=style)
     assert error.value.field == "user_style"

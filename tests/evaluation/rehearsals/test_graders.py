@@ -95,7 +95,7 @@ def test_a_script_that_was_interrupted_can_be_run_again(client: Client, row: Reh
     assert reloaded(row).script_outcomes == {"keys": {"wrote": False, "named_fee": False}, "problem": ""}
 
 
-def test_a_script_without_keys_says_so_and_decides_nothing(client: Client, scripted):
+def test_a_script_without_keys_is_reported_and_decides_nothing(client: Client, scripted):
     row = begun(client, b"def score(history):\n    return {}\n")
     after_reply(row, "Nothing was written.")
     lifecycle.end_rehearsal(row.pk)

@@ -115,7 +115,7 @@ def test_form_of_a_tool_marks_what_is_needed_and_says_what_is_wrong_beside_the_f
     assert row.current_turn == {}
 
 
-def test_what_the_declaration_forbids_stands_beside_its_field(row: Rehearsal):
+def test_violation_of_the_declaration_is_shown_beside_its_field(row: Rehearsal):
     tool = offered_tools(row)[f"{PRE}gmail__send_email"]
 
     assert [field.name for field in fields_of(tool) if field.required] == ["email_addresses", "access_token"]

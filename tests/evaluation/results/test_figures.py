@@ -81,7 +81,7 @@ def test_every_figure_has_a_page_a_table_and_downloads(name: str, benchmark: Ben
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_figure_without_pilots_says_so(name: str, client: Client):
+def test_figure_without_pilots_shows_a_notice(name: str, client: Client):
     benchmark = benchmark_of(task("a"))
     client.force_login(person(benchmark, "viewer"))
     page = client.get(f"/benchmarks/{benchmark.slug}/results/charts/?figure={name}")

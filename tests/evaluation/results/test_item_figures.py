@@ -23,7 +23,7 @@ def places(benchmark: Benchmark) -> tuple[Task, str, str]:
     return task, editor, f"{editor}figures/"
 
 
-def test_rows_of_a_piloted_task_say_how_they_fared_with_a_link_to_the_figure(benchmark: Benchmark, client: Client):
+def test_rows_of_a_piloted_task_show_their_results_with_a_link_to_the_figure(benchmark: Benchmark, client: Client):
     task, editor, figures = places(benchmark)
     tried(benchmark, "scripted-lazy", {"a": 0, "b": 1, "c": 0}, 1, runs=4)
     client.force_login(member(benchmark, "author"))

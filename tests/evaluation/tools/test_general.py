@@ -90,7 +90,7 @@ def test_document_is_read_as_text(toolbox: Toolbox, tmp_path: Path, name: str, c
         ("a.zip", b"PK\x03\x04\0\0", "Error: a.zip is not a text file (6 bytes)."),
     ],
 )
-def test_unreadable_document_says_so(toolbox: Toolbox, tmp_path: Path, name: str, content: bytes, message: str):
+def test_unreadable_document_is_reported(toolbox: Toolbox, tmp_path: Path, name: str, content: bytes, message: str):
     (tmp_path / name).write_bytes(content)
 
     assert use(toolbox, "read_file", path=name) == message

@@ -200,7 +200,7 @@ def test_session_of_another_benchmark_is_not_found(client: Client):
         assert client.get(f"/sessions/{session.pk}/{path}").status_code == 404
 
 
-def test_queued_session_says_so(client: Client):
+def test_queued_session_is_labelled_as_queued(client: Client):
     session = session_of(client)
     Session.objects.update(state="waiting", ended_at=None, graded_strict_at=None, graded_compat_at=None)
 
@@ -210,7 +210,7 @@ def test_queued_session_says_so(client: Client):
     assert "waiting" in step(page, "item-1")
 
 
-def test_two_sessions_of_a_task_stand_side_by_side(client: Client):
+def test_two_sessions_of_a_task_are_shown_side_by_side(client: Client):
     session = session_of(client)
     turn(session, 1, message="Write it.", reply="It is written.")
     resolve_intent(session, 1, "completed", 1)
@@ -227,7 +227,7 @@ def test_two_sessions_of_a_task_stand_side_by_side(client: Client):
 
 
 @pytest.mark.parametrize("key", ["0", "x", "9" * 30])
-def test_nothing_stands_beside_a_session_but_another_of_its_task_that_one_may_see(client: Client, key: str):
+def test_only_a_visible_session_of_the_same_task_is_compared(client: Client, key: str):
     session = session_of(client)
     elsewhere = finish(pilot_row())
     for other in (key, str(elsewhere.pk), str(session.pk)):

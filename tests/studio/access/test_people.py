@@ -76,9 +76,7 @@ def test_link_to_a_new_password_works_without_mail(administrator: Client, ada: U
     assert ada.check_password("water and rye")
 
 
-def test_rights_are_given_by_administrators_with_all_rights_and_never_taken_from_oneself(
-    administrator: Client, ada: User
-):
+def test_only_full_administrators_change_rights_and_never_their_own(administrator: Client, ada: User):
     root = User.objects.get(username="root")
     helper = Client()
     helper.force_login(UserFactory(is_staff=True))

@@ -38,7 +38,7 @@ def test_token_is_shown_once_stored_as_a_hash_and_can_be_revoked():
     assert ask(secret).status_code == 401
 
 
-def test_token_expires_and_says_so():
+def test_expired_token_is_rejected_with_the_reason():
     secret = api_token(UserFactory())
     ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
 

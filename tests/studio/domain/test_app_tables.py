@@ -111,7 +111,7 @@ def test_flaws_name_row_and_column():
     ]
 
 
-def test_cells_that_say_what_is_stored_leave_it_as_it_is():
+def test_unchanged_cells_leave_stored_values_untouched():
     stored = {"note_id": 1, "title": "a\r\nb", "price": "2", "tags": [], "unknown": 5}
     cells = {field.name: write_cell(field, stored.get(field.name)).replace("\r\n", "\n") for field in NOTES.fields}
 

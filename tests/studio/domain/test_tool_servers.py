@@ -69,7 +69,7 @@ def test_order_of_tools_does_not_change_their_hash():
         ({"address": "", "headers": {}, "command": ("x",), "environment": ("A=b",)}, "no name of a variable"),
     ],
 )
-def test_server_that_cannot_be_says_why(changes: dict[str, Any], why: str):
+def test_invalid_server_is_rejected_with_the_reason(changes: dict[str, Any], why: str):
     with pytest.raises(ToolServerError, match=why):
         validate(replace(WEATHER, **changes))
 

@@ -148,7 +148,7 @@ def test_whatever_a_site_calls_its_encoding_its_text_can_be_stored_soon(site: st
     assert record_page(site + path).text == text
 
 
-def test_slow_site_is_given_up(site: str, monkeypatch: pytest.MonkeyPatch):
+def test_slow_site_times_out(site: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(web_recording, "SECONDS", 0.0)
 
     with pytest.raises(RecordingError, match="did not answer within"):

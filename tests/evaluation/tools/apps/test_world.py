@@ -106,7 +106,7 @@ def test_failure_in_the_middle_of_a_call_undoes_its_beginning(world: World):
     assert notes.last == 1
 
 
-def test_unchanged_apps_keep_the_very_bytes_they_came_with():
+def test_unchanged_apps_are_preserved_byte_for_byte():
     seeds = {"simple_note": json.dumps(NOTES).encode(), "phone": json.dumps(PHONE).encode()}
     world = World(seeds)
     world.call("phone__login", {"username": "4155550100", "password": "wrong"})
@@ -202,7 +202,7 @@ def test_lists_say_which_page_comes_next(world: World):
     assert "next_page_index" not in second.document()
 
 
-def test_differences_are_told_in_words(world: World):
+def test_differences_are_described(world: World):
     before = world.snapshot()
     token = token_of(world)
     world.call("simple_note__create_note", {"title": "Shopping", "access_token": token})
@@ -254,7 +254,7 @@ def test_records_that_refer_to_nothing_are_problems():
     assert list(world.problems()) == ["simple_note: notes 1: there is no account 'nobody@example.com' (owner)."]
 
 
-def test_clock_stands_where_the_episode_says():
+def test_clock_starts_at_the_time_of_the_episode():
     world = World(now=datetime(2027, 3, 2, 8, 15))
 
     answer = world.call("phone__get_current_date_and_time", {}).response

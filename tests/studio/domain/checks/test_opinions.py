@@ -38,7 +38,7 @@ def test_without_opinions_the_words_decide() -> None:
     assert [each.item for each in reported("criterion-not-atomic")] == [1]
 
 
-def test_opinion_that_differs_replaces_the_verdict_and_says_so() -> None:
+def test_differing_opinion_replaces_the_verdict_and_is_named() -> None:
     opinion = Opinion(degree="partly", quote="leave out the budget")
     [finding] = reported("intent-in-request", leak=Opinion(degree="none"), hidden=opinion)
 
