@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotations.consensus import settle, update_consensus
+from annotations.consensus import decide_questions, update_consensus
 from annotations.feedback import FOR_AUTHORS, Feedback, FeedbackError, send
 from annotations.models import Adjudication, AuditCampaign, Cause, Consensus, Packet
 from annotations.packets import UNSURE, PacketContent
@@ -66,7 +66,8 @@ def undecided_packets(campaign: AuditCampaign, given: Given | None = None) -> li
     return [
         pk
         for pk in rows
-        if len(answers := given.get(pk, {})) >= campaign.overlap and None in settle(answers.values(), {}).values()
+        if len(answers := given.get(pk, {})) >= campaign.overlap
+        and None in decide_questions(answers.values(), {}).values()
     ]
 
 
@@ -75,7 +76,7 @@ def open_questions(packet: Packet) -> dict[str, list[str]]:
     if packet.control:
         return {}
     given = list(given_answers([packet.campaign_id]).get(packet.pk, {}).values())
-    undecided = [key for key, answer in settle(given, {}).items() if answer is None]
+    undecided = [key for key, answer in decide_questions(given, {}).items() if answer is None]
     return {key: [answers[key] for answers in given if key in answers] for key in undecided}
 
 

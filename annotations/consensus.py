@@ -29,7 +29,7 @@ def majority_answer(answers: Collection[str]) -> bool | None:
     return AS_BOOL.get(majority(answers) or "")
 
 
-def settle(given: Collection[Mapping[str, str]], adjudicated: Mapping[str, str]) -> dict[str, str | None]:
+def decide_questions(given: Collection[Mapping[str, str]], adjudicated: Mapping[str, str]) -> dict[str, str | None]:
     """What was adjudicated, else the majority, by key of the question."""
     keys = dict.fromkeys(key for answers in given for key in answers)
     return {
@@ -52,7 +52,7 @@ def update_consensus(packet: Packet) -> Consensus | None:
         return None
     values: dict[str, object] = {"judged_by": len(given), "adjudicated": adjudication is not None}
     if packet.kind == "session":
-        answers = settle(given.values(), adjudication.answers if adjudication else {})
+        answers = decide_questions(given.values(), adjudication.answers if adjudication else {})
         values |= {"answers": answers, "decision": None if None in answers.values() else True}
     elif adjudication is None:
         values |= {"decision": majority_answer([answers[""] for answers in given.values() if "" in answers])}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from annotations.consensus import settle
+from annotations.consensus import decide_questions
 from annotations.models import Consensus, Packet
 from annotations.packets import CREDITED
 from annotations.visibility import given_answers
@@ -28,7 +28,7 @@ class AuditedQuestion:
     judge: str
     answers: tuple[str, ...]
     """Of the auditors."""
-    settled: bool | None
+    resolved: bool | None
     """Of its packet: whether every question has an answer in the end; None if not enough people judged."""
     enough: bool
     """Whether as many people answered as were asked to."""
@@ -59,7 +59,7 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
     ):
         answers = list(given.get(pk, {}).values())
         enough = len(answers) >= overlap
-        majorities: Mapping[str, str | None] = settle(answers, {}) if enough else {}
+        majorities: Mapping[str, str | None] = decide_questions(answers, {}) if enough else {}
         row = consensus.get(pk)
         final = (row.answers or {"": as_answer(row.decision)}) if row else {}
         for key, question_kind, judge in asked(kind, content, sealed):
@@ -73,7 +73,7 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
                 kind=question_kind,
                 judge=judge,
                 answers=tuple(row[key] for row in answers if key in row),
-                settled=None if row is None else row.decision is not None,
+                resolved=None if row is None else row.decision is not None,
                 enough=enough,
                 majority=majorities.get(key),
                 final=final.get(key),

@@ -114,10 +114,10 @@ def _typed(row: GoldItem) -> FrozenDecision:
 def _draw_decided(
     benchmark: Benchmark, unit: str, count: int, seed: int, *, without: Collection[str], auditors: Collection[int]
 ) -> tuple[list[FrozenDecision], set[str]]:
-    settled = Consensus.objects.filter(
+    decided = Consensus.objects.filter(
         packet__campaign__benchmark=benchmark, packet__campaign__unit=unit, packet__control="", decision__isnull=False
     )
-    rows = list(settled.order_by("pk").values_list("packet", "packet__campaign", "packet__source", "adjudicated"))
+    rows = list(decided.order_by("pk").values_list("packet", "packet__campaign", "packet__source", "adjudicated"))
     given = given_answers({campaign for _, campaign, _, _ in rows})
     newest = {source: packet for packet, _, source, _ in rows if source not in without}
     adjudicated = {packet for packet, _, _, was in rows if was}

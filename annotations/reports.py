@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotations.adjudication import undecided_packets
-from annotations.consensus import settle
+from annotations.consensus import decide_questions
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment, Packet
@@ -105,9 +105,9 @@ def list_undecided(campaign: AuditCampaign, user: User) -> list[UndecidedPacket]
 
 
 def _count_answers(given: Sequence[Mapping[str, str]]) -> str:
-    settled = settle(given, {})
-    if set(settled) != {""}:
-        return f"{sum(answer is None for answer in settled.values())} of {len(settled)} questions open"
+    decisions = decide_questions(given, {})
+    if set(decisions) != {""}:
+        return f"{sum(answer is None for answer in decisions.values())} of {len(decisions)} questions open"
     counts = Counter(answers[""] for answers in given)
     return ", ".join(f"{counts[answer]} {answer}" for answer in ("yes", "no", "unsure") if counts[answer])
 

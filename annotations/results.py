@@ -131,8 +131,8 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
         for row in questions
         if row.final is not None
     ]
-    settled = Counter({row.packet: row.settled for row in questions}.values())
-    packets = settled.total()
+    packet_states = Counter({row.packet: row.resolved for row in questions}.values())
+    packets = packet_states.total()
     units = [list(row.answers) for row in questions if len(row.answers) > 1]
     full = [list(row.answers) for row in questions if row.enough]
     kinds = {row.kind for row in questions}
@@ -145,8 +145,8 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
             for label, kinds in axes.items()
         ),
         packets=packets,
-        undecided=settled[False],
-        waiting=settled[None],
+        undecided=packet_states[False],
+        waiting=packet_states[None],
         between_auditors=disagreement(units),
         alpha=krippendorff_alpha(units),
         pairs_from=len(units),

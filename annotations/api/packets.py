@@ -34,7 +34,7 @@ def packet_json(packet: Packet, *, results: bool) -> dict[str, Any]:
         closed = packet.campaign.state == AuditCampaign.State.CLOSED
         return found | ({"control": packet.control, "known": packet.known} if closed else {})
     consensus = getattr(packet, "consensus", None)
-    settled = consensus and {
+    decided = consensus and {
         "decision": consensus.decision,
         "answers": consensus.answers,
         "judged_by": consensus.judged_by,
@@ -42,7 +42,7 @@ def packet_json(packet: Packet, *, results: bool) -> dict[str, Any]:
     }
     answers = {key: answer for key, answer in packet.sealed.get("answers", {}).items() if key not in packet.known}
     judge = packet.sealed | ({"answers": answers} if packet.kind == "session" else {})
-    return found | {"judge": judge, "stratum": packet.stratum, "labels": packet.labels, "consensus": settled}
+    return found | {"judge": judge, "stratum": packet.stratum, "labels": packet.labels, "consensus": decided}
 
 
 def judgments_json(packet: Packet) -> list[dict[str, Any]]:

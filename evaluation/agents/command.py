@@ -57,7 +57,7 @@ class CommandAgent:
         started = self._setup.timing.now()
         self._records = records = []
         self._tokens, self._asked = Tokens(), 0
-        news: dict[str, Any] = {}
+        received: dict[str, Any] = {}
         told = {
             "message": text_of(message),
             "event": message.to_json() if isinstance(message, EnvironmentEvent) else None,
@@ -71,7 +71,7 @@ class CommandAgent:
                 note = f"The limit of {self._setup.limits.turn_seconds:g} seconds for a turn was reached."
                 break
             try:
-                answer = self._step({"turn": self._turn, **told, **news}, left)
+                answer = self._step({"turn": self._turn, **told, **received}, left)
             except BudgetExceededError as error:
                 note = str(error)
                 break
@@ -81,7 +81,7 @@ class CommandAgent:
             if "calls" in answer:
                 made = [self._call(call) for call in _list(answer["calls"])[:MAX_CALLS]]
                 records += made
-                news = {"results": [{"name": call.name, "result": call.result, "ok": call.ok} for call in made]}
+                received = {"results": [{"name": call.name, "result": call.result, "ok": call.ok} for call in made]}
                 if self._setup.limits.tool_calls and len(records) >= self._setup.limits.tool_calls:
                     note = f"The limit of {self._setup.limits.tool_calls} tool calls in a turn was reached."
                     break
@@ -92,7 +92,7 @@ class CommandAgent:
                     note = str(error)
                     break
                 self._tokens += completion.tokens
-                news = {"answer": completion.text}
+                received = {"answer": completion.text}
             else:
                 raise AgentError("The program's line has none of reply, calls and ask.")
         return AgentReply(self._outbox.deliver(text), tuple(records), self._tokens, self._state(), note)

@@ -60,7 +60,7 @@ class RecordsSpan(NamedTuple):
     end: int
 
 
-class Settled(Mapping[Key, Record]):
+class SharedRecords(Mapping[Key, Record]):
     """Records that never change, so that copies of a table share them. Made of records or of their JSON."""
 
     def __init__(
@@ -144,28 +144,28 @@ class Settled(Mapping[Key, Record]):
 
 
 class Rows(Generic[Record]):
-    """``settled`` with what was added, replaced and removed (None) since."""
+    """``shared`` with what was added, replaced and removed (None) since."""
 
-    __slots__ = ("changed", "settled")
+    __slots__ = ("changed", "shared")
 
-    def __init__(self, settled: Settled[Record], changed: dict[Key, Record | None] | None = None) -> None:
-        self.settled = settled
+    def __init__(self, shared: SharedRecords[Record], changed: dict[Key, Record | None] | None = None) -> None:
+        self.shared = shared
         self.changed: dict[Key, Record | None] = {} if changed is None else changed
 
     def copy(self) -> Rows[Record]:
-        return Rows(self.settled, dict(self.changed))
+        return Rows(self.shared, dict(self.changed))
 
     def get(self, key: Key) -> Record | None:
         if key in self.changed:
             return self.changed[key]
-        record: Record | None = self.settled.get(key)
+        record: Record | None = self.shared.get(key)
         return record
 
     def put(self, key: Key, record: Record) -> None:
         self.changed[key] = record
 
     def remove(self, key: Key) -> None:
-        if key in self.settled:
+        if key in self.shared:
             self.changed[key] = None
         else:
             del self.changed[key]
@@ -173,37 +173,37 @@ class Rows(Generic[Record]):
     def __contains__(self, key: object) -> bool:
         if key in self.changed:
             return self.changed[key] is not None
-        return key in self.settled
+        return key in self.shared
 
     def __len__(self) -> int:
         difference = 0
         for key, record in self.changed.items():
-            difference += (record is not None) - (key in self.settled)
-        return len(self.settled) + difference
+            difference += (record is not None) - (key in self.shared)
+        return len(self.shared) + difference
 
     def __bool__(self) -> bool:
-        return bool(len(self)) if self.changed else not self.settled.is_empty
+        return bool(len(self)) if self.changed else not self.shared.is_empty
 
     def __iter__(self) -> Iterator[Record]:
         """Those that were replaced, or removed and added again, stand where they stood."""
         if not self.changed:
-            return iter(self.settled.values())
-        return chain(self._settled_now(), self.added())
+            return iter(self.shared.values())
+        return chain(self._shared_now(), self.added())
 
     def added(self) -> Iterator[Record]:
-        return (record for key, record in self.changed.items() if record is not None and key not in self.settled)
+        return (record for key, record in self.changed.items() if record is not None and key not in self.shared)
 
     def section(self, shape: Shape[Record]) -> bytes:
         """As a JSON list; what did not change is not written anew."""
-        if self.settled.is_empty:
+        if self.shared.is_empty:
             return shape.all.dump_json(tuple(self.added()))
-        content, start, end = self.settled.section
+        content, start, end = self.shared.section
         if not self.changed:
             return content[start:end]
-        changed = [key for key in self.changed if key in self.settled]
+        changed = [key for key in self.changed if key in self.shared]
         if len(changed) > MANY:
             return shape.all.dump_json(tuple(self))
-        places = sorted((place, self.changed[key]) for key in changed if (place := self.settled.place(key)))
+        places = sorted((place, self.changed[key]) for key in changed if (place := self.shared.place(key)))
         parts: list[bytes] = []
         for (begin, behind), record in places:
             parts.append(content[start:begin])
@@ -217,13 +217,13 @@ class Rows(Generic[Record]):
         new = list(map(shape.one.dump_json, self.added()))
         return b"".join((left, b"," if new and len(left) > 1 else b"", b",".join(new), b"]"))
 
-    def settle(self, shape: Shape[Record]) -> Rows[Record]:
-        return Rows(Settled(shape, {getattr(record, shape.key): record for record in self}))
+    def consolidate(self, shape: Shape[Record]) -> Rows[Record]:
+        return Rows(SharedRecords(shape, {getattr(record, shape.key): record for record in self}))
 
-    def _settled_now(self) -> Iterator[Record]:
-        self.settled.values()
-        for key in self.settled:
-            record = self.changed[key] if key in self.changed else self.settled[key]
+    def _shared_now(self) -> Iterator[Record]:
+        self.shared.values()
+        for key in self.shared:
+            record = self.changed[key] if key in self.changed else self.shared[key]
             if record is not None:
                 yield record
 

@@ -180,7 +180,7 @@ class AppState:
         complete(self)
         for table in self._touched:
             table.forget()
-            table.settle()
+            table.consolidate()
         self._touched.clear()
         self._json = None
 

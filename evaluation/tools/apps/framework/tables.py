@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from evaluation.tools.apps.framework.errors import AppDataError, NotFoundError
 from evaluation.tools.apps.framework.index import Key, Record, TableIndex, holds
-from evaluation.tools.apps.framework.rows import RecordsSpan, Rows, Settled, shape_of
+from evaluation.tools.apps.framework.rows import RecordsSpan, Rows, SharedRecords, shape_of
 
 MOST_CHANGES = 500
 """Records that may have changed since an index was made."""
@@ -35,14 +35,14 @@ class Table(Generic[Record]):
         self.fields = tuple(part.name for part in parts)
         self.key = self.fields[0]
         self._shape = shape_of(record_type)
-        self._rows: Rows[Record] = Rows(Settled(self._shape))
+        self._rows: Rows[Record] = Rows(SharedRecords(self._shape))
         self._saved: Rows[Record] | None = None
         self._saved_last = 0
         self._touched: set[Key] = set()
         self._touch = touch
         self._written: tuple[Rows[Record], bytes] | None = None
         """Rows, and what was written of them."""
-        self._index: TableIndex[Record] = TableIndex(self._rows.settled)
+        self._index: TableIndex[Record] = TableIndex(self._rows.shared)
         self.last = 0
         """The highest number ever given: numbers of deleted records are not used again."""
 
@@ -138,20 +138,20 @@ class Table(Generic[Record]):
                 raise AppDataError(f"{where}, {self.name}: two records have the {self.key} {key!r}.")
             found[key] = record
         self.last = max([last, *(key for key in found if isinstance(key, int))])
-        self._settle(Rows(Settled(self._shape, found)))
+        self._set_rows(Rows(SharedRecords(self._shape, found)))
 
     def load_section(self, section: RecordsSpan | None, last: int) -> None:
         """Replace the content by what ``to_json`` wrote; None: no records."""
         self.last = last
-        self._settle(Rows(Settled(self._shape, section=section)))
+        self._set_rows(Rows(SharedRecords(self._shape, section=section)))
 
-    def settle(self) -> None:
+    def consolidate(self) -> None:
         """What the table holds now is what copies share an index of."""
         if self._rows.changed:
-            self._settle(self._rows.settle(self._shape))
+            self._set_rows(self._rows.consolidate(self._shape))
 
-    def _settle(self, rows: Rows[Record]) -> None:
-        self._rows, self._index = rows, TableIndex(rows.settled)
+    def _set_rows(self, rows: Rows[Record]) -> None:
+        self._rows, self._index = rows, TableIndex(rows.shared)
 
     def flaws(self, rows: Any) -> Iterator[tuple[int, str, str]]:
         """Why ``rows`` could not be loaded: row from 1, field, message."""
@@ -214,7 +214,7 @@ class Table(Generic[Record]):
 
     def _indexed(self) -> TableIndex[Record]:
         if len(self._rows.changed) > MOST_CHANGES and self._saved is None:  # changes of a call may yet be undone
-            self.settle()
+            self.consolidate()
         return self._index
 
     def _current(

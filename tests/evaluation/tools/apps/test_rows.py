@@ -39,7 +39,7 @@ def test_what_a_session_left_is_taken_over_without_being_parsed(app: str):
     assert state.load_written(content)
 
     table, key, _ = MAIN[app]
-    assert state.tables[table]._rows.settled._all is None, "nothing is parsed yet"
+    assert state.tables[table]._rows.shared._all is None, "nothing is parsed yet"
     some = next(iter(json.loads(content)[table]))[key]
     assert state.tables[table].find(some) == parsed.tables[table].find(some)
     for name, each in parsed.tables.items():
