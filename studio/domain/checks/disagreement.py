@@ -11,6 +11,7 @@ from studio.domain.checks.facts import Fact, FactKind, facts, sentences_with_fac
 from studio.domain.checks.limits import conflicting_limits
 from studio.domain.text.clauses import clauses
 from studio.domain.text.words import Word, similarity, words
+from studio.domain.time_budget import check_time
 
 MIN_SHARED = 0.7
 """Share of a clause's words, facts aside, that the other sentence needs to be about the same subject."""
@@ -63,15 +64,24 @@ def _kinds_in_sentences(text: str) -> frozenset[FactKind]:
     return frozenset(fact.kind for _, sentence_facts in sentences_with_facts(text) for fact in sentence_facts)
 
 
-@cached(4_000_000)
 def conflicting_facts(text: str, other: str, of_a_file: bool) -> ConflictingStatements | None:
-    for clause in clauses(text):
-        for mine in facts(clause.text):
-            if _is_only_one_of_kind(mine, facts(clause.text)) and not _is_label(mine, clause.text):
-                for sentence, sentence_facts in sentences_with_facts(other):
-                    if _facts_conflict(mine, clause.text, sentence, sentence_facts, other, of_a_file):
-                        return ConflictingStatements(clause.text[mine.start : mine.end], sentence)
+    for clause, mine in _telling_facts(text):
+        check_time()
+        for sentence, sentence_facts in sentences_with_facts(other):
+            if _facts_conflict(mine, clause, sentence, sentence_facts, other, of_a_file):
+                return ConflictingStatements(clause[mine.start : mine.end], sentence)
     return None
+
+
+@cached(2_000_000)
+def _telling_facts(text: str) -> tuple[tuple[str, Fact], ...]:
+    """Each fact that is the only one of its kind in its clause and no label, with the clause."""
+    return tuple(
+        (clause.text, fact)
+        for clause in clauses(text)
+        for fact in facts(clause.text)
+        if _is_only_one_of_kind(fact, facts(clause.text)) and not _is_label(fact, clause.text)
+    )
 
 
 def _is_only_one_of_kind(fact: Fact, facts_of_clause: Sequence[Fact]) -> bool:
