@@ -17,7 +17,8 @@ from studio.models.statements import binding_cursor
 def store_end(session: Session, judgings: Sequence[Judging], **changes: Any) -> None:
     """Store ``changes`` of the session's row and finish its ``judgings``. Raises LeaseLostError; then nothing is
     stored."""
-    values = [_field(name).get_db_prep_save(value, connection) for name, value in changes.items()]
+    columns = ((name, value.pk if isinstance(value, models.Model) else value) for name, value in changes.items())
+    values = [_field(name).get_db_prep_save(value, connection) for name, value in columns]
     keys = [judging.pk for judging in judgings]
     with binding_cursor() as cursor:
         cursor.execute(_statement(tuple(changes)), [*values, session.pk, session.claimed_by, timezone.now(), keys])
