@@ -22,12 +22,7 @@ class Spec(BaseModel):
 
     def content_hash(self) -> str:
         """sha256 of the whole value, including the key order of mappings."""
-        return hash_of_document(self.to_json())
-
-
-def hash_of_document(document: JsonDict) -> str:
-    """The ``content_hash`` of the value whose ``to_json`` this is."""
-    return hash_of_text(text_of_document(document))
+        return hash_of_text(text_of_document(self.to_json()))
 
 
 def text_of_document(document: JsonDict) -> str:
@@ -35,7 +30,7 @@ def text_of_document(document: JsonDict) -> str:
 
 
 def hash_of_text(text: str) -> str:
-    """The ``hash_of_document`` of a document with this text."""
+    """The ``content_hash`` of the value whose ``to_json`` has this text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

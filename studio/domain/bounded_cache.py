@@ -60,14 +60,13 @@ class BoundedCache(Generic[Key, Value]):
 
     def put(self, key: Key, value: Value) -> None:
         """A value larger than the whole cache is not stored."""
-        size_of = sys.getsizeof
         size, text_bytes = ENTRY_BYTES + self._size_of(value), 0
         long_texts = []
         for part in key if isinstance(key, tuple) else (key,):
             if type(part) is not str:
                 size += deep_size(part)
             elif len(part) < _LONG_TEXT:
-                size += size_of(part)
+                size += sys.getsizeof(part)
             else:
                 long_texts.append(part)
                 text_bytes += sys.getsizeof(part)

@@ -61,24 +61,19 @@ class Vocabulary:
 
     def share_of(self, demand: Vocabulary) -> float:
         """Share of the demand's words, by weight, that are here."""
-        if not demand.weight:
-            return 0.0
-        keys, prefixes, text_groups, matched = self.keys, self._prefixes, self._groups, 0.0
-        for key, weight, prefix, groups in demand.words:
-            if key in keys:
-                matched += weight
-            elif prefix in prefixes and _has_kin(key, prefixes[prefix]):
-                matched += weight * _KIN
-            elif groups and not groups.isdisjoint(text_groups):
-                matched += weight * _SYNONYM
-        return matched / demand.weight
+        return self._matched(demand, demand.weight) / demand.weight if demand.weight else 0.0
 
     def reaches(self, least: float, demand: Vocabulary) -> bool:
         """Whether ``share_of`` is at least this; the rest is not read once too much is missing."""
         if not demand.weight:
             return least <= 0
+        return self._matched(demand, demand.weight * (1 - least)) / demand.weight >= least
+
+    def _matched(self, demand: Vocabulary, most_missing: float) -> float:
+        """Weight of the demand's words that are here; less than nothing once words of more weight than
+        ``most_missing`` are not."""
         keys, prefixes, text_groups, matched = self.keys, self._prefixes, self._groups, 0.0
-        missing, most = 0.0, demand.weight * (1 - least) + _ROUNDING
+        left = most_missing + _ROUNDING
         for key, weight, prefix, groups in demand.words:
             if key in keys:
                 matched += weight
@@ -87,10 +82,10 @@ class Vocabulary:
             elif groups and not groups.isdisjoint(text_groups):
                 matched += weight * _SYNONYM
             else:
-                missing += weight
-                if missing > most:
-                    return False
-        return matched / demand.weight >= least
+                left -= weight
+                if left < 0:
+                    return -1.0
+        return matched
 
 
 def _has_kin(key: str, others: list[str]) -> bool:
