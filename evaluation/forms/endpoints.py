@@ -6,7 +6,10 @@ from typing import Any
 
 from django import forms
 
-from evaluation.endpoints import granted_keys, key_place, owner_key_problem, problem_of, problem_of_secret, seal
+from evaluation.endpoints.connection import problem_of
+from evaluation.llm.addresses import granted_keys, owner_key_problem
+from evaluation.llm.endpoint import key_place
+from evaluation.llm.stored_keys import problem_of_secret, seal
 from evaluation.models import ModelEndpoint
 from evaluation.models.endpoints import CONFIGURED_FIELDS
 from studio.forms.numbers import AmountField, WholeNumberField

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from evaluation.endpoints import check_endpoint, key_is_set, request_model
+from evaluation.endpoints.connection import check_endpoint, key_is_set, request_model
 from evaluation.forms.endpoints import EndpointForm, ModelRequestForm
 from evaluation.models import ModelEndpoint
 from studio.access import SignedInRequest, find_benchmark, may, require, why_not

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation import visibility
-from evaluation.endpoints import check_endpoint, key_is_set
+from evaluation.endpoints.connection import check_endpoint, key_is_set
 from evaluation.forms.endpoints import EndpointForm
 from evaluation.models import ModelEndpoint
 from studio.access import SignedInRequest

@@ -8,25 +8,11 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, RetryPolicy, internal_problem, is_internal
-from evaluation.llm.addresses import granted_keys, owner_key_problem, owner_problem
-from evaluation.llm.endpoint import SCRIPTED, key_place
-from evaluation.llm.stored_keys import problem_of_secret, seal
+from evaluation.llm.addresses import owner_problem
+from evaluation.llm.endpoint import SCRIPTED
 from evaluation.models import ModelEndpoint
 from studio.models import Benchmark, Notification, Role, User
 from studio.notifications.notify import notify
-
-__all__ = [
-    "EndpointCheck",
-    "check_endpoint",
-    "granted_keys",
-    "key_is_set",
-    "key_place",
-    "owner_key_problem",
-    "problem_of",
-    "problem_of_secret",
-    "request_model",
-    "seal",
-]
 
 PROMPT = "Answer with the one word: ready."
 MAX_TOKENS = 64

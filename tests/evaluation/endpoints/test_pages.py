@@ -98,7 +98,7 @@ def test_invalid_model_is_rejected_with_the_reason(staff: Client, changes: dict[
 
 
 def test_check_of_a_model_sends_one_request_and_shows_the_time(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluation.endpoints.is_internal", lambda url: False)
+    monkeypatch.setattr("evaluation.endpoints.connection.is_internal", lambda url: False)
     with serving(StubModel()) as model:
         row = endpoint("stub", base_url=model.base_url, scripted=False)
         model.agent = lambda body: "ready <now>"

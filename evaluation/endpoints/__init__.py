@@ -1,0 +1,1 @@
+"""Model endpoints: services to connect at, prices, and whether a model holds what a pilot needs."""
