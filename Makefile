@@ -10,8 +10,8 @@ BIN := $(CURDIR)/.venv/bin
 
 help:
 	@echo "make run     start the studio: database, broker, web server, worker (PORT=8000 HOST=127.0.0.1)"
-	@echo "make test    the checks and all tests (ARGS='tests/local -x' for some of them)"
-	@echo "make test-slow     kills and hostile files: tests that take minutes"
+	@echo "make test    the tests (ARGS='tests/local -x' for some of them)"
+	@echo "make test-slow     tests that take minutes: every page checked in a browser, kills, hostile files"
 	@echo "make bench-crowd   fifty people at once for ten minutes (ARGS='--people 50 --minutes 10')"
 	@echo "make check   linter, types, import contracts, migrations, API schema; the scripts' own checks and tests if Node is there"
 	@echo "make bench-checks  precision and recall of the authoring checks against labelled tasks (MODEL=NAME: with its second opinions)"
@@ -26,15 +26,12 @@ setup:
 run: setup
 	@exec $(BIN)/python manage.py run --stop-with-parent $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
 
-# Checks and tests run side by side, always both; what the checks say stands among the tests' dots.
 test: setup
 	@$(BIN)/python -m studio.dev.browser
-	@$(BIN)/python -m studio.dev.checks & checks=$$!; \
-	$(BIN)/python -m pytest -n auto $(ARGS); tests=$$?; \
-	wait $$checks && exit $$tests
+	@$(BIN)/python -m pytest -n auto $(ARGS)
 
-# Kills and hostile files: some minutes, so not in `make test`.
 test-slow: setup
+	@$(BIN)/python -m studio.dev.browser
 	@$(BIN)/python -m pytest -m slow -n auto $(ARGS)
 
 bench-crowd: setup

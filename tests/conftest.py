@@ -71,19 +71,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     in_a_browser = {item for item in items if item.get_closest_marker("browser")}
     items.sort(key=lambda item: (item in in_a_browser, -_allowed_seconds(item)))
     _users_of_shared_rows_last(items)
-    for item in in_a_browser:
-        item.add_marker(pytest.mark.flaky(reruns=2))  # on a busy machine; the summary names what ran more than once
-    for item in items:
-        if item not in in_a_browser and _machine_decides(item):
-            item.add_marker(pytest.mark.flaky(reruns=1))
     if in_a_browser and (missing := " ".join(missing_packages())):
         for item in in_a_browser:
             item.add_marker(pytest.mark.skip(reason=f"as root, `apt-get install {missing}` brings what is missing"))
-
-
-def _machine_decides(item: pytest.Item) -> bool:
-    """Whether the order of rows, threads or processes is a part of it, which nothing in the test fixes."""
-    return bool(item.get_closest_marker("django_db")) or "live_server" in _fixture_names(item)
 
 
 def _users_of_shared_rows_last(items: list[pytest.Item]) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import URLResolver, get_resolver, resolve, reverse
 
 from annotations.judgments import next_number, open_results, record_judgment
@@ -22,11 +25,13 @@ from studio.access.invitations import invite
 from studio.dev.pictures import Shot
 from studio.dev.tour import SAMPLE, TourPaths, every_page
 from studio.imports.staging import preview
+from studio.local.paths import CHECKOUT
 from studio.models import GraderScript, User
 from studio.review.workflow import approve, request_changes
 from studio.tasks.transitions import submit
 from tests.e2e.accessibility import AXE, violations
 from tests.e2e.builders import a_finished_pilot
+from tests.e2e.visitor import Visitor
 
 ACTIONS = (  # redirect to a page
     "logout token_revoke member_invite member_invitation_revoke person_invite person_invitation_revoke notification "
@@ -63,6 +68,23 @@ ACCOUNTS = (  # actions, pages like others in the tour, and those that need a se
 NO_PAGES = (
     {f"studio:{name}" for name in f"{ACTIONS} {PARTS}".split()} | {*OTHER_APPS.split(), *ACCOUNTS.split()} | DUPLICATES
 )
+
+
+def git(*arguments: str) -> list[str]:
+    """The lines it prints; none where there is no git or no such branch."""
+    done = subprocess.run(["git", *arguments], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines()
+
+
+def files_unlike_main() -> set[str]:
+    """Templates, styles and scripts that differ from the main branch, or are new: its clones have none."""
+    main = next(iter(git("rev-parse", "--verify", "origin/main") or git("rev-parse", "--verify", "main")), "HEAD")
+    changed = git("diff", "--name-only", "--merge-base", main, "--", "templates", "static")
+    return {*changed, *git("ls-files", "--others", "--exclude-standard", "templates", "static")}
+
+
+CHANGED = files_unlike_main() if shutil.which("git") else set()
+EVERYWHERE = {path.relative_to(CHECKOUT).as_posix() for path in (CHECKOUT / "static/css").glob("*.css")}
 
 
 @pytest.fixture
@@ -162,18 +184,40 @@ def test_every_url_is_in_the_tour_or_listed_as_no_page():
     assert NO_PAGES - urls == set() and NO_PAGES & toured == set()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)  # some sixty pages, each checked twice
 def test_every_page_is_accessible_and_fits_a_phone(pages, visit):
-    windows = {who: visit(who if who != "nobody" else None) for who in {shot.who for shot in pages}}
+    assert_accessible(pages, visit)
+
+
+@pytest.mark.skipif(not CHANGED, reason="no template, style or script differs from the main branch")
+@pytest.mark.timeout(600)
+def test_changed_pages_are_accessible_and_fit_a_phone(pages, visit):
+    assert_accessible([shot for shot in pages if CHANGED & files_of(shot)], visit)
+
+
+def files_of(shot: Shot) -> set[str]:
+    """The templates, styles and scripts of a page, as paths in the checkout."""
+    client = Client()
+    if shot.who != "nobody":
+        client.force_login(User.objects.get(username=shot.who))
+    response = client.get(shot.url)
+    templates = {template.origin.name.removeprefix(f"{CHECKOUT}/") for template in response.templates}
+    static = {f"static/{path}" for path in re.findall(r'"/static/([^"?]+)', response.content.decode())}
+    return templates | static | EVERYWHERE
+
+
+def assert_accessible(shots: list[Shot], visit: Callable[..., Visitor]) -> None:
+    windows = {who: visit(who if who != "nobody" else None) for who in {shot.who for shot in shots}}
     for window in windows.values():
         window.page.add_init_script(AXE)  # sent once: it has half a megabyte
     problems = {}
-    for shot in pages:
-        window = windows[shot.who]
-        page = window.page
+    for shot in shots:
+        page = windows[shot.who].page
         page.set_viewport_size({"width": 1280, "height": 844})
         page.emulate_media(color_scheme="light")
         response = page.goto(shot.url)
+        assert response
         assert response.status == (404 if shot.name == "not-found" else 200), shot
         if found := violations(page):
             problems[shot.name] = found

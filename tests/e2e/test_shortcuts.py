@@ -53,6 +53,13 @@ def walk(page: Page) -> list[str]:
     )
 
 
+def test_tab_reaches_every_control_of_a_task_with_a_visible_focus(radio, visit):
+    page = visit("owner").go(radio["04_music_return"].get_absolute_url())
+
+    assert walk(page) == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_tab_reaches_every_control_with_a_visible_focus(sample, radio, visit, width):
     pilot = a_finished_pilot(sample, "radio_04_music_return")

@@ -80,6 +80,7 @@ def pid_of(data: Path, part: str) -> int:
     return min(pid for pid, command in processes_of(data).items() if part in command)
 
 
+@pytest.mark.slow
 def test_studio_starts_once_restarts_crashed_processes_and_stops_with_its_data_intact(tmp_path: Path, taken_port: int):
     # It starts on the next port, since the given one is taken.
     first = Studio(tmp_path, "--port", str(taken_port))

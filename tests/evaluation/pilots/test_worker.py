@@ -82,6 +82,7 @@ def until(condition: Callable[[], bool], tmp_path: Path, seconds: float = 45) ->
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_session_of_a_killed_worker_resumes_at_its_last_turn(
     stub: StubModel, start_worker: Callable[[], subprocess.Popen[bytes]], tmp_path: Path
 ):
