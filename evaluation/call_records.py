@@ -293,9 +293,9 @@ class CallRecorder:
             endpoint_id=self._endpoint.pk,
             request_hash=call.request_hash,
             error=storable(call.error),
-            prompt_tokens=call.tokens.prompt,
-            completion_tokens=call.tokens.completion,
-            cost=call.cost,
+            prompt_tokens=call.tokens.prompt or 0,
+            completion_tokens=call.tokens.completion or 0,
+            cost=call.cost or 0,
             milliseconds=max(call.milliseconds, 0),
             attempts=min(call.attempts, 32_767),
         )

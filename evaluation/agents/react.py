@@ -189,9 +189,9 @@ class ReactAgent:
     def _spend(self, turn: _Turn, completion: Completion) -> None:
         turn.calls += 1
         turn.tokens += completion.tokens
-        turn.cost += completion.cost
+        turn.cost += completion.cost or 0
         self._tokens += completion.tokens
-        self._cost += completion.cost
+        self._cost += completion.cost or 0
 
     def _force_answer(self, turn: _Turn) -> None:
         completion = self._ask(turn, tool_choice="none")

@@ -27,7 +27,7 @@ class EndpointChoice(forms.ModelChoiceField[ModelEndpoint]):
     def label_from_instance(self, row: ModelEndpoint) -> str:
         if row.scripted:
             return f"{row.name} – scripted"
-        if row.input_price or row.output_price:
+        if row.input_price is not None and row.output_price is not None:
             return (
                 f"{row.name} – ${row.input_price.normalize():f} in, ${row.output_price.normalize():f} out per million"
             )

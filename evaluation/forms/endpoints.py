@@ -11,7 +11,7 @@ from evaluation.llm.addresses import granted_keys, owner_key_problem
 from evaluation.llm.endpoint import key_place
 from evaluation.llm.stored_keys import problem_of_secret, seal
 from evaluation.models import ModelEndpoint
-from evaluation.models.endpoints import CONFIGURED_FIELDS
+from evaluation.models.endpoints import CONFIGURED_FIELDS, PRICES
 from studio.forms.numbers import AmountField, WholeNumberField
 from studio.models import Benchmark
 
@@ -47,13 +47,17 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
     class Meta:
         model = ModelEndpoint
         fields = CONFIGURED_FIELDS
-        field_classes = {"params": ParametersField, "input_price": AmountField, "output_price": AmountField}
+        field_classes = {"params": ParametersField, **dict.fromkeys(PRICES, AmountField)}
         labels = {
             "base_url": "Address",
             "key_env": "API key variable",
             "params": "Parameters",
             "input_price": "US dollars per million input tokens",
             "output_price": "US dollars per million output tokens",
+            "cached_price": "US dollars per million tokens read from a cache",
+            "cache_write_price": "US dollars per million tokens written to a cache",
+            "price_date": "Prices as of",
+            "price_source": "Prices from",
         }
         help_texts = {
             "name": "Display name, such as “qwen-plus”.",

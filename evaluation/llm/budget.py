@@ -34,8 +34,8 @@ class Budget:
         if self.max_cost and self.cost >= self.max_cost:
             raise BudgetExceededError(f"The cost limit of {self.max_cost} is reached.")
 
-    def spend(self, tokens: Tokens, cost: Decimal) -> None:
+    def spend(self, tokens: Tokens, cost: Decimal | None) -> None:
         with self._lock:
             self.calls += 1
             self.tokens += tokens
-            self.cost += cost
+            self.cost += cost or 0

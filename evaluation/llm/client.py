@@ -45,7 +45,7 @@ class Call:
     """As the endpoint sent it; None if the request failed with ``error``."""
     error: str
     tokens: Tokens
-    cost: Decimal
+    cost: Decimal | None
     milliseconds: int
     """Including all attempts and pauses."""
     attempts: int

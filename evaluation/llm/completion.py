@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from evaluation.llm.errors import UnreadableAnswerError
 from evaluation.protocol.participants import Tokens
@@ -39,19 +39,46 @@ class RequestedToolCall:
         return {"id": self.id, "type": "function", "function": function, **self.extra}
 
 
+Ending = Literal["answered", "cut", "filtered", "refused", "empty"]
+"""``cut``: at its limit of tokens. ``filtered``: by the service. ``empty``: neither words nor tool calls."""
+
+
+@dataclass(frozen=True)
+class AnsweredBy:
+    """As the service says; empty where it does not."""
+
+    model: str = ""
+    fingerprint: str = ""
+    provider: str = ""
+    """Behind a router."""
+    quantisation: str = ""
+
+
 @dataclass(frozen=True)
 class Completion:
     text: str
+    """What was said, without thoughts."""
     tool_calls: tuple[RequestedToolCall, ...]
     finish_reason: str
+    """As the service says."""
     tokens: Tokens
-    cost: Decimal
+    cost: Decimal | None
+    """None: a price or what was used is unknown."""
     request_hash: str
     replayed: bool
     """Answered from the record; nothing was sent."""
+    thoughts: str = ""
+    """Readable reasoning: for nobody but who reads the transcript."""
+    ending: Ending = "answered"
+    answered_by: AnsweredBy = AnsweredBy()
+    as_came: Mapping[str, Any] | None = None
+    """The service's message."""
 
     @property
     def message(self) -> dict[str, Any]:
+        """For the conversation: with exactly the fields that the service sent and wants back."""
+        if self.as_came is not None:
+            return dict(self.as_came)
         message: dict[str, Any] = {"role": "assistant", "content": self.text}
         if self.tool_calls:
             message["tool_calls"] = [call.entry for call in self.tool_calls]
@@ -97,13 +124,27 @@ def _content(content: Any) -> str:
 
 
 def _tokens(usage: Any) -> Tokens:
-    if not isinstance(usage, Mapping):
-        return Tokens()
-    return Tokens(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+    """Cached input stands in three places, by service."""
+    told = usage if isinstance(usage, Mapping) else {}
+    prompt, completion = _count(told.get("prompt_tokens")), _count(told.get("completion_tokens"))
+    details, more = _mapping(told.get("prompt_tokens_details")), _mapping(told.get("completion_tokens_details"))
+    cached = (details.get("cached_tokens"), told.get("cached_tokens"), told.get("prompt_cache_hit_tokens"))
+    return Tokens(
+        prompt,
+        completion,
+        next((count for count in map(_count, cached) if count is not None), None),
+        _count(details.get("cache_write_tokens")),
+        _count(more.get("reasoning_tokens")),
+        untold=int(prompt is None or completion is None),
+    )
 
 
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else 0
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _text(value: Any) -> str:

@@ -24,15 +24,31 @@ RESERVED = frozenset({"model", "messages", "tools", "response_format", "n"})
 
 @dataclass(frozen=True)
 class Prices:
-    """In ``currency`` per million tokens."""
+    """In ``currency`` per million tokens; None: unknown."""
 
-    input: Decimal = Decimal(0)
-    output: Decimal = Decimal(0)
+    input: Decimal | None = None
+    output: Decimal | None = None
+    cached: Decimal | None = None
+    """Of input read from a cache; None: as other input."""
+    cache_written: Decimal | None = None
+    """Likewise, of input written to one."""
     currency: str = "USD"
 
-    def of(self, tokens: Tokens) -> Decimal:
-        cost = Decimal(self.input * tokens.prompt + self.output * tokens.completion) / 1_000_000
-        return cost.quantize(Decimal("0.000001"))
+    def of(self, tokens: Tokens) -> Decimal | None:
+        """None if a price that is needed, or what was used, is unknown."""
+        if self.input is None or self.output is None or tokens.prompt is None or tokens.completion is None:
+            return None
+        if tokens.untold:
+            return None
+        cached, written = tokens.cached or 0, tokens.cache_written or 0
+        plain = max(0, tokens.prompt - cached - written)
+        cost = (
+            self.input * plain
+            + (self.input if self.cached is None else self.cached) * cached
+            + (self.input if self.cache_written is None else self.cache_written) * written
+            + self.output * tokens.completion
+        )
+        return (Decimal(cost) / 1_000_000).quantize(Decimal("0.000001"))
 
 
 @dataclass(frozen=True)
@@ -44,7 +60,7 @@ class EndpointLimits:
 
 
 class EndpointRow(Protocol):
-    """The stored row; prices in US dollars per million tokens."""
+    """The stored row."""
 
     name: str
     base_url: str
@@ -53,11 +69,15 @@ class EndpointRow(Protocol):
     sealed_key: str
     benchmark_id: int | None
     params: Any
-    input_price: Decimal
-    output_price: Decimal
+    api: str
+    dialect: str
+    effort: str
     timeout_seconds: int
     max_concurrency: int
     scripted: bool
+
+    @property
+    def prices(self) -> Prices: ...
 
 
 @dataclass(frozen=True)
@@ -72,6 +92,10 @@ class Endpoint:
     benchmark: int | None = None
     """Of which owners connected it, within the limits that administrators set them."""
     params: Mapping[str, Any] = field(default_factory=dict)
+    api: str = "chat"
+    """``chat`` or ``responses``."""
+    dialect: str = ""
+    effort: str = ""
     prices: Prices = Prices()
     limits: EndpointLimits = EndpointLimits()
     scripted: bool = False
@@ -94,7 +118,10 @@ class Endpoint:
             sealed_key=row.sealed_key,
             benchmark=row.benchmark_id,
             params=dict(row.params),
-            prices=Prices(Decimal(row.input_price), Decimal(row.output_price)),
+            prices=row.prices,
+            api=row.api,
+            dialect=row.dialect,
+            effort=row.effort,
             limits=EndpointLimits(row.timeout_seconds, row.max_concurrency),
             scripted=row.scripted or row.base_url == SCRIPTED,
         )

@@ -26,6 +26,16 @@ class ModelEndpoints(models.QuerySet["ModelEndpoint"]):
         return rows.order_by("scripted", "name")
 
 
+class Api(models.TextChoices):
+    CHAT = "chat", "Chat completions"
+    RESPONSES = "responses", "Responses"
+
+
+def price_field() -> models.DecimalField[Any, Any]:
+    """Empty: unknown. What is free costs 0."""
+    return models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+
+
 class ModelEndpoint(models.Model):
     """A model behind an OpenAI-compatible address. Its key is in the environment, or stored encrypted."""
 
@@ -45,11 +55,25 @@ class ModelEndpoint(models.Model):
     )
     sealed_key = models.TextField(blank=True, editable=False)
     """Encrypted, see evaluation.llm.stored_keys. Never shown, logged or exported."""
+    api = models.CharField(max_length=20, choices=Api.choices, default=Api.CHAT, blank=True)
+    dialect = models.CharField(max_length=20, blank=True)
+    """A key of evaluation.llm.dialects; empty: found from its address and its answers."""
+    effort = models.CharField(max_length=20, blank=True)
+    """Of reasoning, in the service's words (``none``, ``low``, ``high``, …); empty: the service's default."""
     params = models.JSONField(default=dict, blank=True)
-    """Sent with every call: temperature, max_tokens, …"""
-    input_price = models.DecimalField(max_digits=12, decimal_places=6, default=0)
-    """US dollars per million prompt tokens."""
-    output_price = models.DecimalField(max_digits=12, decimal_places=6, default=0)
+    """Sent with every call: temperature, max_tokens, a router's provider, …"""
+    learned = models.JSONField(default=dict, blank=True, editable=False)
+    """What the service refused by name, see evaluation.llm.learned."""
+    input_price = price_field()
+    """US dollars per million tokens of input, as all prices."""
+    output_price = price_field()
+    cached_price = price_field()
+    """Of input read from a cache; none: as other input."""
+    cache_write_price = price_field()
+    """Of input written to a cache; none: as other input."""
+    price_date = models.DateField(null=True, blank=True)
+    """Day of which the prices are."""
+    price_source = models.CharField(max_length=200, blank=True)
     timeout_seconds = models.PositiveIntegerField(default=120)
     max_concurrency = models.PositiveIntegerField(default=32)
     scripted = models.BooleanField(default=False)
@@ -72,9 +96,24 @@ class ModelEndpoint(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def cost_of(self, tokens: Tokens) -> Decimal:
-        """In US dollars."""
-        return Prices(Decimal(self.input_price), Decimal(self.output_price)).of(tokens)
+    @property
+    def prices(self) -> Prices:
+        """Unless it says otherwise, a scripted model is free."""
+        read, written, cached, cache_written = (_decimal(getattr(self, name)) for name in PRICES)
+        if self.scripted:
+            read, written = read or Decimal(0), written or Decimal(0)
+        return Prices(read, written, cached, cache_written)
+
+    def cost_of(self, tokens: Tokens) -> Decimal | None:
+        """In US dollars; None if it has no price, or the tokens are not known."""
+        return self.prices.of(tokens)
+
+
+PRICES = ("input_price", "output_price", "cached_price", "cache_write_price")
+
+
+def _decimal(price: object) -> Decimal | None:
+    return None if price is None else Decimal(str(price))
 
 
 CONFIGURED_FIELDS = (
@@ -82,9 +121,13 @@ CONFIGURED_FIELDS = (
     "base_url",
     "model",
     "key_env",
+    "api",
+    "dialect",
+    "effort",
     "params",
-    "input_price",
-    "output_price",
+    *PRICES,
+    "price_date",
+    "price_source",
     "timeout_seconds",
     "max_concurrency",
 )
@@ -96,7 +139,7 @@ FROZEN_FIELDS = (*CONFIGURED_FIELDS, "scripted")
 def freeze_endpoint(endpoint: ModelEndpoint) -> dict[str, Any]:
     """As JSON."""
     values = {name: getattr(endpoint, name) for name in FROZEN_FIELDS}
-    return values | {name: str(values[name]) for name in ("input_price", "output_price")}
+    return values | {name: None if values[name] is None else str(values[name]) for name in (*PRICES, "price_date")}
 
 
 def thaw_endpoint(endpoint: ModelEndpoint, frozen: Mapping[str, Any]) -> ModelEndpoint:

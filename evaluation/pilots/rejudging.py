@@ -250,7 +250,7 @@ def _estimate(plan: RejudgingPlan) -> RejudgingEstimate:
             if plan.key(session, scoring, sample) in recorded:
                 known += 1
                 continue
-            calls, tokens, cost = calls + number, tokens + used, cost + plan.judges[scoring].cost_of(used)
+            calls, tokens, cost = calls + number, tokens + used, cost + (plan.judges[scoring].cost_of(used) or 0)
     return RejudgingEstimate(calls, tokens.total, str(cost), known)
 
 
@@ -274,7 +274,7 @@ def _estimate_questions(plan: RejudgingPlan) -> RejudgingEstimate:
                 if (key, question.kind, question.turn, question.text) in recorded:
                     known += 1
                     continue
-                calls, tokens, cost = calls + 1, tokens + used, cost + plan.judges[scoring].cost_of(used)
+                calls, tokens, cost = calls + 1, tokens + used, cost + (plan.judges[scoring].cost_of(used) or 0)
     return RejudgingEstimate(calls, tokens.total, str(cost), known)
 
 
@@ -296,7 +296,7 @@ def _took_each(sessions: Sequence[int]) -> dict[tuple[int, str, str, int], Token
 
 def _mean(rows: Sequence[Tokens]) -> Tokens:
     number = max(1, len(rows))
-    return Tokens(sum(row.prompt for row in rows) // number, sum(row.completion for row in rows) // number)
+    return Tokens(sum(row.prompt or 0 for row in rows) // number, sum(row.completion or 0 for row in rows) // number)
 
 
 def _took_before(sessions: Sequence[int]) -> dict[tuple[int, str], tuple[int, Tokens]]:

@@ -112,7 +112,7 @@ def _work_and_record(session: Session, hand_on: HandOn, under_way: Callable[[], 
             if error.retryable:
                 _record_outage(session, error)
             else:
-                _record_failure(session, str(error), type(error).__name__)
+                _record_failure(session, str(error), type(error).__name__, hopeless=error.hopeless)
         except MissingContentError as error:
             _record_failure(session, str(error), type(error).__name__)
         except Exception as error:
@@ -234,10 +234,11 @@ def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:
             tell_starter(row, f"is paused: {str(spent)[0].lower()}{str(spent)[1:]}")
 
 
-def _record_failure(session: Session, reason: str, kind: str) -> None:
-    """Schedule a retry with exponential backoff; after the last attempt, a person must resume the session."""
+def _record_failure(session: Session, reason: str, kind: str, *, hopeless: bool = False) -> None:
+    """Schedule a retry with exponential backoff; after the last attempt, or if it is ``hopeless``, a person must resume
+    the session."""
     attempts = leased_row(session).values_list("attempts", flat=True).first() or settings.SESSION_ATTEMPTS
-    retry = attempts < settings.SESSION_ATTEMPTS
+    retry = attempts < settings.SESSION_ATTEMPTS and not hopeless
     pause = min(settings.SESSION_RETRY_SECONDS * 2 ** (attempts - 1), LONGEST_PAUSE)
     _release_stopped(session, reason, kind, timezone.now() + timedelta(seconds=pause) if retry else None)
 

@@ -17,17 +17,37 @@ Style = Literal["clarify", "options"]
 
 @dataclass(frozen=True)
 class Tokens:
-    """Token usage as the endpoint reported it."""
+    """Token usage as services tell it; None: not told. A sum holds what was told, and how many calls told nothing."""
 
-    prompt: int = 0
-    completion: int = 0
+    prompt: int | None = 0
+    """All input, with what is ``cached`` and ``cache_written``."""
+    completion: int | None = 0
+    """All output, with ``reasoning``."""
+    cached: int | None = None
+    """Input served from a cache."""
+    cache_written: int | None = None
+    """Input put into a cache, where that has a price of its own."""
+    reasoning: int | None = None
+    untold: int = 0
+    """Calls whose input or output is not counted here."""
 
     @property
     def total(self) -> int:
-        return self.prompt + self.completion
+        return (self.prompt or 0) + (self.completion or 0)
 
     def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(self.prompt + other.prompt, self.completion + other.completion)
+        return Tokens(
+            _sum(self.prompt, other.prompt),
+            _sum(self.completion, other.completion),
+            _sum(self.cached, other.cached),
+            _sum(self.cache_written, other.cache_written),
+            _sum(self.reasoning, other.reasoning),
+            self.untold + other.untold,
+        )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)
 
 
 @dataclass(frozen=True)
@@ -126,6 +146,8 @@ class InfrastructureError(Exception):
 
     retryable = False
     """Whether the same request may succeed later, without anybody changing anything."""
+    hopeless = False
+    """Whether the same request fails until somebody changes something, so that it is not worth sending again."""
     retry_after: float | None = None
     """Seconds the endpoint asked to wait."""
     untouched = False
