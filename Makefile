@@ -1,6 +1,6 @@
 # π-Bench Studio. `make run` starts everything; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow bench-crowd check bench-checks screenshots docs lock agent-packages nanobot-agent
+.PHONY: help setup run test test-slow bench-crowd check bench-checks screenshots docs migrations lock agent-packages nanobot-agent
 
 # The first of these that is Python 3.11 or newer; PYTHON=... names another. Debian's own comes first: it is built with
 # optimisations that others often lack, and runs the tests in four fifths of their time.
@@ -17,6 +17,7 @@ help:
 	@echo "make bench-checks  precision and recall of the authoring checks against labelled tasks (MODEL=NAME: with its second opinions)"
 	@echo "make setup   only install what running and testing need"
 	@echo "make screenshots   make the pictures in docs/ again"
+	@echo "make migrations    the initial migrations anew, after a change of models"
 	@echo "make docs    regenerate the architecture diagrams and JSON Schemas in docs/"
 
 setup:
@@ -50,6 +51,14 @@ screenshots: setup
 docs: setup
 	@$(BIN)/python -m studio.dev.architecture
 	@$(BIN)/python -m studio.dev.schemas
+
+# Nothing is released yet, so a change of models is a change of the initial migrations. What models cannot say stays as
+# it is: 0002_triggers.py is put aside, since it needs what is made anew here.
+migrations: setup
+	@git diff --quiet -- '*/migrations/0002_triggers.py' || { echo "commit */migrations/0002_triggers.py first" >&2; exit 1; }
+	@rm -f */migrations/0*.py
+	@for app in studio annotations evaluation; do $(BIN)/python manage.py makemigrations --no-header $$app || break; done; \
+	made=$$?; git checkout -q -- '*/migrations/0002_triggers.py'; exit $$made
 
 # What agents' own code may import in the sandbox: 200 MB, so not a part of `make run`.
 agent-packages: setup

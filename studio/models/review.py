@@ -42,7 +42,7 @@ class Assignment(models.Model):
     """The author or a reviewer of a task: nobody is both, and a task has at most one author.
 
     A database trigger refuses users without the role, and deletes the assignment when they lose it. Triggers also keep
-    ``benchmark`` and ``open`` (migration ``open_assignments``): to count who has how much to do, nothing else is read.
+    ``benchmark`` and ``open`` (``migrations/triggers.sql``): to count who has how much to do, nothing else is read.
     """
 
     class Part(models.TextChoices):

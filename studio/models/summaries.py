@@ -14,7 +14,7 @@ from studio.models.tasks import Task
 
 
 class TaskSummary(models.Model):
-    """Kept by the database's triggers (migration ``task_summaries``) in the transaction of each change, so that no way
+    """Kept by the database's triggers (``migrations/summaries.sql``) in the transaction of each change, so that no way
     of saving can forget it. Never written from here."""
 
     task = models.OneToOneField(Task, on_delete=models.CASCADE, primary_key=True, related_name="summary")
@@ -62,8 +62,8 @@ def tasks_with_counts(tasks: QuerySet[Task]) -> QuerySet[Task]:
 
 
 class PersonaSummary(models.Model):
-    """What a persona's tasks come to: counts and sums of their summaries. Kept like those (migration
-    ``persona_summaries``); a persona that never had a task has none."""
+    """What a persona's tasks come to: counts and sums of their summaries. Kept like those; a persona that
+    never had a task has none."""
 
     persona = models.OneToOneField(Persona, on_delete=models.CASCADE, primary_key=True, related_name="summary")
     tasks = models.PositiveIntegerField(default=0)

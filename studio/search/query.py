@@ -1,6 +1,6 @@
 """Full-text search over everything the user may read.
 
-PostgreSQL maintains the index (``migrations/_search.py``). Queries join the user's benchmarks, so results never
+PostgreSQL maintains the index (``migrations/search.sql``). Queries join the user's benchmarks, so results never
 include others.
 Higher layers add kinds with ``search.sources.register``.
 """

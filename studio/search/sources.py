@@ -44,7 +44,7 @@ def matching(table: str, name: str) -> str:
     """Keys of the rows that match by text or by name, best as an array, so that they are found before their rows are
     read. One condition for each index: with OR, every row would be read.
     ``named``: whether ``parts`` can match at all, or every name would be read in
-    vain. ``name``: an expression of NAMED in ``migrations/_search.py``; ``part`` is one of ``parts``."""
+    vain. ``name``: an expression indexed by trigrams in ``migrations/search.sql``; ``part`` is one of ``parts``."""
     return f"""SELECT id FROM {table} WHERE search @@ {QUERY}
         UNION SELECT id FROM {table}
         WHERE %(named)s AND {name} ILIKE %(part)s AND {name} ILIKE ALL(%(parts)s::text[])"""

@@ -1,7 +1,6 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from importlib import import_module
 from threading import Barrier
 
 import pytest
@@ -10,8 +9,8 @@ from django.utils import timezone
 
 from annotations.campaigns import CampaignError, open_campaign
 from annotations.judgments import JudgmentError, next_number, open_results, record_judgment, undo_last
-from annotations.leases import LEASE, next_packet, take_seat
-from annotations.models import Consensus, Judgment, Seat
+from annotations.leases import LEASE, next_packet
+from annotations.models import Judgment, Seat
 from annotations.visibility import blind_sources, shares_of
 from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person
 
@@ -144,23 +143,3 @@ def test_nobody_judges_a_task_they_wrote_or_approved_unless_the_audit_allows_it(
         with pytest.raises(CampaignError, match="For 1 of the 1 decisions there are not 2 auditors") as error:
             open_campaign(benchmark, [decision], overlap=2, **options)
         assert error.value.field == "auditors"
-
-
-def test_audits_opened_before_seats_existed_get_them_with_their_answers_and_majorities():
-    campaign, people = make_campaign(size=2, overlap=3, auditors=4)
-    first, second = campaign.packets.all()
-    for person, choice in zip(people, ("yes", "no", "no"), strict=False):
-        take_seat(first.pk, person)
-        answer(first, person, choice)
-    Judgment.objects.create(packet=first, auditor=people[3], number=1, answer="no")  # one more than wanted
-    Consensus.objects.update(decision=None)  # as not all agreed
-    Seat.objects.all().delete()
-    earlier = import_module("annotations.migrations.0007_seats_of_earlier_audits")
-
-    with connection.cursor() as cursor:
-        cursor.execute(earlier.SEATS)
-        cursor.execute(earlier.MAJORITIES)
-
-    assert {seat.auditor for seat in first.seats.filter(judged=True)} == set(people)
-    assert second.seats.filter(auditor=None, judged=False).count() == 3
-    assert Consensus.objects.get().decision is False

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.apps import apps
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -78,20 +75,3 @@ def test_scope_decides_what_a_token_may(scope: str, reads: int, writes: int, sta
     assert ask(secret, "post", board).status_code == writes
     assert ask(secret, "post", "/api/pilots/", benchmark="x").status_code == starts
     assert ask(secret, "post", "/api/releases/", benchmark="x").status_code == starts
-
-
-def test_keys_of_earlier_versions_work_for_a_while_and_are_hashed():
-    user = UserFactory()
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE authtoken_token (key varchar(40), created timestamptz, user_id bigint)")
-        cursor.execute("INSERT INTO authtoken_token VALUES (%s, now(), %s)", ["a" * 40, user.pk])
-    migration = importlib.import_module("studio.migrations.0029_tokens_as_hashes")
-
-    with connection.schema_editor(atomic=False) as editor:
-        migration.hash_tokens(apps, editor)
-
-    assert "authtoken_token" not in connection.introspection.table_names()
-    assert ask("a" * 40).status_code == 200
-    token = ApiToken.objects.get()
-    assert (token.name, token.scope) == ("imported", "full")
-    assert timedelta(days=89) < token.expires_at - timezone.now() < timedelta(days=90)

@@ -1,8 +1,0 @@
--- Triggers and functions as the squashed migration beside this file makes them; later changes are migrations.
-
-CREATE TRIGGER annotations_adjudication_frozen BEFORE UPDATE ON annotations_adjudication
-  FOR EACH ROW EXECUTE FUNCTION refuse_update();
-CREATE TRIGGER annotations_judgment_frozen BEFORE UPDATE ON annotations_judgment
-  FOR EACH ROW EXECUTE FUNCTION refuse_update();
-CREATE TRIGGER annotations_packet_frozen BEFORE UPDATE ON annotations_packet
-  FOR EACH ROW EXECUTE FUNCTION refuse_update();

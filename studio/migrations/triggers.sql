@@ -1,0 +1,246 @@
+-- Invariants that constraints cannot express.
+
+CREATE FUNCTION authors_of_revision(asked bigint) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+  WITH wanted AS (
+    SELECT r.task_id, r.number, b.approvals_needed
+      FROM studio_revision r
+      JOIN studio_task t ON t.id = r.task_id
+      JOIN studio_episode e ON e.id = t.episode_id
+      JOIN studio_persona p ON p.id = e.persona_id
+      JOIN studio_benchmark b ON b.id = p.benchmark_id
+     WHERE r.id = asked
+  ), since AS (
+    SELECT coalesce(max(r.number), 0) AS number
+      FROM studio_revision r JOIN wanted ON r.task_id = wanted.task_id AND r.number < wanted.number
+     WHERE NOT EXISTS (SELECT FROM studio_review v WHERE v.revision_id = r.id AND v.decision = 'changes_requested')
+       AND (EXISTS (SELECT FROM studio_review v WHERE v.revision_id = r.id AND v.decision = 'approved_elsewhere')
+            OR wanted.approvals_needed <= (SELECT count(DISTINCT v.reviewer_id) FROM studio_review v
+                                            WHERE v.revision_id = r.id AND v.decision = 'approved'))
+  ), versions AS (
+    SELECT r.id, r.created_by_id
+      FROM studio_revision r, wanted, since
+     WHERE r.task_id = wanted.task_id AND r.number > since.number AND r.number <= wanted.number
+  )
+  SELECT created_by_id FROM versions WHERE created_by_id IS NOT NULL
+   UNION
+  SELECT c.author_id FROM studio_comment c JOIN versions ON versions.id = c.applied_in_id
+   UNION
+  SELECT o.user_id FROM studio_revision_origin_authors o JOIN versions ON versions.id = o.revision_id;
+$$;
+
+CREATE FUNCTION came_by_import(asked_task bigint, newest integer) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT NOT EXISTS (
+    SELECT FROM studio_revision r
+     WHERE r.task_id = asked_task AND r.number <= newest
+       AND NOT EXISTS (SELECT FROM studio_event e
+                        WHERE e.task_id = asked_task AND e.verb = 'imported' AND (e.data ->> 'version')::int = r.number)
+  );
+$$;
+
+CREATE FUNCTION check_answer() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.reply_to_id IS NOT NULL AND NOT EXISTS (
+    SELECT FROM studio_comment c WHERE c.id = NEW.reply_to_id AND c.task_id = NEW.task_id AND c.reply_to_id IS NULL
+  ) THEN
+    RAISE EXCEPTION 'remark % is no remark of this task that can be answered', NEW.reply_to_id
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'answers_a_remark';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE FUNCTION check_approvals() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT EXISTS (
+    SELECT FROM studio_review v JOIN studio_revision r ON r.id = v.revision_id
+     WHERE r.task_id = NEW.id AND r.number = NEW.version
+    HAVING bool_or(v.decision = 'approved_elsewhere')
+        OR count(DISTINCT v.reviewer_id) FILTER (WHERE v.decision = 'approved') >= (
+           SELECT b.approvals_needed FROM studio_episode e
+             JOIN studio_persona p ON p.id = e.persona_id
+             JOIN studio_benchmark b ON b.id = p.benchmark_id
+            WHERE e.id = NEW.episode_id)
+  ) THEN
+    RAISE EXCEPTION 'task % is not approved by as many as its benchmark asks for', NEW.task_id
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'approved_by_enough';
+  END IF;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION check_assignment() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT may_be_assigned(NEW.user_id, NEW.task_id, NEW.part) THEN
+    RAISE EXCEPTION 'person % may not be the % of task %', NEW.user_id, NEW.part, NEW.task_id
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'assigned_may';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE FUNCTION check_dependency_order() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  bad record;
+BEGIN
+  IF TG_TABLE_NAME = 'studio_dependency' THEN
+    SELECT later.task_id AS task, earlier.task_id AS requires INTO bad
+      FROM studio_dependency d
+      JOIN studio_task later ON later.id = d.task_id
+      JOIN studio_task earlier ON earlier.id = d.requires_id
+     WHERE d.id = NEW.id
+       AND (later.episode_id <> earlier.episode_id
+            OR later.position IS NULL OR earlier.position IS NULL
+            OR earlier.position >= later.position);
+  ELSE
+    SELECT * INTO bad FROM (
+      SELECT later.task_id AS task, earlier.task_id AS requires
+        FROM studio_task later
+        JOIN studio_dependency d ON d.task_id = later.id
+        JOIN studio_task earlier ON earlier.id = d.requires_id
+       WHERE later.id = NEW.id
+         AND (later.episode_id <> earlier.episode_id
+              OR later.position IS NULL OR earlier.position IS NULL
+              OR earlier.position >= later.position)
+       UNION ALL
+      SELECT later.task_id, earlier.task_id
+        FROM studio_task earlier
+        JOIN studio_dependency d ON d.requires_id = earlier.id
+        JOIN studio_task later ON later.id = d.task_id
+       WHERE earlier.id = NEW.id
+         AND (later.episode_id <> earlier.episode_id
+              OR later.position IS NULL OR earlier.position IS NULL
+              OR earlier.position >= later.position)
+    ) pairs LIMIT 1;
+  END IF;
+  IF FOUND THEN
+    RAISE EXCEPTION 'task % requires %, which is not earlier in the same episode', bad.task, bad.requires
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'dependency_earlier';
+  END IF;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION check_review() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.decision IN ('approved', 'approved_elsewhere')
+     AND NEW.reviewer_id IN (SELECT authors_of_revision(NEW.revision_id)) THEN
+    RAISE EXCEPTION 'person % wrote part of what they approve', NEW.reviewer_id
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'approved_by_others';
+  END IF;
+  IF NEW.decision = 'approved_elsewhere' AND NEW.reviewer_id IS NULL THEN
+    RAISE EXCEPTION 'an approval elsewhere is confirmed by a person'
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'approved_elsewhere_confirmed';
+  END IF;
+  IF NEW.decision = 'approved'
+     AND (SELECT count(*) FROM jsonb_each(NEW.points) point WHERE point.value -> 'so' = 'true') < 4
+     AND (SELECT b.review_by_list FROM studio_revision r
+            JOIN studio_task t ON t.id = r.task_id
+            JOIN studio_episode e ON e.id = t.episode_id
+            JOIN studio_persona p ON p.id = e.persona_id
+            JOIN studio_benchmark b ON b.id = p.benchmark_id
+           WHERE r.id = NEW.revision_id) THEN
+    RAISE EXCEPTION 'the benchmark asks for the four points of the reviewer''s list'
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'approved_by_list';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE FUNCTION contributors_to_version(asked_task bigint, newest integer) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+  WITH versions AS (
+    SELECT id, created_by_id FROM studio_revision WHERE task_id = asked_task AND number <= newest
+  )
+  SELECT created_by_id FROM versions WHERE created_by_id IS NOT NULL
+   UNION
+  SELECT c.author_id FROM studio_comment c JOIN versions ON versions.id = c.applied_in_id
+   UNION
+  SELECT o.user_id FROM studio_revision_origin_authors o JOIN versions ON versions.id = o.revision_id;
+$$;
+
+CREATE FUNCTION may_be_assigned(who bigint, asked bigint, asked_part text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (
+    SELECT FROM studio_membership m
+      JOIN studio_persona p ON p.benchmark_id = m.benchmark_id
+      JOIN studio_episode e ON e.persona_id = p.id
+      JOIN studio_task t ON t.episode_id = e.id
+     WHERE t.id = asked AND m.user_id = who
+       AND m.role IN ('owner', CASE asked_part WHEN 'writer' THEN 'author' ELSE 'reviewer' END));
+$$;
+
+CREATE FUNCTION move_assignments_of_persona() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE studio_assignment a SET benchmark_id = NEW.benchmark_id
+    FROM studio_task t JOIN studio_episode e ON e.id = t.episode_id
+   WHERE t.id = a.task_id AND e.persona_id = NEW.id;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION open_assignments_of_task() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE studio_assignment SET open = NEW.state NOT IN ('approved', 'released', 'retired') WHERE task_id = NEW.id;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION place_assignment() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  SELECT p.benchmark_id, t.state NOT IN ('approved', 'released', 'retired') INTO NEW.benchmark_id, NEW.open
+    FROM studio_task t JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
+   WHERE t.id = NEW.task_id;
+  RETURN NEW;
+END $$;
+
+CREATE FUNCTION refuse_update() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% is frozen: its rows are never changed', TG_TABLE_NAME
+    USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+
+CREATE FUNCTION take_assignments_back() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM studio_assignment a
+   USING studio_task t, studio_episode e, studio_persona p
+   WHERE a.user_id = OLD.user_id AND a.task_id = t.id AND t.episode_id = e.id AND e.persona_id = p.id
+     AND p.benchmark_id = OLD.benchmark_id AND NOT may_be_assigned(a.user_id, a.task_id, a.part);
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER assignment_placed BEFORE INSERT OR UPDATE OF task_id ON studio_assignment
+  FOR EACH ROW EXECUTE FUNCTION place_assignment();
+-- asked again only when it may have changed
+CREATE TRIGGER assigned_may BEFORE INSERT OR UPDATE OF task_id, user_id, part ON studio_assignment
+  FOR EACH ROW EXECUTE FUNCTION check_assignment();
+CREATE TRIGGER studio_blob_frozen BEFORE UPDATE ON studio_blob
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER answers_a_remark BEFORE INSERT OR UPDATE OF reply_to_id, task_id ON studio_comment
+  FOR EACH ROW EXECUTE FUNCTION check_answer();
+CREATE CONSTRAINT TRIGGER dependency_earlier AFTER INSERT OR UPDATE ON studio_dependency
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_dependency_order();
+CREATE TRIGGER studio_event_frozen BEFORE UPDATE ON studio_event
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER assignments_go_with_the_role AFTER DELETE OR UPDATE ON studio_membership
+  FOR EACH ROW EXECUTE FUNCTION take_assignments_back();
+CREATE TRIGGER assignments_move AFTER UPDATE OF benchmark_id ON studio_persona
+  FOR EACH ROW WHEN (OLD.benchmark_id <> NEW.benchmark_id) EXECUTE FUNCTION move_assignments_of_persona();
+CREATE TRIGGER studio_personarevision_frozen BEFORE UPDATE ON studio_personarevision
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER approved_by_others BEFORE INSERT ON studio_review
+  FOR EACH ROW EXECUTE FUNCTION check_review();
+CREATE TRIGGER studio_review_frozen BEFORE UPDATE ON studio_review
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER studio_revision_frozen BEFORE UPDATE ON studio_revision
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER studio_revision_origin_authors_frozen BEFORE UPDATE ON studio_revision_origin_authors
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE CONSTRAINT TRIGGER approved_by_enough AFTER UPDATE OF state ON studio_task
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.state IN ('draft', 'changes_requested', 'in_review') AND NEW.state = 'approved')
+  EXECUTE FUNCTION check_approvals();
+CREATE CONSTRAINT TRIGGER task_order_keeps_dependencies AFTER UPDATE OF position, episode_id ON studio_task
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_dependency_order();
+CREATE TRIGGER assignments_open AFTER UPDATE OF state ON studio_task
+  FOR EACH ROW
+  WHEN ((OLD.state IN ('approved', 'released', 'retired')) IS DISTINCT FROM
+        (NEW.state IN ('approved', 'released', 'retired')))
+  EXECUTE FUNCTION open_assignments_of_task();
+CREATE TRIGGER studio_tasktemplate_frozen BEFORE UPDATE ON studio_tasktemplate
+  FOR EACH ROW WHEN (OLD.spec::text <> NEW.spec::text OR OLD.benchmark_id <> NEW.benchmark_id)
+  EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER studio_templatefile_frozen BEFORE UPDATE ON studio_templatefile
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
+
+ALTER TABLE studio_review ADD CONSTRAINT approved_points_are_so
+  CHECK (decision <> 'approved' OR NOT jsonb_path_exists(points, '$.*.so ? (@ == false)'));
