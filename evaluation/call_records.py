@@ -4,38 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from decimal import Decimal
-from itertools import count
 from typing import Any, Protocol, TypeVar
 
 from django.db import IntegrityError, OperationalError, connection, models
 
 from evaluation import llm
 from evaluation.llm import Budget, Call, Endpoint, ModelClient, RetryPolicy
-from evaluation.llm.exchange import Exchange, Json, decode_messages, encode, encode_messages, sharing
-from evaluation.models import (
-    Judging,
-    ModelCall,
-    ModelEndpoint,
-    OpinionCall,
-    OpinionRequest,
-    Pilot,
-    Proposal,
-    ProposalCall,
-    Rehearsal,
-    RehearsalCall,
-    Session,
-)
-from evaluation.models.calls import RecordedCall, decode_calls, decode_chain
-from evaluation.models.counted_calls import CountedCall, CountedUse, StoredCall, store_calls, together
-from evaluation.models.inserts import insert_or_ignore
+from evaluation.models import Judging, ModelCall, ModelEndpoint, OpinionRequest, Pilot, Proposal, Rehearsal, Session
+from evaluation.models.calls import COUNTED, kind_of, read_chain
+from evaluation.models.exchanges import Chain, Json
 from evaluation.models.pilots import Role
-from evaluation.models.shelved import shelve
-from evaluation.models.together import NotStoredTogetherError
 from studio.domain.storable import storable
 
 RESTART_SECONDS = 60.0
+CHARACTERS_A_TOKEN = 3
+"""Assumed where a service does not tell what it used: fewer than most texts have, so that budgets err on the safe
+side."""
 T = TypeVar("T")
 
 
@@ -43,11 +28,11 @@ class Counting(Protocol):
     """Of a session: what answered calls use is counted in the statement that stores them."""
 
     def part(self, purpose: str) -> str:
-        """Key of ``Session.tokens``."""
+        """``agent``, ``user`` or ``judge``."""
         ...
 
-    def counted(self, spent: CountedUse | None, tokens: int, cost: Decimal) -> None:
-        """``spent``: as the row says now, if the call was not counted before."""
+    def counted(self, token: str, tokens: int, cost: Decimal) -> None:
+        """``token`` holds the session's lease now."""
         ...
 
 
@@ -68,83 +53,43 @@ def through_restarts(write: Callable[[], T]) -> T:
             time.sleep(0.5)
 
 
-def _store_counted(call: CountedCall) -> StoredCall:
-    """What was tried before may have been committed without being confirmed: the database was killed, or others' calls
-    failed in the same statement."""
-    tries = count()
-
-    def write() -> StoredCall:
-        if next(tries) == 0:
-            try:
-                return together.store(call)
-            except NotStoredTogetherError:
-                pass
-        return store_calls([replace(call, again=True)])[0]
-
-    return through_restarts(write)
-
-
-class ExchangeChain:
-    """The exchanges of one owner, each built on the one before, as far as more will be built on them."""
-
-    def __init__(self, rows: models.QuerySet[RecordedCall] | None) -> None:
-        """``rows``: None if there are none."""
-        exchanges, self.context = ({}, b"") if rows is None else decode_chain(rows)
-        self.last = next(reversed(exchanges), None)
-        """Key of the last call."""
-        self.responses = {key: exchange.response for key, exchange in exchanges.items()}
-        self._latest: dict[tuple[str, int], Exchange] = {}
-        if rows is None:
-            return
-        for pk, purpose, turn in rows.order_by("pk").values_list("pk", "purpose", "turn"):
-            if pk in exchanges:
-                self._latest[_kind(purpose, turn)] = self._latest[_kind(purpose)] = exchanges[pk]
-
-    def likeness(self, purpose: str, turn: int = 0) -> Exchange | None:
-        """The latest exchange with the same purpose, of judges if possible in the same turn."""
-        return self._latest.get(_kind(purpose, turn)) or self._latest.get(_kind(purpose))
-
-    def add(self, exchange: Exchange, context: bytes, purpose: str, turn: int) -> None:
-        self.last, self.context = exchange.key, context
-        self.responses[exchange.key] = exchange.response
-        self._latest[_kind(purpose, turn)] = self._latest[_kind(purpose)] = exchange
-
-
-def _kind(purpose: str, turn: int = 0) -> tuple[str, int]:
-    """Both scoring modes ask alike; an agent's turn goes on from the one before."""
-    kind = purpose.split("_")[0]
-    return kind, 0 if kind == "agent" else turn
-
-
 class CallRecord:
-    """All calls made for ``owner``: rows of ``kind``."""
+    """All calls made for ``owner``, a row of one of ``evaluation.models.calls.OWNERS``."""
 
     def __init__(
         self,
-        kind: type[RecordedCall],
         owner: models.Model,
         on_scripted_answer: Callable[[], None],
         before_sending: Callable[[], None] = lambda: None,
         counting: Counting | None = None,
         group: str = "",
-        *,
-        fresh: bool = False,
     ) -> None:
-        """``fresh``: no calls were made for the owner yet."""
-        self._kind = kind
-        self._owner = {f"{kind.owner}_id": owner.pk}
-        self._loaded: ExchangeChain | None = ExchangeChain(None) if fresh else None
+        name = {Session: "session", Rehearsal: "rehearsal", Proposal: "proposal", OpinionRequest: "opinion_request"}[
+            type(owner)
+        ]
+        self._owner = {f"{name}_id": owner.pk}
+        self._rows = ModelCall.objects.filter(**self._owner)
         self.on_scripted_answer = on_scripted_answer
         self.replayed = 0
         """Requests answered without asking."""
-        self.group = group or f"{kind.owner} {owner.pk}"
+        self.group = group or f"{name} {owner.pk}"
         self.before_sending = before_sending
         """Raises if nothing may be sent any more."""
         self._counting = counting
+        self._load()
+
+    def _load(self) -> None:
         self.answered: dict[str, int] = {}
         """Keys of answered calls by request hash."""
-        if not fresh:
-            self.answered |= self._rows(answered=True).values_list("request_hash", "pk")
+        self._responses: dict[int, Json | None] = {}
+        self._chain = Chain()
+        self._last: int | None = None
+        """Key of the call with which the chain ends."""
+        for call, exchange, chain in read_chain(self._rows):
+            self._last, self._chain = call.pk, chain
+            if call.answered:
+                self.answered[call.request_hash] = call.pk
+                self._responses[call.pk] = exchange.response
 
     def client(
         self,
@@ -162,68 +107,60 @@ class CallRecord:
             Endpoint.of(endpoint), recorder=recorder, budget=budget, retry_policy=retry_policy, group=self.group
         )
 
-    def answer(self, request_hash: str) -> Mapping[str, Any] | None:
+    def answer(self, request_hash: str) -> Json | None:
         pk = self.answered.get(request_hash)
         if pk is None:
             return None
         self.replayed += 1
-        return self._chain().responses[pk]
+        return self._responses[pk]
 
     def store(self, request: Json, response: Json | None, *, purpose: str, turn: int, **row: Any) -> None:
         """Store outside the turn's transaction: the call was paid for even if the turn fails.
 
-        Raises RecordOwnerDeletedError.
+        Tried again after a restart of the database, which may have stored it before it could say so. Raises
+        RecordOwnerDeletedError.
         """
-        chain = self._chain()
-        likeness = chain.likeness(purpose, turn)
-        content, context = encode(request, response, chain.context, likeness, shelve)
-        call = self._kind(
+        content, chain = self._chain.pack(kind_of(purpose, turn), request, response)
+        call = ModelCall(
             **self._owner,
-            **(row | {"base_id": chain.last}),  # each kind of call has its own
+            **row,
+            base_id=self._last,
             purpose=purpose,
             turn=turn,
             content=content,
             answered=response is not None,
         )
-        tokens = call.prompt_tokens + call.completion_tokens
         counting = self._counting if call.answered else None
+        part = counting.part(purpose) if counting else ""
         try:
-            if counting and isinstance(call, ModelCall):
-                stored = _store_counted(CountedCall(call, counting.part(purpose), tokens))
-                pk = stored.key
-                counting.counted(stored.spent, tokens, Decimal(call.cost))
-            else:
-                pk = through_restarts(lambda: insert_or_ignore(call))
+            stored = through_restarts(lambda: ModelCall.objects.store(call, part))
         except IntegrityError as error:
             raise RecordOwnerDeletedError from error
-        if pk is None:  # another process stored the same request first
-            self._loaded = None
-            pk = self._rows(answered=True, request_hash=call.request_hash).values_list("pk", flat=True).get()
-        else:
-            chain.add(Exchange(pk, sharing(request, likeness), response), context, purpose, turn)
+        if stored is None:  # another process stored the same request first, or this one did before a restart
+            self._load()
+            return
+        self._last, token = stored
+        self._chain = chain
         if call.answered:
-            self.answered[call.request_hash] = pk
+            self.answered[call.request_hash] = self._last
+            self._responses[self._last] = response
+        if counting:
+            counting.counted(token, call.tokens, call.cost or Decimal(0))
 
     def shorten(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """An agent's state with its conversation, which stands in its calls, as a reference to them."""
-        messages = state.get("messages")
-        if not isinstance(messages, list):
+        """An agent's state with its conversation, which stands in its calls, as a reference to the last of them."""
+        if not isinstance(state.get("messages"), list):
             return dict(state)
-        return {**state, "messages": encode_messages(messages, self._chain().likeness("agent"))}
+        return {**state, "messages": {"call": self._last, **self._chain.shorten("agent", state["messages"])}}
 
     def restore(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        messages = state.get("messages")
-        if not isinstance(messages, dict):
+        short = state.get("messages")
+        if not isinstance(short, dict):
             return dict(state)
-        return {**state, "messages": decode_messages(messages, decode_calls(self._rows()))}
-
-    def _chain(self) -> ExchangeChain:
-        if self._loaded is None:
-            self._loaded = ExchangeChain(self._rows())
-        return self._loaded
-
-    def _rows(self, **conditions: Any) -> models.QuerySet[RecordedCall]:
-        return self._kind._default_manager.filter(**self._owner, **conditions)
+        chain = Chain()
+        if short["call"] is not None:
+            *_, (_, _, chain) = read_chain(self._rows.filter(pk__lte=short["call"]))
+        return {**state, "messages": chain.restore("agent", short)}
 
 
 class RejudgingRecord(CallRecord):
@@ -231,14 +168,14 @@ class RejudgingRecord(CallRecord):
 
     def __init__(self, judging: Judging) -> None:
         assert judging.session is not None
-        super().__init__(ModelCall, judging.session, lambda: _mark_scripted(judging))
+        super().__init__(judging.session, lambda: _mark_scripted(judging))
         self._judging = judging
 
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
         found = super().answer(request_hash)
         if found is not None:
             return found
-        elsewhere = ModelCall.objects.filter(request_hash=request_hash, answered=True)
+        elsewhere = ModelCall.objects.filter(request_hash=request_hash, answered=True, session__isnull=False)
         call = elsewhere.exclude(purpose="agent").order_by("pk").first()
         if call is None:
             return None
@@ -250,9 +187,9 @@ class RejudgingRecord(CallRecord):
             turn=call.turn,
             endpoint_id=call.endpoint_id,
             request_hash=request_hash,
-            prompt_tokens=call.prompt_tokens,
-            completion_tokens=call.completion_tokens,
-            judging=self._judging,
+            **{name: getattr(call, name) for name in COUNTED},
+            cost=Decimal(0),
+            judging_id=self._judging.pk,
             attempts=0,
         )
         self.replayed += 1
@@ -293,9 +230,12 @@ class CallRecorder:
             endpoint_id=self._endpoint.pk,
             request_hash=call.request_hash,
             error=storable(call.error),
-            prompt_tokens=call.tokens.prompt or 0,
-            completion_tokens=call.tokens.completion or 0,
-            cost=call.cost or 0,
+            prompt_tokens=call.tokens.prompt,
+            completion_tokens=call.tokens.completion,
+            cached_tokens=call.tokens.cached,
+            cache_written_tokens=call.tokens.cache_written,
+            reasoning_tokens=call.tokens.reasoning,
+            cost=call.cost,
             milliseconds=max(call.milliseconds, 0),
             attempts=min(call.attempts, 32_767),
         )
@@ -310,15 +250,7 @@ def session_record(
 ) -> CallRecord:
     """For the holder of the session's lease. A scripted answer marks the whole pilot as scripted."""
     pilot = session.run.pilot
-    return CallRecord(
-        ModelCall,
-        session,
-        lambda: _mark_scripted(pilot),
-        before_sending,
-        counting,
-        group=_group_of(pilot),
-        fresh=session.fresh,
-    )
+    return CallRecord(session, lambda: _mark_scripted(pilot), before_sending, counting, _group_of(pilot))
 
 
 def load_client() -> None:
@@ -342,18 +274,18 @@ def rejudging_record(judging: Judging) -> RejudgingRecord:
 
 
 def rehearsal_record(rehearsal: Rehearsal) -> CallRecord:
-    return CallRecord(RehearsalCall, rehearsal, lambda: _mark_scripted(rehearsal))
+    return CallRecord(rehearsal, lambda: _mark_scripted(rehearsal))
 
 
 def proposal_record(proposal: Proposal) -> CallRecord:
     def on_scripted_answer() -> None:
         _mark_scripted(proposal, claimed_by=proposal.claimed_by, state=Proposal.State.REQUESTED)
 
-    return CallRecord(ProposalCall, proposal, on_scripted_answer)
+    return CallRecord(proposal, on_scripted_answer)
 
 
 def opinion_record(asked: OpinionRequest) -> CallRecord:
-    return CallRecord(OpinionCall, asked, lambda: None)
+    return CallRecord(asked, lambda: None)
 
 
 def _mark_scripted(row: Pilot | Judging | Rehearsal | Proposal, **conditions: Any) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Q, Sum
 from django.utils import timezone
 
 from evaluation.llm import Budget
-from evaluation.models import AssistantModel, ModelEndpoint, OpinionCall, ProposalCall
+from evaluation.models import AssistantModel, ModelCall, ModelEndpoint
 from evaluation.protocol.participants import Tokens
 from studio.models import Benchmark
 from studio.models.statements import PreparedQuery
@@ -50,19 +49,15 @@ def enable_in_sample(benchmark: Benchmark) -> None:
 def usage_of(assistant: AssistantModel) -> AssistanceUsage:
     """By proposals and second opinions."""
     benchmark = assistant.benchmark_id
-    kinds: tuple[QuerySet[Any], ...] = (
-        ProposalCall.objects.filter(proposal__task__episode__persona__benchmark=benchmark),
-        OpinionCall.objects.filter(opinion_request__task__episode__persona__benchmark=benchmark),
+    calls = ModelCall.objects.filter(
+        Q(proposal__task__episode__persona__benchmark=benchmark)
+        | Q(opinion_request__task__episode__persona__benchmark=benchmark)
     )
-    tokens, cost = 0, Decimal(0)
-    for calls in kinds:
-        if assistant.period == AssistantModel.Period.MONTH:
-            now = timezone.now()
-            calls = calls.filter(created_at__gte=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
-        used = calls.aggregate(prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost"))
-        tokens += (used["prompt"] or 0) + (used["completion"] or 0)
-        cost += used["cost"] or 0
-    return AssistanceUsage(tokens, cost)
+    if assistant.period == AssistantModel.Period.MONTH:
+        now = timezone.now()
+        calls = calls.filter(created_at__gte=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
+    used = calls.aggregate(prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost"))
+    return AssistanceUsage((used["prompt"] or 0) + (used["completion"] or 0), used["cost"] or Decimal(0))
 
 
 def budget_of(assistant: AssistantModel) -> Budget:

@@ -12,18 +12,15 @@ from django.utils import timezone
 from evaluation.grading.credit import DEFAULT_RULES, CreditRule
 from evaluation.models import Judging, JudgingRound, ModelEndpoint, Pilot, Rehearsal, ScoringChoice, Session
 from evaluation.models.endpoints import freeze_endpoint, thaw_endpoint
-from evaluation.models.inserts import insert_named
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
 from evaluation.protocol.prompt_files import NAMES, PromptName, load_prompt
 from evaluation.protocol.scoring import ScoringMode
 from studio.models import User
-from studio.models.statements import PreparedQuery, binding_cursor
+from studio.models.statements import PreparedQuery
 
 Rules = Mapping[ScoringMode, CreditRule]
 _FIRST_ROUND = PreparedQuery(lambda pilot: JudgingRound.objects.filter(pilot=pilot, number=1).order_by())
-_CLOSE = """
-UPDATE evaluation_judging SET state = 'finished', finished_at = %s WHERE id = ANY(%s) AND finished_at IS NULL"""
 
 
 def prompt_names(scoring: str) -> tuple[PromptName, ...]:
@@ -48,31 +45,20 @@ def open_judging(session: Session, scoring: str) -> Judging:
 
 
 def open_judgings(session: Session, scorings: Sequence[str]) -> list[Judging]:
-    """Likewise, of several scoring modes by one statement."""
+    """Likewise, of several scoring modes."""
     pilot = session.run.pilot
     first = _first_round(pilot.pk)
-    rows = [_judging_of(session, pilot, first, scoring) for scoring in scorings]
-    keys = insert_named(rows, "scoring")
-    for row in rows:
-        row.pk = keys.get(row.scoring)
-        row._state.adding = False
-    return [
-        row if row.pk is not None else Judging.objects.get(session=session, round=first, scoring=row.scoring, sample=1)
-        for row in rows
-    ]
-
-
-def _judging_of(session: Session, pilot: Pilot, first: JudgingRound, scoring: str) -> Judging:
-    role: Role = "judge" if scoring else "user_model"
-    return Judging(
-        session=session,
-        round=first,
-        scoring=scoring,
-        sample=1,
-        endpoint=getattr(pilot, role),
-        judge=freeze_endpoint(pilot.endpoint(role)),
-        prompts={name: first.prompts[name] for name in prompt_names(scoring) if name in first.prompts},
-    )
+    rows = []
+    for scoring in scorings:
+        role: Role = "judge" if scoring else "user_model"
+        made = {
+            "endpoint": getattr(pilot, role),
+            "judge": freeze_endpoint(pilot.endpoint(role)),
+            "prompts": {name: first.prompts[name] for name in prompt_names(scoring) if name in first.prompts},
+        }
+        row, _ = Judging.objects.get_or_create(made, session=session, round=first, scoring=scoring, sample=1)
+        rows.append(row)
+    return rows
 
 
 @lru_cache(64)
@@ -83,8 +69,8 @@ def _first_round(pilot_id: int) -> JudgingRound:
 
 
 def close_judging(*judgings: Judging) -> None:
-    with binding_cursor() as cursor:
-        cursor.execute(_CLOSE, [timezone.now(), [judging.pk for judging in judgings]])
+    open_ones = Judging.objects.filter(pk__in=[judging.pk for judging in judgings], finished_at=None)
+    open_ones.update(state=Judging.State.FINISHED, finished_at=timezone.now())
 
 
 def open_rehearsal_judging(rehearsal: Rehearsal, endpoint: ModelEndpoint) -> Judging:

@@ -4,7 +4,6 @@ import django.contrib.postgres.search
 import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.text
-import evaluation.models.shelved
 import evaluation.protocol.modes
 import studio.models.fields
 import studio.models.packing
@@ -115,27 +114,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='OpinionCall',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('purpose', models.CharField(max_length=20)),
-                ('turn', models.PositiveSmallIntegerField()),
-                ('request_hash', studio.models.packing.DigestField()),
-                ('content', models.BinaryField()),
-                ('answered', models.BooleanField()),
-                ('error', models.TextField(blank=True)),
-                ('prompt_tokens', models.PositiveIntegerField(default=0)),
-                ('completion_tokens', models.PositiveIntegerField(default=0)),
-                ('cost', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
-                ('milliseconds', models.PositiveIntegerField(default=0)),
-                ('attempts', models.PositiveSmallIntegerField(default=1)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('base', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='evaluation.opinioncall')),
-                ('endpoint', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='evaluation.modelendpoint')),
-                ('opinion_request', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='evaluation.opinionrequest')),
-            ],
-        ),
-        migrations.CreateModel(
             name='Pilot',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -229,30 +207,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='ProposalCall',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('purpose', models.CharField(max_length=20)),
-                ('turn', models.PositiveSmallIntegerField()),
-                ('request_hash', studio.models.packing.DigestField()),
-                ('content', models.BinaryField()),
-                ('answered', models.BooleanField()),
-                ('error', models.TextField(blank=True)),
-                ('prompt_tokens', models.PositiveIntegerField(default=0)),
-                ('completion_tokens', models.PositiveIntegerField(default=0)),
-                ('cost', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
-                ('milliseconds', models.PositiveIntegerField(default=0)),
-                ('attempts', models.PositiveSmallIntegerField(default=1)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('base', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='evaluation.proposalcall')),
-                ('endpoint', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='evaluation.modelendpoint')),
-                ('proposal', models.ForeignKey(db_column='suggestion_id', on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='evaluation.proposal')),
-            ],
-            options={
-                'db_table': 'evaluation_suggestioncall',
-            },
-        ),
-        migrations.CreateModel(
             name='ProposalDecision',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -337,28 +291,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['round', 'session', 'scoring', 'sample'],
             },
-        ),
-        migrations.CreateModel(
-            name='RehearsalCall',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('purpose', models.CharField(max_length=20)),
-                ('turn', models.PositiveSmallIntegerField()),
-                ('request_hash', studio.models.packing.DigestField()),
-                ('content', models.BinaryField()),
-                ('answered', models.BooleanField()),
-                ('error', models.TextField(blank=True)),
-                ('prompt_tokens', models.PositiveIntegerField(default=0)),
-                ('completion_tokens', models.PositiveIntegerField(default=0)),
-                ('cost', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
-                ('milliseconds', models.PositiveIntegerField(default=0)),
-                ('attempts', models.PositiveSmallIntegerField(default=1)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('base', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='evaluation.rehearsalcall')),
-                ('endpoint', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='evaluation.modelendpoint')),
-                ('judging', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='evaluation.judging')),
-                ('rehearsal', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='evaluation.rehearsal')),
-            ],
         ),
         migrations.CreateModel(
             name='Release',
@@ -475,8 +407,14 @@ class Migration(migrations.Migration):
                 ('comp_strict', models.FloatField(null=True)),
                 ('ungraded', models.PositiveSmallIntegerField(default=0)),
                 ('calls', models.PositiveIntegerField(default=0)),
-                ('tokens', models.JSONField(default=dict)),
+                ('agent_tokens', models.PositiveBigIntegerField(default=0)),
+                ('user_tokens', models.PositiveBigIntegerField(default=0)),
+                ('judge_tokens', models.PositiveBigIntegerField(default=0)),
                 ('cost', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
+                ('assumed_tokens', models.PositiveBigIntegerField(default=0)),
+                ('assumed_cost', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
+                ('compat_tokens', models.PositiveBigIntegerField(default=0)),
+                ('strict_tokens', models.PositiveBigIntegerField(default=0)),
                 ('graded_strict_at', models.DateTimeField(null=True)),
                 ('graded_compat_at', models.DateTimeField(null=True)),
                 ('started_at', models.DateTimeField(null=True)),
@@ -498,22 +436,31 @@ class Migration(migrations.Migration):
             name='ModelCall',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('purpose', models.CharField(max_length=20)),
                 ('turn', models.PositiveSmallIntegerField()),
                 ('request_hash', studio.models.packing.DigestField()),
                 ('content', models.BinaryField()),
                 ('answered', models.BooleanField()),
                 ('error', models.TextField(blank=True)),
-                ('prompt_tokens', models.PositiveIntegerField(default=0)),
-                ('completion_tokens', models.PositiveIntegerField(default=0)),
-                ('cost', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
+                ('ending', models.CharField(blank=True, max_length=10)),
+                ('answered_by', models.JSONField(default=dict)),
+                ('invalid_calls', models.PositiveSmallIntegerField(default=0)),
+                ('prompt_tokens', models.PositiveIntegerField(null=True)),
+                ('completion_tokens', models.PositiveIntegerField(null=True)),
+                ('cached_tokens', models.PositiveIntegerField(null=True)),
+                ('cache_written_tokens', models.PositiveIntegerField(null=True)),
+                ('reasoning_tokens', models.PositiveIntegerField(null=True)),
+                ('cost', models.DecimalField(decimal_places=6, max_digits=14, null=True)),
                 ('milliseconds', models.PositiveIntegerField(default=0)),
                 ('attempts', models.PositiveSmallIntegerField(default=1)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('purpose', models.CharField(choices=[('agent', 'agent'), ('satisfaction', 'satisfaction'), ('follow_up', 'follow_up'), ('voice', 'voice'), ('checklist_compat', 'checklist_compat'), ('checklist_strict', 'checklist_strict')], max_length=20)),
                 ('base', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='evaluation.modelcall')),
                 ('judging', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='evaluation.judging')),
                 ('endpoint', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='evaluation.modelendpoint')),
-                ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='model_calls', to='evaluation.session')),
+                ('opinion_request', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='evaluation.opinionrequest')),
+                ('proposal', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='evaluation.proposal')),
+                ('rehearsal', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='evaluation.rehearsal')),
+                ('session', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='model_calls', to='evaluation.session')),
             ],
         ),
         migrations.CreateModel(
@@ -553,7 +500,7 @@ class Migration(migrations.Migration):
             name='Snapshot',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('manifest', evaluation.models.shelved.ManifestField(default=dict)),
+                ('manifest', studio.models.packing.PackedJSONField(default=dict)),
                 ('sha256', studio.models.packing.DigestField()),
                 ('apps', studio.models.fields.OrderedJSONField(default=dict)),
                 ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='evaluation.run')),
@@ -594,10 +541,11 @@ class Migration(migrations.Migration):
                 ('event', studio.models.fields.OrderedJSONField(null=True)),
                 ('reply', studio.models.packing.PackedTextField()),
                 ('note', models.TextField(blank=True)),
-                ('agent_state', studio.models.fields.OrderedJSONField(default=dict)),
+                ('agent_state', studio.models.packing.PackedJSONField(default=dict)),
                 ('next_message', studio.models.packing.PackedTextField(blank=True, default='')),
                 ('next_style', models.CharField(blank=True, max_length=8)),
                 ('aside', studio.models.fields.OrderedJSONField(default=list)),
+                ('thoughts', studio.models.packing.PackedJSONField(default=list)),
                 ('agent_tokens', models.PositiveIntegerField(default=0)),
                 ('milliseconds', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -614,7 +562,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('position', models.PositiveIntegerField()),
                 ('name', models.CharField(max_length=200)),
-                ('arguments', evaluation.models.shelved.ArgumentsField(default=dict)),
+                ('arguments', studio.models.packing.PackedJSONField(default=dict)),
                 ('result', studio.models.packing.PackedTextField(blank=True, default='')),
                 ('ok', models.BooleanField(default=True)),
                 ('key', studio.models.packing.DigestField(blank=True, default='')),
@@ -715,10 +663,6 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('kind', 'params', 'endpoint'), name='agent_once'),
         ),
         migrations.AddConstraint(
-            model_name='opinioncall',
-            constraint=models.UniqueConstraint(condition=models.Q(('answered', True)), fields=('opinion_request', 'request_hash'), name='opinion_call_answered_once'),
-        ),
-        migrations.AddConstraint(
             model_name='judginground',
             constraint=models.UniqueConstraint(fields=('pilot', 'number'), name='round_number'),
         ),
@@ -767,10 +711,6 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(condition=models.Q(('state', 'asked')), fields=('task', 'request_hash'), name='suggestion_asked_once'),
         ),
         migrations.AddConstraint(
-            model_name='proposalcall',
-            constraint=models.UniqueConstraint(condition=models.Q(('answered', True)), fields=('proposal', 'request_hash'), name='suggestion_call_answered_once'),
-        ),
-        migrations.AddConstraint(
             model_name='proposaldecision',
             constraint=models.UniqueConstraint(fields=('proposal', 'row'), name='suggestion_row_decided_once'),
         ),
@@ -785,10 +725,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='rehearsal',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent__isnull', True), ('judge__isnull', False), ('seat', 'agent')), models.Q(('agent__isnull', False), ('seat', 'user')), _connector='OR'), name='rehearsal_has_its_models'),
-        ),
-        migrations.AddConstraint(
-            model_name='rehearsalcall',
-            constraint=models.UniqueConstraint(condition=models.Q(('answered', True)), fields=('rehearsal', 'request_hash'), name='rehearsal_call_answered_once'),
         ),
         migrations.AddConstraint(
             model_name='release',
@@ -822,13 +758,25 @@ class Migration(migrations.Migration):
             model_name='pilot',
             constraint=models.CheckConstraint(condition=models.Q(('runs_wanted__gte', 1)), name='pilot_runs_at_least_1'),
         ),
-        migrations.AddConstraint(
+        migrations.AddIndex(
             model_name='modelcall',
-            constraint=models.UniqueConstraint(condition=models.Q(('answered', True)), fields=('request_hash', 'session'), name='model_call_answered_once'),
+            index=models.Index(condition=models.Q(('rehearsal__isnull', False)), fields=['rehearsal'], name='model_call_of_rehearsal'),
+        ),
+        migrations.AddIndex(
+            model_name='modelcall',
+            index=models.Index(condition=models.Q(('proposal__isnull', False)), fields=['proposal'], name='model_call_of_proposal'),
+        ),
+        migrations.AddIndex(
+            model_name='modelcall',
+            index=models.Index(condition=models.Q(('opinion_request__isnull', False)), fields=['opinion_request'], name='model_call_of_opinion_request'),
         ),
         migrations.AddConstraint(
             model_name='modelcall',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('judging__isnull', True), ('purpose', 'agent')), models.Q(models.Q(('purpose', 'agent'), _negated=True), ('judging__isnull', False)), _connector='OR'), name='model_call_has_its_judging'),
+            constraint=models.UniqueConstraint(condition=models.Q(('answered', True)), fields=('request_hash', 'session', 'rehearsal', 'proposal', 'opinion_request'), name='model_call_answered_once', nulls_distinct=False),
+        ),
+        migrations.AddConstraint(
+            model_name='modelcall',
+            constraint=models.CheckConstraint(condition=models.Q(('session__isnull', True), models.Q(('judging__isnull', True), ('purpose', 'agent')), models.Q(('purpose__in', ('satisfaction', 'follow_up', 'voice', 'checklist_compat', 'checklist_strict')), ('judging__isnull', False)), _connector='OR'), name='model_call_has_its_judging'),
         ),
         migrations.AddConstraint(
             model_name='madecall',

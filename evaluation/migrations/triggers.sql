@@ -30,8 +30,6 @@ CREATE TRIGGER evaluation_judginground_frozen BEFORE UPDATE ON evaluation_judgin
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_modelcall_frozen BEFORE UPDATE ON evaluation_modelcall
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
-CREATE TRIGGER evaluation_opinioncall_frozen BEFORE UPDATE ON evaluation_opinioncall
-  FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_release_frozen BEFORE UPDATE ON evaluation_release
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_releasetask_frozen BEFORE UPDATE ON evaluation_releasetask
@@ -44,8 +42,6 @@ CREATE TRIGGER evaluation_snapshot_frozen BEFORE UPDATE ON evaluation_snapshot
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_suggestion_decided BEFORE UPDATE ON evaluation_suggestion
   FOR EACH ROW WHEN (OLD.state IN ('taken', 'dismissed')) EXECUTE FUNCTION refuse_update();
-CREATE TRIGGER evaluation_suggestioncall_frozen BEFORE UPDATE ON evaluation_suggestioncall
-  FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_suggestiondecision_frozen BEFORE UPDATE ON evaluation_suggestiondecision
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_toolcall_frozen BEFORE UPDATE ON evaluation_toolcall

@@ -2,16 +2,16 @@
 
 from evaluation.models.agents import Agent
 from evaluation.models.app_data import ReadyAppData
-from evaluation.models.assistance import AssistantModel, Proposal, ProposalCall, ProposalDecision
+from evaluation.models.assistance import AssistantModel, Proposal, ProposalDecision
 from evaluation.models.budgets import BenchmarkBudget
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.judgings import Judging, JudgingRound, ScoringChoice
 from evaluation.models.made_calls import MadeCall
 from evaluation.models.notes import TurnNote
-from evaluation.models.opinions import OpinionCall, OpinionRequest, SecondOpinion
+from evaluation.models.opinions import OpinionRequest, SecondOpinion
 from evaluation.models.pilots import Pilot, Run
-from evaluation.models.rehearsals import Rehearsal, RehearsalCall
+from evaluation.models.rehearsals import Rehearsal
 from evaluation.models.releases import ElsewhereAcceptance, Release, ReleaseTask
 from evaluation.models.results import ComputedPart, ResultsView
 from evaluation.models.scripts import ScriptExample
@@ -30,15 +30,12 @@ __all__ = [
     "MadeCall",
     "ModelCall",
     "ModelEndpoint",
-    "OpinionCall",
     "OpinionRequest",
     "Pilot",
     "Proposal",
-    "ProposalCall",
     "ProposalDecision",
     "ReadyAppData",
     "Rehearsal",
-    "RehearsalCall",
     "Release",
     "ReleaseTask",
     "ResultsView",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from evaluation.models.calls import RecordedCall
 from evaluation.protocol.assistance import KINDS, NAMES
 from studio.models.fields import OrderedJSONField
 
@@ -122,24 +121,6 @@ class Proposal(models.Model):
     @property
     def tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
-
-
-class ProposalCall(RecordedCall):
-    """A model call made for a proposal."""
-
-    owner = "proposal"
-
-    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="calls", db_column="suggestion_id")
-
-    class Meta:
-        db_table = "evaluation_suggestioncall"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["proposal", "request_hash"],
-                condition=Q(answered=True),
-                name="suggestion_call_answered_once",
-            )
-        ]
 
 
 class ProposalDecision(models.Model):

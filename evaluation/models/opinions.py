@@ -5,8 +5,6 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from evaluation.models.calls import RecordedCall
-
 
 class OpinionRequest(models.Model):
     """Asks the assistant model about the newest version of a task, in a worker."""
@@ -35,23 +33,6 @@ class OpinionRequest(models.Model):
             models.CheckConstraint(condition=~Q(state="failed") | ~Q(problem=""), name="opinion_failure_says_why"),
         ]
         indexes = [models.Index(fields=["asked_at"], name="opinion_open", condition=Q(state="asked"))]
-
-
-class OpinionCall(RecordedCall):
-    """A model call made for second opinions."""
-
-    owner = "opinion_request"
-
-    opinion_request = models.ForeignKey(OpinionRequest, on_delete=models.CASCADE, related_name="calls")
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["opinion_request", "request_hash"],
-                condition=Q(answered=True),
-                name="opinion_call_answered_once",
-            )
-        ]
 
 
 class SecondOpinion(models.Model):

@@ -1,4 +1,4 @@
-"""Rehearsals, and their model calls."""
+"""Rehearsals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from evaluation.models.calls import RecordedCall
 from evaluation.models.endpoints import ModelEndpoint
 from studio.models.fields import OrderedJSONField
 
@@ -69,19 +68,3 @@ class Rehearsal(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluation:rehearsal", args=[self.pk])
-
-
-class RehearsalCall(RecordedCall):
-    owner = "rehearsal"
-    rehearsal = models.ForeignKey(Rehearsal, on_delete=models.CASCADE, related_name="calls")
-    judging = models.ForeignKey("evaluation.Judging", on_delete=models.CASCADE, null=True, related_name="+")
-    """Which asked it; null if the agent did."""
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["rehearsal", "request_hash"],
-                condition=Q(answered=True),
-                name="rehearsal_call_answered_once",
-            )
-        ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Self
 
 from django.db import models
@@ -11,11 +10,14 @@ from django.db.models.fields.json import KeyTextTransform
 from django.urls import reverse
 
 from evaluation.models.pilots import Pilot, Run
-from evaluation.models.shelved import ArgumentsField, ManifestField
 from evaluation.protocol.modes import Arm
 from studio.domain.opening_message import EnvironmentEvent, Incoming
 from studio.models.fields import OrderedJSONField
-from studio.models.packing import DigestField, PackedTextField
+from studio.models.packing import DigestField, PackedJSONField, PackedTextField
+
+PARTS = ("agent", "user", "judge")
+"""Who uses tokens; for each, ``Session`` has a column."""
+ALL_TOKENS = F("agent_tokens") + F("user_tokens") + F("judge_tokens")
 
 
 class Sessions(models.QuerySet["Session"]):
@@ -79,10 +81,18 @@ class Session(models.Model):
     ungraded = models.PositiveSmallIntegerField(default=0)
     """Checklist items whose grader is missing or broken."""
     calls = models.PositiveIntegerField(default=0)
-    """Answered model calls; like tokens and cost, stored with each call."""
-    tokens = models.JSONField(default=dict)
-    """Prompt and completion tokens: ``{"agent", "user", "judge", "judge_compat", "judge_strict"}``."""
+    """Answered model calls; like the next six, stored with each call."""
+    agent_tokens = models.PositiveBigIntegerField(default=0)
+    """Prompt and completion, as far as the services tell them."""
+    user_tokens = models.PositiveBigIntegerField(default=0)
+    judge_tokens = models.PositiveBigIntegerField(default=0)
     cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    assumed_tokens = models.PositiveBigIntegerField(default=0)
+    """Of calls whose services told nothing; only budgets count them."""
+    assumed_cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    compat_tokens = models.PositiveBigIntegerField(default=0)
+    """On which the scoring mode relies. What both rely on is paid once."""
+    strict_tokens = models.PositiveBigIntegerField(default=0)
     graded_strict_at = models.DateTimeField(null=True)
     graded_compat_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
@@ -125,6 +135,15 @@ class Session(models.Model):
         return reverse("evaluation:session", args=[self.pk])
 
     @property
+    def tokens(self) -> dict[str, int]:
+        """Paid, by part."""
+        return {part: getattr(self, f"{part}_tokens") for part in PARTS}
+
+    @property
+    def total_tokens(self) -> int:
+        return sum(self.tokens.values())
+
+    @property
     def alone(self) -> bool:
         """Whether it certainly is its run's only session."""
         return not (self.preceded or self.followed)
@@ -155,16 +174,12 @@ class Snapshot(models.Model):
     """The workspace and the simulated apps at one moment of a run, by content."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="snapshots", db_index=False)
-    manifest = ManifestField(default=dict)
+    manifest = PackedJSONField(default=dict)
     """Path → sha256 of a Blob."""
     sha256 = DigestField()
     """Of the manifest and the apps; equal states share a row."""
     apps = OrderedJSONField(default=dict)
     """Simulated app → sha256 of a Blob with its state."""
-
-    base: tuple[int, Mapping[str, str]] | None = None
-    """Key and manifest of one that is stored whole, on which those after it in its session can build. Known only as
-    long as the session is worked on."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "sha256"], name="snapshot_once")]
@@ -182,13 +197,16 @@ class Turn(models.Model):
     reply = PackedTextField()
     note = models.TextField(blank=True)
     """Why the agent's turn ended early, if it did."""
-    agent_state = OrderedJSONField(default=dict)
+    agent_state = PackedJSONField(default=dict)
     next_message = PackedTextField(blank=True, default="")
     """The user's answer; empty after the last turn."""
     next_style = models.CharField(max_length=8, blank=True)
     """How it was put, if it was wanted in the persona's voice: ``in-voice``, or ``verbatim`` if no phrasing held."""
     aside = OrderedJSONField(default=list)
     """What the agent did beside the conversation: ``{"title", "text"}`` each."""
+    thoughts = PackedJSONField(default=list)
+    """The agent's reasoning, as far as it is readable: ``{"text", "tokens"}`` for each answer that had some. Never for
+    users, judges or checks."""
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="+")
     agent_tokens = models.PositiveIntegerField(default=0)
     milliseconds = models.PositiveIntegerField(default=0)
@@ -207,7 +225,7 @@ class ToolCall(models.Model):
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="tool_calls", db_index=False)
     position = models.PositiveIntegerField()
     name = models.CharField(max_length=200)
-    arguments = ArgumentsField(default=dict)
+    arguments = PackedJSONField(default=dict)
     result = PackedTextField(blank=True, default="")
     ok = models.BooleanField(default=True)
     key = DigestField(blank=True, default="")

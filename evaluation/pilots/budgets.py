@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from django.db.models import BigIntegerField, QuerySet, Sum
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import QuerySet, Sum
 
 from evaluation.models import BenchmarkBudget, Pilot, Session
+from evaluation.models.sessions import ALL_TOKENS
 from studio.models import Benchmark, Event, User
 
-PARTS = ("agent", "user", "judge")
 KINDS = ("tokens", "calls", "cost")
 NAMES = {"tokens": "tokens", "calls": "model calls"}
 SCOPES = ("session", "pilot")
@@ -218,9 +216,8 @@ def _read(pilot_id: int, benchmark_id: int) -> _Total:
 
 
 def _sum(sessions: QuerySet[Session]) -> Spent:
-    parts = [Coalesce(Cast(KeyTextTransform(part, "tokens"), BigIntegerField()), 0) for part in PARTS]
-    row = sessions.aggregate(tokens=Sum(sum(parts[1:], start=parts[0])), asked=Sum("calls"), paid=Sum("cost"))
-    return Spent(row["tokens"] or 0, row["asked"] or 0, row["paid"] or Decimal(0))
+    row = sessions.aggregate(used=Sum(ALL_TOKENS), asked=Sum("calls"), paid=Sum("cost"))
+    return Spent(row["used"] or 0, row["asked"] or 0, row["paid"] or Decimal(0))
 
 
 def _dollars(amount: float) -> str:

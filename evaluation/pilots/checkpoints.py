@@ -14,11 +14,9 @@ from evaluation.agents import World
 from evaluation.call_records import CallRecord
 from evaluation.grading.intents import intent_verdicts
 from evaluation.grading.judges import ModelIntentJudge
-from evaluation.leases.sessions import lock_leased_row
-from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn
-from evaluation.models.shelved import pack_arguments
+from evaluation.leases.sessions import LeaseLostError, leased_row, lock_leased_row
+from evaluation.models import MadeCall, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.pilots.frozen import task_of
-from evaluation.pilots.stored_turns import TurnRows, store_rows
 from evaluation.protocol.participants import Agent, AgentReply, Aside, ClosingAgent, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
 from evaluation.workspaces.app_states import AppStates
@@ -166,6 +164,7 @@ def store_turn(
     session = agent.session
     assert agent.snapshot is not None
     turn = Turn(
+        session=session,
         number=taken.number,
         user_message=text_of(taken.message),
         event=taken.message.to_json() if isinstance(taken.message, EnvironmentEvent) else None,
@@ -179,12 +178,12 @@ def store_turn(
         agent_tokens=taken.reply.tokens.total,
         milliseconds=int(agent.seconds * 1000),
     )
-    files = set(agent.snapshot.manifest.values())
     calls = [
         ToolCall(
+            turn=turn,
             position=position,
             name=call.name,
-            arguments=pack_arguments(call.arguments, files),
+            arguments=dict(call.arguments),
             result=call.result,
             ok=call.ok,
             key=call.key,
@@ -195,9 +194,16 @@ def store_turn(
         for position, call in enumerate(taken.reply.tool_calls, start=1)
     ]
     resolved = [
-        SessionIntent(index=index, uid=task.intents[index - 1].uid, status=status, turn=taken.number)
+        SessionIntent(session=session, index=index, uid=task.intents[index - 1].uid, status=status, turn=taken.number)
         for index, status in taken.resolved.items()
     ]
     covered = sum(item.status in COVERED for item in after.intents)
-    store_rows(TurnRows(session, turn, covered, calls, intent_verdicts(judge, task, taken), resolved))
+    with transaction.atomic():
+        if not leased_row(session).update(turn_count=taken.number, covered=covered, attempts=1, failing_since=None):
+            raise LeaseLostError
+        turn.save(force_insert=True)
+        ToolCall.objects.bulk_create(calls)
+        Verdict.objects.bulk_create(intent_verdicts(judge, task, taken))
+        SessionIntent.objects.bulk_create(resolved)
+        MadeCall.objects.filter(session=session, turn__lte=taken.number, outside=False).delete()
     session.turn_count = taken.number

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Avg, BigIntegerField, F
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import Avg
 
 from evaluation.models import ModelEndpoint, Session
+from evaluation.models.sessions import ALL_TOKENS
 from studio.models import Benchmark
-
-PARTS = ("agent", "user", "judge")
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,6 @@ def estimate_pilot(
     benchmark: Benchmark, tasks: Sequence[int], runs: int, agent: ModelEndpoint, taken: int = 0
 ) -> CostEstimate:
     """``tasks``: the key of each session's task in one run. A task may come more than once."""
-    used = sum((_part(part) for part in PARTS[1:]), start=_part(PARTS[0]))
     rows: Sequence[Mapping[str, Any]] = list(
         Session.objects.filter(
             revision__task__in=tasks,
@@ -47,7 +43,7 @@ def estimate_pilot(
         )
         .order_by()
         .values("revision__task")
-        .annotate(mean_tokens=Avg(used), mean_calls=Avg("calls"), mean_cost=Avg("cost"))
+        .annotate(mean_tokens=Avg(ALL_TOKENS), mean_calls=Avg("calls"), mean_cost=Avg("cost"))
     )
     sessions = len(tasks) * runs
     distinct = len(set(tasks))
@@ -69,7 +65,3 @@ def estimate_pilot(
         total("mean_cost"),
         taken,
     )
-
-
-def _part(name: str) -> Coalesce:
-    return Coalesce(Cast(KeyTextTransform(name, F("tokens")), BigIntegerField()), 0)

@@ -11,13 +11,10 @@ from typing import Any
 
 from evaluation.leases.sessions import LeaseLostError, leased_row
 from evaluation.models import MadeCall, Session
-from evaluation.models.inserts import insert_all_or_ignore
-from evaluation.models.together import NotStoredTogetherError, Together
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from studio.domain.storable import storable
 
 Run = Callable[[str], ToolRecord]
-_together: Together[MadeCall, None] = Together(insert_all_or_ignore, lambda row: row.key)
 
 
 @dataclass
@@ -98,10 +95,7 @@ class SessionJournal:
 
     def _store(self, turn: int, key: str, name: str, **fields: Any) -> None:
         row = MadeCall(session=self._session, turn=turn, key=key, name=storable(name)[:200], **fields)
-        try:
-            _together.store(row)
-        except NotStoredTogetherError:
-            insert_all_or_ignore([row])
+        MadeCall.objects.bulk_create([row], ignore_conflicts=True)
 
 
 def call_key(session: int, turn: int, number: int, name: str, arguments: str) -> str:

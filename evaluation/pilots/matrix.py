@@ -8,18 +8,16 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import BigIntegerField, Count, Max, Sum
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
 from evaluation.models import Pilot, Session
+from evaluation.models.sessions import PARTS
 from evaluation.pilots.failures import advice_for
 from studio.models import Event
 
 ORDER = ("finished", "failed", "error", "running", "waiting", "cancelled")
 OVER = ("finished", "failed", "cancelled")
-PARTS = ("agent", "user", "judge")
 MAX_REASONS = 3
 KNOWN_SESSIONS = 3
 """Fewer that are over say nothing about the rest."""
@@ -117,7 +115,7 @@ class Savings:
 def saved_by_taking_over(pilot: Pilot) -> Savings | None:
     if pilot.base_id is None:
         return None
-    usage = {part: Sum(Cast(KeyTextTransform(part, "tokens"), BigIntegerField())) for part in PARTS}
+    usage = {part: Sum(f"{part}_tokens") for part in PARTS}
     row = pilot.taken_sessions.order_by().aggregate(number=Count("pk"), asked=Sum("calls"), paid=Sum("cost"), **usage)
     return Savings(row["number"], row["asked"] or 0, _total([row], PARTS), row["paid"] or Decimal(0))
 
@@ -125,7 +123,7 @@ def saved_by_taking_over(pilot: Pilot) -> Savings | None:
 def pilot_progress(pilot: Pilot) -> PilotProgress:
     """In two queries, regardless of the number of sessions."""
     sessions = Session.objects.filter(run__pilot=pilot).order_by()
-    usage = {part: Sum(Cast(KeyTextTransform(part, "tokens"), BigIntegerField())) for part in PARTS}
+    usage = {part: Sum(f"{part}_tokens") for part in PARTS}
     by_state = {
         row["state"]: row
         for row in sessions.values("state").annotate(

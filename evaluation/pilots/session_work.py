@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from evaluation.call_records import CallRecord, session_record
 from evaluation.grading.judges import ModelChecklistJudge, ModelIntentJudge
-from evaluation.grading.judgings import open_judging, open_judgings
+from evaluation.grading.judgings import close_judging, open_judging, open_judgings
 from evaluation.grading.session import SessionGrade, grade_session
 from evaluation.leases.sessions import (
     LeaseLostError,
@@ -42,9 +42,8 @@ from evaluation.pilots.frozen import persona_of, task_of
 from evaluation.pilots.lifecycle import finish_pilot, tell_starter
 from evaluation.pilots.participants import build_agent, open_world
 from evaluation.pilots.spending import SessionSpending, shared_spending
-from evaluation.pilots.stored_ends import store_end
 from evaluation.pilots.tool_servers import open_servers
-from evaluation.pilots.usage import usage_of
+from evaluation.pilots.usage import tokens_by_mode
 from evaluation.pilots.voice import speaker
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
@@ -135,17 +134,15 @@ def _work(session: Session, hand_on: HandOn, under_way: Callable[[], None]) -> b
             hand_on(session.run_id)
     under_way()
     changes, judgings = _grade(session, task, persona, record)
-    usage = usage_of(session)
-    store_end(
+    _store_end(
         session,
         judgings,
         claimed_by="",
         lease_until=None,
         state=State.FINISHED,
-        tokens=usage.tokens,
-        cost=usage.cost,
         attempts=0,
         failing_since=None,
+        **tokens_by_mode(session),
         **changes,
     )
     return "graded_compat_at" in changes
@@ -186,18 +183,9 @@ def _converse(
     covered = sum(item.status in COVERED for item in end.intents)
     now = timezone.now()
     if end.ending == "failed":
-        usage = usage_of(session)
-        release(
-            session,
-            state=State.FAILED,
-            reason=end.reason,
-            ended_at=now,
-            covered=covered,
-            tokens=usage.tokens,
-            cost=usage.cost,
-        )
+        release(session, state=State.FAILED, reason=end.reason, ended_at=now, covered=covered)
         return False
-    store_end(session, [judge.judging], ended_at=now, covered=covered, attempts=1, failing_since=None, **closing)
+    _store_end(session, [judge.judging], ended_at=now, covered=covered, attempts=1, failing_since=None, **closing)
     return True
 
 
@@ -218,6 +206,15 @@ def _grade(
     for judging in judgings[1:]:
         changes |= {"comp_compat": grade(judging).comp, "graded_compat_at": timezone.now()}
     return changes, judgings
+
+
+def _store_end(session: Session, judgings: Sequence[Judging], **changes: Any) -> None:
+    """Store ``changes`` of the session's row and finish its ``judgings``. Raises LeaseLostError; then nothing is
+    stored."""
+    with transaction.atomic():
+        if not leased_row(session).update(**changes):
+            raise LeaseLostError
+        close_judging(*judgings)
 
 
 def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:
@@ -266,14 +263,4 @@ def _record_outage(session: Session, failure: InfrastructureError) -> None:
 
 
 def _release_stopped(session: Session, reason: str, kind: str, retry_at: datetime | None, **changes: Any) -> None:
-    usage = usage_of(session)
-    release(
-        session,
-        state=State.ERROR,
-        reason=storable(reason)[:2000],
-        failure=kind,
-        retry_at=retry_at,
-        tokens=usage.tokens,
-        cost=usage.cost,
-        **changes,
-    )
+    release(session, state=State.ERROR, reason=storable(reason)[:2000], failure=kind, retry_at=retry_at, **changes)

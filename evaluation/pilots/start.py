@@ -10,7 +10,6 @@ from evaluation.grading.judgings import open_first_round
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
 from evaluation.models.agents import REACT, freeze_agent
 from evaluation.models.endpoints import freeze_endpoint
-from evaluation.models.inserts import insert_alike
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.agents import agent_of, validate_agent
 from evaluation.pilots.budgets import BudgetError, validate_budgets
@@ -126,7 +125,7 @@ def _create_sessions(pilot: Pilot, plans: Sequence[PersonaPlan]) -> None:
         for plan, chain, run in planned
         for name in chain.tasks
     ]
-    insert_alike(sessions)
+    Session.objects.bulk_create(sessions, batch_size=BATCH)
     taken = [session for plan in plans if plan.base is not None for session in plan.base.taken(plan.plan.taken)]
     if taken:
         pilot.taken_sessions.add(*taken)

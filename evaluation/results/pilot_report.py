@@ -15,6 +15,7 @@ from evaluation.metrics.ablation import AblatedSession, ablation_json
 from evaluation.metrics.scores import Outcome, Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
 from evaluation.metrics.sessions import METRICS
 from evaluation.models import JudgingRound, Pilot, Session, Turn
+from evaluation.models.sessions import PARTS
 from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
@@ -200,8 +201,8 @@ def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult
             "compat": None if failed else comp[ScoringMode.COMPAT],
             "strict": (0.0 if items else None) if failed else comp[ScoringMode.STRICT],
         },
-        "tokens": {part: session.tokens.get(part, 0) for part in ("agent", "user", "judge")},
-        "judge_tokens": {mode: session.tokens.get(f"judge_{mode}", 0) for mode in ScoringMode},
+        "tokens": session.tokens,
+        "judge_tokens": {mode: getattr(session, f"{mode}_tokens") for mode in ScoringMode},
     }
 
 
@@ -236,8 +237,8 @@ def scores_json(loaded: JudgedPilot) -> dict[str, Any]:
         "personas": personas,
         "runs": len(numbers),
         "ungraded": sum(loaded.ungraded(session) for session in sessions),
-        "judge_tokens": {mode: sum(session.tokens.get(f"judge_{mode}", 0) for session in own) for mode in ScoringMode},
-        "tokens": {part: sum(session.tokens.get(part, 0) for session in own) for part in ("agent", "user", "judge")},
+        "judge_tokens": {mode: sum(getattr(row, f"{mode}_tokens") for row in own) for mode in ScoringMode},
+        "tokens": {part: sum(row.tokens[part] for row in own) for part in PARTS},
         "cost": str(sum((session.cost for session in own), start=0)),
         "scripted": loaded.pilot.scripted,
     }

@@ -21,7 +21,8 @@ UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING)
 
 _SESSIONS = """
 SELECT run.pilot_id, md5(string_agg(concat_ws(':', session.id, session.state, session.ended_at, session.turn_count,
-       session.graded_compat_at, session.graded_strict_at, session.tokens, session.cost), ',' ORDER BY session.id))
+       session.graded_compat_at, session.graded_strict_at, session.agent_tokens, session.user_tokens,
+       session.judge_tokens, session.compat_tokens, session.strict_tokens, session.cost), ',' ORDER BY session.id))
   FROM evaluation_session AS session JOIN evaluation_run AS run ON run.id = session.run_id
  WHERE run.pilot_id = ANY(%s) GROUP BY run.pilot_id
 """

@@ -13,6 +13,7 @@ from evaluation.grading.judgings import scoring_choices
 from evaluation.metrics.scores import TaskResult
 from evaluation.metrics.sessions import SessionRow
 from evaluation.models import Pilot, Session, SessionIntent, VerdictCorrection
+from evaluation.models.sessions import ALL_TOKENS
 from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.pilot_report import load_pilot, outcome_of
@@ -100,7 +101,7 @@ def _rows(pilots: Sequence[Pilot], sessions: Sequence[Any]) -> list[SessionRow]:
                 labels=task.labels,
                 statuses=statuses.get(key, {}),
                 turns=turns,
-                tokens=sum(tokens.get(part, 0) for part in ("agent", "user", "judge")),
+                tokens=tokens,
                 cost=float(cost),
             )
         )
@@ -111,7 +112,7 @@ def _sessions(rows: QuerySet[Session]) -> list[Any]:
     return list(
         rows.order_by("run__pilot", "run__persona_revision__persona__position", "run__number", "position").values_list(
             "pk", "run__pilot", "run__number", "run__persona_revision__persona__user_id", "revision", "state",
-            "ended_at", "covered", "comp_compat", "comp_strict", "turn_count", "tokens", "cost",
+            "ended_at", "covered", "comp_compat", "comp_strict", "turn_count", ALL_TOKENS, "cost",
         )
     )  # fmt: skip
 

@@ -89,11 +89,6 @@ def mail_date(stamp: str) -> str:
 
 
 @register.filter
-def total_of(tokens: Any) -> int:
-    return sum((tokens or {}).get(part, 0) for part in ("agent", "user", "judge"))
-
-
-@register.filter
 def shape(status_key: str) -> str:
     return SHAPES.get(status_key, "·")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import Coalesce
 
 from evaluation.models import Session
 
@@ -26,6 +27,10 @@ def costs_by_turn(session: Session) -> dict[int, TurnCost]:
     """As the session ran: agent, user and judge, without what judging it again took. What the agent did after the
     last turn stands under the next number."""
     rows = session.model_calls.filter(Q(judging=None) | Q(judging__round__number=1), attempts__gt=0)
-    used = Sum(F("prompt_tokens") + F("completion_tokens"))
-    sums = rows.order_by().values_list("turn").annotate(calls=Count("pk"), used=used, paid=Sum("cost"))
+    used = Coalesce(Sum("prompt_tokens"), 0) + Coalesce(Sum("completion_tokens"), 0)
+    sums = (
+        rows.order_by()
+        .values_list("turn")
+        .annotate(calls=Count("pk"), used=used, paid=Coalesce(Sum("cost"), Decimal(0)))
+    )
     return {turn: TurnCost(calls, used, paid) for turn, calls, used, paid in sums}

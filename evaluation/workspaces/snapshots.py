@@ -17,8 +17,6 @@ from pathlib import Path, PurePosixPath
 from django.db.models import QuerySet
 
 from evaluation.models import Run, Session, Snapshot, Turn
-from evaluation.models.inserts import insert_or_ignore
-from evaluation.models.shelved import pack_changes
 from evaluation.protocol.participants import AgentError
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
@@ -85,14 +83,7 @@ def take_snapshot(
         return last
     hashed = [manifest, states] if states else manifest
     digest = hashlib.sha256(json.dumps(hashed, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
-    base = last.base if last is not None else None
-    stored = pack_changes(*base, manifest) if base else manifest
-    row = Snapshot(run=run, manifest=stored, sha256=digest, apps=states)
-    row.pk = insert_or_ignore(row)
-    if row.pk is None:
-        return Snapshot.objects.get(run=run, sha256=digest)
-    row.manifest = manifest
-    row.base = base if stored is not manifest else (row.pk, manifest)
+    row, _ = Snapshot.objects.get_or_create({"manifest": manifest, "apps": states}, run=run, sha256=digest)
     return row
 
 

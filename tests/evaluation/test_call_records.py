@@ -50,7 +50,7 @@ def test_requests_and_answers_are_stored_as_they_were_and_states_hold_no_convers
     assert all(call.response["choices"] for call in calls)
     states = list(Turn.objects.order_by("number"))
     assert len(states) == 4  # one for each intent, and the last answer
-    assert max(len(json.dumps(turn.agent_state)) for turn in states) < 400
+    assert max(len(json.dumps(turn.agent_state)) for turn in states) < 400 + len(json.dumps(SAID))
     restored = session_record(Session.objects.get()).restore(states[-1].agent_state)["messages"]
     last = [call.request["messages"] for call in calls if call.purpose == "agent"][-1]
     assert restored == [*last, {"role": "assistant", "content": SAID}]
@@ -91,4 +91,4 @@ def test_a_call_that_was_stored_but_never_confirmed_is_counted_once(monkeypatch:
     )
 
     session.refresh_from_db()
-    assert (ModelCall.objects.count(), session.calls, session.tokens) == (1, 1, {"agent": 5})
+    assert (ModelCall.objects.count(), session.calls, session.agent_tokens) == (1, 1, 5)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.task_material import reference_text, request_of
-from evaluation.models import Proposal, ProposalCall
+from evaluation.models import ModelCall, Proposal
 from studio.domain.base import Content
 from studio.domain.task import ExpectedArtifact
 from studio.models import Blob
@@ -141,7 +141,7 @@ def test_spent_budget_sends_no_request(authoring):
         authoring.request(uid=I2)
     assert authoring.stub.asked["helper"] == 1
     assert authoring.request(work=False).state == "ready"  # a recorded answer is free
-    ProposalCall.objects.all().delete()
+    ModelCall.objects.all().delete()
     assert authoring.request(uid=I2).state == "ready"
 
 
@@ -201,7 +201,7 @@ def test_database_rejects_changes_to_decisions_and_calls(authoring):
         with pytest.raises(IntegrityError), transaction.atomic():
             Proposal.objects.filter(pk=row.pk).update(**change)
     with pytest.raises(IntegrityError), transaction.atomic():
-        ProposalCall.objects.update(error="other")
+        ModelCall.objects.update(error="other")
     Proposal.objects.filter(pk=row.pk).update(state="dismissed", decided_by=authoring.author, decided_at=timezone.now())
     with pytest.raises(IntegrityError), transaction.atomic():
         Proposal.objects.filter(pk=row.pk).update(state="ready", decided_by=None, decided_at=None)

@@ -37,7 +37,7 @@ def test_spent_budget_pauses_the_pilot_with_the_reason_and_goes_on_once_raised(
 ):
     pilot = start(stub, task("a", intents=intents("one", "two")), task("b"), budgets={"pilot": budget})
     for role in ("agent", "user_model", "judge"):
-        pilot.config[role]["input_price"] = "1"
+        pilot.config[role] |= {"input_price": "1", "output_price": "0"}
     pilot.save()
 
     work_through(pilot)
@@ -134,7 +134,7 @@ def test_invalid_budget_is_refused(given: dict, message: str):
 def test_estimate_is_the_mean_of_earlier_sessions_of_these_tasks_with_this_agent(stub: StubModel):
     pilot = start(stub, task("a"), task("b"))
     rows = Session.objects.order_by("position")
-    rows.filter(position=1).update(state="finished", calls=10, tokens={"agent": 100, "user": 20}, cost="0.5")
+    rows.filter(position=1).update(state="finished", calls=10, agent_tokens=100, user_tokens=20, cost="0.5")
     tasks = list(Task.objects.values_list("pk", flat=True))
 
     known = estimate_pilot(pilot.benchmark, tasks, 3, pilot.agent)

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "s
 @pytest.mark.parametrize(("action", "state"), [("pause", "waiting"), ("cancel", "cancelled")])
 def test_stopped_pilot_sends_no_further_call_and_counts_the_one_under_way(stub: StubModel, action: str, state: str):
     pilot = start(stub, task("a", intents=intents("one", "two")))
-    pilot.config["agent"]["input_price"] = "1000"
+    pilot.config["agent"] |= {"input_price": "1000", "output_price": "0"}
     pilot.save()
 
     def stop(body: dict) -> str:
@@ -38,7 +38,7 @@ def test_stopped_pilot_sends_no_further_call_and_counts_the_one_under_way(stub: 
 
     session, progress = Session.objects.get(), pilot_progress(pilot)
     assert (stub.asked.total(), ModelCall.objects.count(), Turn.objects.count()) == (1, 1, 0)
-    assert (session.state, session.calls, session.tokens["agent"]) == (state, 1, 12)
+    assert (session.state, session.calls, session.agent_tokens) == (state, 1, 12)
     assert (progress.calls, progress.tokens, float(progress.cost)) == (1, 12, 0.01)
 
 

@@ -50,10 +50,10 @@ def test_what_is_left_is_estimated_from_the_sessions_that_are_over():
     Pilot.objects.update(state="running")
     pilot.refresh_from_db()
     done = [row.pk for row in Session.objects.order_by("pk")[:2]]
-    Session.objects.filter(pk__in=done).update(state="finished", calls=10, tokens={"agent": 100}, cost="0.5")
+    Session.objects.filter(pk__in=done).update(state="finished", calls=10, agent_tokens=100, cost="0.5")
     too_few = pilot_progress(pilot).left
     Session.objects.filter(pk=Session.objects.order_by("pk")[2].pk).update(
-        state="failed", calls=10, tokens={"agent": 100}, cost="0.5"
+        state="failed", calls=10, agent_tokens=100, cost="0.5"
     )
 
     left = pilot_progress(pilot).left

@@ -54,7 +54,7 @@ def test_strict_skips_met_items_and_compat_judges_every_turn(stub: StubModel):
     ]
     session = Session.objects.get()
     assert (session.comp_compat, session.comp_strict) == (1 / 4, 1 / 4)
-    assert session.tokens["judge_compat"] == session.tokens["judge_strict"] == 36
+    assert session.compat_tokens == session.strict_tokens == 36
 
 
 def test_failed_session_is_zero_in_strict_and_left_out_in_compat(stub: StubModel):

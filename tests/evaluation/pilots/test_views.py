@@ -192,7 +192,7 @@ def test_both_scoring_modes_are_shown_with_their_counts(client: Client):
         scores={"compat": score, "strict": strict, "personas": {}, "ungraded": 3, "tokens": totals, "cost": "1.5"}
         | {"judge_tokens": {"compat": 7777, "strict": 5555}},
     )
-    Session.objects.update(tokens=totals, cost="1.5")
+    Session.objects.update(cost="1.5", **{f"{part}_tokens": used for part, used in totals.items()})
     Pilot.objects.update(scores_key=score_keys([pilot.pk])[pilot.pk])
     signed_in(client, pilot, "viewer")
 

@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from django.db import connection
 
 from evaluation.models import Run, Snapshot
 from evaluation.protocol.participants import AgentError
@@ -105,25 +104,6 @@ def test_unchanged_workspace_is_stored_once(run: Run, folder: Path):
     second = take_snapshot(run, folder, first.manifest)
 
     assert (second, Snapshot.objects.count(), Blob.objects.count()) == (first, 1, blobs)
-
-
-def test_snapshots_of_one_session_are_stored_as_changes_and_read_whole(run: Run, folder: Path):
-    for number in range(20):
-        (folder / f"part {number}.md").write_text(f"Part {number}")
-    first = take_snapshot(run, folder, {})
-    (folder / "part 3.md").unlink()
-    (folder / "part 4.md").write_text("Rewritten")
-    second = take_snapshot(run, folder, first.manifest, first)
-    (folder / "a new one.md").write_text("New")
-    third = take_snapshot(run, folder, second.manifest, second)
-
-    stored = Snapshot.objects.in_bulk([first.pk, second.pk, third.pk])
-    for made in (first, second, third):
-        assert list(stored[made.pk].manifest.items()) == list(made.manifest.items())
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT length(manifest) FROM evaluation_snapshot ORDER BY id")
-        whole, *changes = [length for (length,) in cursor.fetchall()]
-    assert max(changes) < whole / 3
 
 
 def test_links_pipes_and_invalid_names_are_left_out(run: Run, folder: Path, tmp_path: Path):
