@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotations.models import AuditCampaign, Packet, Seat
-from annotations.visibility import shares_of
+from annotations.visibility import pending_packets
 from studio.models import User
 from studio.models.transactions import atomic_with_retry
 
@@ -24,7 +24,7 @@ def next_packet(campaign: AuditCampaign, auditor: User, *, after: int | None = N
     judging. None: there is nothing for them now."""
     User.objects.select_for_update(no_key=True).get(pk=auditor.pk)  # their other windows wait
     for _ in range(ATTEMPTS):
-        pending = shares_of([campaign], auditor)[campaign.pk].pending
+        pending = pending_packets(campaign, auditor)
         for pk in pending:
             if pk == after:
                 continue

@@ -48,12 +48,6 @@ def audit_name(campaign: AuditCampaign) -> str:
     return f"{AUDIT}{campaign.pk}"
 
 
-def session_keys(campaign: AuditCampaign) -> list[int]:
-    """Of the sessions that it audits."""
-    sources = campaign.packets.filter(kind="session").values_list("source", flat=True)
-    return [int(source.removeprefix(SESSION)) for source in sources if source.startswith(SESSION)]
-
-
 def whole_session(packet: Packet) -> list[EvidencePart]:
     """All that happened, with names of models redacted; empty if the session is gone."""
     read: Callable[[str], list[EvidencePart]] = import_string(settings.AUDIT_SESSIONS)

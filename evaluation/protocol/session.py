@@ -17,7 +17,6 @@ from studio.domain.opening_message import Incoming
 Status = Literal["open", "completed", "inferred", "provided"]
 Ending = Literal["resolved", "turn_limit", "failed"]
 
-TERMINAL: frozenset[Status] = frozenset({"completed", "inferred", "provided"})
 COVERED: frozenset[Status] = frozenset({"completed", "inferred"})
 """Statuses that count for Proc."""
 MAX_TURNS = 30

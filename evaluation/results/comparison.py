@@ -11,10 +11,10 @@ from django.db import connection
 from django.db.models import Count, Sum
 
 from annotations.intervals import Rate, wilson
-from evaluation.grading.judgings import Rules, rules_of, scoring_choice
+from evaluation.grading.judgings import rules_of, scoring_choice
 from evaluation.models import JudgingRound, ModelCall, Pilot
 from evaluation.models.judgings import Judging
-from evaluation.results.pilot_report import JudgedPilot, judging_json, load_pilot, scores_json
+from evaluation.results.pilot_report import judging_json
 
 _DECISIONS = """
 SELECT verdict.kind, judging.scoring, count(*), count(*) FILTER (WHERE verdict.met AND NOT other.met),
@@ -152,9 +152,3 @@ def round_report(judging_round: JudgingRound) -> dict[str, Any]:
         "judging": judging_json(judging_round, rules),
         "scores_pilot": choice.round_id == judging_round.pk,
     }
-
-
-def scores_as_if(pilot: Pilot, judging_round: JudgingRound, rules: Rules | None = None) -> dict[str, Any]:
-    """What the pilot's scores would be."""
-    loaded: JudgedPilot = load_pilot(pilot, judging_round, rules)
-    return scores_json(loaded)

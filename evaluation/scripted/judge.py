@@ -6,9 +6,7 @@ Reads the prompts of ``evaluation.protocol.prompts`` by their tags; falls back t
 from __future__ import annotations
 
 import html
-import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -63,13 +61,6 @@ def decide(question: JudgeQuestion) -> list[dict[str, Any]]:
     present = frozenset().union(*(terms for _, terms in candidates))
     threshold = SATISFIED if question.purpose == "satisfaction" else MET
     return [_occurs(index, text, candidates, present, threshold) for index, text in question.criteria]
-
-
-def answer_question(
-    question: JudgeQuestion, spoil: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None
-) -> str:
-    decisions = decide(question)
-    return json.dumps({"decisions": spoil(decisions) if spoil else decisions}, ensure_ascii=False)
 
 
 def _occurs(index: int, text: str, candidates: Sentences, present: frozenset[str], threshold: float) -> dict[str, Any]:

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 from studio.domain.task import HiddenIntent, Recovery, RecoveryKind, TaskSpec
 
-SOURCE_KINDS: tuple[RecoveryKind, ...] = ("profile", "session", "file", "tool", "memory", "question")
-"""Columns of the map, from the most accessible source to the one that costs the user a turn."""
-
 
 @dataclass(frozen=True)
 class ScriptKey:

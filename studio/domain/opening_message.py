@@ -74,7 +74,3 @@ def text_of(incoming: Incoming) -> str:
 def opening_message(task: TaskSpec) -> str:
     """As the agent reads it."""
     return text_of(opening_of(task))
-
-
-def render_opening(trigger: Trigger, request: str) -> str:
-    return text_of(opening(trigger, request))

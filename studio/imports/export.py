@@ -26,11 +26,6 @@ def persona_folders(benchmark: Benchmark) -> Iterator[tuple[str, dict[str, bytes
             yield f"data/{persona.user_id}", write_persona(episodes[persona.pk], contents)
 
 
-def benchmark_files(benchmark: Benchmark) -> dict[str, bytes]:
-    """The drafts of every persona: path → bytes."""
-    return {path: content for _, files in persona_folders(benchmark) for path, content in files.items()}
-
-
 def episode_files(episodes: Iterable[EpisodeSpec]) -> dict[str, bytes]:
     episodes = list(episodes)
     contents = _contents(episodes)

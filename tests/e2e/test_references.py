@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from studio.drafts.load import load_task
-from studio.imports.export import benchmark_files
 from studio.models import Benchmark, Blob, Task
+from tests.drafts import benchmark_files
 from tests.e2e.visitor import save_task
 from tests.studio.files.previews.samples import a_png
 

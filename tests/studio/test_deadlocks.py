@@ -15,11 +15,11 @@ from django.db import OperationalError, connection
 
 from evaluation.releases.cut import ReleaseBlockedError, cut_release
 from studio.drafts.load import load_task
-from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.models import Benchmark, Task
 from studio.models.transactions import atomic_with_retry
 from studio.tasks.save import save_task
+from tests.drafts import benchmark_files
 from tests.factories import BenchmarkFactory, a_persona, a_task
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -134,11 +134,6 @@ def _read(app: str, content: bytes) -> AppState:
     return state
 
 
-def read_state(app: str, content: bytes) -> AppState:
-    """Raises AppDataError."""
-    return load_state(app, content)
-
-
 def differences(before: Snapshot, after: Snapshot) -> list[Change]:
     """What became of the records that people see."""
     changes: list[Change] = []
@@ -155,7 +150,7 @@ def differences(before: Snapshot, after: Snapshot) -> list[Change]:
 def _records(app: str, content: bytes | None) -> dict[tuple[str, int | str], dict[str, Any]]:
     if not content:
         return {}
-    data = json.loads(read_state(app, content).to_json())
+    data = json.loads(load_state(app, content).to_json())
     return {
         (table, next(iter(record.values()))): record
         for table in APPS[app].view.tables
@@ -181,10 +176,6 @@ def describe(change: Change) -> str:
         if not field.endswith("_at")
     ]
     return f"{named}: {'; '.join(parts)}" if parts else f"{named} changed"
-
-
-def describe_all(changes: Iterable[Change]) -> list[str]:
-    return [describe(change) for change in changes]
 
 
 def _spoken(field: str) -> str:

@@ -61,18 +61,6 @@ def named_facts(text: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-_KNOWN_NAME = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Mx|Dr|Prof)\.? (?P<person>[A-Z][\w’'-]{2,})"
-    r"|\b(?:[Pp]roject|[Oo]peration|code name|codename|called) (?!Project|Operation)(?P<project>[A-Z][\w’'-]{3,})"
-)
-
-
-@cached(1_000_000)
-def known_names(text: str) -> tuple[str, ...]:
-    names = (match[match.lastgroup or 0].rstrip("’'") for match in _KNOWN_NAME.finditer(text[:20_000]))
-    return tuple(dict.fromkeys(names))
-
-
 def _name(match: re.Match[str]) -> Span | None:
     """None if fewer than two capitalized words are left after leading function words."""
     start, name = match.start(), match[0]

@@ -22,8 +22,8 @@ from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.ahead import compute_ahead
 from evaluation.results.benchmark_results import forget
 from evaluation.results.choice import ScoringChoiceError, choose_scoring
-from evaluation.results.comparison import round_report, scores_as_if
-from evaluation.results.pilot_report import pilot_report
+from evaluation.results.comparison import round_report
+from evaluation.results.pilot_report import load_pilot, pilot_report, scores_json
 from evaluation.results.scores import read_scores
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
@@ -88,7 +88,7 @@ def test_unchanged_judge_and_prompt_ask_nothing_and_decide_the_same(stub: StubMo
     columns = ("judging__scoring", "kind", "turn", "index", "met", "reason")
     first, second = (list(rows.filter(judging__round__number=number).values_list(*columns)) for number in (1, 2))
     assert first == second
-    assert scores_as_if(pilot, again) == read_scores(pilot)
+    assert scores_json(load_pilot(pilot, again)) == read_scores(pilot)
 
 
 def test_other_judge_is_asked_once_for_each_question_and_what_flips_is_counted(stub: StubModel, other: StubModel):
@@ -140,7 +140,7 @@ def test_samples_are_asked_apart_and_the_majority_counts(stub: StubModel):
     assert again.purpose == "stability"
     assert stub.asked["checklist"] - before == 2 * before  # the first sample is in the record
     assert sorted(again.judgings.filter(scoring="strict").values_list("sample", flat=True)) == [1, 2, 3]
-    assert scores_as_if(pilot, again)["strict"] == read_scores(pilot)["strict"]
+    assert scores_json(load_pilot(pilot, again))["strict"] == read_scores(pilot)["strict"]
     rows = Verdict.objects.filter(judging__round=again, judging__scoring="strict", index=1)
     for sample in (2, 3):
         correct_verdict(rows.get(judging__sample=sample), False, by=None)

@@ -11,11 +11,11 @@ from evaluation.models import ElsewhereAcceptance
 from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
 from evaluation.releases.readiness import release_blockers
 from studio.drafts.load import load_task
-from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.imports.publication import confirm_publication
 from studio.models import Benchmark, Event, Import, Role, Task, User
 from studio.tasks.save import save_task
+from tests.drafts import benchmark_files
 from tests.factories import BenchmarkFactory, a_persona, a_task, api_token, member
 from tests.shared_rows import fresh
 

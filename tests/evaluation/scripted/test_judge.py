@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import json
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, checklist_prompt, follow_up_prompt, satisfaction_prompt
-from evaluation.scripted.judge import answer_question, find_question
+from evaluation.scripted.judge import decide, find_question
 
 REPLY = "The lease ends in May. Should I list the notice periods, or draft the letter to the landlord first?"
 texts = st.text(max_size=120) | st.lists(
@@ -20,7 +22,7 @@ texts = st.text(max_size=120) | st.lists(
 def judged(prompt: JudgePrompt) -> tuple[Decision, ...]:
     question = find_question(prompt.user)
     assert question is not None
-    return parse_answer(prompt, answer_question(question))
+    return parse_answer(prompt, json.dumps({"decisions": decide(question)}))
 
 
 def test_requirement_is_met_if_most_of_its_words_occur():

@@ -13,12 +13,12 @@ from studio.domain.task import Dependency
 from studio.episodes.board import board_of
 from studio.episodes.moves import BoardChangedError, ConfirmationNeededError, Move, current_arrangement, make_move
 from studio.episodes.undo import to_undo
-from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.models import BoardMove, Event, Role, Task
 from studio.models import Dependency as DependencyRow
 from studio.review import workflow
 from studio.tasks.transitions import retire, submit
+from tests.drafts import benchmark_files
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.shared_rows import fresh
 

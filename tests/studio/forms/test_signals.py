@@ -9,7 +9,7 @@ from django.http import QueryDict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.domain.opening_message import render_opening
+from studio.domain.opening_message import opening, text_of
 from studio.domain.signals import SIGNAL_EXAMPLES
 from studio.domain.task import Trigger
 from studio.forms.post_data import MAPPING, Posted
@@ -74,7 +74,7 @@ def test_examples_of_every_kind_convert_both_ways(kind):
     for number, (_, payload) in enumerate(SIGNAL_EXAMPLES[kind]):
         data = switch_format(raw("", trigger=kind), {}, f"example:{number}")
         assert payload_of(switch_format(data, {}, "rows")) == payload
-        assert render_opening(Trigger(kind=kind, payload=payload), "").startswith(f"[Environment signal: {kind}]")
+        assert text_of(opening(Trigger(kind=kind, payload=payload), "")).startswith(f"[Environment signal: {kind}]")
 
 
 def test_unknown_example_is_rejected():

@@ -16,15 +16,14 @@ from studio.domain.pack import write_pack
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import HiddenIntent, TaskSpec
 from studio.drafts.load import load_episode, load_task
-from studio.imports.export import benchmark_files
 from studio.imports.importer import ImportReport, find_reading_errors, import_archive, import_files, import_path
 from studio.imports.staging import confirm, preview
 from studio.models import Benchmark, Blob, Event, Membership, Persona, Review, Revision, Role, Task, User
 from studio.personas.create import create_persona
-from studio.personas.save import save_order
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.bench.import_2000 import files as many_files
+from tests.drafts import benchmark_files, save_order
 from tests.factories import api_token, mark_approved
 from tests.studio.domain.pibench.folders import PERSONA, documents, files, parsed, task_yaml
 

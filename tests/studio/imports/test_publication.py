@@ -12,13 +12,13 @@ from django.test import Client
 from django.urls import reverse
 
 from studio.drafts.load import load_task
-from studio.imports.export import benchmark_files
 from studio.imports.importer import ImportReport, import_files
 from studio.imports.publication import PublicationError, confirm_publication, decline_publication
 from studio.imports.staging import confirm, preview
 from studio.models import Event, Import, Notification, Review, Role, Task, TaskState, User
 from studio.reports.todo import todo_of
 from studio.tasks.save import save_task
+from tests.drafts import benchmark_files
 from tests.factories import BenchmarkFactory, a_persona, a_task, api_token, member
 from tests.studio.imports.archives import zipped
 

@@ -12,7 +12,6 @@ from django.urls import reverse
 
 from studio import access
 from studio.drafts.load import load_task
-from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.models import Digest, Notification, Role
 from studio.notifications import inbox, notify
@@ -20,6 +19,7 @@ from studio.notifications.digests import send_digests
 from studio.review import comments, workflow
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit, withdraw
+from tests.drafts import benchmark_files
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.shared_rows import fresh
 

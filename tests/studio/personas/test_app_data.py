@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import reverse
 
 from studio.drafts.load import load_episodes
-from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.models import Benchmark, Blob, Persona, Role
+from tests.drafts import benchmark_files
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of

@@ -10,7 +10,7 @@ from studio.domain.pibench import read_personas, write_persona
 from studio.domain.task import Recovery
 from studio.drafts.load import load_episode
 from studio.models import Persona, Role
-from studio.personas.save import save_order
+from tests.drafts import save_order
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
 from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of

@@ -9,7 +9,6 @@ from django.db import IntegrityError, transaction
 
 from studio.drafts.authors import authors_of
 from studio.drafts.load import load_task
-from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.imports.staging import confirm, preview
 from studio.models import Revision, Role, Task, User
@@ -19,6 +18,7 @@ from studio.tasks.create import start_task
 from studio.tasks.save import restore_version, save_task
 from studio.tasks.templates import save_template
 from studio.tasks.transitions import WorkflowError, submit
+from tests.drafts import benchmark_files
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.shared_rows import fresh
 from tests.studio.imports.archives import zipped

@@ -4,12 +4,12 @@ from django.db import IntegrityError, connection, transaction
 from studio.drafts.authors import authors_of, authors_of_newest
 from studio.drafts.load import load_task
 from studio.models import Event, Notification, Review, Role, Task, TaskState
-from studio.personas.save import save_order
 from studio.review import comments, suggestions, workflow
 from studio.review.assignments import approval_obstacle, assignees_of
 from studio.review.checklist import QUESTIONS, ReviewAnswer
 from studio.tasks.save import save_task
 from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
+from tests.drafts import save_order
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db

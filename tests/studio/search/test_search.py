@@ -11,13 +11,13 @@ from studio.domain.base import FileRef
 from studio.domain.task import HiddenIntent as Intent
 from studio.domain.uids import default_uid
 from studio.drafts.load import load_task
-from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.models import Asset, Benchmark, Blob, ChecklistItem, HiddenIntent, Membership, Role, Task
 from studio.review import comments
 from studio.search.query import find_destinations, search
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
+from tests.drafts import benchmark_files
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
 from tests.shared_rows import fresh
 

@@ -16,13 +16,13 @@ from studio.domain.base import Content
 from studio.domain.diff import compare
 from studio.drafts.load import load_task
 from studio.files.tokens import FileTokens
-from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.models import Blob, ExpectedArtifact, Role, Task, User
 from studio.tasks.copy_tasks import copy_tasks
 from studio.tasks.create import create_task, start_task
 from studio.tasks.save import save_task
 from studio.tasks.templates import save_template
+from tests.drafts import benchmark_files
 from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
 from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of
