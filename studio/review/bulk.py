@@ -140,4 +140,4 @@ def _group(tasks: list[Task], name: str, *, by: User) -> None:
 def _reject_outdated(change: TaskChange, seen: int | None) -> TaskChange:
     if seen is None or seen == change.task.version:
         return change
-    return replace(change, refusal=f"It has been saved since; it is now at version {change.task.version} now.")
+    return replace(change, refusal=f"It has been saved since; it is now at version {change.task.version}.")

@@ -11,11 +11,12 @@ from studio.drafts.load import load_episode, load_task
 from studio.episodes import moves
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Autosave, Event, Finding, Role, Task, TaskState
-from studio.personas.save import save_order, save_persona
+from studio.personas.save import save_persona
 from studio.review import bulk
 from studio.review.bulk import BulkChangeError
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
+from tests.drafts import save_order
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.shared_rows import fresh
 
@@ -147,9 +148,7 @@ def test_save_after_the_preview_rejects_the_bulk_change(project):
     answer = signed_in(owner).post(reverse("studio:tasks_change", args=[benchmark.slug]), asked)
 
     assert answer.status_code == 409
-    assert (
-        "Nothing was changed. “Newer”: It has been saved since; it is now at version 2 now."
-    ) in answer.content.decode()
+    assert ("Nothing was changed. “Newer”: It has been saved since; it is now at version 2.") in answer.content.decode()
     assert set(Task.objects.values_list("category", flat=True)) == {""}
 
 
