@@ -126,14 +126,14 @@ def finding_rows(findings: Iterable[Any], form: TaskForm, episode: EpisodeSpec) 
         rows = getattr(form, name, None) if name in ROW_INPUTS else None
         if rows and finding.item and finding.item <= len(rows):
             name = f"{name}.{rows[finding.item - 1]['key']}.{ROW_INPUTS[name]}"
-        fix = fix_for(finding, episode)
+        one_click = fix_for(finding, episode)
         result.append(
             finding.model_dump()
             | {
                 "fingerprint": finding.fingerprint,
                 "input": name,
-                "fix": fix,
-                "changes": json.dumps(changes_of(fix, form), ensure_ascii=False) if fix else "",
+                "one_click": one_click,
+                "changes": json.dumps(changes_of(one_click, form), ensure_ascii=False) if one_click else "",
             }
         )
     return result

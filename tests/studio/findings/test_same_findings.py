@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
+from django.utils.html import escape
 
 from evaluation.releases.readiness import release_blockers
 from studio.domain.task import HiddenIntent
@@ -70,6 +72,25 @@ def test_editor_import_api_command_and_release_report_the_same_findings(client: 
     assert of(reported) == stored
     assert blockers == {message for _, severity, *_, message, _, _ in stored if severity == "error"}
     assert imported_again(desk) == stored
+
+
+def test_cards_of_findings_advise_while_typing_as_they_do_when_saved(client: Any) -> None:
+    desk = flawed()
+    (leak,) = (each for each in load_task(desk.task).intents if "plan.md" in each.content)
+    twice = leak.model_copy(update={"uid": "2d1f3c8e-0000-4000-8000-000000000002"})
+    desk.edit(by=desk.author, intents=(*load_task(desk.task).intents, twice))
+    client.force_login(desk.author)
+    saved = client.get(desk.task.get_absolute_url()).content.decode()
+
+    page = form_of(saved, "task").data()
+    address = reverse("studio:check", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk])
+    typed = client.post(address, page).json()["findings"]
+
+    advice = {escape(each.fix) for each in Finding.objects.filter(task=desk.task) if each.fix}
+    assert advice
+    assert [each for each in advice if f"<p>{each}</p>" not in saved] == []
+    assert [each for each in advice if f"<p>{each}</p>" not in typed] == []
+    assert re.search(r'title="Intent 3 is removed."[^>]*>\s*Remove intent 3\s*<', typed)
 
 
 def imported_again(desk: Desk) -> Said:
