@@ -37,6 +37,8 @@ class Finding(Spec):
     """An exact check that could replace the item's criterion; None if there is none, or if a person has to choose a
     file or tool first."""
 
+    data: str = Field(default="", exclude=True, repr=False)
+    """What the one-click fix puts there: a path or a spelling."""
     field_text: str = Field(default="", exclude=True, repr=False)
     """For a finding without ``passage``: the whole text of the field or row."""
     stable_message: str = Field(default="", exclude=True, repr=False)

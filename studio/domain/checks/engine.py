@@ -107,6 +107,7 @@ def _finding(rule: Rule, flaw: Flaw, task: TaskSpec, context: CheckContext) -> F
         passage=flaw.passage,
         other=flaw.other,
         proposal=flaw.proposal,
+        data=flaw.data,
         field_text="" if flaw.passage else _field_text(task, flaw),
         stable_message=flaw.message,
     )

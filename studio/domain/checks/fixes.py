@@ -127,16 +127,12 @@ def _reset_weight(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix
 
 
 def _show_judges(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
-    path = finding.passage
-    if finding.rule == "evidence-unshown":
-        item = task.checklist[(finding.item or 1) - 1]
-        path = next((source for source in item.evidence if f"“{source}”" in finding.message and "__" not in source), "")
-    if not path or path in task.files_read:
+    if not finding.data:
         return None
     return Fix(
         label="Show it to the judges",
-        effect=f"Judges are shown “{path}”.",
-        edits=(AppendRow(field="files_read", value=path),),
+        effect=f"Judges are shown “{finding.data}”.",
+        edits=(AppendRow(field="files_read", value=finding.data),),
     )
 
 
@@ -152,13 +148,10 @@ def _make_relative(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fi
 
 
 def _add_file_source(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
-    path = next((file.path for file in task.assets if finding.message.startswith(f"“{file.path}”")), "")
-    if not path or finding.item is None:
-        return None
     return Fix(
         label="Add as source",
-        effect=f"“{path}” becomes a source of intent {finding.item}.",
-        edits=(AppendRow(field="intents", item=finding.item, value=Recovery(kind="file", ref=path)),),
+        effect=f"“{finding.data}” becomes a source of intent {finding.item}.",
+        edits=(AppendRow(field="intents", item=finding.item, value=Recovery(kind="file", ref=finding.data)),),
     )
 
 
@@ -175,11 +168,8 @@ def _remove_invisible(finding: Finding, task: TaskSpec, episode: EpisodeSpec) ->
 
 
 def _correct_spelling(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
-    match = re.search(r"is spelt “([^”]+)”", finding.message)
-    if not match:
-        return None
     return _change_text(
-        finding, task, f"Spell it {quote(match[1])}", lambda text: text.replace(finding.passage, match[1])
+        finding, task, f"Spell it {quote(finding.data)}", lambda text: text.replace(finding.passage, finding.data)
     )
 
 

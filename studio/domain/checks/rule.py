@@ -33,6 +33,8 @@ class Flaw:
     """An exact check that could replace a judged item."""
     severity: Severity | None = None
     """None: the rule's."""
+    data: str = ""
+    """What the one-click fix puts there: a path or a spelling."""
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,16 @@ def evidence_unshown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             continue
         for source in item.evidence:
             if FILE_NAME.fullmatch(source) and source not in shown:
-                yield _flaw(
-                    position, f"The judge should look at “{source}” but is not shown it.", "Add it to the files"
-                )
+                yield _flaw(position, source, "files", data=source)
             elif "__" in source and not any(bare_tool_name(source).startswith(tool) for tool in tools):
-                yield _flaw(
-                    position, f"The judge should look at “{source}” but is not shown it.", "Add it to the tools"
-                )
+                yield _flaw(position, source, "tools")
 
 
-def _flaw(position: int, message: str, fix: str) -> Flaw:
-    return Flaw("checklist", message, f"{fix} judges see, or choose other evidence.", position)
+def _flaw(position: int, source: str, kind: str, data: str = "") -> Flaw:
+    return Flaw(
+        "checklist",
+        f"The judge should look at “{source}” but is not shown it.",
+        f"Add it to the {kind} judges see, or choose other evidence.",
+        position,
+        data=data,
+    )

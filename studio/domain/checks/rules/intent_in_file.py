@@ -33,5 +33,6 @@ def intent_in_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                     "Add the file as the intent's source, or remove this from the file.",
                     position,
                     passage=leak.passage,
+                    data=file.path,
                 )
                 break

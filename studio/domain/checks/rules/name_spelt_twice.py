@@ -37,6 +37,7 @@ def name_spelt_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                     "Use the same spelling in both places.",
                     position,
                     passage=name,
+                    data=other,
                 )
 
 

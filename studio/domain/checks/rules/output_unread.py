@@ -53,4 +53,5 @@ def _flaw(field: str, item: int | None, path: str) -> Flaw:
         "Add it to the files judges see.",
         item,
         passage=path,
+        data=path,
     )
