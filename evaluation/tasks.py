@@ -22,7 +22,6 @@ from evaluation.assistance.requests import RUN_PROPOSAL, resend_unclaimed
 from evaluation.pilots import judging_work
 from evaluation.pilots.carrier import Carrier
 from evaluation.pilots.lifecycle import COMPUTE_RESULTS, compute_ahead, sweep
-from evaluation.pilots.preparation import prepare_missing
 from evaluation.pilots.queue import WAKE
 from evaluation.pilots.rejudging import RUN_JUDGING
 from evaluation.trials.analyses import analyse_missing, analyse_scripts
@@ -105,7 +104,6 @@ def _sweep_periodically() -> None:
             opinions.resend_unclaimed()
             judging_work.resend_unclaimed()
             analyse_missing()
-            prepare_missing()
             resend_deferred()
         except Exception:  # the database may be back next time
             logger.exception("The sweep for unclaimed sessions failed.")

@@ -13,11 +13,11 @@ from annotations.decided import audited_questions, credited
 from annotations.models import AuditCampaign, Packet
 from annotations.sources import SESSION, VERDICT, audit_name
 from evaluation.audits.campaigns import audited_pilots, audited_round
-from evaluation.grading.corrections import correct_verdict
 from evaluation.grading.intents import IntentStatus
-from evaluation.grading.judged import load_judged
-from evaluation.grading.judgings import scoring_choice
-from evaluation.grading.recomputing import recompute_results
+from evaluation.judging.corrections import correct_verdict
+from evaluation.judging.judged import load_judged
+from evaluation.judging.judgings import scoring_choice
+from evaluation.judging.recomputing import recompute_results
 from evaluation.models import JudgingRound, Session, Verdict, VerdictCorrection
 from evaluation.protocol.scoring import ScoringMode
 from studio.models import Event, User

@@ -26,10 +26,10 @@ from evaluation.audits.sessions import (
     session_labels,
     wavering_questions,
 )
-from evaluation.grading.evidence import load_evidence
-from evaluation.grading.judgings import judge_of
+from evaluation.judging.judgings import judge_of
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.store.evidence import load_evidence
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import contributors_to_tasks
 from studio.models import Review, Task

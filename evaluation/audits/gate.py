@@ -14,7 +14,7 @@ from annotations.sources import SESSION
 from evaluation.audits.model_answers import answers_of_round
 from evaluation.audits.paired import PairedCase, PairedComparison, compare
 from evaluation.audits.regression import RegressionCase, regression_cases
-from evaluation.grading.judgings import scoring_choices
+from evaluation.judging.judgings import scoring_choices
 from evaluation.models import Judging, JudgingRound, Pilot, Release
 from evaluation.models.judgings import Purpose
 from studio.models import Benchmark

@@ -13,9 +13,9 @@ from annotations.models import AuditCampaign
 from annotations.sources import PILOT, SESSION, ModelAuditor, audit_name
 from evaluation.audits.campaigns import audited_round
 from evaluation.audits.sessions import judged_questions
-from evaluation.grading.judged import load_judged
-from evaluation.grading.judgings import rules_of, scoring_choice
-from evaluation.grading.questions import AskedQuestion, questions_of
+from evaluation.grading.questions import AskedQuestion
+from evaluation.judging.judged import load_judged
+from evaluation.judging.judgings import asked_in, rules_of, scoring_choice
 from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, Session, Verdict
 from evaluation.models.judgings import Purpose
 from studio.domain.task import TaskSpec
@@ -93,7 +93,7 @@ def _answers_to_packets(judging_round: JudgingRound) -> dict[str, dict[str, str]
     asked: dict[tuple[int, str, str, int, int], list[AskedQuestion]] = defaultdict(list)
     judgings = Judging.objects.filter(round=judging_round, asked__isnull=False).order_by("session_id", "scoring")
     for judging in judgings.distinct("session_id", "scoring"):  # every sample is asked the same
-        for row in questions_of(judging):
+        for row in asked_in(judging):
             asked[judging.session_id or 0, judging.scoring, *row.place].append(row)
     columns = ("judging__session", "judging__scoring", "kind", "turn", "index", "met")
     given: dict[tuple[int, str, str, int, int], list[bool]] = defaultdict(list)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from django.db.models import QuerySet
 
 from annotations.campaigns import CampaignError
-from evaluation.grading.judgings import scoring_choice
+from evaluation.judging.judgings import scoring_choice
 from evaluation.models import Judging, JudgingRound, Pilot
 from evaluation.models.judgings import Purpose
 

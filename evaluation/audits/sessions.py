@@ -16,13 +16,14 @@ from annotations.sampling import AuditableDecision
 from annotations.sources import SESSION
 from evaluation.audits.parts import file_parts, incoming_part, tool_parts
 from evaluation.audits.rounds import Rounds
-from evaluation.grading.evidence import TurnEvidence, load_evidence
+from evaluation.grading.evidence import TurnEvidence
 from evaluation.grading.items import GradedItem
-from evaluation.grading.judged import JudgedSession, load_judged, session_items
-from evaluation.grading.judgings import Rules, rules_of, scoring_choice
+from evaluation.judging.judged import JudgedSession, load_judged, session_items
+from evaluation.judging.judgings import Rules, rules_of, scoring_choice
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
+from evaluation.store.evidence import load_evidence
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Category
 

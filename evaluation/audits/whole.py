@@ -9,10 +9,10 @@ from annotations.packets import EvidencePart, make_redactor
 from annotations.sources import SESSION, VERDICT
 from evaluation.audits.campaigns import model_names
 from evaluation.audits.parts import file_parts, incoming_part
-from evaluation.grading.evidence import load_evidence
 from evaluation.models import Session
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.store.evidence import load_evidence
 from studio.domain.task import TaskSpec
 
 

@@ -8,7 +8,7 @@ from django import forms
 
 from evaluation.forms.choices import EndpointChoice
 from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
-from evaluation.grading.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
+from evaluation.judging.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session
 from evaluation.models.judgings import Purpose
 from evaluation.pilots.rejudging import MAX_SAMPLES, known_versions

@@ -6,16 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evaluation.grading.script import GraderScriptError, GraderTurn, grader_keys, run_grader
-from evaluation.models import Session, ToolCall, Turn
 from evaluation.protocol.history import select_calls, tools_history
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.sandbox import SandboxUnavailableError
-from evaluation.workspaces.snapshots import Manifest, left_by, manifest_reader
+from evaluation.workspaces.manifests import Manifest, Read, manifest_reader
 from studio.domain.opening_message import Incoming
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
-from studio.models import Blob
 
 
 @dataclass(frozen=True)
@@ -25,6 +23,19 @@ class GraderScriptSource:
     source: str = ""
     keys: tuple[str, ...] | None = None
     problem: str = ""
+
+
+@dataclass(frozen=True)
+class PlayedTurn:
+    """A turn as it was stored."""
+
+    number: int
+    message: Incoming
+    """The event that opened the session, or the user's words."""
+    reply: str
+    calls: tuple[ToolRecord, ...]
+    files: Manifest
+    """After the turn."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +53,12 @@ class TurnEvidence:
     """Reads a workspace file; None if it does not exist."""
 
 
-def load_script(task: TaskSpec, persona: PersonaSpec) -> GraderScriptSource:
+def load_script(task: TaskSpec, persona: PersonaSpec, read: Read) -> GraderScriptSource:
     """Raises InfrastructureError if there is no sandbox."""
     if not task.grader_script:
         return GraderScriptSource()
     reference = persona.script(task.grader_script)
-    content = Blob.objects.read([reference.sha256]).get(reference.sha256) if reference else None
+    content = read([reference.sha256]).get(reference.sha256) if reference else None
     if content is None:
         return GraderScriptSource(problem=f"The grader script {task.grader_script} does not exist.")
     source = content.decode("utf-8", "replace")
@@ -68,11 +79,12 @@ def run_script(script: GraderScriptSource, turns: Sequence[Sequence[ToolRecord]]
         raise InfrastructureError(f"The grader script cannot run here: {error}") from error
 
 
-def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
-    turns = list(session.turns.select_related("snapshot").prefetch_related("tool_calls").order_by("number"))
-    calls = [[tool_record_of(call) for call in turn.tool_calls.all()] for turn in turns]
-    final_files: Manifest | None = final_manifest(session) if mode == ScoringMode.COMPAT else None
-    messages = tuple(turn.incoming for turn in turns)
+def evidence_of(
+    turns: Sequence[PlayedTurn], mode: ScoringMode, read: Read, final_files: Manifest | None = None
+) -> list[TurnEvidence]:
+    """``final_files``: those at the end of the episode, which compat shows in every turn."""
+    calls = [turn.calls for turn in turns]
+    messages = tuple(turn.message for turn in turns)
     return [
         TurnEvidence(
             turn.number,
@@ -80,21 +92,7 @@ def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
             turn.reply,
             select_calls(calls[: index + 1], mode),
             select_calls(calls[: index + 1], ScoringMode.STRICT),
-            manifest_reader(turn.snapshot.manifest if final_files is None else final_files),
+            manifest_reader(turn.files if final_files is None else final_files, read),
         )
         for index, turn in enumerate(turns)
     ]
-
-
-def final_manifest(session: Session) -> Manifest:
-    last = (
-        Turn.objects.filter(session__run=session.run_id)
-        .select_related("snapshot", "session__left")
-        .order_by("-session__position", "-number")
-        .first()
-    )
-    return left_by(last).manifest if last else {}
-
-
-def tool_record_of(call: ToolCall) -> ToolRecord:
-    return ToolRecord(call.name, call.arguments, call.result, call.ok, effects=tuple(call.effects))

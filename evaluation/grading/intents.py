@@ -1,19 +1,16 @@
-"""Decisions on hidden intents, as verdicts and as statuses."""
+"""Decisions on hidden intents, and the statuses they come to."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from django.db import transaction
-
-from evaluation.call_records import CallRecord
-from evaluation.grading.evidence import TurnEvidence, load_evidence
-from evaluation.grading.judges import ModelIntentJudge
-from evaluation.models import Judging, Verdict
+from evaluation.grading.decided import Decided, Known, judged
+from evaluation.grading.evidence import TurnEvidence
+from evaluation.grading.judges import Ask, ModelIntentJudge, Versions
 from evaluation.protocol.participants import AgentReply, Decision
-from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import IntentState, Progress, TurnTaken, resolve_turn
 from evaluation.protocol.trace import read_texts
 from studio.domain.task import TaskSpec
@@ -42,7 +39,7 @@ def derive_statuses(told: Mapping[int, IntentStatus], decisions: Iterable[Intent
     earliest: dict[int, tuple[int, int]] = {}
     for kind, turn, index, met in decisions:
         if met:
-            stage = 0 if kind == Verdict.Kind.SATISFACTION else 1
+            stage = 0 if kind == "satisfaction" else 1
             earliest[index] = min(earliest.get(index, (turn, stage)), (turn, stage))
     statuses: dict[int, IntentStatus] = {}
     for index in {*told, *earliest}:
@@ -56,19 +53,24 @@ def derive_statuses(told: Mapping[int, IntentStatus], decisions: Iterable[Intent
     return statuses
 
 
-def judge_intents(judging: Judging, task: TaskSpec, record: CallRecord, hold: Callable[[], object]) -> None:
-    """Judge the intents of a stored conversation, turn by turn, each while it was neither met nor said.
+def decide_intents(
+    task: TaskSpec,
+    turns: Iterable[TurnEvidence],
+    held: Mapping[int, IntentStatus],
+    ask: Ask,
+    versions: Versions,
+    known: Known,
+) -> Iterator[list[Decided]]:
+    """Judge the intents of a conversation as it was held, turn by turn, each while it was neither met nor said.
 
-    Verdicts of earlier work are kept. Raises InfrastructureError, and what ``hold`` raises.
+    ``held`` are the statuses with which it ended. What is known already is not asked again. Raises
+    InfrastructureError.
     """
-    session = judging.session
-    assert session is not None
-    held = {row.index: IntentStatus(row.status, row.turn) for row in session.intents.all()}
     stored: dict[int, set[int]] = defaultdict(set)
-    for turn, index, met in judging.verdicts.values_list("turn", "index", "met"):
+    for (_, turn, index), met in known.items():
         stored[turn] |= {index} if met else set()
     over = {index for index, status in held.items() if status.turn == 0}
-    for evidence in load_evidence(session, ScoringMode.STRICT):
+    for evidence in turns:
         number = evidence.number
         if number in stored:
             answered = stored[number]
@@ -81,51 +83,24 @@ def judge_intents(judging: Judging, task: TaskSpec, record: CallRecord, hold: Ca
             progress = Progress(tuple(states), number - 1)
             if not progress.open:
                 return
-            answered = _judge_turn(judging, task, evidence, progress, record, hold)
+            judge = ModelIntentJudge(ask, versions, number)
+            files = partial(read_texts, task.files_read, evidence.read)
+            taken, _ = resolve_turn(progress, AgentReply(evidence.reply), judge, files)
+            yield intents_decided(judge, task, taken)
+            answered = _yes(taken.satisfied) | _yes(taken.asked_for)
         over |= answered | {
             index for index, status in held.items() if status.turn == number and status.status != "completed"
         }
-
-
-def _judge_turn(
-    judging: Judging,
-    task: TaskSpec,
-    evidence: TurnEvidence,
-    progress: Progress,
-    record: CallRecord,
-    hold: Callable[[], object],
-) -> set[int]:
-    """The intents that the reply meets or asks for."""
-    judge = ModelIntentJudge(judging, record, lambda: evidence.number)
-    reply = AgentReply(evidence.reply)
-    taken, _ = resolve_turn(progress, reply, judge, lambda: read_texts(task.files_read, evidence.read))
-    with transaction.atomic():
-        hold()
-        Verdict.objects.bulk_create(intent_verdicts(judge, task, taken))
-    return _yes(taken.satisfied) | _yes(taken.asked_for)
 
 
 def _yes(decisions: Mapping[int, Decision]) -> set[int]:
     return {index for index, decision in decisions.items() if decision.yes}
 
 
-def intent_verdicts(judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken) -> list[Verdict]:
-    stages = ((Verdict.Kind.SATISFACTION, taken.satisfied), (Verdict.Kind.FOLLOW_UP, taken.asked_for))
+def intents_decided(judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken) -> list[Decided]:
+    stages = (("satisfaction", taken.satisfied), ("follow_up", taken.asked_for))
     return [
-        Verdict(
-            judging=judge.judging,
-            kind=kind,
-            turn=taken.number,
-            index=index,
-            uid=task.intents[index - 1].uid,
-            grader="judge",
-            met=decision.yes,
-            quote=decision.quote,
-            reason=decision.reason,
-            supported=decision.supported,
-            style=decision.style or "",
-            model_call_id=judge.calls.get(kind),
-        )
+        judged((kind, taken.number, index), decision, judge.calls[kind], uid=task.intents[index - 1].uid)
         for kind, decisions in stages
         for index, decision in decisions.items()
     ]

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from django.db import transaction
-
-from evaluation.call_records import CallRecord
-from evaluation.grading.evidence import TurnEvidence, load_evidence
-from evaluation.grading.judges import ModelChecklistJudge, ModelIntentJudge
+from evaluation.grading.decided import Decided, Known, judged
+from evaluation.grading.evidence import TurnEvidence
+from evaluation.grading.judges import Answer, Ask, ModelChecklistJudge, ModelIntentJudge, Versions
 from evaluation.grading.session import ask_criteria
-from evaluation.models import Judging, Verdict
-from evaluation.protocol.participants import Decision, OpenIntent
+from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import read_texts
 from studio.domain.task import TaskSpec
 
-Kind = Verdict.Kind
 ONLY = 1
 """Index of the only question in a prompt: where it stands in its task is not to be seen."""
 PLANTED_FROM = 20_000
@@ -31,7 +27,7 @@ class AskedQuestion:
     kind: str
     turn: int
     index: int
-    """As of a verdict."""
+    """As of a decision."""
     text: str
     """The intent or criterion."""
 
@@ -45,56 +41,34 @@ class AskedQuestion:
         return f"item-{self.index - PLANTED_FROM}"
 
 
-def questions_of(judging: Judging) -> list[AskedQuestion]:
-    return [AskedQuestion(**row) for row in judging.asked or ()]
+def decide_questions(
+    questions: Iterable[AskedQuestion],
+    task: TaskSpec,
+    turns: Iterable[TurnEvidence],
+    mode: str,
+    ask: Ask,
+    versions: Versions,
+    known: Known,
+) -> Iterator[list[Decided]]:
+    """``mode``: of a checklist's questions. What is known already is not asked again. Raises InfrastructureError."""
+    by_number = {turn.number: turn for turn in turns}
+    over = set(known)
+    for question in questions:
+        if question.place not in over:
+            turn = by_number[question.turn]
+            [decision], call = (
+                ask_criteria(ModelChecklistJudge(ask, versions), task, turn, ScoringMode(mode), [(ONLY, question.text)])
+                if question.kind == "checklist"
+                else _ask_intent(ModelIntentJudge(ask, versions, turn.number), task, question, turn)
+            )
+            yield [judged(question.place, decision, call, label=question.text)]
+            over.add(question.place)
 
 
-def judge_questions(judging: Judging, task: TaskSpec, record: CallRecord, hold: Callable[[], object]) -> None:
-    """Verdicts of earlier work are kept. Raises InfrastructureError, and what ``hold`` raises."""
-    session = judging.session
-    assert session is not None
-    turns = {row.number: row for row in load_evidence(session, ScoringMode.STRICT)}
-    stored = set(judging.verdicts.values_list("kind", "turn", "index"))
-    for question in questions_of(judging):
-        if question.place not in stored:
-            decision, call = _ask(judging, task, record, question, turns[question.turn])
-            verdict = _verdict(judging, question, decision, call)
-            with transaction.atomic():
-                hold()
-                verdict.save(force_insert=True)
-            stored.add(question.place)
-
-
-def _ask(
-    judging: Judging, task: TaskSpec, record: CallRecord, question: AskedQuestion, turn: TurnEvidence
-) -> tuple[Decision, int]:
-    if question.kind == Kind.CHECKLIST:
-        criteria = [(ONLY, question.text)]
-        decisions, call = ask_criteria(
-            ModelChecklistJudge(judging, record), task, turn, ScoringMode(judging.scoring), criteria
-        )
-        return decisions[0], call
-    judge = ModelIntentJudge(judging, record, lambda: turn.number)
+def _ask_intent(judge: ModelIntentJudge, task: TaskSpec, question: AskedQuestion, turn: TurnEvidence) -> Answer:
     intents = [OpenIntent(ONLY, question.text)]
-    if question.kind == Kind.SATISFACTION:
+    if question.kind == "satisfaction":
         decisions = judge.satisfied(turn.reply, read_texts(task.files_read, turn.read), intents)
     else:
         decisions = judge.asked_for(turn.reply, intents)
-    return decisions[0], judge.calls[question.kind]
-
-
-def _verdict(judging: Judging, question: AskedQuestion, decision: Decision, call: int) -> Verdict:
-    return Verdict(
-        judging=judging,
-        kind=question.kind,
-        turn=question.turn,
-        index=question.index,
-        label=question.text,
-        grader="rubric" if question.kind == Kind.CHECKLIST else "judge",
-        met=decision.yes,
-        quote=decision.quote,
-        reason=decision.reason,
-        supported=decision.supported,
-        style=decision.style or "",
-        model_call_id=call,
-    )
+    return decisions, judge.calls[question.kind]

@@ -1,34 +1,26 @@
 """Judging the checklist of a session in a scoring mode.
 
 strict grades each turn with the files as they were then, and skips items met in an earlier turn. compat grades every
-turn with the files as they are at the end of the episode, as the public release does. Verdicts are stored turn by
-turn, so interrupted grading resumes with what is missing.
+turn with the files as they are at the end of the episode, as the public release does. Decisions come turn by turn, so
+that interrupted grading resumes with what is missing.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from django.db import transaction
-
 from evaluation.grading.credit import DEFAULT_RULES, Credit
-from evaluation.grading.evidence import GraderScriptSource, TurnEvidence, load_evidence, load_script, run_script
+from evaluation.grading.decided import Decided, Known, judged
+from evaluation.grading.evidence import GraderScriptSource, TurnEvidence, run_script
 from evaluation.grading.items import GradedItem, completeness, items_of
+from evaluation.grading.judges import Answer
 from evaluation.grading.rule import FINAL_ONLY, RuleError, RuleEvidence, check_rule
-from evaluation.models import Judging, Verdict
-from evaluation.protocol.participants import Decision
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import read_texts, render_trace, select_files
-from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, TaskSpec
-from studio.models.statements import PreparedQuery
-
-_DECIDED = PreparedQuery(
-    lambda judging: Verdict.objects.filter(judging=judging).order_by("turn").values_list("index", "turn", "met")
-)
 
 
 class ChecklistJudge(Protocol):
@@ -36,29 +28,24 @@ class ChecklistJudge(Protocol):
 
     def __call__(
         self, turn: int, mode: ScoringMode, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
-    ) -> tuple[Sequence[Decision], int]: ...
+    ) -> Answer: ...
 
 
-class _Verdicts:
-    """Those of a judging so far: ``met`` by item index and turn."""
+@dataclass(frozen=True)
+class Checklist:
+    """What is graded, and on what."""
 
-    def __init__(self, judging: Judging, hold: Callable[[], object]) -> None:
-        self._hold = hold
-        self._met: dict[int, dict[int, bool | None]] = defaultdict(dict)
-        for index, turn, met in _DECIDED.rows(judging.pk):
-            self._met[index][turn] = met
+    task: TaskSpec
+    script: GraderScriptSource
+    turns: Sequence[TurnEvidence]
+    """In compat, all conversations of the run must be over."""
+    mode: ScoringMode
+    every_turn: bool = False
+    """Whether strict items are judged in later turns too, after they were met."""
 
-    def __getitem__(self, index: int) -> dict[int, bool | None]:
-        return self._met[index]
-
-    def store(self, rows: Sequence[Verdict]) -> None:
-        if not rows:
-            return
-        with transaction.atomic():
-            self._hold()
-            Verdict.objects.bulk_create(rows)
-        for row in rows:
-            self._met[row.index][row.turn] = row.met
+    @property
+    def items(self) -> tuple[GradedItem, ...]:
+        return items_of(self.task, self.script.keys)
 
 
 @dataclass(frozen=True)
@@ -68,70 +55,39 @@ class SessionGrade:
     ungraded: int
 
 
-def grade_session(
-    judging: Judging, task: TaskSpec, persona: PersonaSpec, judge: ChecklistJudge, hold: Callable[[], object]
-) -> SessionGrade:
-    """Grade what is not graded yet. Raises InfrastructureError, and what ``hold`` raises.
-
-    ``hold`` locks what this work is leased on, in the transaction that stores verdicts. compat requires that all
-    conversations of the run are over.
+def decide_checklist(checklist: Checklist, judge: ChecklistJudge, known: Known) -> Iterator[list[Decided]]:
+    """Decide what is not known yet: the items of each turn, then the keys of the grader script over all of them. Each
+    list is to be stored before the next is asked for. Raises InfrastructureError.
     """
-    session, mode = judging.session, ScoringMode(judging.scoring)
-    assert session is not None
-    script = load_script(task, persona)
-    items = items_of(task, script.keys)
-    if items:
-        turns = load_evidence(session, mode)
-        verdicts = _Verdicts(judging, hold)
-        for evidence in turns:
-            _grade_turn(judging, task, items, evidence, mode, judge, verdicts, last=evidence is turns[-1])
-        _run_script(judging, items, script, turns, mode, verdicts)
-    return compute_grade(judging, items)
-
-
-def compute_grade(judging: Judging, items: Sequence[GradedItem]) -> SessionGrade:
-    by_item: dict[int, list[tuple[int, bool | None]]] = defaultdict(list)
-    for index, turn, met in _DECIDED.rows(judging.pk) if items else ():
-        by_item[index].append((turn, met))
-    rule = DEFAULT_RULES[ScoringMode(judging.scoring)]
-    graded = tuple((item, rule.credit([by_item[item.index]])) for item in items)
-    comp = completeness([(item.weight, grade.value) for item, grade in graded])
-    return SessionGrade(graded, comp, sum(grade.value is None for _, grade in graded))
-
-
-def _grade_turn(
-    judging: Judging,
-    task: TaskSpec,
-    items: Sequence[GradedItem],
-    evidence: TurnEvidence,
-    mode: ScoringMode,
-    judge: ChecklistJudge,
-    verdicts: _Verdicts,
-    *,
-    last: bool,
-) -> None:
-    every_turn = judging.round is not None and judging.round.every_turn
-
-    def is_due(item: GradedItem) -> bool:
-        turns = verdicts[item.index]
-        skips = mode == ScoringMode.STRICT and not every_turn
-        return evidence.number not in turns and not (skips and True in turns.values())
-
-    rows: list[Verdict] = []
-    rubric = [item for item in items if item.grader == "rubric" and is_due(item)]
-    if rubric:
-        criteria = [(item.index, item.criterion) for item in rubric]
-        decisions, call = ask_criteria(judge, task, evidence, mode, criteria)
-        rows += [
-            make_verdict(judging, item, evidence.number, decision, call)
-            for item, decision in zip(rubric, decisions, strict=True)
+    met: dict[int, dict[int, bool | None]] = defaultdict(dict)
+    for (_, turn, index), value in known.items():
+        met[index][turn] = value
+    for evidence in checklist.turns:
+        skips = checklist.mode == ScoringMode.STRICT and not checklist.every_turn
+        due = [
+            item
+            for item in checklist.items
+            if evidence.number not in met[item.index] and not (skips and True in met[item.index].values())
         ]
-    rules = [item.rule for item in items if item.rule is not None]
-    for item in items:
-        final_only = item.rule is not None and item.rule.kind in FINAL_ONLY
-        if item.grader == "rule" and not item.script and is_due(item) and (last or not final_only):
-            rows.append(_rule_verdict(judging, item, evidence, rules))
-    verdicts.store(rows)
+        if decided := [*_judge_rubric(checklist, judge, evidence, due), *_check_rules(checklist, evidence, due)]:
+            for each in decided:
+                met[each.index][each.turn] = each.met
+            yield decided
+    keyed = [item for item in checklist.items if item.script]
+    last = checklist.turns[-1].number if checklist.turns else 0
+    if last and any(last not in met[item.index] for item in keyed):
+        decided = _run_script(checklist, keyed)
+        yield [each for each in decided if each.turn not in met[each.index]]
+
+
+def grade(checklist: Checklist, known: Known) -> SessionGrade:
+    by_item: dict[int, list[tuple[int, bool | None]]] = defaultdict(list)
+    for (_, turn, index), met in sorted(known.items(), key=lambda row: row[0][1]):
+        by_item[index].append((turn, met))
+    rule = DEFAULT_RULES[checklist.mode]
+    graded = tuple((item, rule.credit([by_item[item.index]])) for item in checklist.items)
+    comp = completeness([(item.weight, credit.value) for item, credit in graded])
+    return SessionGrade(graded, comp, sum(credit.value is None for _, credit in graded))
 
 
 def ask_criteria(
@@ -140,77 +96,64 @@ def ask_criteria(
     evidence: TurnEvidence,
     mode: ScoringMode,
     criteria: Sequence[tuple[int, str]],
-) -> tuple[Sequence[Decision], int]:
+) -> Answer:
     files = read_texts(select_files(task), evidence.read)
     trace = render_trace(evidence.messages, evidence.reply, evidence.calls, task.tool_evidence, files, mode)
     return judge(evidence.number, mode, [intent.content for intent in task.intents], trace, criteria)
 
 
-def make_verdict(judging: Judging, item: GradedItem, turn: int, decision: Decision, call: int | None) -> Verdict:
-    return Verdict(
-        judging=judging,
-        kind=Verdict.Kind.CHECKLIST,
-        turn=turn,
-        index=item.index,
-        uid=item.uid or None,
-        label="" if item.uid else item.criterion,
-        grader=item.grader,
-        met=decision.yes,
-        quote=decision.quote,
-        reason=decision.reason,
-        supported=decision.supported,
-        model_call_id=call,
-    )
+def _judge_rubric(
+    checklist: Checklist, judge: ChecklistJudge, evidence: TurnEvidence, due: Sequence[GradedItem]
+) -> Iterator[Decided]:
+    rubric = [item for item in due if item.grader == "rubric"]
+    if rubric:
+        criteria = [(item.index, item.criterion) for item in rubric]
+        decisions, call = ask_criteria(judge, checklist.task, evidence, checklist.mode, criteria)
+        for item, decision in zip(rubric, decisions, strict=True):
+            label = "" if item.uid else item.criterion
+            yield judged(("checklist", evidence.number, item.index), decision, call, uid=item.uid, label=label)
 
 
-def _rule_verdict(judging: Judging, item: GradedItem, evidence: TurnEvidence, rules: Sequence[ExactCheck]) -> Verdict:
-    verdict = make_verdict(judging, item, evidence.number, Decision(False), None)
+def _check_rules(checklist: Checklist, evidence: TurnEvidence, due: Sequence[GradedItem]) -> Iterator[Decided]:
+    rules = [item.rule for item in checklist.items if item.rule is not None]
+    last = evidence is checklist.turns[-1]
+    for item in due:
+        final_only = item.rule is not None and item.rule.kind in FINAL_ONLY
+        if item.grader == "rule" and not item.script and (last or not final_only):
+            yield _check_rule(item, evidence, rules)
+
+
+def _check_rule(item: GradedItem, evidence: TurnEvidence, rules: Sequence[ExactCheck]) -> Decided:
+    decided = _by_rule(item, evidence.number)
     if item.rule is None:
-        verdict.met, verdict.error = None, "The item should be checked by a rule but has none."
-        return verdict
+        return replace(decided, error="The item should be checked by a rule but has none.")
+    seen = RuleEvidence(evidence.reply, evidence.calls, evidence.read, evidence.made, rules)
     try:
-        result = check_rule(
-            item.rule, RuleEvidence(evidence.reply, evidence.calls, evidence.read, evidence.made, rules)
-        )
+        result = check_rule(item.rule, seen)
     except RuleError as error:
-        verdict.met, verdict.error = None, str(error)
-    else:
-        verdict.met, verdict.quote, verdict.reason = result.met, result.quote, result.reason
-        verdict.supported = bool(result.quote)
-    return verdict
+        return replace(decided, error=str(error))
+    return replace(decided, met=result.met, quote=result.quote, reason=result.reason, supported=bool(result.quote))
 
 
-def _run_script(
-    judging: Judging,
-    items: Sequence[GradedItem],
-    script: GraderScriptSource,
-    turns: Sequence[TurnEvidence],
-    mode: ScoringMode,
-    verdicts: _Verdicts,
-) -> None:
+def _run_script(checklist: Checklist, keyed: Sequence[GradedItem]) -> list[Decided]:
     """Run the grader script over all turns in one sandbox.
 
     If a call raises, every key is 0 in compat, as in the format, and the turn is ungraded in strict. If a call had to
     be stopped, the turn is ungraded in both.
     """
-    keyed = [item for item in items if item.script]
-    if not keyed or not turns or all(turns[-1].number in verdicts[item.index] for item in keyed):
-        return
+    script = checklist.script
     if script.keys is None:
-        row = make_verdict(judging, keyed[0], turns[-1].number, Decision(False), None)
-        row.met, row.error = None, script.problem
-        verdicts.store([row])
-        return
-    results = run_script(script, [turn.calls for turn in turns])
-    rows: list[Verdict] = []
-    for turn, result in zip(turns, results, strict=True):
+        return [replace(_by_rule(keyed[0], checklist.turns[-1].number), error=script.problem)]
+    decided = []
+    for turn, result in zip(checklist.turns, run_script(script, [turn.calls for turn in checklist.turns]), strict=True):
+        unknown = result.broken or (result.problem and checklist.mode == ScoringMode.STRICT)
         for item in keyed:
-            if turn.number not in verdicts[item.index]:
-                row = make_verdict(judging, item, turn.number, Decision(bool(result.values[item.key])), None)
-                if result.broken or (result.problem and mode == ScoringMode.STRICT):
-                    row.met = None
-                else:
-                    row.reason = f"The script gave {int(result.values[item.key])}."
-                row.error = result.problem
-                rows.append(row)
-    verdicts.store(rows)
+            value = result.values[item.key]
+            met, reason = (None, "") if unknown else (bool(value), f"The script gave {int(value)}.")
+            decided.append(replace(_by_rule(item, turn.number), met=met, reason=reason, error=result.problem))
+    return decided
+
+
+def _by_rule(item: GradedItem, turn: int) -> Decided:
+    """Ungraded, so far."""
+    return Decided("checklist", turn, item.index, "rule", None, uid=item.uid, label="" if item.uid else item.criterion)

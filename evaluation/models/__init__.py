@@ -1,7 +1,6 @@
 """Rows of pilots, rehearsals, releases and assistance."""
 
 from evaluation.models.agents import Agent
-from evaluation.models.app_data import ReadyAppData
 from evaluation.models.assistance import AssistantModel, Proposal, ProposalDecision
 from evaluation.models.budgets import BenchmarkBudget
 from evaluation.models.calls import ModelCall
@@ -17,7 +16,6 @@ from evaluation.models.results import ComputedPart, ResultsView
 from evaluation.models.scripts import ScriptExample
 from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCall, Turn
 from evaluation.models.verdicts import Verdict, VerdictCorrection
-from evaluation.models.web_pages import StoredWebPage
 
 __all__ = [
     "Agent",
@@ -34,7 +32,6 @@ __all__ = [
     "Pilot",
     "Proposal",
     "ProposalDecision",
-    "ReadyAppData",
     "Rehearsal",
     "Release",
     "ReleaseTask",
@@ -46,7 +43,6 @@ __all__ = [
     "Session",
     "SessionIntent",
     "Snapshot",
-    "StoredWebPage",
     "ToolCall",
     "Turn",
     "TurnNote",

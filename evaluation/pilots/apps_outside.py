@@ -17,8 +17,9 @@ from evaluation.agents.outside import (
 from evaluation.pilots.participants import open_world
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.workspaces.app_states import initial_apps, load_apps
-from evaluation.workspaces.snapshots import MissingContentError
+from evaluation.workspaces.manifests import MissingContentError
 from studio.domain.persona import PersonaSpec
+from studio.models import Blob
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -33,7 +34,7 @@ class AppsUnreadableError(Exception):
 def server_of(persona: PersonaSpec, task_id: str = "", *, short_names: bool = False) -> Server[dict[str, Any]]:
     """Raises AppsUnreadableError."""
     try:
-        apps = load_apps(initial_apps(persona), persona, task_id)
+        apps = load_apps(initial_apps(persona), persona, task_id, Blob.objects.read)
         list(open_world(apps).problems())
     except (AppDataError, MissingContentError, InfrastructureError) as error:
         raise AppsUnreadableError(str(error)) from None

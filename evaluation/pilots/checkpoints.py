@@ -12,19 +12,22 @@ from django.db import transaction
 
 from evaluation.agents import World
 from evaluation.call_records import CallRecord
-from evaluation.grading.intents import intent_verdicts
+from evaluation.grading.intents import intents_decided
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.leases.sessions import LeaseLostError, leased_row, lock_leased_row
-from evaluation.models import MadeCall, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
+from evaluation.models import Judging, MadeCall, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.pilots.frozen import task_of
 from evaluation.protocol.participants import Agent, AgentReply, Aside, ClosingAgent, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
+from evaluation.store.snapshots import left_by, take_snapshot
+from evaluation.store.verdicts import verdict_rows
 from evaluation.workspaces.app_states import AppStates
-from evaluation.workspaces.snapshots import Manifest, left_by, stage_files, take_snapshot
+from evaluation.workspaces.manifests import Manifest, stage_files, store_files
 from studio.domain.opening_message import EnvironmentEvent, Incoming, opening_of, text_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
+from studio.models import Blob
 from studio.models.statements import PreparedQuery
 
 _LAST_TURNS = PreparedQuery(
@@ -104,8 +107,8 @@ class SnapshottingAgent:
         self.number += 1
         reply = self.inner.reply(message)
         self.seconds = time.monotonic() - started
-        apps = self.apps.store(self.world.snapshot()) if self.apps and self.world else {}
-        self.snapshot = take_snapshot(self.session.run, self.folder, self.manifest, self.snapshot, apps)
+        apps = self.apps.store(self.world.snapshot(), Blob.objects.store) if self.apps and self.world else {}
+        self.snapshot = take_snapshot(self.session.run, self._files(self.manifest), self.snapshot, apps)
         self.manifest = self.snapshot.manifest
         return AgentReply(
             storable(reply.text),
@@ -137,8 +140,11 @@ class SnapshottingAgent:
         if not aside:
             return {}
         before = self.session.turns.select_related("snapshot").order_by("-number")[0].snapshot
-        left = take_snapshot(self.session.run, self.folder, before.manifest, before, before.apps)
+        left = take_snapshot(self.session.run, self._files(before.manifest), before, before.apps)
         return {"left": left, "closing": aside_to_json(aside)}
+
+    def _files(self, known: Manifest) -> Manifest:
+        return store_files(self.folder, known, Blob.objects.store)
 
 
 def aside_to_json(aside: Iterable[Aside]) -> list[dict[str, str]]:
@@ -158,7 +164,12 @@ def store_provided_intents(session: Session, task: TaskSpec) -> None:
 
 
 def store_turn(
-    agent: SnapshottingAgent, judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken, after: Progress
+    agent: SnapshottingAgent,
+    judging: Judging,
+    judge: ModelIntentJudge,
+    task: TaskSpec,
+    taken: TurnTaken,
+    after: Progress,
 ) -> None:
     """Raises LeaseLostError; then nothing is stored."""
     session = agent.session
@@ -198,12 +209,13 @@ def store_turn(
         for index, status in taken.resolved.items()
     ]
     covered = sum(item.status in COVERED for item in after.intents)
+    verdicts = verdict_rows(judging, intents_decided(judge, task, taken), agent.record.answered)
     with transaction.atomic():
         if not leased_row(session).update(turn_count=taken.number, covered=covered, attempts=1, failing_since=None):
             raise LeaseLostError
         turn.save(force_insert=True)
         ToolCall.objects.bulk_create(calls)
-        Verdict.objects.bulk_create(intent_verdicts(judge, task, taken))
+        Verdict.objects.bulk_create(verdicts)
         SessionIntent.objects.bulk_create(resolved)
         MadeCall.objects.filter(session=session, turn__lte=taken.number, outside=False).delete()
     session.turn_count = taken.number

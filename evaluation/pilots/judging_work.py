@@ -5,28 +5,36 @@ from __future__ import annotations
 import logging
 import time
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from evaluation.call_records import rejudging_record
-from evaluation.grading.intents import judge_intents
-from evaluation.grading.judges import ModelChecklistJudge
-from evaluation.grading.questions import judge_questions
-from evaluation.grading.session import grade_session
+from evaluation.grading.decided import Decided
+from evaluation.grading.evidence import load_script
+from evaluation.grading.intents import IntentStatus, decide_intents
+from evaluation.grading.judges import Ask, ModelChecklistJudge
+from evaluation.grading.questions import decide_questions
+from evaluation.grading.session import Checklist, decide_checklist
+from evaluation.judging.judgings import asked_in, versions_of
 from evaluation.leases.heartbeat import heartbeat, lease_end
-from evaluation.models import Judging, JudgingRound
+from evaluation.models import Judging, JudgingRound, Session, Verdict
 from evaluation.models.judgings import Purpose
 from evaluation.pilots.rejudging import RUN_JUDGING
 from evaluation.protocol.participants import InfrastructureError
-from evaluation.workspaces.snapshots import MissingContentError
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.store.evidence import load_evidence
+from evaluation.store.verdicts import JudgeOnRecord, known_of, verdict_rows
+from evaluation.workspaces.manifests import MissingContentError
 from studio.celery import enqueue
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
+from studio.models import Blob
 
 logger = logging.getLogger(__name__)
 State = Judging.State
@@ -109,13 +117,28 @@ def _judge(judging: Judging) -> int:
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
     record = rejudging_record(judging)
-    if judging.asked is not None:
-        judge_questions(judging, task, record, lambda: _lock(judging))
-    elif judging.scoring:
-        grade_session(judging, task, persona, ModelChecklistJudge(judging, record), lambda: _lock(judging))
-    else:
-        judge_intents(judging, task, record, lambda: _lock(judging))
+    for decided in _decide(judging, session, task, persona, JudgeOnRecord(judging, record)):
+        with transaction.atomic():
+            _lock(judging)
+            Verdict.objects.bulk_create(verdict_rows(judging, decided, record.answered))
     return record.replayed
+
+
+def _decide(
+    judging: Judging, session: Session, task: TaskSpec, persona: PersonaSpec, ask: Ask
+) -> Iterator[list[Decided]]:
+    """What is not decided yet. Raises InfrastructureError."""
+    known, versions, mode = known_of(judging), versions_of(judging), ScoringMode(judging.scoring or ScoringMode.STRICT)
+    if judging.asked is not None:
+        turns = load_evidence(session, ScoringMode.STRICT)
+        return decide_questions(asked_in(judging), task, turns, mode, ask, versions, known)
+    turns = load_evidence(session, mode)
+    if not judging.scoring:
+        held = {row.index: IntentStatus(row.status, row.turn) for row in session.intents.all()}
+        return decide_intents(task, turns, held, ask, versions, known)
+    every_turn = judging.round is not None and judging.round.every_turn
+    checklist = Checklist(task, load_script(task, persona, Blob.objects.read), turns, mode, every_turn)
+    return decide_checklist(checklist, ModelChecklistJudge(ask, versions), known)
 
 
 def _claimed(judging: Judging) -> QuerySet[Judging]:

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from evaluation.grading.recomputing import COMPUTE_RESULTS, recompute_results
+from evaluation.judging.recomputing import COMPUTE_RESULTS, recompute_results
 from evaluation.leases.sessions import State, expire_dead, is_any_leasable, leasable
 from evaluation.models import Pilot, Session
 from evaluation.results.ahead import compute_ahead

@@ -12,8 +12,8 @@ from typing import Any
 
 from annotations.models import AuditCampaign, Packet
 from annotations.sources import PILOT, SESSION, VERDICT, audit_name
-from evaluation.grading.judgings import scoring_choice
 from evaluation.grading.questions import PLANTED_FROM, AskedQuestion
+from evaluation.judging.judgings import scoring_choice
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session, Verdict
 from evaluation.pilots.frozen import task_of
 from evaluation.pilots.rejudging import Asked, RejudgingError, RejudgingPlan, plan_rejudging, start_rejudging

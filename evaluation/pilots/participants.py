@@ -17,6 +17,7 @@ from evaluation.workspaces.app_states import AppStates
 from evaluation.workspaces.web_corpus import open_corpus
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
+from studio.models import Blob
 
 
 def build_agent(
@@ -38,7 +39,7 @@ def build_agent(
         workspace=folder,
         tools=reachable_names(persona.tools, task.tools),
         world=world,
-        corpus=open_corpus(persona, task.task_id),
+        corpus=open_corpus(persona, task.task_id, Blob.objects.read),
         servers=servers,
         journal=SessionJournal(session, turn),
         limits=agent_limits(session.run.pilot.limits),

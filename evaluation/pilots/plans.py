@@ -22,7 +22,7 @@ from evaluation.protocol.modes import (
     plan_run,
     with_dependencies,
 )
-from evaluation.workspaces.snapshots import snapshot_after, snapshot_before
+from evaluation.store.snapshots import snapshot_after, snapshot_before
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Persona, PersonaRevision, Revision, Task, TaskState
 from studio.models.tasks import episodes_of

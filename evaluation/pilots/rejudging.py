@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from evaluation.grading.judgings import prompt_names
 from evaluation.grading.questions import AskedQuestion
+from evaluation.judging.judgings import prompt_names
 from evaluation.models import Judging, JudgingRound, ModelCall, ModelEndpoint, Pilot, Session, Verdict
 from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.judgings import Purpose

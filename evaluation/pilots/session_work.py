@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,9 +17,10 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from evaluation.call_records import CallRecord, session_record
+from evaluation.grading.evidence import load_script
 from evaluation.grading.judges import ModelChecklistJudge, ModelIntentJudge
-from evaluation.grading.judgings import close_judging, open_judging, open_judgings
-from evaluation.grading.session import SessionGrade, grade_session
+from evaluation.grading.session import Checklist, SessionGrade, decide_checklist, grade
+from evaluation.judging.judgings import close_judging, open_judging, open_judgings, versions_of
 from evaluation.leases.sessions import (
     LeaseLostError,
     State,
@@ -28,7 +30,7 @@ from evaluation.leases.sessions import (
     release,
     renewing,
 )
-from evaluation.models import Judging, Pilot, Session
+from evaluation.models import Judging, Pilot, Session, Verdict
 from evaluation.pilots.budgets import BudgetSpentError
 from evaluation.pilots.checkpoints import (
     SnapshottingAgent,
@@ -45,16 +47,20 @@ from evaluation.pilots.spending import SessionSpending, shared_spending
 from evaluation.pilots.tool_servers import open_servers
 from evaluation.pilots.usage import tokens_by_mode
 from evaluation.pilots.voice import speaker
-from evaluation.protocol.participants import InfrastructureError
+from evaluation.protocol.participants import AgentError, InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.session import COVERED, Progress, TurnTaken, run_session
+from evaluation.protocol.session import COVERED, MAX_TURNS, take_turn
 from evaluation.protocol.trace import read_texts
-from evaluation.workspaces.app_states import apps_before, load_apps
+from evaluation.store.evidence import load_evidence
+from evaluation.store.snapshots import apps_before
+from evaluation.store.verdicts import JudgeOnRecord, known_of, verdict_rows
+from evaluation.workspaces.app_states import load_apps
 from evaluation.workspaces.folders import temporary_folder
-from evaluation.workspaces.snapshots import MissingContentError, folder_reader, rebuild_workspace
+from evaluation.workspaces.manifests import MissingContentError, folder_reader, rebuild_workspace
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
+from studio.models import Blob
 from studio.models.statements import PreparedQuery
 
 logger = logging.getLogger(__name__)
@@ -157,35 +163,39 @@ def _converse(
         store_provided_intents(session, task)
     with temporary_folder() as folder, open_servers(persona) as servers:
         manifest = load_workspace(session, task, persona)
-        rebuild_workspace(manifest, folder)
+        rebuild_workspace(manifest, folder, Blob.objects.read)
         agent = SnapshottingAgent(session, record, folder, manifest, progress.turns)
-        agent.apps = load_apps(apps_before(session, persona), persona, task.task_id)
+        agent.apps = load_apps(apps_before(session, persona), persona, task.task_id, Blob.objects.read)
         agent.world = open_world(agent.apps)
         agent.inner = build_agent(session, task, persona, folder, agent.world, record, lambda: agent.number, servers)
-        judge = ModelIntentJudge(open_judging(session, ""), record, lambda: agent.number)
+        judging = open_judging(session, "")
+        ask, versions = JudgeOnRecord(judging, record), versions_of(judging)
         read = folder_reader(folder)
-        speak = speaker(session, persona, judge.judging, record, lambda: agent.number)
-
-        def store(taken: TurnTaken, after: Progress) -> None:
-            store_turn(agent, judge, task, taken, after)
-
+        speak = speaker(session, persona, judging, record, lambda: agent.number)
+        max_turns = int(session.run.pilot.limits.get("turns") or MAX_TURNS)
         under_way()
-        end = run_session(
-            progress,
-            agent,
-            judge,
-            lambda: read_texts(task.files_read, read),
-            store,
-            max_turns=int(session.run.pilot.limits.get("turns") or 30),
-            speak=speak,
-        )
-        closing = agent.close() if session.followed and end.ending != "failed" else {}
-    covered = sum(item.status in COVERED for item in end.intents)
+        while progress.ending is None:
+            judge = ModelIntentJudge(ask, versions, progress.turns + 1)
+            try:
+                taken, progress = take_turn(
+                    progress,
+                    agent,
+                    judge,
+                    lambda: read_texts(task.files_read, read),
+                    max_turns=max_turns,
+                    speak=speak,
+                )
+            except AgentError as error:
+                progress = replace(progress, message="", ending="failed", reason=str(error))
+            else:
+                store_turn(agent, judging, judge, task, taken, progress)
+        closing = agent.close() if session.followed and progress.ending != "failed" else {}
+    covered = sum(item.status in COVERED for item in progress.intents)
     now = timezone.now()
-    if end.ending == "failed":
-        release(session, state=State.FAILED, reason=end.reason, ended_at=now, covered=covered)
+    if progress.ending == "failed":
+        release(session, state=State.FAILED, reason=progress.reason, ended_at=now, covered=covered)
         return False
-    _store_end(session, [judge.judging], ended_at=now, covered=covered, attempts=1, failing_since=None, **closing)
+    _store_end(session, [judging], ended_at=now, covered=covered, attempts=1, failing_since=None, **closing)
     return True
 
 
@@ -194,17 +204,27 @@ def _grade(
 ) -> tuple[dict[str, Any], list[Judging]]:
     """What to store of the session, and the judgings that are finished with it."""
 
-    def grade(judging: Judging) -> SessionGrade:
-        judge = ModelChecklistJudge(judging, record)
-        return grade_session(judging, task, persona, judge, lambda: lock_leased_row(session))
+    script = load_script(task, persona, Blob.objects.read)
+
+    def decide(judging: Judging) -> SessionGrade:
+        mode = ScoringMode(judging.scoring)
+        checklist = Checklist(task, script, load_evidence(session, mode), mode)
+        judge = ModelChecklistJudge(JudgeOnRecord(judging, record), versions_of(judging))
+        known = known_of(judging)
+        for decided in decide_checklist(checklist, judge, known):
+            with transaction.atomic():
+                lock_leased_row(session)
+                Verdict.objects.bulk_create(verdict_rows(judging, decided, record.answered))
+            known |= {each.place: each.met for each in decided}
+        return grade(checklist, known)
 
     judgings = open_judgings(session, [ScoringMode.STRICT, *([ScoringMode.COMPAT] if session.alone else [])])
-    strict = grade(judgings[0])
+    strict = decide(judgings[0])
     changes = {"comp_strict": strict.comp, "ungraded": strict.ungraded, "graded_strict_at": timezone.now()}
     if not session.alone and not _UNENDED.exists(session.run_id):
         judgings.append(open_judging(session, ScoringMode.COMPAT))
     for judging in judgings[1:]:
-        changes |= {"comp_compat": grade(judging).comp, "graded_compat_at": timezone.now()}
+        changes |= {"comp_compat": decide(judging).comp, "graded_compat_at": timezone.now()}
     return changes, judgings
 
 

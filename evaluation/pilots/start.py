@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from django.db.models import Max
 
-from evaluation.grading.judgings import open_first_round
+from evaluation.judging.judgings import open_first_round
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
 from evaluation.models.agents import REACT, freeze_agent
 from evaluation.models.endpoints import freeze_endpoint

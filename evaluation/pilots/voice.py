@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from evaluation.call_records import CallRecord
-from evaluation.grading.judgings import judge_of
+from evaluation.judging.judgings import judge_of
 from evaluation.models import Judging, Session
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompt_files import load_prompt

@@ -16,12 +16,13 @@ from evaluation.rehearsals.lifecycle import RehearsalError, lock_rehearsal
 from evaluation.rehearsals.turns import call_document, call_of
 from evaluation.workspaces.app_states import load_apps
 from evaluation.workspaces.folders import temporary_folder
-from evaluation.workspaces.snapshots import MissingContentError, rebuild_workspace, store_files
+from evaluation.workspaces.manifests import MissingContentError, rebuild_workspace, store_files
 from evaluation.workspaces.web_corpus import open_corpus
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.domain.tool_names import bare_tool_name
+from studio.models import Blob
 
 MAX_CALLS = 200
 """In a turn, as for an agent."""
@@ -31,7 +32,7 @@ def offered_tools(row: Rehearsal) -> dict[str, Tool]:
     """By the name that the persona binds."""
     persona, task = _specs(row)
     names = reachable_names(persona.tools, task.tools)
-    toolbox = tools_for_person(Path(), names, corpus=open_corpus(persona, task.task_id))
+    toolbox = tools_for_person(Path(), names, corpus=open_corpus(persona, task.task_id, Blob.objects.read))
     return {tool.name: tool for tool in toolbox.tools}
 
 
@@ -45,15 +46,15 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | N
         persona, task = _specs(row)
         try:
             with temporary_folder() as folder:
-                rebuild_workspace(row.manifest, folder)
-                apps = load_apps(row.apps, persona, task.task_id)
+                rebuild_workspace(row.manifest, folder, Blob.objects.read)
+                apps = load_apps(row.apps, persona, task.task_id, Blob.objects.read)
                 world = open_world(apps)
                 names = reachable_names(persona.tools, task.tools)
-                corpus = open_corpus(persona, task.task_id)
+                corpus = open_corpus(persona, task.task_id, Blob.objects.read)
                 toolbox = tools_for_person(folder, names, world, corpus, _shell_seconds(row))
                 record = toolbox.call(name, json.dumps(arguments, ensure_ascii=False))
-                row.manifest = store_files(folder, row.manifest)
-                row.apps = apps.store(world.snapshot())
+                row.manifest = store_files(folder, row.manifest, Blob.objects.store)
+                row.apps = apps.store(world.snapshot(), Blob.objects.store)
         except (InfrastructureError, MissingContentError) as error:
             raise RehearsalError("tool", str(error)) from None
         document = storable(call_document(record))
@@ -78,7 +79,9 @@ def apps_now(row: Rehearsal, app: str) -> World | None:
     """The app as it is, to look at: nothing of what is done to it is stored. None if it cannot be read."""
     persona, task = _specs(row)
     try:
-        world = open_world(load_apps({app: row.apps[app]} if app in row.apps else {}, persona, task.task_id))
+        world = open_world(
+            load_apps({app: row.apps[app]} if app in row.apps else {}, persona, task.task_id, Blob.objects.read)
+        )
         world.state(app)
     except (InfrastructureError, MissingContentError):
         return None

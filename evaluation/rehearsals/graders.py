@@ -20,6 +20,7 @@ from evaluation.rehearsals.turns import call_of, graded_turns
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
+from studio.models import Blob
 
 logger = logging.getLogger(__name__)
 PATIENCE = timedelta(minutes=2)
@@ -58,7 +59,7 @@ def _outcomes(row: Rehearsal) -> dict[str, Any]:
     persona = PersonaSpec.model_validate(row.persona_revision.spec)
     calls = [tuple(map(call_of, turn["reply"]["calls"])) for turn in graded_turns(row)]
     try:
-        script = load_script(TaskSpec.model_validate(row.revision.spec), persona)
+        script = load_script(TaskSpec.model_validate(row.revision.spec), persona, Blob.objects.read)
         if script.keys is None:
             return {"keys": {}, "problem": script.problem}
         turns = run_script(script, [select_calls(calls[: end + 1], ScoringMode.STRICT) for end in range(len(calls))])

@@ -29,7 +29,7 @@ from evaluation.rehearsals.turns import (
 )
 from evaluation.rehearsals.work import changes_after_turn, resolve_current_turn, start_model_work
 from evaluation.workspaces.app_states import initial_apps
-from evaluation.workspaces.snapshots import MAX_FILES, manifest_reader, safe_path, stage_files
+from evaluation.workspaces.manifests import MAX_FILES, manifest_reader, safe_path, stage_files
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
@@ -131,7 +131,7 @@ def submit_decisions(
         _validate_message(message)
         task = TaskSpec.model_validate(row.revision.spec)
         reply = row.current_turn["reply"]
-        files = read_texts(task.files_read, manifest_reader(row.manifest))
+        files = read_texts(task.files_read, manifest_reader(row.manifest, Blob.objects.read))
         decided = manual_decisions(
             choices,
             quotes,

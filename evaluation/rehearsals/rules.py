@@ -9,8 +9,9 @@ from evaluation.models import Rehearsal
 from evaluation.protocol.participants import ToolRecord
 from evaluation.rehearsals.graders import outcomes_of
 from evaluation.rehearsals.turns import call_of, graded_turns
-from evaluation.workspaces.snapshots import manifest_reader
+from evaluation.workspaces.manifests import manifest_reader
 from studio.domain.task import TaskSpec
+from studio.models import Blob
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ def rule_outcomes(row: Rehearsal, task: TaskSpec) -> tuple[RuleOutcome, ...]:
     made: list[ToolRecord] = []
     for turn in graded_turns(row):
         made += map(call_of, turn["reply"]["calls"])
-        read = manifest_reader(turn["manifest"])
+        read = manifest_reader(turn["manifest"], Blob.objects.read)
         turns.append(RuleEvidence(turn["reply"]["text"], tuple(made), read, tuple(made), rules))
     if not turns:
         return ()

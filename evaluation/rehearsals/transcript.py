@@ -16,9 +16,9 @@ from evaluation.rehearsals import graders
 from evaluation.rehearsals.calls import calls_made
 from evaluation.rehearsals.rules import RuleOutcome, rule_outcomes, script_outcomes
 from evaluation.rehearsals.turns import IntentDecision, decisions_from_json, progress_of
+from evaluation.transcripts.files import FileRow, changed_files, file_rows, sizes_of
 from evaluation.transcripts.passages import highlight_markdown
 from evaluation.transcripts.session import CallView, call_view
-from evaluation.workspaces.files import FileRow, changed_files, file_rows, sizes_of
 from studio.domain.app_changes import RecordChange, net_changes
 from studio.domain.task import HiddenIntent, TaskSpec
 

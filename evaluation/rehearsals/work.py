@@ -22,7 +22,7 @@ from django.utils import timezone
 from evaluation.agents import AgentSetup, make_agent, reachable_names
 from evaluation.call_records import CallRecord, RecordOwnerDeletedError, rehearsal_record
 from evaluation.grading.judges import ModelIntentJudge
-from evaluation.grading.judgings import open_rehearsal_judging
+from evaluation.judging.judgings import open_rehearsal_judging, versions_of
 from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.models import Rehearsal
 from evaluation.pilots.participants import agent_limits, open_world
@@ -39,14 +39,16 @@ from evaluation.rehearsals.turns import (
     reply_of,
     turn_document,
 )
+from evaluation.store.verdicts import JudgeOnRecord
 from evaluation.workspaces.app_states import load_apps
 from evaluation.workspaces.folders import temporary_folder
-from evaluation.workspaces.snapshots import MissingContentError, manifest_reader, rebuild_workspace, store_files
+from evaluation.workspaces.manifests import MissingContentError, manifest_reader, rebuild_workspace, store_files
 from evaluation.workspaces.web_corpus import open_corpus
 from studio.domain.opening_message import opening_of, text_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
+from studio.models import Blob
 
 logger = logging.getLogger(__name__)
 State = Rehearsal.State
@@ -104,7 +106,7 @@ def work_on(pk: int) -> None:
 
 def resolve_current_turn(rehearsal: Rehearsal, task: TaskSpec, judge: IntentJudge) -> tuple[TurnTaken, Progress]:
     reply = reply_of(rehearsal.current_turn["reply"])
-    read = manifest_reader(rehearsal.manifest)
+    read = manifest_reader(rehearsal.manifest, Blob.objects.read)
     return resolve_turn(progress_of(rehearsal, task), reply, judge, lambda: read_texts(task.files_read, read))
 
 
@@ -155,8 +157,8 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
     number = len(rehearsal.turns) + 1
     started = time.monotonic()
     with temporary_folder() as folder, open_servers(persona) as servers:
-        rebuild_workspace(rehearsal.manifest, folder)
-        apps = load_apps(rehearsal.apps, persona, task.task_id)
+        rebuild_workspace(rehearsal.manifest, folder, Blob.objects.read)
+        apps = load_apps(rehearsal.apps, persona, task.task_id, Blob.objects.read)
         world = open_world(apps)
         agent = make_agent(
             AgentSetup(
@@ -164,7 +166,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
                 workspace=folder,
                 tools=reachable_names(persona.tools, task.tools),
                 world=world,
-                corpus=open_corpus(persona, task.task_id),
+                corpus=open_corpus(persona, task.task_id, Blob.objects.read),
                 servers=servers,
                 limits=agent_limits({}),
                 state=record.restore(rehearsal.agent_state),
@@ -172,8 +174,8 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
         )
         try:
             reply = agent.reply(rehearsal.message if rehearsal.turns else opening_of(task))
-            rehearsal.manifest = store_files(folder, rehearsal.manifest)
-            rehearsal.apps = apps.store(world.snapshot())
+            rehearsal.manifest = store_files(folder, rehearsal.manifest, Blob.objects.store)
+            rehearsal.apps = apps.store(world.snapshot(), Blob.objects.store)
         except AgentError as error:
             _write(rehearsal, state=State.FINISHED, reason=f"The assistant failed: {error}", claimed_by="")
             return False
@@ -192,7 +194,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
 def _make_judge(rehearsal: Rehearsal, record: CallRecord) -> ModelIntentJudge:
     assert rehearsal.judge is not None
     judging = open_rehearsal_judging(rehearsal, rehearsal.judge)
-    return ModelIntentJudge(judging, record, lambda: len(rehearsal.turns) + 1)
+    return ModelIntentJudge(JudgeOnRecord(judging, record), versions_of(judging), len(rehearsal.turns) + 1)
 
 
 def _claimed(rehearsal: Rehearsal) -> QuerySet[Rehearsal]:

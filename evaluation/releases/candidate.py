@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.db.models import Q
 
-from evaluation.grading.script_versions import current_hashes
+from evaluation.judging.script_versions import current_hashes
 from evaluation.releases.evidence import Evidence, TaskContent, gather_evidence
 from evaluation.releases.missing_tools import missing_tools
 from studio.models import Benchmark, Persona, Revision, Task, TaskState

@@ -14,8 +14,8 @@ from django.db.models import Q, QuerySet
 from annotations.intervals import Rate
 from evaluation.audits.campaigns import summarize_audits
 from evaluation.audits.gate import UncomparedJudge, WorseJudge, uncompared_judges, worse_judges
-from evaluation.grading.judgings import rules_of, scoring_choice
-from evaluation.grading.script_versions import hashes_at_revision
+from evaluation.judging.judgings import rules_of, scoring_choice
+from evaluation.judging.script_versions import hashes_at_revision
 from evaluation.models import Judging, Pilot, Session
 from evaluation.models.agents import BASELINES
 from evaluation.models.judgings import scoring_round

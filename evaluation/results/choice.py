@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
-from evaluation.grading.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
-from evaluation.grading.recomputing import recompute_results
+from evaluation.judging.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
+from evaluation.judging.recomputing import recompute_results
 from evaluation.models import Judging, JudgingRound, Pilot, ScoringChoice, Session
 from evaluation.models.judgings import Purpose
 from evaluation.protocol.scoring import ScoringMode

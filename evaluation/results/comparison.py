@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Count, Sum
 
 from annotations.intervals import Rate, wilson
-from evaluation.grading.judgings import rules_of, scoring_choice
+from evaluation.judging.judgings import rules_of, scoring_choice
 from evaluation.models import JudgingRound, ModelCall, Pilot
 from evaluation.models.judgings import Judging
 from evaluation.results.pilot_report import judging_json

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evaluation.grading.credit import CreditRule, TurnValues
 from evaluation.grading.intents import IntentStatus
-from evaluation.grading.judgings import rules_of, scoring_choices
+from evaluation.judging.judgings import rules_of, scoring_choices
 from evaluation.metrics.items import ItemDecision, ItemKey
 from evaluation.metrics.sessions import SessionRow
 from evaluation.models import Pilot, Session, SessionIntent, Verdict

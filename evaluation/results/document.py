@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 import studio
-from evaluation.grading.judgings import rules_of, scoring_choices
+from evaluation.judging.judgings import rules_of, scoring_choices
 from evaluation.metrics.leaderboard import AgentScores, status_counts
 from evaluation.metrics.sessions import METRICS, Metric
 from evaluation.models import Pilot, ScoringChoice, Session

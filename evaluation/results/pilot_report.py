@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db.models import Prefetch
 
-from evaluation.grading.judged import JudgedSession, comp_of, load_judged, session_items, ungraded_items
-from evaluation.grading.judgings import Rules, rules_of, rules_to_json, scoring_choice
+from evaluation.judging.judged import JudgedSession, comp_of, load_judged, session_items, ungraded_items
+from evaluation.judging.judgings import Rules, rules_of, rules_to_json, scoring_choice
 from evaluation.metrics.ablation import AblatedSession, ablation_json
 from evaluation.metrics.scores import Outcome, Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
 from evaluation.metrics.sessions import METRICS

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
-from evaluation.grading.judgings import scoring_choices
+from evaluation.judging.judgings import scoring_choices
 from evaluation.metrics.scores import TaskResult
 from evaluation.metrics.sessions import SessionRow
 from evaluation.models import Pilot, Session, SessionIntent, VerdictCorrection

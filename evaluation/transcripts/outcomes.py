@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from evaluation.grading.credit import DEFAULT_RULES, CreditRule
 from evaluation.grading.intents import IntentStatus
 from evaluation.grading.items import GradedItem, items_of
-from evaluation.grading.judgings import Rules
+from evaluation.judging.judgings import Rules
 from evaluation.models import Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import HiddenIntent, TaskSpec

@@ -10,15 +10,15 @@ from typing import Any
 from django.template.defaultfilters import pluralize
 from django.utils.safestring import SafeString
 
-from evaluation.grading.judged import load_judged
-from evaluation.grading.judgings import rules_of, scoring_choice
+from evaluation.judging.judged import load_judged
+from evaluation.judging.judgings import rules_of, scoring_choice
 from evaluation.models import MadeCall, Session, ToolCall, Turn, Verdict
 from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
+from evaluation.transcripts.files import FileRow, changed_files, manifest_before, manifests_before, read_small_texts
 from evaluation.transcripts.money import NOTHING, TurnCost, costs_by_turn
 from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_outcomes, item_outcomes
 from evaluation.transcripts.passages import highlight, highlight_markdown
-from evaluation.workspaces.files import FileRow, changed_files, manifest_before, manifests_before, read_small_texts
-from evaluation.workspaces.snapshots import Manifest
+from evaluation.workspaces.manifests import Manifest
 from studio.domain.app_changes import RecordChange, net_changes
 from studio.domain.opening_message import EnvironmentEvent
 from studio.domain.persona import PersonaSpec

@@ -10,12 +10,12 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 
 from evaluation.audits.blindness import open_sessions
-from evaluation.grading.evidence import tool_record_of
 from evaluation.grading.script import ToolHistory
 from evaluation.models import Rehearsal, ScriptExample, Turn
 from evaluation.protocol.history import select_calls, tools_history
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.rehearsals.turns import reply_of
+from evaluation.store.evidence import tool_record_of
 from studio.domain.graders import generate_histories, read_script
 from studio.models import GraderScript, Task, User
 

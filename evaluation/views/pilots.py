@@ -18,8 +18,8 @@ from evaluation.audits.blindness import closed_pilots, find_pilot, open_pilots
 from evaluation.audits.campaigns import audits_of
 from evaluation.audits.corrected import corrected_in_pilots
 from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, budget_initial, budgets_of
-from evaluation.grading.judgings import scoring_choice
-from evaluation.grading.script_versions import sessions_graded_by_older_scripts
+from evaluation.judging.judgings import scoring_choice
+from evaluation.judging.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import ModelEndpoint, Pilot, Session
 from evaluation.pilots.budgets import (
     KINDS,

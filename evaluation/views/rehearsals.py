@@ -20,7 +20,7 @@ from evaluation.rehearsals.lifecycle import RehearsalError
 from evaluation.rehearsals.mailbox import mail_tools
 from evaluation.rehearsals.transcript import RehearsalIntent, RehearsalTranscript, load_transcript, summary_of
 from evaluation.rehearsals.work import stop_if_lease_expired
-from evaluation.workspaces.files import decode_text
+from evaluation.transcripts.files import decode_text
 from studio import access
 from studio.access import SignedInRequest
 from studio.drafts.autosave import EditorKey, autosaved_text

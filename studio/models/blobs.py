@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from django.db import models
 from django.db.models.functions import Length
 
 
 class BlobManager(models.Manager["Blob"]):
-    def store(self, contents: list[bytes]) -> list[str]:
+    def store(self, contents: Sequence[bytes]) -> list[str]:
         """Return the sha256 of each content, in order. One statement; stored contents are skipped."""
         hashed = {hashlib.sha256(content).hexdigest(): content for content in contents}
         self.bulk_create(
@@ -19,7 +20,7 @@ class BlobManager(models.Manager["Blob"]):
         )
         return [hashlib.sha256(content).hexdigest() for content in contents]
 
-    def read(self, sha256s: list[str]) -> dict[str, bytes]:
+    def read(self, sha256s: Sequence[str]) -> dict[str, bytes]:
         rows = self.filter(pk__in=set(sha256s)).values_list("pk", "content")
         return {sha: bytes(content) for sha, content in rows}
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from django.utils import timezone
 
-from evaluation.grading.judgings import open_judging
+from evaluation.judging.judgings import open_judging
 from evaluation.models import Judging, Pilot, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from studio.models import Benchmark, Blob, Membership, User
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task

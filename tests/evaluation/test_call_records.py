@@ -8,7 +8,7 @@ import pytest
 
 from evaluation import call_records
 from evaluation.call_records import session_record
-from evaluation.grading.judgings import open_judging
+from evaluation.judging.judgings import open_judging
 from evaluation.models import ModelCall, ModelEndpoint, Session, Turn
 from evaluation.pilots.spending import SessionSpending
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task

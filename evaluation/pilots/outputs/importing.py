@@ -16,7 +16,7 @@ from pathlib import Path
 from django.db.models import Max
 from django.utils import timezone
 
-from evaluation.grading.judgings import close_judging, open_first_round, open_judging
+from evaluation.judging.judgings import close_judging, open_first_round, open_judging
 from evaluation.models import (
     ModelEndpoint,
     Pilot,

@@ -17,7 +17,8 @@ from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import ModelCall, Session
 from evaluation.pilots.agents import agent_of
 from evaluation.pilots.plans import PilotError
-from evaluation.workspaces.snapshots import manifest_reader
+from evaluation.workspaces.manifests import manifest_reader
+from studio.models import Blob
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.factories import person
 from tests.evaluation.pilots.builders import work_through
@@ -150,7 +151,7 @@ def test_the_next_session_finds_what_was_consolidated_and_the_last_one_costs_not
     )
     assert [each["text"] for each in first.closing] == list(MEMORY.values())
     assert (second.left, second.closing) == (None, [])
-    assert manifest_reader(first.left.manifest)("MEMORY.md") == MEMORY["memory_update"].encode()
+    assert manifest_reader(first.left.manifest, Blob.objects.read)("MEMORY.md") == MEMORY["memory_update"].encode()
     assert first.turns.get().snapshot.manifest.keys() == first.left.manifest.keys() - {"MEMORY.md", "HISTORY.md"}
     assert "- The fee is 30." in calls[2].request["messages"][0]["content"]
     client.force_login(person(made, "reviewer"))

@@ -11,9 +11,10 @@ import pytest
 from evaluation.models import Pilot, Session, Snapshot, Verdict
 from evaluation.pilots.session_work import work_on
 from evaluation.results.pilot_report import pilot_report
-from evaluation.workspaces.snapshots import rebuild_workspace
+from evaluation.workspaces.manifests import rebuild_workspace
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, ToolEvidence
+from studio.models import Blob
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, rule, task
 from tests.evaluation.stub_model import StubModel, decisions, serving
 
@@ -182,14 +183,14 @@ def test_workspace_memory_and_skills_carry_over_between_sessions(stub: StubModel
     assert ["remember" in text for text in briefings] == [False, False, True, True]
     assert all("filing" in text for text in briefings)
     last = Session.objects.order_by("position").last().turns.get().snapshot
-    rebuild_workspace(last.manifest, tmp_path)
+    rebuild_workspace(last.manifest, tmp_path, Blob.objects.read)
     assert (tmp_path / "MEMORY.md").read_text() == "remember"
     assert (tmp_path / "skills/filing/SKILL.md").read_text() == "How to file."
     assert Snapshot.objects.count() == 1  # the same workspace, stored once
 
 
 def test_oversized_workspace_is_the_agents_failure(stub: StubModel, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evaluation.workspaces.snapshots.MAX_BYTES", 10)
+    monkeypatch.setattr("evaluation.workspaces.manifests.MAX_BYTES", 10)
     stub.agent = writing("much too long for this")
 
     run(stub, task("a", intents=()))

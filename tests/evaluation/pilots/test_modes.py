@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from evaluation.grading.corrections import correct_verdict
+from evaluation.judging.corrections import correct_verdict
 from evaluation.models import Pilot, Run, Session, Snapshot, Verdict
 from evaluation.pilots.carrier import Carrier
 from evaluation.pilots.matrix import saved_by_taking_over
@@ -18,8 +18,7 @@ from evaluation.releases.evidence import real_sessions
 from evaluation.results.benchmark_results import choose_pilots, compute_results
 from evaluation.results.pilot_report import pilot_report
 from evaluation.results.scores import read_scores
-from evaluation.workspaces.app_states import apps_before
-from evaluation.workspaces.snapshots import snapshot_before
+from evaluation.store.snapshots import apps_before, snapshot_before
 from studio.domain.persona import PersonaSpec
 from studio.drafts.load import load_task
 from studio.models import Benchmark, Task

@@ -12,9 +12,9 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
 from evaluation.grading import recomputing
-from evaluation.grading.corrections import correct_verdict
 from evaluation.grading.credit import CreditRule
-from evaluation.grading.recomputing import COMPUTE_RESULTS
+from evaluation.judging.corrections import correct_verdict
+from evaluation.judging.recomputing import COMPUTE_RESULTS
 from evaluation.models import ComputedPart, Judging, JudgingRound, ModelCall, Pilot, ScoringChoice, Session, Verdict
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.rejudging import RejudgingError, plan_rejudging, resume_round, start_rejudging

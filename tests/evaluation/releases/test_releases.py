@@ -15,7 +15,7 @@ from django.test import Client
 from annotations.judgments import record_judgment
 from annotations.leases import next_packet
 from evaluation.audits.campaigns import open_audit
-from evaluation.grading.script_versions import sessions_graded_by_older_scripts
+from evaluation.judging.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import ModelEndpoint, Release, Session
 from evaluation.pilots.session_work import work_on
 from evaluation.releases.blocker_kinds import blocker_kinds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from evaluation.grading.judgings import open_judging
+from evaluation.judging.judgings import open_judging
 from evaluation.models import Pilot, Session, SessionIntent, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from studio.models import Benchmark

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from evaluation.grading.corrections import correct_verdict
+from evaluation.judging.corrections import correct_verdict
 from evaluation.models import Pilot, Verdict
 from evaluation.results.pilot_report import load_pilot
 from evaluation.results.scores import read_scores

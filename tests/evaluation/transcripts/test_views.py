@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.test import Client
 
-from evaluation.grading.judgings import open_judging
+from evaluation.judging.judgings import open_judging
 from evaluation.models import Judging, JudgingRound, ModelCall, Session, TurnNote
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.transcripts.money import TurnCost, costs_by_turn

@@ -4,10 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from django.db import connection
-from pytest_django import DjangoAssertNumQueries
 
-from evaluation.models import StoredWebPage
 from evaluation.tools import Surroundings, Toolbox, Workspace, toolbox_for
 from evaluation.workspaces.web_corpus import open_corpus
 from studio.domain.base import FileRef
@@ -15,8 +12,9 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.tool_catalog import general_cards
 from studio.models import Blob
 from studio.personas.web_pages import web_pages_of
+from tests.evaluation.contents import MemoryContents
 
-pytestmark = pytest.mark.django_db
+CONTENTS = MemoryContents()
 
 PAGES = {
     "web/fees.md": "---\naddress: https://www.town.org/fees/\ntitle: Fees for permits\ndate: 2026-03-01\n---\n"
@@ -31,14 +29,14 @@ PAGES = {
 
 @pytest.fixture
 def persona() -> PersonaSpec:
-    shas = Blob.objects.store([text.encode() for text in PAGES.values()])
+    shas = CONTENTS.keep([text.encode() for text in PAGES.values()])
     files = [FileRef(path=path, sha256=sha, size=1) for path, sha in zip(PAGES, shas, strict=True)]
     return PersonaSpec(user_id="p", files=tuple(files))
 
 
 @pytest.fixture
 def toolbox(persona: PersonaSpec, tmp_path: Path) -> Toolbox:
-    return toolbox_for(Surroundings(Workspace(tmp_path), corpus=open_corpus(persona, "this")), [])
+    return toolbox_for(Surroundings(Workspace(tmp_path), corpus=open_corpus(persona, "this", CONTENTS.read)), [])
 
 
 def search(toolbox: Toolbox, query: str, **more: int) -> str:
@@ -78,36 +76,42 @@ def test_page_is_read_in_parts(toolbox: Toolbox):
     assert "there is no character" in fetch(toolbox, "town.org/fees", offset=99_999)
 
 
-def test_pages_are_stored_once_and_every_task_finds_its_own(
-    persona: PersonaSpec, tmp_path: Path, django_assert_num_queries: DjangoAssertNumQueries
-):
-    def toolbox_of(task_id: str) -> Toolbox:
-        return toolbox_for(Surroundings(Workspace(tmp_path), corpus=open_corpus(persona, task_id)), [])
+def test_every_task_finds_its_own_pages_and_those_of_all(persona: PersonaSpec, tmp_path: Path):
+    other = toolbox_for(Surroundings(Workspace(tmp_path), corpus=open_corpus(persona, "other", CONTENTS.read)), [])
 
-    search(toolbox_of("this"), "permit")
-    other = toolbox_of("other")
-    with django_assert_num_queries(2):
-        found = search(other, "permits of another task")
-    with django_assert_num_queries(1):
-        assert "Permits of another task." in fetch(other, "https://later.org")
-
-    assert "https://later.org" in found
-    assert StoredWebPage.objects.count() == len(persona.web_pages)
+    assert "https://later.org" in search(other, "permits of another task")
+    assert "Permits of another task." in fetch(other, "https://later.org")
 
 
-def test_index_answers_what_many_pages_hold(persona: PersonaSpec):
-    open_corpus(persona, "this").search("permit", 1, 0)  # type: ignore[union-attr]
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
-        cursor.execute("EXPLAIN SELECT 1 FROM evaluation_storedwebpage WHERE vector @@ to_tsquery('english', 'permit')")
-        plan = "".join(row[0] for row in cursor.fetchall())
+def test_rare_words_count_more_than_common_ones_and_repeated_ones_less_and_less():
+    texts = {"much": "permit " * 50 + "paper", "rare": "permit zeppelin paper", "none": "a harbour"}
 
-    assert "web_page_words" in plan
+    assert found(texts, "zeppelin permits") == ["rare", "much"]
+    assert found(texts, "the of and") == []
+
+
+def test_words_in_the_title_count_more_than_those_in_the_text():
+    texts = {"text": "fees and other things of the town", "fees": "other things of the town and its people"}
+
+    assert found(texts, "fee") == ["fees", "text"]
+
+
+def found(texts: dict[str, str], query: str) -> list[str]:
+    """Titles, best first."""
+    pages = [
+        f"---\naddress: https://x.org/{title}\ntitle: {title}\n---\n{text}".encode() for title, text in texts.items()
+    ]
+    files = tuple(
+        FileRef(path=f"web/{number}.md", sha256=sha, size=1) for number, sha in enumerate(CONTENTS.keep(pages))
+    )
+    corpus = open_corpus(PersonaSpec(user_id="p", files=files), "this", CONTENTS.read)
+    assert corpus is not None
+    return [page.title for page, _ in corpus.search(query, 5, 0)]
 
 
 def test_persona_without_pages_has_no_web(persona: PersonaSpec, tmp_path: Path):
     bare = persona.model_copy(update={"files": ()})
-    offered = toolbox_for(Surroundings(Workspace(tmp_path), corpus=open_corpus(bare, "this")), [])
+    offered = toolbox_for(Surroundings(Workspace(tmp_path), corpus=open_corpus(bare, "this", CONTENTS.read)), [])
     lacking = {card.name: card.lacking for card in general_cards(bare)}
 
     assert "web_search" not in [schema["function"]["name"] for schema in offered.schemas]
@@ -115,7 +119,10 @@ def test_persona_without_pages_has_no_web(persona: PersonaSpec, tmp_path: Path):
     assert {card.lacking for card in general_cards(persona) if card.name != "exec"} == {""}
 
 
+@pytest.mark.django_db
 def test_authors_see_which_pages_nobody_finds(persona: PersonaSpec):
+    Blob.objects.store([text.encode() for text in PAGES.values()])
+
     flaws = {row.path: row.flaw for row in web_pages_of(persona)}
 
     assert flaws == {

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evaluation.workspaces.web_snippets import LONG, snippet_of
+from evaluation.workspaces.web_corpus import LONG, snippet_of
 
 FILLER = "Nothing of interest stands here, only words in a row. " * 40
 
@@ -8,11 +8,11 @@ FILLER = "Nothing of interest stands here, only words in a row. " * 40
 def test_snippet_shows_where_most_of_the_words_are_near_each_other():
     text = f"{FILLER}A permit is a paper. {FILLER}The city says what a building permit costs. {FILLER}"
 
-    assert "city says what a building permit costs." in snippet_of(text, ["build", "permit", "cost"])
+    assert "city says what a building permit costs." in snippet_of(text, {"build", "permit", "cost"})
 
 
 def test_second_piece_has_words_that_the_first_lacks():
-    snippet = snippet_of(f"{FILLER}The permit. {FILLER}All cities agree. {FILLER}", ["permit", "citi"])
+    snippet = snippet_of(f"{FILLER}The permit. {FILLER}All cities agree. {FILLER}", {"permit", "citi"})
 
     first, second = snippet.split(" … ")
     assert "The permit." in first
@@ -20,10 +20,10 @@ def test_second_piece_has_words_that_the_first_lacks():
 
 
 def test_page_that_has_the_words_only_in_its_title_shows_its_beginning():
-    assert snippet_of(FILLER, ["permit"]).startswith("Nothing of interest")
-    assert snippet_of("short", []) == "short"
-    assert snippet_of("", ["permit"]) == ""
+    assert snippet_of(FILLER, {"permit"}).startswith("Nothing of interest")
+    assert snippet_of("short", set()) == "short"
+    assert snippet_of("", {"permit"}) == ""
 
 
 def test_words_without_spaces_are_cut():
-    assert len(snippet_of("x" * 10_000, ["x"])) <= LONG
+    assert len(snippet_of("x" * 10_000, {"x"})) <= LONG

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evaluation.models import Session, Turn
-from evaluation.workspaces.snapshots import Manifest, snapshot_before, stage_files
+from evaluation.store.snapshots import snapshot_before
+from evaluation.workspaces.manifests import Manifest, stage_files
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Blob

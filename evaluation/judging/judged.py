@@ -10,7 +10,7 @@ from typing import Any
 from evaluation.grading.credit import Credit
 from evaluation.grading.intents import IntentStatus, derive_statuses
 from evaluation.grading.items import GradedItem, completeness, items_of
-from evaluation.grading.judgings import Rules
+from evaluation.judging.judgings import Rules
 from evaluation.models import JudgingRound, Session, SessionIntent, Verdict, VerdictCorrection
 from evaluation.models.verdicts import VerdictQuerySet
 from evaluation.protocol.scoring import ScoringMode

@@ -5,30 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.models import Run, Snapshot
 from evaluation.protocol.participants import AgentError
 from evaluation.tools.workspace import WorkspaceLimits
-from evaluation.workspaces import snapshots
-from evaluation.workspaces.snapshots import (
+from evaluation.workspaces import manifests
+from evaluation.workspaces.manifests import (
     MissingContentError,
     folder_reader,
     manifest_reader,
     rebuild_workspace,
     safe_path,
     stage_files,
-    take_snapshot,
+    store_files,
 )
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec, Skill
-from studio.models import Blob
-from tests.evaluation.builders import benchmark_of, file, pilot_of, task
+from tests.evaluation.builders import task
+from tests.evaluation.contents import MemoryContents
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def run() -> Run:
-    return pilot_of(benchmark_of(task("a"))).runs.get()
+CONTENTS = MemoryContents()
 
 
 @pytest.fixture
@@ -79,7 +73,7 @@ def test_path_out_of_the_workspace_is_invalid(path: str):
         safe_path(path)
 
 
-def test_rebuilt_workspace_equals_the_stored_one(run: Run, folder: Path, tmp_path: Path):
+def test_rebuilt_workspace_equals_the_stored_one(folder: Path, tmp_path: Path):
     (folder / "deep" / "er").mkdir(parents=True)
     (folder / "deep" / "er" / "ü.bin").write_bytes(b"\0\xff")
     (folder / "empty").write_bytes(b"")
@@ -87,26 +81,16 @@ def test_rebuilt_workspace_equals_the_stored_one(run: Run, folder: Path, tmp_pat
     (elsewhere / "left" / "over").mkdir(parents=True)
     (elsewhere / "empty").mkdir()
 
-    manifest = take_snapshot(run, folder, {}).manifest
-    rebuild_workspace(manifest, elsewhere)
+    manifest = store_files(folder, {}, CONTENTS.keep)
+    rebuild_workspace(manifest, elsewhere, CONTENTS.read)
 
     assert {str(path.relative_to(elsewhere)) for path in elsewhere.rglob("*") if path.is_file()} == set(manifest)
     assert (elsewhere / "deep/er/ü.bin").read_bytes() == b"\0\xff"
-    assert manifest_reader(manifest)("./deep/er/ü.bin") == b"\0\xff"
-    assert manifest_reader(manifest)("deep") is None
+    assert manifest_reader(manifest, CONTENTS.read)("./deep/er/ü.bin") == b"\0\xff"
+    assert manifest_reader(manifest, CONTENTS.read)("deep") is None
 
 
-def test_unchanged_workspace_is_stored_once(run: Run, folder: Path):
-    (folder / "a").write_text("a")
-    first = take_snapshot(run, folder, {})
-    blobs = Blob.objects.count()
-
-    second = take_snapshot(run, folder, first.manifest)
-
-    assert (second, Snapshot.objects.count(), Blob.objects.count()) == (first, 1, blobs)
-
-
-def test_links_pipes_and_invalid_names_are_left_out(run: Run, folder: Path, tmp_path: Path):
+def test_links_pipes_and_invalid_names_are_left_out(folder: Path, tmp_path: Path):
     secret = tmp_path / "secret"
     secret.write_text("not yours")
     (folder / "link").symlink_to(secret)
@@ -115,7 +99,7 @@ def test_links_pipes_and_invalid_names_are_left_out(run: Run, folder: Path, tmp_
     (folder / os.fsdecode(b"bad\xff")).write_text("x")
     (folder / "good").write_text("x")
 
-    assert list(take_snapshot(run, folder, {}).manifest) == ["good"]
+    assert list(store_files(folder, {}, CONTENTS.keep)) == ["good"]
     read = folder_reader(folder)
     assert [read(path) for path in ("link", "folder/secret", "../secret", str(secret), "pipe", "good")] == [
         *[None] * 5,
@@ -123,24 +107,24 @@ def test_links_pipes_and_invalid_names_are_left_out(run: Run, folder: Path, tmp_
     ]
 
 
-def test_too_many_files_are_the_agents_failure(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evaluation.workspaces.snapshots.MAX_FILES", 2)
+def test_too_many_files_are_the_agents_failure(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("evaluation.workspaces.manifests.MAX_FILES", 2)
     for n in range(3):
         (folder / str(n)).touch()
 
     with pytest.raises(AgentError, match="more than 2 files"):
-        take_snapshot(run, folder, {})
+        store_files(folder, {}, CONTENTS.keep)
 
 
 def test_missing_content_names_the_file(folder: Path):
-    stored = file("a", "a").sha256
+    [stored] = CONTENTS.keep([b"a"])
 
     with pytest.raises(MissingContentError, match=r"lost\.md"):
-        rebuild_workspace({"a": stored, "lost.md": "0" * 64}, folder)
+        rebuild_workspace({"a": stored, "lost.md": "0" * 64}, folder, CONTENTS.read)
 
 
 def test_whatever_a_workspace_may_hold_fits_into_a_snapshot():
     limits = WorkspaceLimits()
 
-    assert limits.files < snapshots.MAX_FILES
-    assert limits.total_bytes < snapshots.MAX_BYTES
+    assert limits.files < manifests.MAX_FILES
+    assert limits.total_bytes < manifests.MAX_BYTES

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from evaluation.grading.credit import DEFAULT_RULES, CreditRule
+from evaluation.grading.questions import AskedQuestion
 from evaluation.models import Judging, JudgingRound, ModelEndpoint, Pilot, Rehearsal, ScoringChoice, Session
 from evaluation.models.endpoints import freeze_endpoint, thaw_endpoint
 from evaluation.models.judgings import Purpose
@@ -93,8 +94,14 @@ def judge_of(judging: Judging) -> ModelEndpoint:
     return found
 
 
-def prompt_version(judging: Judging, name: PromptName) -> str:
-    return str(judging.prompts[name]["version"])
+def asked_in(judging: Judging) -> list[AskedQuestion]:
+    """The single decisions that an audit drew."""
+    return [AskedQuestion(**row) for row in judging.asked or ()]
+
+
+def versions_of(judging: Judging) -> dict[PromptName, str]:
+    """Of its prompts."""
+    return {name: str(judging.prompts[name]["version"]) for name in NAMES if name in judging.prompts}
 
 
 def rules_to_json(rules: Rules) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Workspaces on disk and in the database: staged before a session, stored after each turn, rebuilt to resume.
+"""Workspaces as manifests: staged before a session, stored after each turn, rebuilt to resume.
 
 An agent's files are hostile: links and special files are never followed or stored, and a workspace beyond the limits is
 the agent's failure.
@@ -7,24 +7,23 @@ the agent's failure.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from django.db.models import QuerySet
-
-from evaluation.models import Run, Session, Snapshot, Turn
 from evaluation.protocol.participants import AgentError
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
-from studio.models import Blob
 
 Manifest = Mapping[str, str]
 """Path in the workspace → sha256 of its content."""
+Read = Callable[[Sequence[str]], Mapping[str, bytes]]
+"""Contents by sha256, as far as they are stored."""
+Keep = Callable[[Sequence[bytes]], Sequence[str]]
+"""Stores contents and returns the sha256 of each, in order."""
 
 MAX_FILES = 5_000
 MAX_BYTES = 128 * 1024 * 1024
@@ -37,8 +36,7 @@ class MissingContentError(Exception):
 
 def stage_files(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dict[str, str]:
     """The workspace at a session's start (PIBENCH.md, section 1): the persona's skills replace earlier ones, and
-    the task's
-    files are added; nothing else is removed. Raises ValueError for an invalid path.
+    the task's files are added; nothing else is removed. Raises ValueError for an invalid path.
     """
     files = dict(manifest)
     skills = [skill for skill in persona.skills if not task.skills or skill.name in task.skills]
@@ -50,14 +48,14 @@ def stage_files(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dic
     return files
 
 
-def rebuild_workspace(manifest: Manifest, folder: Path) -> None:
+def rebuild_workspace(manifest: Manifest, folder: Path, read: Read) -> None:
     """Make ``folder`` contain exactly the files of ``manifest``. Raises MissingContentError."""
     for entry in os.scandir(folder):
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path)
         else:
             os.unlink(entry.path)
-    contents = Blob.objects.read(list(manifest.values()))
+    contents = read(list(manifest.values()))
     for path, sha in manifest.items():
         if sha not in contents:
             raise MissingContentError(f"The content of {path} is not stored.")
@@ -66,29 +64,11 @@ def rebuild_workspace(manifest: Manifest, folder: Path) -> None:
         target.write_bytes(contents[sha])
 
 
-def take_snapshot(
-    run: Run,
-    folder: Path,
-    known: Manifest,
-    last: Snapshot | None = None,
-    apps: Mapping[str, str] | None = None,
-) -> Snapshot:
-    """Store the workspace, with the stored state of ``apps``; equal content in the same run yields the same row.
+def store_files(folder: Path, known: Manifest, keep: Keep) -> dict[str, str]:
+    """Store the folder's contents that ``known``, whose own are stored already, lacks; returns its manifest.
 
-    ``known`` is a manifest whose contents are stored already. Raises AgentError if the workspace is too large.
+    Raises AgentError if the workspace is too large.
     """
-    manifest = store_files(folder, known)
-    states = dict(apps or {})
-    if last is not None and last.manifest == manifest and last.apps == states:
-        return last
-    hashed = [manifest, states] if states else manifest
-    digest = hashlib.sha256(json.dumps(hashed, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
-    row, _ = Snapshot.objects.get_or_create({"manifest": manifest, "apps": states}, run=run, sha256=digest)
-    return row
-
-
-def store_files(folder: Path, known: Manifest) -> dict[str, str]:
-    """Store the folder's contents that ``known`` lacks, and return its manifest. Raises AgentError."""
     manifest: dict[str, str] = {}
     new: dict[str, bytes] = {}
     stored = set(known.values())
@@ -103,43 +83,16 @@ def store_files(folder: Path, known: Manifest) -> dict[str, str]:
         if sha not in stored:
             new[sha] = content
     if new:
-        Blob.objects.store(list(new.values()))
+        keep(list(new.values()))
     return dict(sorted(manifest.items()))
 
 
-def snapshot_before(session: Session) -> Snapshot | None:
-    """The state that a session found: after the last turn before it, or the start of its run. None: the episode's
-    initial state."""
-    last = _turns(session.run_id).filter(session__position__lt=session.position).first()
-    return left_by(last) if last else session.run.start
-
-
-def snapshot_after(session: Session) -> Snapshot | None:
-    """The state that the next session of its run finds."""
-    last = _turns(session.run_id).filter(session__position__lte=session.position).first()
-    return left_by(last) if last else session.run.start
-
-
-def _turns(run_id: int) -> QuerySet[Turn]:
-    """Last first."""
-    return (
-        Turn.objects.filter(session__run=run_id)
-        .select_related("snapshot", "session__left")
-        .order_by("-session__position", "-number")
-    )
-
-
-def left_by(last: Turn) -> Snapshot:
-    """The state after a session whose last turn this is."""
-    return last.session.left or last.snapshot
-
-
-def manifest_reader(manifest: Manifest) -> Callable[[str], bytes | None]:
-    def read(path: str) -> bytes | None:
+def manifest_reader(manifest: Manifest, read: Read) -> Callable[[str], bytes | None]:
+    def read_path(path: str) -> bytes | None:
         sha = manifest.get(str(PurePosixPath(path.strip())))
-        return Blob.objects.read([sha]).get(sha) if sha else None
+        return read([sha]).get(sha) if sha else None
 
-    return read
+    return read_path
 
 
 def folder_reader(folder: Path) -> Callable[[str], bytes | None]:
