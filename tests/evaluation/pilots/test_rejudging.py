@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
-from evaluation.grading import recomputing
+from evaluation.judging import recomputing
 from evaluation.grading.credit import CreditRule
 from evaluation.judging.corrections import correct_verdict
 from evaluation.judging.recomputing import COMPUTE_RESULTS
