@@ -1,9 +1,6 @@
 import django.contrib.postgres.fields
-import django.contrib.postgres.indexes
-import django.contrib.postgres.search
 import django.core.validators
 import django.db.models.deletion
-import django.db.models.functions.text
 import evaluation.protocol.modes
 import studio.models.fields
 import studio.models.packing
@@ -225,16 +222,6 @@ class Migration(migrations.Migration):
                 'db_table': 'evaluation_suggestiondecision',
                 'ordering': ['pk'],
             },
-        ),
-        migrations.CreateModel(
-            name='ReadyAppData',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('app', models.CharField(max_length=40)),
-                ('form', models.PositiveSmallIntegerField()),
-                ('seed', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.blob')),
-                ('state', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.blob')),
-            ],
         ),
         migrations.CreateModel(
             name='Rehearsal',
@@ -517,22 +504,6 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.snapshot'),
         ),
         migrations.CreateModel(
-            name='StoredWebPage',
-            fields=[
-                ('blob', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='studio.blob')),
-                ('address', models.TextField(blank=True)),
-                ('place', models.TextField(blank=True)),
-                ('title', models.TextField(blank=True)),
-                ('date', models.TextField(blank=True)),
-                ('text', models.TextField(blank=True)),
-                ('tasks', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), blank=True, default=list, size=None)),
-                ('vector', models.GeneratedField(db_persist=True, expression=django.contrib.postgres.search.CombinedSearchVector(django.contrib.postgres.search.SearchVector(django.db.models.functions.text.Left('title', 1000), config='english', weight='A'), '||', django.contrib.postgres.search.SearchVector(django.db.models.functions.text.Left('text', 200000), config='english', weight='D'), django.contrib.postgres.search.SearchConfig('english')), output_field=django.contrib.postgres.search.SearchVectorField())),
-            ],
-            options={
-                'indexes': [django.contrib.postgres.indexes.GinIndex(fields=['vector'], name='web_page_words')],
-            },
-        ),
-        migrations.CreateModel(
             name='Turn',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -717,10 +688,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='proposaldecision',
             constraint=models.CheckConstraint(condition=models.Q(('accepted', True), models.Q(('accepted', False), ('edited', False), ('revision__isnull', True), ('text', '')), _connector='OR'), name='suggestion_dismissed_leaves_nothing'),
-        ),
-        migrations.AddConstraint(
-            model_name='readyappdata',
-            constraint=models.UniqueConstraint(fields=('seed', 'app', 'form'), name='app_data_ready_once'),
         ),
         migrations.AddConstraint(
             model_name='rehearsal',

@@ -1,6 +1,3 @@
--- Ranking reads the vectors of all pages found; unpacking them would take most of the time.
-ALTER TABLE evaluation_storedwebpage ALTER COLUMN "vector" SET STORAGE EXTERNAL;
-
 -- Pages of indexes whose rows never change are filled, because nothing will be put between.
 ALTER INDEX evaluation_modelcall_pkey SET (fillfactor = 100);
 ALTER INDEX turn_number SET (fillfactor = 100);

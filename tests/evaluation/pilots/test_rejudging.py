@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
-from evaluation.judging import recomputing
 from evaluation.grading.credit import CreditRule
+from evaluation.judging import recomputing
 from evaluation.judging.corrections import correct_verdict
 from evaluation.judging.recomputing import COMPUTE_RESULTS
 from evaluation.models import ComputedPart, Judging, JudgingRound, ModelCall, Pilot, ScoringChoice, Session, Verdict
