@@ -19,6 +19,7 @@ from django.db import close_old_connections, connection
 from evaluation.assistance import opinion_work, opinions, worker
 from evaluation.assistance.opinions import RUN_OPINIONS
 from evaluation.assistance.requests import RUN_PROPOSAL, resend_unclaimed
+from evaluation.endpoints.testing import RUN_TEST, play_test
 from evaluation.pilots import judging_work
 from evaluation.pilots.carrier import Carrier
 from evaluation.pilots.lifecycle import COMPUTE_RESULTS, compute_ahead, sweep
@@ -62,6 +63,11 @@ def run_proposal(proposal_id: int) -> None:
 @shared_task(name=RUN_OPINIONS)
 def run_opinions(task_id: int) -> None:
     opinion_work.work_on(task_id)
+
+
+@shared_task(name=RUN_TEST)
+def run_endpoint_test(test_id: int) -> None:
+    play_test(test_id)
 
 
 @shared_task(name=RUN_CHECKS)

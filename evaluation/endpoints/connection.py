@@ -1,65 +1,16 @@
-"""Checking model endpoints, and asking owners for one."""
+"""What a connected model is called and costs, whether it can be used, and asking owners for one."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
-
 from django.urls import reverse
 
-from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, RetryPolicy, internal_problem, is_internal
+from evaluation.endpoints.prices import ListPrice, list_price, price_source
+from evaluation.llm import Endpoint, EndpointError, internal_problem
 from evaluation.llm.addresses import owner_problem
 from evaluation.llm.endpoint import SCRIPTED
 from evaluation.models import ModelEndpoint
 from studio.models import Benchmark, Notification, Role, User
 from studio.notifications.notify import notify
-
-PROMPT = "Answer with the one word: ready."
-MAX_TOKENS = 64
-LABELS = {
-    "MissingKeyError": "no key",
-    "KeyRejectedError": "key refused",
-    "EndpointUnreachableError": "cannot be reached",
-    "EndpointAddressError": "address not allowed",
-    "EndpointTimeoutError": "too slow",
-    "TruncatedAnswerError": "cut off",
-    "RateLimitError": "too many requests",
-    "QuotaExceededError": "quota spent",
-    "ServerError": "failing",
-    "UnreadableAnswerError": "unreadable answer",
-    "RequestRejectedError": "request refused",
-    "ContextTooLongError": "request refused",
-}
-"""By exception class."""
-
-
-@dataclass(frozen=True)
-class EndpointCheck:
-    works: bool
-    milliseconds: int
-    answer: str = ""
-    kind: str = ""
-    """A failure's label: ``key refused``."""
-    message: str = ""
-    """A failure's description. Never contains a key."""
-
-
-def check_endpoint(row: ModelEndpoint) -> EndpointCheck:
-    """Send one small request, once. Nothing is stored; it may cost a few tokens. What a service of an internal network
-    answers is not shown."""
-    quotes = row.scripted or not is_internal(row.base_url)
-    started = time.monotonic()
-    try:
-        client = ModelClient(Endpoint.of(row), budget=Budget(), retry_policy=RetryPolicy(attempts=1))
-        completion = client.complete([{"role": "user", "content": PROMPT}], max_tokens=MAX_TOKENS)
-    except EndpointError as failure:
-        kind = LABELS.get(type(failure).__name__, "failed")
-        return EndpointCheck(
-            False, _milliseconds_since(started), kind=kind, message=str(failure) if quotes else failure.own_words
-        )
-    except ValueError as problem:
-        return EndpointCheck(False, _milliseconds_since(started), kind="not usable", message=str(problem))
-    return EndpointCheck(True, _milliseconds_since(started), answer=completion.text.strip()[:300] if quotes else "")
 
 
 def key_is_set(row: ModelEndpoint) -> bool | None:
@@ -97,5 +48,23 @@ def request_model(benchmark: Benchmark, text: str, *, by: User) -> None:
     )
 
 
-def _milliseconds_since(started: float) -> int:
-    return round((time.monotonic() - started) * 1000)
+def default_name(row: ModelEndpoint) -> str:
+    """With its effort, which makes it another model in results."""
+    return f"{row.model} · {row.effort}" if row.effort else row.model
+
+
+def free_name(wanted: str) -> str:
+    taken = set(ModelEndpoint.objects.filter(name__startswith=wanted).values_list("name", flat=True))
+    candidates = (wanted if number == 1 else f"{wanted} {number}" for number in range(1, len(taken) + 2))
+    return next(name for name in candidates if name not in taken)
+
+
+def set_list_price(row: ModelEndpoint, price: ListPrice | None = None, source: str = "") -> None:
+    """``price``, or what the table of prices has for the model; unknown if it has none."""
+    price, source = (price, source) if price else (list_price(row.base_url, row.model), price_source())
+    row.input_price = price.input if price else None
+    row.output_price = price.output if price else None
+    row.cached_price = price.cached if price else None
+    row.cache_write_price = price.written if price else None
+    row.price_date = price.on if price else None
+    row.price_source = source if price else ""

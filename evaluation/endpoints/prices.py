@@ -67,6 +67,10 @@ def list_price(base_url: str, model: str) -> ListPrice | None:
     )
 
 
+def price_source() -> str:
+    return str(_table()["source"])
+
+
 @cache
 def _table() -> dict[str, Any]:
     table: dict[str, Any] = json.loads(PATH.read_text())

@@ -11,11 +11,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 CHAT, RESPONSES = "chat", "responses"
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 @dataclass(frozen=True)
 class Service:
-    """``efforts`` are those that some model of it takes; a model's own list may be shorter."""
+    """``efforts`` are those that some model of it takes; one model may take fewer."""
 
     slug: str
     name: str
@@ -27,7 +28,8 @@ class Service:
     api: str = CHAT
     dialect: str = ""
     """Empty: found from what the service sends."""
-    efforts: tuple[str, ...] = ()
+    efforts: tuple[str, ...] = EFFORTS
+    """Empty: it ignores them."""
     params: Mapping[str, Any] = field(default_factory=dict)
     example: str = ""
     """A model of it."""
@@ -36,10 +38,12 @@ class Service:
     max_tools: int | None = None
     """More are refused. None: unknown."""
     note: str = ""
+    lists_prices: bool = False
+    """Whether its list of models has prices, in US dollars a token."""
 
     @property
     def is_local(self) -> bool:
-        return urlsplit(self.base_url).hostname == "127.0.0.1"
+        return urlsplit(self.base_url).hostname in ("127.0.0.1", None)
 
 
 OPENAI_EFFORTS = ("none", "low", "medium", "high", "xhigh", "max")
@@ -69,6 +73,7 @@ SERVICES = (
         efforts=("none", "minimal", "low", "medium", "high", "xhigh"),
         params={"provider": {"require_parameters": True, "allow_fallbacks": False}},
         example="anthropic/claude-opus-5",
+        lists_prices=True,
         note="One model has several hosts, which differ in precision and speed. To compare results, name one: "
         '"provider": {"order": ["anthropic"]} in the parameters.',
     ),
@@ -78,6 +83,7 @@ SERVICES = (
         "https://api.anthropic.com/v1",
         "ANTHROPIC_API_KEY",
         "platform.claude.com → API keys",
+        efforts=(),
         example="claude-sonnet-5",
         prices="anthropic",
         note="Anthropic's OpenAI-compatible address loses Claude's thoughts between tool calls, enforces no JSON and "
@@ -270,9 +276,19 @@ SERVICES = (
         dialect="lmstudio",
         note="Load the model with a context of 65,536 tokens or more, and set its overflow policy to stop.",
     ),
-    Service("other", "Another OpenAI-compatible service", "", "", ""),
+    Service("other", "Another OpenAI-compatible address", ""),
 )
 BY_SLUG = {service.slug: service for service in SERVICES}
+BY_HOST = {urlsplit(service.base_url).netloc: service.slug for service in SERVICES if service.base_url} | {
+    "api.moonshot.cn": "kimi",
+    "dashscope.aliyuncs.com": "qwen",
+    "dashscope-us.aliyuncs.com": "qwen",
+    "open.bigmodel.cn": "glm",
+    "api.minimaxi.com": "minimax",
+    "eu.api.openai.com": "openai",
+    "us.api.openai.com": "openai",
+}
+"""With the port, where one is named: servers of one's own are told apart by it."""
 
 PAPER_SEAT: dict[str, Any] = {
     "service": "openai",
@@ -284,27 +300,7 @@ PAPER_SEAT: dict[str, Any] = {
 
 
 def service_at(base_url: str) -> Service | None:
-    """Which service an address belongs to, by its host; None if to none that is known."""
-    host = urlsplit(base_url).hostname or ""
-    for service in SERVICES:
-        known = urlsplit(service.base_url)
-        if service.is_local:
-            if base_url.rstrip("/") == service.base_url:
-                return service
-        elif host == known.hostname or (service.slug == "azure" and host.endswith(".openai.azure.com")):
-            return service
-    return _elsewhere(host)
-
-
-def _elsewhere(host: str) -> Service | None:
-    """The same services at their Chinese or regional addresses."""
-    regional = {
-        "api.moonshot.cn": "kimi",
-        "dashscope.aliyuncs.com": "qwen",
-        "dashscope-us.aliyuncs.com": "qwen",
-        "open.bigmodel.cn": "glm",
-        "api.minimaxi.com": "minimax",
-        "eu.api.openai.com": "openai",
-        "us.api.openai.com": "openai",
-    }
-    return BY_SLUG[regional[host]] if host in regional else None
+    """Which service an address belongs to; None if to none that is known."""
+    place = urlsplit(base_url).netloc.casefold()
+    slug = "azure" if place.endswith(".openai.azure.com") else BY_HOST.get(place)
+    return BY_SLUG[slug] if slug else None

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils import timezone
 
-from evaluation.endpoints.connection import problem_of
+from evaluation.endpoints.catalog import ListedModel
+from evaluation.endpoints.connection import default_name, free_name, problem_of, set_list_price
+from evaluation.endpoints.services import EFFORTS, Service, service_at
+from evaluation.llm import Endpoint
 from evaluation.llm.addresses import granted_keys, owner_key_problem
 from evaluation.llm.endpoint import key_place
 from evaluation.llm.stored_keys import problem_of_secret, seal
 from evaluation.models import ModelEndpoint
-from evaluation.models.endpoints import CONFIGURED_FIELDS, PRICES
+from evaluation.models.endpoints import PRICES
 from studio.forms.numbers import AmountField, WholeNumberField
 from studio.models import Benchmark
+
+MORE = ("name", "base_url", "key_env", "api", "dialect", "params", "timeout_seconds", "max_concurrency")
 
 
 class ParametersField(forms.JSONField):
@@ -40,50 +48,68 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
         strip=True,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
-
     timeout_seconds = WholeNumberField(label="Timeout in seconds", min_value=0, max_value=2**31 - 1)
     max_concurrency = WholeNumberField(label="Concurrent requests", min_value=0, max_value=2**31 - 1)
 
     class Meta:
         model = ModelEndpoint
-        fields = CONFIGURED_FIELDS
+        fields = (
+            "name", "model", "effort", "base_url", "key_env", "api", "dialect", "params", *PRICES,
+            "timeout_seconds", "max_concurrency",
+        )  # fmt: skip
         field_classes = {"params": ParametersField, **dict.fromkeys(PRICES, AmountField)}
         labels = {
             "base_url": "Address",
             "key_env": "API key variable",
+            "api": "API",
             "params": "Parameters",
-            "input_price": "US dollars per million input tokens",
-            "output_price": "US dollars per million output tokens",
-            "cached_price": "US dollars per million tokens read from a cache",
-            "cache_write_price": "US dollars per million tokens written to a cache",
-            "price_date": "Prices as of",
-            "price_source": "Prices from",
+            "input_price": "Input",
+            "output_price": "Output",
+            "cached_price": "Input from a cache",
+            "cache_write_price": "Input kept in a cache",
         }
         help_texts = {
-            "name": "Display name, such as “qwen-plus”.",
-            "base_url": "Base URL of an OpenAI-compatible service, such as https://example.com/v1.",
-            "model": "The model's name at the service.",
+            "name": "As people choose it, such as “qwen-plus”.",
+            "base_url": "Of an OpenAI-compatible service, such as https://example.com/v1.",
+            "model": "Its name at the service.",
+            "effort": "How much it thinks before it answers. Part of its name in results.",
             "key_env": "The environment variable that holds the key on every machine with a worker. "
-            "Leave blank if you enter the key below, or the service needs none.",
+            "Leave blank if you enter the key, or the service needs none.",
+            "dialect": "How the service sends and takes back thoughts. Blank: found from its answers.",
             "params": 'Sent with every call, as JSON: {"temperature": 0.2}.',
+            "input_price": "Leave prices blank if you do not know them; 0 is free.",
+            "cached_price": "Blank: as other input.",
+            "cache_write_price": "Blank: as other input.",
         }
 
-    field_order = ("name", "base_url", "model", "key", "key_env")
+    field_order = ("name", "model", "effort", "key", "key_env")
 
-    def __init__(self, *args: Any, benchmark: Benchmark | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, benchmark: Benchmark | None = None, service: Service | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
+        self.service = service or service_at(self.instance.base_url)
         self.stored = self.instance.sealed_key
         self.stored_place = key_place(self.instance.benchmark_id, self.instance.base_url)
+        self.named_by_default = self.instance.name == default_name(self.instance)
         key = self.fields["key"]
         key.disabled = bool(problem_of_secret())
         key.help_text = problem_of_secret() or (
             "A key is stored. Leave blank to keep it, or enter another one."
             if self.stored
-            else "Entered once, stored encrypted, and never shown again."
+            else "Stored encrypted, and never shown again."
         )
         if self.stored:
             self.fields["forget_key"] = forms.BooleanField(label="Delete the stored key", required=False)
+        efforts = self.service.efforts if self.service else EFFORTS
+        known = dict.fromkeys(name for name in (*efforts, self.instance.effort) if name)
+        self.fields["effort"] = forms.ChoiceField(
+            label="Effort",
+            required=False,
+            choices=[("", "the model’s default"), *((name, name) for name in known)],
+            help_text=self.Meta.help_texts["effort"],
+        )
         if benchmark is not None:
             self._limit_to_owners()
 
@@ -98,6 +124,11 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
             label="API key of the studio", required=False, choices=choices, help_text="An administrator allows these."
         )
 
+    @property
+    def more_errors(self) -> bool:
+        """Whether one of the settings that are folded away is wrong."""
+        return any(name in self.errors for name in MORE)
+
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         entered, variable = data.get("key"), data.get("key_env")
@@ -109,8 +140,7 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
                 "key", "The address has changed: enter the key again. It is only sent where it was meant for."
             )
         if not self.errors:
-            fields = {name: data[name] for name in self.Meta.fields if name in data}
-            row = ModelEndpoint(**fields, benchmark=self.benchmark)
+            row = self._draft(data)
             if not isinstance(row.params, dict):
                 self.add_error("params", 'Enter the parameters as one JSON object, such as {"temperature": 0.2}.')
             elif problem := problem_of(row):
@@ -118,6 +148,10 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
             elif self.benchmark and variable and (problem := owner_key_problem(variable, row.base_url)):
                 self.add_error("key_env", problem)
         return data
+
+    def _draft(self, data: Mapping[str, Any]) -> ModelEndpoint:
+        fields = {name: data[name] for name in self.Meta.fields if name in data}
+        return ModelEndpoint(**fields, benchmark=self.benchmark)
 
     def save(self, commit: bool = True) -> ModelEndpoint:
         row = self.instance
@@ -127,7 +161,74 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
             row.sealed_key = seal(entered, key_place(row.benchmark_id, row.base_url))
         elif self.cleaned_data.get("forget_key"):
             row.sealed_key = ""
+        changed = set(self.changed_data)
+        if changed & set(PRICES):
+            row.price_date, row.price_source = timezone.localdate(), "entered"
+        elif row.pk is None or changed & {"base_url", "model"}:
+            set_list_price(row)
+        if self.named_by_default and "name" not in changed and changed & {"model", "effort"}:
+            row.name = free_name(default_name(row))
         return super().save(commit)
+
+
+class ConnectForm(EndpointForm):
+    """What a chosen service needs; the rest has defaults, which can be opened."""
+
+    named_by_default = True
+
+    def __init__(self, *args: Any, service: Service, seat: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+        """``seat``: values to begin with instead of the service's own."""
+        new = ModelEndpoint()
+        initial = {
+            "base_url": service.base_url,
+            "api": service.api,
+            "dialect": service.dialect,
+            "params": dict(service.params),
+            "timeout_seconds": new.timeout_seconds,
+            "max_concurrency": new.max_concurrency,
+        }
+        if os.environ.get(service.key_env):
+            initial["key_env"] = service.key_env
+        begun = {name: value for name, value in (seat or {}).items() if name != "service"}
+        super().__init__(*args, service=service, initial=initial | begun, **kwargs)
+        self.fields["name"].required = False
+        self.fields["name"].help_text = "Blank: the model’s own name."
+        for price in PRICES:
+            del self.fields[price]
+        if not service.efforts:
+            del self.fields["effort"]
+        if service.is_local:
+            self.fields["key"].help_text = "Leave blank if it needs none. " + str(self.fields["key"].help_text)
+
+    def clean_name(self) -> str:
+        return self.cleaned_data["name"] or free_name(
+            default_name(ModelEndpoint(model=self.data.get("model", ""), effort=self.data.get("effort", "")))
+        )
+
+    def to_ask(self) -> Endpoint:
+        """The service as far as it is filled in, to list its models. Raises ValueError."""
+        self.full_clean()
+        for field in ("base_url", "key", "key_env", "params"):
+            if field in self.errors:
+                raise ValueError(str(self.errors[field].as_data()[0].messages[0]))
+        row = self._draft(self.cleaned_data | {"name": self.service.name if self.service else "The service"})
+        if key := self.cleaned_data.get("key"):
+            row.sealed_key = seal(key, key_place(self.benchmark.pk if self.benchmark else None, row.base_url))
+        if problem := problem_of(row):
+            raise ValueError(problem)
+        return Endpoint.of(row)
+
+    def offer(self, models: Sequence[ListedModel]) -> None:
+        """Let people choose among them instead of typing a name."""
+        names = [model.name for model in models]
+        wanted = (self.initial.get("model"), self.service.example if self.service else "")
+        self.initial["model"] = next((name for name in wanted if name in names), "")
+        self.fields["model"] = forms.ChoiceField(
+            label="Model",
+            choices=[("", "Choose a model"), *((model.name, model.label) for model in models)],
+            help_text=f"This service has {len(names)}.",
+            widget=forms.Select(attrs={"autofocus": True}),
+        )
 
 
 class ModelRequestForm(forms.Form):

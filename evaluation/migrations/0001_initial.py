@@ -65,6 +65,24 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='EndpointTest',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('settings', models.JSONField()),
+                ('lines', models.JSONField(default=list)),
+                ('answered_by', models.JSONField(default=dict)),
+                ('requested_at', models.DateTimeField(auto_now_add=True)),
+                ('started_at', models.DateTimeField(null=True)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('finished_at', models.DateTimeField(null=True)),
+                ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('endpoint', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tests', to='evaluation.modelendpoint')),
+            ],
+            options={
+                'ordering': ['-pk'],
+            },
+        ),
+        migrations.CreateModel(
             name='AssistantModel',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

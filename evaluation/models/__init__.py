@@ -4,6 +4,7 @@ from evaluation.models.agents import Agent
 from evaluation.models.assistance import AssistantModel, Proposal, ProposalDecision
 from evaluation.models.budgets import BenchmarkBudget
 from evaluation.models.calls import ModelCall
+from evaluation.models.endpoint_tests import EndpointTest
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.judgings import Judging, JudgingRound, ScoringChoice
 from evaluation.models.made_calls import MadeCall
@@ -23,6 +24,7 @@ __all__ = [
     "BenchmarkBudget",
     "ComputedPart",
     "ElsewhereAcceptance",
+    "EndpointTest",
     "Judging",
     "JudgingRound",
     "MadeCall",

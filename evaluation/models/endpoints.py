@@ -97,6 +97,12 @@ class ModelEndpoint(models.Model):
         return self.name
 
     @property
+    def label(self) -> str:
+        """Its name in results: with another effort it is another model."""
+        suffix = f" · {self.effort}"
+        return self.name if not self.effort or self.name.endswith(suffix) else self.name + suffix
+
+    @property
     def prices(self) -> Prices:
         """Unless it says otherwise, a scripted model is free."""
         read, written, cached, cache_written = (_decimal(getattr(self, name)) for name in PRICES)

@@ -74,6 +74,13 @@ def money(value: Any) -> str:
 
 
 @register.filter
+def price(value: Decimal) -> str:
+    """0.250000 → 0.25; 15.000000 → 15.00."""
+    text = f"{value.normalize():f}"
+    return f"{value:.2f}" if len(text.partition(".")[2]) < 2 else text
+
+
+@register.filter
 def seconds(milliseconds: int | None) -> str:
     value = (milliseconds or 0) / 1000
     return f"{value:.1f} s" if value < 90 else f"{value / 60:.0f} min"

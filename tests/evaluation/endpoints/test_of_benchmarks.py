@@ -13,6 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from evaluation.endpoints.testing import play_test
 from evaluation.llm import Endpoint, MissingKeyError
 from evaluation.llm.errors import EndpointAddressError
 from evaluation.llm.stored_keys import SECRET_VARIABLE, StoredKeyError, seal, unseal
@@ -20,7 +21,7 @@ from evaluation.models import AssistantModel, Judging, ModelEndpoint, Session
 from evaluation.pilots.plans import PilotError
 from studio.models import Benchmark, Notification, Role, User
 from tests.evaluation.builders import endpoint, pilot_of
-from tests.evaluation.stub_model import StubModel, serving
+from tests.evaluation.endpoints.service import Service, serving
 from tests.factories import BenchmarkFactory, a_persona, a_task, api_token, member
 
 pytestmark = pytest.mark.django_db
@@ -53,12 +54,12 @@ def client_of(user: User) -> Client:
 def entry(**changes: object) -> dict[str, object]:
     return {
         "name": "ours", "base_url": "https://models.example/v1", "model": "large", "key": KEY, "params": "{}",
-        "input_price": "0", "output_price": "0", "timeout_seconds": 60, "max_concurrency": 8,
+        "api": "chat", "input_price": "0", "output_price": "0", "timeout_seconds": 60, "max_concurrency": 8,
     } | changes  # fmt: skip
 
 
 def connect(client: Client, **changes: object) -> Any:
-    return client.post("/benchmarks/bakers/models/new/", entry(**changes))
+    return client.post("/benchmarks/bakers/models/new/?service=other", entry(**changes))
 
 
 def test_owner_connects_a_model_whose_key_is_encrypted_and_never_shown(owner: Client, benchmark: Benchmark):
@@ -75,19 +76,21 @@ def test_owner_connects_a_model_whose_key_is_encrypted_and_never_shown(owner: Cl
 
 def test_key_reaches_its_service_and_nothing_else(owner: Client, benchmark: Benchmark, caplog: Any):
     caplog.set_level(logging.DEBUG)
-    with serving(StubModel()) as stub:
+    with serving(Service()) as stub:
         connect(owner, base_url=stub.base_url)
         row = ModelEndpoint.objects.get(name="ours")
-        page = owner.post(f"/benchmarks/bakers/models/{row.pk}/try/").content.decode()
+        play_test(row.tests.get().pk)
+        page = owner.get(f"/benchmarks/bakers/models/{row.pk}/").content.decode()
 
-    assert "works" in page
-    assert KEY not in page and KEY not in caplog.text
+    assert "Reads a prompt of 26,000 tokens" in page and "Tested" in page
+    assert stub.keys == [f"Bearer {KEY}"]
+    assert KEY not in page and KEY not in caplog.text and KEY not in str(row.tests.values())
 
 
 def test_without_a_secret_a_key_is_refused_with_what_to_do(owner: Client, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(SECRET_VARIABLE)
 
-    page = owner.get("/benchmarks/bakers/models/new/").content.decode()
+    page = owner.get("/benchmarks/bakers/models/new/?service=openai").content.decode()
     connect(owner)
 
     assert "STUDIO_KEY_SECRET is not set" in page and "openssl rand -base64 32" in page

@@ -1,12 +1,25 @@
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+from typing import Any
+
 import pytest
 from django.test import Client
+from django.utils import timezone
+from selectolax.lexbor import LexborHTMLParser as HTMLParser
 
-from evaluation.models import ModelEndpoint
+from evaluation.endpoints import services
+from evaluation.endpoints.exchange import CHECKS, Line
+from evaluation.endpoints.testing import failures_for, play_test, request_test
+from evaluation.llm import RetryPolicy
+from evaluation.llm.stored_keys import SECRET_VARIABLE
+from evaluation.models import EndpointTest, ModelEndpoint
+from studio.models import Role
 from tests.evaluation.builders import endpoint
+from tests.evaluation.endpoints.service import Service, serving
 from tests.evaluation.factories import person
-from tests.evaluation.stub_model import StubModel, serving
+from tests.factories import BenchmarkFactory, member
 
 pytestmark = pytest.mark.django_db
 SCRIPTED = ["asks", "helper", "helpful", "judge", "passive", "silent", "user"]
@@ -18,6 +31,7 @@ def entry(**changes: object) -> dict[str, object]:
         "base_url": "https://models.example/v1",
         "model": "qwen-plus-latest",
         "key_env": "EXAMPLE_API_KEY",
+        "api": "chat",
         "params": '{"temperature": 0.2}',
         "input_price": "0.4",
         "output_price": "1.2",
@@ -47,7 +61,7 @@ def test_only_staff_can_connect_models(client: Client):
     page = client.get("/settings/models/").content.decode()
     answers = [
         client.get(f"/settings/models/{row.pk}/"),
-        client.post("/settings/models/new/", entry()),
+        client.post("/settings/models/new/?service=other", entry()),
         client.post(f"/settings/models/{row.pk}/try/"),
     ]
 
@@ -62,12 +76,12 @@ def test_page_says_whether_a_key_is_set_and_never_shows_it(staff: Client, monkey
     monkeypatch.setenv("EXAMPLE_API_KEY", "sk-very-secret")
     monkeypatch.delenv("OTHER_API_KEY", raising=False)
 
-    staff.post("/settings/models/new/", entry())
-    staff.post("/settings/models/new/", entry(name="other", key_env="OTHER_API_KEY"))
+    staff.post("/settings/models/new/?service=other", entry())
+    staff.post("/settings/models/new/?service=other", entry(name="other", key_env="OTHER_API_KEY"))
     page = staff.get("/settings/models/").content.decode()
     row = ModelEndpoint.objects.get(name="qwen-plus")
 
-    assert (row.params, str(row.output_price), row.scripted) == ({"temperature": 0.2}, "1.200000", False)
+    assert (row.params, row.output_price, row.scripted) == ({"temperature": 0.2}, None, False)
     assert "</span>set</span>" in page
     assert "</span>not set</span>" in page
     assert "sk-very-secret" not in page + staff.get(f"/settings/models/{row.pk}/").content.decode()
@@ -91,70 +105,248 @@ def test_page_says_whether_a_key_is_set_and_never_shows_it(staff: Client, monkey
 def test_invalid_model_is_rejected_with_the_reason(staff: Client, changes: dict[str, object], message: str):
     before = ModelEndpoint.objects.count()
 
-    page = staff.post("/settings/models/new/", entry(**changes)).content.decode()
+    page = staff.post("/settings/models/new/?service=other", entry(**changes)).content.decode()
 
     assert message in page
     assert ModelEndpoint.objects.count() == before
 
 
-def test_check_of_a_model_sends_one_request_and_shows_the_time(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluation.endpoints.connection.is_internal", lambda url: False)
-    with serving(StubModel()) as model:
-        row = endpoint("stub", base_url=model.base_url, scripted=False)
-        model.agent = lambda body: "ready <now>"
-
-        page = staff.post(f"/settings/models/{row.pk}/try/").content.decode()
-        part = staff.post(f"/settings/models/{row.pk}/try/", headers={"HX-Request": "true"}).content.decode()
-
-    assert "works" in page
-    assert "ready &lt;now&gt;" in page
-    assert part.strip().startswith("<form")
-    assert sum(model.asked.values()) == 2
+def page_after_test(staff: Client, row: ModelEndpoint) -> str:
+    staff.post(f"/settings/models/{row.pk}/try/")
+    play_test(row.tests.first().pk, retry_policy=RetryPolicy(attempts=1))
+    return staff.get(f"/settings/models/{row.pk}/").content.decode()
 
 
-@pytest.mark.parametrize("answer", ["internal secret", (400, '{"error": {"message": "internal secret"}}')])
-def test_check_of_a_model_does_not_echo_answers_of_an_internal_network(staff: Client, answer: object):
-    with serving(StubModel()) as model:
-        row = endpoint("stub", base_url=model.base_url, scripted=False)
-        model.agent = lambda body: answer
+def test_test_is_played_by_a_worker_and_stays_on_the_page(staff: Client):
+    with serving(Service()) as service:
+        row = endpoint("stub", base_url=service.base_url, model="large", scripted=False)
 
-        page = staff.post(f"/settings/models/{row.pk}/try/").content.decode()
+        staff.post(f"/settings/models/{row.pk}/try/")
+        waiting = staff.get(f"/settings/models/{row.pk}/", headers={"HX-Request": "true"}).content.decode()
+        again = row.tests.count(), staff.post(f"/settings/models/{row.pk}/try/") and row.tests.count()
+        play_test(row.tests.get().pk)
+        sent = len(service.bodies)
+        play_test(row.tests.get().pk)
+        page = staff.get(f"/settings/models/{row.pk}/").content.decode()
+        part = staff.get(f"/settings/models/{row.pk}/", headers={"HX-Request": "true"}).content.decode()
 
-    assert ("works" in page) == isinstance(answer, str)
+    assert "Waiting for a worker" in waiting and 'hx-trigger="every 1s"' in waiting
+    assert again == (1, 1)
+    assert len(service.bodies) == sent
+    assert "Tested" in page and "every 1s" not in page
+    assert part.strip().startswith("<section") and "Goes on after its tools" in part
+    assert "works" in staff.get("/settings/models/").content.decode()
+
+
+def test_test_under_way_shows_the_lines_it_has(staff: Client):
+    row = endpoint("stub", base_url="https://models.example/v1", scripted=False)
+    test = request_test(row, by=None)
+    EndpointTest.objects.filter(pk=test.pk).update(
+        started_at=timezone.now(), lines=[Line("answers", "holds", "“ready <now>”").to_json()]
+    )
+
+    page = staff.get(f"/settings/models/{row.pk}/").content.decode()
+
+    assert "“ready &lt;now&gt;”" in page and "Testing…" in page
+    assert page.count("</span>waiting</span>") == len(CHECKS) - 1
+
+
+def test_changed_settings_outdate_a_test(staff: Client):
+    row = endpoint("stub", base_url="https://models.example/v1", scripted=False)
+    test = request_test(row, by=None)
+    lines = [Line("tools", "fails", "no call").to_json()]
+    EndpointTest.objects.filter(pk=test.pk).update(finished_at=timezone.now(), lines=lines)
+    assert [line.name for line in failures_for(row, "agent")] == ["tools"]
+    assert failures_for(row, "judge") == []
+
+    row.effort = "high"
+    row.save()
+
+    assert "The settings have changed since this test" in staff.get(f"/settings/models/{row.pk}/").content.decode()
+    assert failures_for(row, "agent") == []
+
+
+def test_administrators_read_what_a_service_of_an_internal_network_answers(staff: Client):
+    with serving(Service()) as service:
+        service.bend = lambda body, answer: (400, {"error": {"message": "no such model: large"}})
+        row = endpoint("stub", base_url=service.base_url, model="large", scripted=False)
+
+        assert "no such model: large" in page_after_test(staff, row)
+
+
+def test_owners_do_not_read_what_a_service_of_an_internal_network_answers(client: Client):
+    with serving(Service()) as service:
+        service.bend = lambda body, answer: (400, {"error": {"message": "internal secret"}})
+        benchmark = BenchmarkFactory(slug="bakers")
+        row = endpoint("stub", base_url=service.base_url, model="large", scripted=False, benchmark=benchmark)
+        play_test(request_test(row, by=None).pk)
+        client.force_login(member(benchmark, Role.OWNER))
+        page = client.get(f"/benchmarks/bakers/models/{row.pk}/").content.decode()
+
+    assert "request refused" in page
     assert "internal secret" not in page
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"), [(401, "key refused"), (429, "too many requests"), (500, "failing"), (400, "request refused")]
+    ("status", "word"),
+    [(401, "key refused"), (429, "too many requests"), (500, "the service fails"), (400, "request refused")],
 )
-def test_check_of_a_failing_model_names_the_failure_after_one_request(staff: Client, status: int, kind: str):
-    with serving(StubModel()) as model:
-        row = endpoint("stub", base_url=model.base_url, scripted=False)
-        model.agent = lambda body: (status, '{"error": {"message": "no"}}')
+def test_failing_model_is_asked_once_and_the_failure_is_named(staff: Client, status: int, word: str):
+    with serving(Service()) as service:
+        service.bend = lambda body, answer: (status, {"error": {"message": "no"}})
+        row = endpoint("stub", base_url=service.base_url, model="large", scripted=False)
+        page = page_after_test(staff, row)
 
-        page = staff.post(f"/settings/models/{row.pk}/try/").content.decode()
-
-    assert kind in page
-    assert sum(model.asked.values()) == 1
+    assert word in page
+    assert len(service.bodies) == 1
+    assert "not fit for pilots" in staff.get("/settings/models/").content.decode()
 
 
 def test_missing_key_is_reported_before_anything_is_sent(staff: Client, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("ABSENT_API_KEY", raising=False)
     row = endpoint("keyed", base_url="https://models.example/v1", scripted=False, key_env="ABSENT_API_KEY")
 
-    page = staff.post(f"/settings/models/{row.pk}/try/").content.decode()
+    page = page_after_test(staff, row)
 
-    assert "no key" in page
-    assert "ABSENT_API_KEY" in page
+    assert "no key" in page and "ABSENT_API_KEY" in page
+
+
+def test_scripted_model_has_no_test(staff: Client):
+    row = ModelEndpoint.objects.get(name="scripted-helpful")
+
+    assert "Test again" not in (page := staff.get(f"/settings/models/{row.pk}/").content.decode())
+    assert "Not tested yet" not in page
+
+
+def test_chosen_service_needs_a_key_and_a_model(staff: Client, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(SECRET_VARIABLE, "0123456789abcdef0123456789abcdef")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert "DeepSeek" in staff.get("/settings/models/new/").content.decode()
+    page = staff.get("/settings/models/new/?service=openai").content.decode()
+
+    staff.post("/settings/models/new/?service=openai", fields_of(page) | {"key": "sk-mine", "model": "gpt-5.4"})
+
+    row = ModelEndpoint.objects.get(model="gpt-5.4")
+    assert (row.name, row.base_url, row.api, row.effort) == ("gpt-5.4", "https://api.openai.com/v1", "responses", "")
+    assert (row.input_price, row.cached_price, row.output_price) == (Decimal("2.5"), Decimal("0.25"), Decimal(15))
+    assert row.price_date is not None and row.price_source.startswith("litellm")
+    assert row.tests.count() == 1
+    shown = staff.get(f"/settings/models/{row.pk}/").content.decode()
+    assert "$2.50 input, $0.25 from a cache, $15.00 output" in " ".join(shown.split()).replace(" ,", ",")
+    assert "272,000 tokens cost more" in " ".join(shown.split())
+
+
+def test_user_and_judge_of_the_paper_are_one_choice(staff: Client, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-studio")
+    page = staff.get("/settings/models/new/?service=openai&paper").content.decode()
+
+    staff.post("/settings/models/new/?service=openai&paper", fields_of(page))
+
+    row = ModelEndpoint.objects.get(model="gpt-5.4")
+    assert (row.name, row.effort, row.params, row.key_env) == (
+        "gpt-5.4 · none", "none", {"temperature": 0}, "OPENAI_API_KEY",
+    )  # fmt: skip
+
+
+def test_models_of_a_service_are_listed_with_the_key_just_entered(staff: Client, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(SECRET_VARIABLE, "0123456789abcdef0123456789abcdef")
+    with serving(Service()) as service:
+        service.listed = [{"id": name} for name in ("small", "large", "text-embedding-3")]
+        part = staff.post(
+            "/settings/models/new/list/?service=other",
+            entry(base_url=service.base_url, key="sk-mine", key_env="", model=""),
+            headers={"HX-Request": "true"},
+        ).content.decode()
+
+    assert re.findall(r'<option value="([^"]+)"', part) == ["large", "small"]
+    assert service.keys == ["Bearer sk-mine"]
+    assert "sk-mine" not in part
+
+
+def test_service_without_a_list_says_so_and_a_name_can_be_typed(staff: Client):
+    with serving(Service()) as service:
+        service.listed = None
+        part = staff.post(
+            "/settings/models/new/list/?service=other", entry(base_url=service.base_url, key_env=""),
+            headers={"HX-Request": "true"},
+        ).content.decode()  # fmt: skip
+
+    assert 'role="alert"' in part and 'type="text" name="model"' in part
+
+
+def test_list_of_models_is_not_fetched_from_an_internal_network_that_settings_close(staff: Client, settings: Any):
+    settings.MODEL_NETWORKS = []
+    with serving(Service()) as service:
+        part = staff.post(
+            "/settings/models/new/list/?service=other", entry(base_url=service.base_url, key_env="")
+        ).content.decode()
+
+    assert "inside an internal network" in part
+    assert service.keys == []
+
+
+def test_price_that_a_router_lists_is_kept_by_the_test(staff: Client, monkeypatch: pytest.MonkeyPatch):
+    with serving(Service()) as service:
+        monkeypatch.setitem(services.BY_HOST, service.base_url.split("/")[2], "openrouter")
+        pricing = {"prompt": "0.000003", "completion": "0.000015", "input_cache_read": "0.0000003"}
+        service.listed = [{"id": "large", "context_length": 200_000, "pricing": pricing}]
+        row = endpoint("stub", base_url=service.base_url, model="large", scripted=False, input_price=None)
+        page = page_after_test(staff, row)
+
+    row.refresh_from_db()
+    assert (row.input_price, row.cached_price, row.output_price) == (Decimal(3), Decimal("0.3"), Decimal(15))
+    assert "it reads 200,000" in page
+
+
+def test_price_is_changed_by_hand_and_has_the_day_it_was(staff: Client):
+    row = endpoint("mine", base_url="https://models.example/v1", model="large", scripted=False, input_price=None)
+    page = staff.get(f"/settings/models/{row.pk}/").content.decode()
+    assert "No price is known" in page
+
+    staff.post(f"/settings/models/{row.pk}/", fields_of(page) | {"input_price": "0.4", "output_price": "1.2"})
+
+    row.refresh_from_db()
+    assert (row.input_price, row.price_source, row.price_date) == (Decimal("0.4"), "entered", timezone.localdate())
+
+
+def test_another_model_at_the_same_service_takes_its_own_price_and_name(staff: Client, monkeypatch: Any):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-studio")
+    page = staff.get("/settings/models/new/?service=openai&paper").content.decode()
+    staff.post("/settings/models/new/?service=openai&paper", fields_of(page))
+    row = ModelEndpoint.objects.get(model="gpt-5.4")
+    page = staff.get(f"/settings/models/{row.pk}/").content.decode()
+
+    staff.post(f"/settings/models/{row.pk}/", fields_of(page) | {"model": "gpt-5.4-mini", "effort": "high"})
+
+    row.refresh_from_db()
+    assert (row.name, row.label, row.input_price) == ("gpt-5.4-mini · high", "gpt-5.4-mini · high", Decimal("0.75"))
+
+
+def fields_of(page: str) -> dict[str, str]:
+    """What a browser would send back with the form of a model."""
+    form = HTMLParser(page).css_first("form[data-guard]")
+    values = {
+        field.attributes["name"]: field.attributes.get("value") or ""
+        for field in form.css("input[name]")
+        if field.attributes.get("type") not in ("checkbox", "password")
+    }
+    values |= {field.attributes["name"]: field.text() for field in form.css("textarea[name]")}
+    for field in form.css("select[name]"):
+        chosen = field.css_first("option[selected]") or field.css_first("option")
+        values[field.attributes["name"]] = chosen.attributes.get("value") or ""
+    return {str(name): value.strip() for name, value in values.items()}
 
 
 @pytest.mark.parametrize("typed", ["-1", "99999999999", "soon"])
 def test_numbers_out_of_range_are_answered_with_what_may_be_entered(staff: Client, typed: str):
+    row = endpoint("mine", base_url="https://models.example/v1", model="large", scripted=False)
+
     page = staff.post(
-        "/settings/models/new/", entry(timeout_seconds=typed, max_concurrency=typed, output_price=typed)
+        f"/settings/models/{row.pk}/", entry(timeout_seconds=typed, max_concurrency=typed, output_price=typed)
     ).content.decode()
 
     assert page.count("Enter a whole number between 0 and 2,147,483,647.") == 2
     assert page.count("Enter an amount between 0 and 999,999, with at most 6 decimal places.") == 1
     assert "Ensure" not in page
-    assert not ModelEndpoint.objects.filter(name="qwen-plus").exists()
+    row.refresh_from_db()
+    assert row.name == "mine"

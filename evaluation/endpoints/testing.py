@@ -1,0 +1,123 @@
+"""Testing a model: requested on a page, played by a worker, stored line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation.endpoints.catalog import find_listed
+from evaluation.endpoints.connection import set_list_price
+from evaluation.endpoints.exchange import CHECKS, SEATS, Exchange, Line
+from evaluation.endpoints.services import service_at
+from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, Prices, RetryPolicy
+from evaluation.models import ModelEndpoint
+from evaluation.models.endpoint_tests import EndpointTest, settings_of
+from evaluation.models.endpoints import PRICES
+from studio.celery import enqueue
+from studio.domain.storable import storable
+from studio.models import User
+
+RUN_TEST = "evaluation.tasks.run_endpoint_test"
+RETRY_POLICY = RetryPolicy(attempts=2, max_pause=10, max_seconds=30)
+"""Short: somebody is looking at it."""
+
+
+def request_test(endpoint: ModelEndpoint, *, by: User | None) -> EndpointTest:
+    """The one that is going on, if one is."""
+    with transaction.atomic():
+        ModelEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+        newest = endpoint.tests.first()
+        if newest is not None and newest.is_going_on:
+            return newest
+        test = EndpointTest.objects.create(endpoint=endpoint, settings=settings_of(endpoint), requested_by=by)
+        transaction.on_commit(lambda: enqueue(RUN_TEST, [test.pk]), robust=True)
+    return test
+
+
+def play_test(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
+    """Play what was requested. A second call for the same test does nothing."""
+    if not EndpointTest.objects.filter(pk=pk, started_at=None).update(started_at=timezone.now()):
+        return
+    test = EndpointTest.objects.select_related("endpoint").get(pk=pk)
+    endpoint = test.endpoint
+    service = service_at(endpoint.base_url)
+    try:
+        asked = Endpoint.of(endpoint)
+    except ValueError as problem:
+        test.lines = [Line("answers", "fails", "not usable", detail=str(problem)).to_json()]
+    else:
+        exchange = Exchange(
+            ModelClient(asked, budget=Budget(), retry_policy=retry_policy),
+            effort=endpoint.effort,
+            context=_take_what_is_listed(endpoint, asked),
+            advice=service.note if service and service.is_local else "",
+        )
+        for line in exchange.lines():
+            test.lines = [*test.lines, storable(line.to_json())]
+            test.save(update_fields=["lines", "updated_at"])
+        test.answered_by = storable(dict(exchange.answered_by))
+    test.finished_at = timezone.now()
+    test.save()
+
+
+def _take_what_is_listed(row: ModelEndpoint, endpoint: Endpoint) -> int | None:
+    """The context length that the service lists for the model. Its price is kept if none is known."""
+    try:
+        listed = find_listed(endpoint)
+    except EndpointError:
+        return None
+    if listed and listed.price and row.prices == Prices():
+        set_list_price(row, listed.price, "as listed by the service")
+        row.save(update_fields=[*PRICES, "price_date", "price_source"])
+    return listed.context if listed else None
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The newest test of an endpoint, as a person reads it."""
+
+    test: EndpointTest
+    is_current: bool
+    """Whether the endpoint is still set as it was tested."""
+    lines: list[tuple[str, Line | None]]
+    """Every check's label, with its line once it was played."""
+    failed: list[Line]
+
+    @property
+    def fit_for(self) -> list[str]:
+        """Seats of a pilot that it can take."""
+        return [
+            name for seat, name in SEATS.items() if not any(seat in CHECKS[line.name].needed for line in self.failed)
+        ]
+
+    @property
+    def seconds(self) -> float:
+        return sum(line.milliseconds for _, line in self.lines if line) / 1000
+
+    @property
+    def tokens(self) -> int:
+        return sum(line.tokens or 0 for _, line in self.lines if line)
+
+
+def read_test(test: EndpointTest, endpoint: ModelEndpoint) -> Tested:
+    by_name = {entry["name"]: Line(**entry) for entry in test.lines}
+    lines = [(check.label, by_name.get(name)) for name, check in CHECKS.items()]
+    return Tested(test, test.is_of(endpoint), lines, [line for line in by_name.values() if line.outcome == "fails"])
+
+
+def newest_tests(endpoints: list[ModelEndpoint]) -> Mapping[int, Tested]:
+    """By endpoint."""
+    rows = EndpointTest.objects.filter(endpoint__in=endpoints).order_by("endpoint_id", "-pk").distinct("endpoint_id")
+    newest = {row.endpoint_id: row for row in rows}
+    return {row.pk: read_test(newest[row.pk], row) for row in endpoints if row.pk in newest}
+
+
+def failures_for(endpoint: ModelEndpoint, seat: str) -> list[Line]:
+    """Lines that the seat (``agent``, ``user_model``, ``judge``) needs and the model failed as it is set now."""
+    tested = newest_tests([endpoint]).get(endpoint.pk)
+    if tested is None or not tested.is_current:
+        return []
+    return [line for line in tested.failed if seat in CHECKS[line.name].needed]

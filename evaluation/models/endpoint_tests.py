@@ -1,0 +1,53 @@
+"""Tests of model endpoints."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from evaluation.models.endpoints import ModelEndpoint
+
+LOST_AFTER = timedelta(minutes=15)
+"""Longer than any one line takes."""
+TESTED_FIELDS = ("base_url", "model", "api", "dialect", "effort", "params")
+"""What a test is about: with another value of one of them it says nothing any more."""
+
+
+class EndpointTest(models.Model):
+    """What a model showed in the exchange of ``evaluation.endpoints.exchange``. The newest one counts."""
+
+    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.CASCADE, related_name="tests")
+    settings = models.JSONField()
+    """``TESTED_FIELDS`` as they were."""
+    lines = models.JSONField(default=list)
+    """Those played so far, see ``Line``."""
+    answered_by = models.JSONField(default=dict)
+    """The model's own id and fingerprint, and the provider behind a router, where told."""
+    requested_by = models.ForeignKey("studio.User", on_delete=models.SET_NULL, null=True, related_name="+")
+    requested_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    @property
+    def is_going_on(self) -> bool:
+        return self.finished_at is None and not self.is_lost
+
+    @property
+    def is_lost(self) -> bool:
+        """Its worker was killed, or none took it."""
+        return self.finished_at is None and timezone.now() - self.updated_at > LOST_AFTER
+
+    def is_of(self, endpoint: ModelEndpoint) -> bool:
+        """Whether the endpoint is still set as it was."""
+        return bool(self.settings == settings_of(endpoint))
+
+
+def settings_of(endpoint: ModelEndpoint) -> dict[str, Any]:
+    return {name: getattr(endpoint, name) for name in TESTED_FIELDS}
