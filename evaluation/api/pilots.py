@@ -24,8 +24,8 @@ from evaluation.pilots.budgets import BudgetError, set_budgets
 from evaluation.pilots.control import ACTIONS, ControlError, control_pilot
 from evaluation.pilots.plans import MODE_HELP, PilotError
 from evaluation.pilots.start import MAX_RUNS, start_pilot
-from evaluation.pilots.voice import USER_STYLES
 from evaluation.protocol.modes import PilotMode
+from evaluation.protocol.voice import USER_STYLES
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
 from studio.models import ApiToken, Benchmark

@@ -101,7 +101,16 @@ def asked_in(judging: Judging) -> list[AskedQuestion]:
 
 def versions_of(judging: Judging) -> dict[PromptName, str]:
     """Of its prompts."""
-    return {name: str(judging.prompts[name]["version"]) for name in NAMES if name in judging.prompts}
+    return _versions(judging.prompts)
+
+
+def versions_in(pilot: Pilot) -> dict[PromptName, str]:
+    """Of the prompts with which its sessions are judged as they run."""
+    return _versions(_first_round(pilot.pk).prompts)
+
+
+def _versions(prompts: Mapping[str, Mapping[str, Any]]) -> dict[PromptName, str]:
+    return {name: str(prompts[name]["version"]) for name in NAMES if name in prompts}
 
 
 def rules_to_json(rules: Rules) -> dict[str, Any]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evaluation.agents import World
-from evaluation.agents.outside import (
+from evaluation.protocol.participants import InfrastructureError
+from evaluation.tools.apps import AppDataError
+from evaluation.tools.mcp.apps_server import (
     PATH,
-    AppDataError,
     app_tool_names,
     build_server,
     http_app,
     serve_stdio,
     without_prefix,
 )
-from evaluation.pilots.participants import open_world
-from evaluation.protocol.participants import InfrastructureError
 from evaluation.workspaces.app_states import initial_apps, load_apps
 from evaluation.workspaces.manifests import MissingContentError
 from studio.domain.persona import PersonaSpec
@@ -35,12 +33,8 @@ def server_of(persona: PersonaSpec, task_id: str = "", *, short_names: bool = Fa
     """Raises AppsUnreadableError."""
     try:
         apps = load_apps(initial_apps(persona), persona, task_id, Blob.objects.read)
-        list(open_world(apps).problems())
+        list(apps.open().problems())
     except (AppDataError, MissingContentError, InfrastructureError) as error:
         raise AppsUnreadableError(str(error)) from None
     names = app_tool_names(persona.tools)
-
-    def open_anew() -> World:
-        return open_world(apps)
-
-    return build_server(without_prefix(names) if short_names else names, open_anew)
+    return build_server(without_prefix(names) if short_names else names, apps.open)

@@ -15,9 +15,9 @@ from annotations.sources import PILOT, SESSION, VERDICT, audit_name
 from evaluation.grading.questions import PLANTED_FROM, AskedQuestion
 from evaluation.judging.judgings import scoring_choice
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session, Verdict
-from evaluation.pilots.frozen import task_of
 from evaluation.pilots.rejudging import Asked, RejudgingError, RejudgingPlan, plan_rejudging, start_rejudging
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.store.frozen import task_of
 from studio.models import User
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,52 +15,21 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from evaluation.call_records import CallRecord, session_record
-from evaluation.grading.evidence import load_script
-from evaluation.grading.judges import ModelChecklistJudge, ModelIntentJudge
-from evaluation.grading.session import Checklist, SessionGrade, decide_checklist, grade
-from evaluation.judging.judgings import close_judging, open_judging, open_judgings, versions_of
-from evaluation.leases.sessions import (
-    LeaseLostError,
-    State,
-    acquire,
-    leased_row,
-    lock_leased_row,
-    release,
-    renewing,
-)
-from evaluation.models import Judging, Pilot, Session, Verdict
+from evaluation.call_records import session_record
+from evaluation.engine.conversation import converse
+from evaluation.engine.grading import grade_session
+from evaluation.leases.sessions import LeaseLostError, State, acquire, leased_row, release, renewing
+from evaluation.models import Pilot, Session
 from evaluation.pilots.budgets import BudgetSpentError
-from evaluation.pilots.checkpoints import (
-    SnapshottingAgent,
-    load_progress,
-    load_workspace,
-    store_provided_intents,
-    store_turn,
-)
 from evaluation.pilots.control import GOING_ON, pause
-from evaluation.pilots.frozen import persona_of, task_of
 from evaluation.pilots.lifecycle import finish_pilot, tell_starter
-from evaluation.pilots.participants import build_agent, open_world
 from evaluation.pilots.spending import SessionSpending, shared_spending
-from evaluation.pilots.tool_servers import open_servers
-from evaluation.pilots.usage import tokens_by_mode
-from evaluation.pilots.voice import speaker
-from evaluation.protocol.participants import AgentError, InfrastructureError
+from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.session import COVERED, MAX_TURNS, take_turn
-from evaluation.protocol.trace import read_texts
-from evaluation.store.evidence import load_evidence
-from evaluation.store.snapshots import apps_before
-from evaluation.store.verdicts import JudgeOnRecord, known_of, verdict_rows
-from evaluation.workspaces.app_states import load_apps
-from evaluation.workspaces.folders import temporary_folder
-from evaluation.workspaces.manifests import MissingContentError, folder_reader, rebuild_workspace
-from studio.domain.persona import PersonaSpec
+from evaluation.store.plans import plan_of
+from evaluation.store.rows import RowStore
+from evaluation.workspaces.manifests import MissingContentError
 from studio.domain.storable import storable
-from studio.domain.task import TaskSpec
-from studio.models import Blob
-from studio.models.statements import PreparedQuery
 
 logger = logging.getLogger(__name__)
 HandOn = Callable[[int], None]
@@ -72,7 +40,6 @@ _carried: Counter[int] = Counter()
 """Sessions that this process works on, by pilot."""
 _lock = threading.Lock()
 """Of the above."""
-_UNENDED = PreparedQuery(lambda run: Session.objects.filter(run=run, ended_at=None).order_by().values_list("pk")[:1])
 
 
 def work_on(
@@ -129,112 +96,17 @@ def _work_and_record(session: Session, hand_on: HandOn, under_way: Callable[[], 
 
 def _work(session: Session, hand_on: HandOn, under_way: Callable[[], None]) -> bool:
     """As ``_work_and_record``."""
-    task = task_of(session.revision_id)
-    persona = persona_of(session.run.persona_revision_id)
+    plan = plan_of(session)
     spending = SessionSpending(session)
-    record = session_record(session, spending.check, spending)
-    if session.ended_at is None:
-        if not _converse(session, task, persona, record, under_way):
-            return False
-        if not session.alone:
-            hand_on(session.run_id)
+    store = RowStore(session, session_record(session, spending.check, spending))
     under_way()
-    changes, judgings = _grade(session, task, persona, record)
-    _store_end(
-        session,
-        judgings,
-        claimed_by="",
-        lease_until=None,
-        state=State.FINISHED,
-        attempts=0,
-        failing_since=None,
-        **tokens_by_mode(session),
-        **changes,
-    )
-    return "graded_compat_at" in changes
-
-
-def _converse(
-    session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord, under_way: Callable[[], None]
-) -> bool:
-    """Run the conversation from the last stored turn to its end. False if the agent failed, which ends the session."""
-    progress = load_progress(session, task)
-    if progress.turns == 0 and session.turn_count == 0:
-        store_provided_intents(session, task)
-    with temporary_folder() as folder, open_servers(persona) as servers:
-        manifest = load_workspace(session, task, persona)
-        rebuild_workspace(manifest, folder, Blob.objects.read)
-        agent = SnapshottingAgent(session, record, folder, manifest, progress.turns)
-        agent.apps = load_apps(apps_before(session, persona), persona, task.task_id, Blob.objects.read)
-        agent.world = open_world(agent.apps)
-        agent.inner = build_agent(session, task, persona, folder, agent.world, record, lambda: agent.number, servers)
-        judging = open_judging(session, "")
-        ask, versions = JudgeOnRecord(judging, record), versions_of(judging)
-        read = folder_reader(folder)
-        speak = speaker(session, persona, judging, record, lambda: agent.number)
-        max_turns = int(session.run.pilot.limits.get("turns") or MAX_TURNS)
-        under_way()
-        while progress.ending is None:
-            judge = ModelIntentJudge(ask, versions, progress.turns + 1)
-            try:
-                taken, progress = take_turn(
-                    progress,
-                    agent,
-                    judge,
-                    lambda: read_texts(task.files_read, read),
-                    max_turns=max_turns,
-                    speak=speak,
-                )
-            except AgentError as error:
-                progress = replace(progress, message="", ending="failed", reason=str(error))
-            else:
-                store_turn(agent, judging, judge, task, taken, progress)
-        closing = agent.close() if session.followed and progress.ending != "failed" else {}
-    covered = sum(item.status in COVERED for item in progress.intents)
-    now = timezone.now()
-    if progress.ending == "failed":
-        release(session, state=State.FAILED, reason=progress.reason, ended_at=now, covered=covered)
-        return False
-    _store_end(session, [judging], ended_at=now, covered=covered, attempts=1, failing_since=None, **closing)
-    return True
-
-
-def _grade(
-    session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord
-) -> tuple[dict[str, Any], list[Judging]]:
-    """What to store of the session, and the judgings that are finished with it."""
-
-    script = load_script(task, persona, Blob.objects.read)
-
-    def decide(judging: Judging) -> SessionGrade:
-        mode = ScoringMode(judging.scoring)
-        checklist = Checklist(task, script, load_evidence(session, mode), mode)
-        judge = ModelChecklistJudge(JudgeOnRecord(judging, record), versions_of(judging))
-        known = known_of(judging)
-        for decided in decide_checklist(checklist, judge, known):
-            with transaction.atomic():
-                lock_leased_row(session)
-                Verdict.objects.bulk_create(verdict_rows(judging, decided, record.answered))
-            known |= {each.place: each.met for each in decided}
-        return grade(checklist, known)
-
-    judgings = open_judgings(session, [ScoringMode.STRICT, *([ScoringMode.COMPAT] if session.alone else [])])
-    strict = decide(judgings[0])
-    changes = {"comp_strict": strict.comp, "ungraded": strict.ungraded, "graded_strict_at": timezone.now()}
-    if not session.alone and not _UNENDED.exists(session.run_id):
-        judgings.append(open_judging(session, ScoringMode.COMPAT))
-    for judging in judgings[1:]:
-        changes |= {"comp_compat": decide(judging).comp, "graded_compat_at": timezone.now()}
-    return changes, judgings
-
-
-def _store_end(session: Session, judgings: Sequence[Judging], **changes: Any) -> None:
-    """Store ``changes`` of the session's row and finish its ``judgings``. Raises LeaseLostError; then nothing is
-    stored."""
-    with transaction.atomic():
-        if not leased_row(session).update(**changes):
-            raise LeaseLostError
-        close_judging(*judgings)
+    if session.ended_at is None:
+        if converse(plan, store, store.standing(plan)).ending == "failed":
+            return False
+        hand_on(session.run_id)
+    modes = [ScoringMode.STRICT, *([ScoringMode.COMPAT] if store.is_run_over() else [])]
+    store.finish({mode: grade_session(plan, store, mode, store.played(mode)) for mode in modes})
+    return ScoringMode.COMPAT in modes
 
 
 def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:

@@ -8,7 +8,7 @@ from evaluation.leases.held import HeldLease
 from evaluation.models import Session
 from evaluation.models.connections import give_back_connection
 from evaluation.pilots.budgets import SharedSpending, Spent
-from evaluation.pilots.usage import PART_BY_PURPOSE
+from evaluation.store.usage import PART_BY_PURPOSE
 
 shared_spending = SharedSpending()
 

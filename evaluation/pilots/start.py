@@ -15,10 +15,9 @@ from evaluation.pilots.agents import agent_of, validate_agent
 from evaluation.pilots.budgets import BudgetError, validate_budgets
 from evaluation.pilots.plans import APPROVED, PersonaPlan, PilotError, plan_pilot
 from evaluation.pilots.queue import wake_workers
-from evaluation.pilots.voice import freeze_user
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.session import MAX_TURNS
-from evaluation.protocol.voice import UserStyle
+from evaluation.protocol.voice import UserStyle, freeze_user
 from studio.models import Benchmark, Event, User
 from studio.models.transactions import atomic_with_retry
 

@@ -15,6 +15,7 @@ PromptName = Literal["satisfaction", "follow_up", "checklist"]
 VoicePromptName = Literal["voice", "voice_check"]
 """Of the simulated user."""
 NAMES: tuple[PromptName, ...] = get_args(PromptName)
+VOICE_NAMES: tuple[VoicePromptName, ...] = get_args(VoicePromptName)
 CURRENT: Mapping[PromptName | VoicePromptName, str] = {
     "satisfaction": "1",
     "follow_up": "1",

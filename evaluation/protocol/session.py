@@ -1,4 +1,4 @@
-"""The session loop: an agent, a simulated user, and the status of each hidden intent (PIBENCH.md, section 2).
+"""The rules of a session: an agent, a simulated user, and the status of each hidden intent (PIBENCH.md, section 2).
 
 Each turn maps one ``Progress`` to the next. The caller stores the turn in between, and can resume from there in
 another process.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evaluation.protocol.participants import Agent, AgentError, AgentReply, Decision, IntentJudge, OpenIntent
+from evaluation.protocol.participants import AgentReply, Decision, IntentJudge, OpenIntent
 from evaluation.protocol.voice import Speak, VoicedAnswer, say_verbatim
 from studio.domain.opening_message import Incoming
 
@@ -75,25 +75,6 @@ def initial_progress(message: Incoming, intents: Sequence[str], provided: Sequen
     return Progress(tuple(states), message=message)
 
 
-def take_turn(
-    progress: Progress,
-    agent: Agent,
-    judge: IntentJudge,
-    read_files: Callable[[], Mapping[str, str]],
-    *,
-    max_turns: int = MAX_TURNS,
-    speak: Speak = say_verbatim,
-) -> tuple[TurnTaken, Progress]:
-    """Take one turn. Raises AgentError and InfrastructureError.
-
-    ``read_files`` returns the texts of the task's ``files_read`` after the agent's reply.
-    """
-    if progress.ending is not None:
-        raise ValueError("The session has ended.")
-    reply = agent.reply(progress.message)
-    return resolve_turn(progress, reply, judge, read_files, max_turns=max_turns, speak=speak)
-
-
 def resolve_turn(
     progress: Progress,
     reply: AgentReply,
@@ -128,30 +109,6 @@ def resolve_turn(
 
     taken = TurnTaken(number, progress.message, reply, satisfied, asked_for, resolved, answer.style)
     return taken, _after(progress, number, resolved, answer.text, ended=ended, max_turns=max_turns)
-
-
-def run_session(
-    progress: Progress,
-    agent: Agent,
-    judge: IntentJudge,
-    read_files: Callable[[], Mapping[str, str]],
-    store: Callable[[TurnTaken, Progress], None],
-    *,
-    max_turns: int = MAX_TURNS,
-    speak: Speak = say_verbatim,
-) -> Progress:
-    """Take turns until the session has ended, calling ``store`` after each.
-
-    AgentError ends the session as failed. InfrastructureError is raised, and the session can resume from the last
-    stored turn.
-    """
-    while progress.ending is None:
-        try:
-            taken, progress = take_turn(progress, agent, judge, read_files, max_turns=max_turns, speak=speak)
-        except AgentError as error:
-            return replace(progress, message="", ending="failed", reason=str(error))
-        store(taken, progress)
-    return progress
 
 
 def _after(

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from evaluation.protocol.participants import OpenIntent
-from evaluation.protocol.prompt_files import load_prompt
+from evaluation.protocol.prompt_files import VOICE_NAMES, load_prompt
 from evaluation.protocol.prompts import escape
 
 TRIES = 3
@@ -37,6 +37,16 @@ STYLES = {
     UserStyle.IN_VOICE: "As the persona would say it; a second call checks that nothing is lost or given away. Two "
     "more calls per answer, at most six.",
 }
+
+
+USER_STYLES = {style.value: text for style, text in STYLES.items()}
+
+
+def freeze_user(style: str) -> dict[str, object]:
+    """As a pilot's configuration has it."""
+    if style == UserStyle.VERBATIM:
+        return {"style": style}
+    return {"style": style, "prompts": {name: load_prompt(name).identity for name in VOICE_NAMES}}
 
 
 @dataclass(frozen=True)

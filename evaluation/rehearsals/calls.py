@@ -10,7 +10,6 @@ from typing import Any
 from evaluation.agents import reachable_names
 from evaluation.agents.person import SHELL, Tool, World, tools_for_person, why_no_shell
 from evaluation.models import Rehearsal
-from evaluation.pilots.participants import open_world
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.rehearsals.lifecycle import RehearsalError, lock_rehearsal
 from evaluation.rehearsals.turns import call_document, call_of
@@ -48,7 +47,7 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | N
             with temporary_folder() as folder:
                 rebuild_workspace(row.manifest, folder, Blob.objects.read)
                 apps = load_apps(row.apps, persona, task.task_id, Blob.objects.read)
-                world = open_world(apps)
+                world = apps.open()
                 names = reachable_names(persona.tools, task.tools)
                 corpus = open_corpus(persona, task.task_id, Blob.objects.read)
                 toolbox = tools_for_person(folder, names, world, corpus, _shell_seconds(row))
@@ -79,9 +78,8 @@ def apps_now(row: Rehearsal, app: str) -> World | None:
     """The app as it is, to look at: nothing of what is done to it is stored. None if it cannot be read."""
     persona, task = _specs(row)
     try:
-        world = open_world(
-            load_apps({app: row.apps[app]} if app in row.apps else {}, persona, task.task_id, Blob.objects.read)
-        )
+        held = {app: row.apps[app]} if app in row.apps else {}
+        world = load_apps(held, persona, task.task_id, Blob.objects.read).open()
         world.state(app)
     except (InfrastructureError, MissingContentError):
         return None

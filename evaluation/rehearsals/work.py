@@ -21,12 +21,11 @@ from django.utils import timezone
 
 from evaluation.agents import AgentSetup, make_agent, reachable_names
 from evaluation.call_records import CallRecord, RecordOwnerDeletedError, rehearsal_record
+from evaluation.engine.plan import agent_limits
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.judging.judgings import open_rehearsal_judging, versions_of
 from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.models import Rehearsal
-from evaluation.pilots.participants import agent_limits, open_world
-from evaluation.pilots.tool_servers import open_servers
 from evaluation.protocol.participants import AgentError, InfrastructureError, IntentJudge
 from evaluation.protocol.session import Progress, TurnTaken, resolve_turn
 from evaluation.protocol.trace import read_texts
@@ -39,7 +38,9 @@ from evaluation.rehearsals.turns import (
     reply_of,
     turn_document,
 )
+from evaluation.store.plans import bound_servers
 from evaluation.store.verdicts import JudgeOnRecord
+from evaluation.tools.mcp.servers import opened
 from evaluation.workspaces.app_states import load_apps
 from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.manifests import MissingContentError, manifest_reader, rebuild_workspace, store_files
@@ -49,6 +50,7 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.models import Blob
+from studio.personas.tool_servers import policy
 
 logger = logging.getLogger(__name__)
 State = Rehearsal.State
@@ -156,10 +158,10 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
     assert rehearsal.agent is not None
     number = len(rehearsal.turns) + 1
     started = time.monotonic()
-    with temporary_folder() as folder, open_servers(persona) as servers:
+    with temporary_folder() as folder, opened(bound_servers(persona), policy()) as servers:
         rebuild_workspace(rehearsal.manifest, folder, Blob.objects.read)
         apps = load_apps(rehearsal.apps, persona, task.task_id, Blob.objects.read)
-        world = open_world(apps)
+        world = apps.open()
         agent = make_agent(
             AgentSetup(
                 client=record.client(rehearsal.agent, "agent", lambda: number),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evaluation.protocol.participants import InfrastructureError
+from evaluation.tools import World
 from evaluation.workspaces.manifests import Keep, MissingContentError, Read
 from studio.domain.app_data import CLOCK, ClockError, path_of, read_clock
 from studio.domain.persona import PersonaSpec
@@ -25,6 +26,10 @@ class AppStates:
     contents: Mapping[str, bytes]
     now: datetime | None = None
     """Where the clock stands; None where the persona's data does not say."""
+
+    def open(self) -> World:
+        """As a session finds them. Raises AppDataError."""
+        return World(self.contents, self.now)
 
     def store(self, contents: Mapping[str, bytes], keep: Keep) -> AppHashes:
         """Hashes after a turn. An app that is as it was costs nothing."""

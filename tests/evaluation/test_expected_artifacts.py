@@ -9,9 +9,9 @@ import zipfile
 import pytest
 
 from evaluation.models import ModelCall, Snapshot, Turn, Verdict
-from evaluation.pilots.frozen import task_of
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.releases.cut import cut_release
+from evaluation.store.frozen import task_of
 from evaluation.workspaces.manifests import stage_files
 from studio.domain.base import Content
 from studio.domain.persona import PersonaSpec

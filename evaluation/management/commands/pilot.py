@@ -15,8 +15,8 @@ from evaluation.pilots.agents import find_agent, kind_choices
 from evaluation.pilots.budgets import BudgetError
 from evaluation.pilots.plans import MODE_HELP, PilotError
 from evaluation.pilots.start import MAX_RUNS, start_pilot
-from evaluation.pilots.voice import USER_STYLES
 from evaluation.pilots.wait import wait_for_pilot
+from evaluation.protocol.voice import USER_STYLES
 from evaluation.results.pilot_report import pilot_report
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
 from studio.models import Benchmark

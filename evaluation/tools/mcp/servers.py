@@ -214,3 +214,16 @@ def _portal() -> AbstractContextManager[BlockingPortal]:
 
 def _never(arguments: Any) -> str:
     raise NotImplementedError
+
+
+@contextmanager
+def opened(bound: Sequence[BoundServer], policy: ToolServerPolicy) -> Iterator[ServerTools | None]:
+    """None if there are none. Nothing is reached before a tool is called."""
+    if not bound:
+        yield None
+        return
+    tools = ServerTools(bound, policy)
+    try:
+        yield tools
+    finally:
+        tools.close()

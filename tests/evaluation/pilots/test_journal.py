@@ -9,11 +9,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from evaluation.engine.journal import SessionJournal, call_key
 from evaluation.models import MadeCall, Session, ToolCall
-from evaluation.pilots import session_work
-from evaluation.pilots.journal import SessionJournal, call_key
 from evaluation.pilots.session_work import work_on
 from evaluation.protocol.participants import ToolRecord
+from evaluation.store.rows import RowMadeCalls, RowStore
 from evaluation.tools import toolbox
 from evaluation.tools.tool import Arguments, Tool
 from tests.evaluation.builders import intents, rubric, task
@@ -78,7 +78,7 @@ def session(stub: StubModel) -> Session:
 
 
 def test_partial_output_of_a_call_is_stored_until_it_ends(post: Post, session: Session):
-    journal = SessionJournal(session, lambda: 1)
+    journal = SessionJournal("session", RowMadeCalls(session), 1)
     seen: list[tuple[str, dict[str, Any] | None]] = []
 
     def run(key: str) -> ToolRecord:
@@ -124,7 +124,7 @@ def test_a_worker_killed_before_the_checkpoint_does_not_act_twice(
     post: Post, session: Session, monkeypatch: pytest.MonkeyPatch
 ):
     with monkeypatch.context() as patch:
-        patch.setattr(session_work, "store_turn", die)
+        patch.setattr(RowStore, "turn", die)
         with pytest.raises(Killed):
             work_on(session.pk)
     made = list(MadeCall.objects.order_by("pk").values_list("name", "outside", "record__ok"))
@@ -174,13 +174,15 @@ def test_once_the_turn_is_stored_its_calls_have_their_keys_and_only_outside_ones
     assert work_on(session.pk)
 
     keys = list(ToolCall.objects.filter(turn__session=session).order_by("position").values_list("key", flat=True))
-    assert keys[0] == call_key(session.pk, 1, 1, "write_file", json.dumps({"path": "a.txt", "content": "x"}))
+    assert keys[0] == call_key(
+        f"session-{session.pk}", 1, 1, "write_file", json.dumps({"path": "a.txt", "content": "x"})
+    )
     assert len(set(keys)) == 3
     assert list(MadeCall.objects.order_by("pk").values_list("key", flat=True)) == keys[1:]
 
 
 def test_a_worker_that_lost_its_lease_does_not_act(post: Post, session: Session, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evaluation.pilots.journal.leased_row", lambda row: Session.objects.none())
+    monkeypatch.setattr("evaluation.store.rows.leased_row", lambda row: Session.objects.none())
     work_on(session.pk)
 
     assert post.sent == []

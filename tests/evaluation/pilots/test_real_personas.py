@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 import yaml
 
+from evaluation.engine.journal import MadeCall
 from evaluation.models import Pilot, Session, ToolCall, Verdict
-from evaluation.pilots.journal import SessionJournal
 from evaluation.pilots.session_work import work_on
+from evaluation.store.rows import RowMadeCalls
 from studio.imports.importer import import_path
 from studio.models import Benchmark
 from tests.evaluation.builders import endpoint, intents, pilot_of, task
@@ -170,15 +171,15 @@ def test_a_worker_killed_amid_an_app_call_leaves_the_call_done_once(stub: StubMo
     stub.agent = writes_a_note
     pilot = start(stub, task("a", intents=intents("x")), persona=persona())
     session = Session.objects.get(run__pilot=pilot)
-    store = SessionJournal._store
+    put = RowMadeCalls.put
 
-    def die(journal: SessionJournal, turn: int, key: str, name: str, **fields: Any) -> None:
-        if name == "simple_note__create_note":
+    def die(made: RowMadeCalls, call: MadeCall) -> None:
+        if call.name == "simple_note__create_note":
             raise Killed
-        store(journal, turn, key, name, **fields)
+        put(made, call)
 
     with monkeypatch.context() as patch:
-        patch.setattr(SessionJournal, "_store", die)
+        patch.setattr(RowMadeCalls, "put", die)
         with pytest.raises(Killed):
             work_on(session.pk)
     Session.objects.filter(pk=session.pk).update(lease_until="2000-01-01T00:00Z")

@@ -12,11 +12,11 @@ import pytest
 from django.apps import apps
 
 from evaluation.models import MadeCall, Pilot, Session, ToolCall
-from evaluation.pilots import session_work
 from evaluation.pilots.control import control_pilot
 from evaluation.pilots.session_work import work_on
 from evaluation.results.pilot_report import pilot_report
 from evaluation.sandbox import why_unavailable
+from evaluation.store.rows import RowStore
 from studio.domain.persona import PersonaSpec
 from studio.domain.tool_servers import ToolServer
 from studio.models import Benchmark
@@ -109,7 +109,7 @@ def test_pilot_calls_a_server_by_address_once_though_its_worker_died_and_keeps_i
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(session_work, "store_turn", die)
+        patch.setattr(RowStore, "turn", die)
         with pytest.raises(Killed):
             work_on(session.pk)
     Session.objects.filter(pk=session.pk).update(lease_until="2000-01-01T00:00Z")

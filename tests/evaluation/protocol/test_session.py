@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.protocol.participants import AgentError, AgentReply, Decision, InfrastructureError, OpenIntent
-from evaluation.protocol.session import Progress, TurnTaken, initial_progress, run_session
+from evaluation.protocol.participants import AgentReply, Decision, OpenIntent
+from evaluation.protocol.session import Progress, initial_progress
+from tests.evaluation.protocol.playing import play
 
 YES, NO = Decision(True, style="clarify"), Decision(False)
 
@@ -15,14 +15,11 @@ YES, NO = Decision(True, style="clarify"), Decision(False)
 class Speaker:
     """An agent that answers with the number of its turn, and records the messages."""
 
-    def __init__(self, fails_at: int = 0) -> None:
+    def __init__(self) -> None:
         self.heard: list[str] = []
-        self.fails_at = fails_at
 
     def reply(self, message: str) -> AgentReply:
         self.heard.append(message)
-        if len(self.heard) == self.fails_at:
-            raise AgentError("It gave up.")
         return AgentReply(str(len(self.heard)))
 
 
@@ -44,12 +41,6 @@ class Plan:
     def _say(self, stage: str, reply: str, intents: Sequence[OpenIntent]) -> list[Decision]:
         self.questions.append((stage, reply, [intent.index for intent in intents]))
         return [YES if (int(reply), intent.index) in self.plans[stage] else NO for intent in intents]
-
-
-def play(progress: Progress, agent: Speaker, judge: Plan, max_turns: int = 30) -> tuple[Progress, list[TurnTaken]]:
-    turns: list[TurnTaken] = []
-    end = run_session(progress, agent, judge, dict, lambda taken, _: turns.append(taken), max_turns=max_turns)
-    return end, turns
 
 
 def statuses(progress: Progress) -> list[tuple[str, int | None]]:
@@ -92,32 +83,6 @@ def test_provided_intent_is_never_judged():
 
     assert statuses(end) == [("provided", None)]
     assert (end.turns, judge.questions) == (1, [])
-
-
-def test_agent_error_ends_the_session_and_keeps_statuses():
-    end, turns = play(initial_progress("hello", ["one", "two"]), Speaker(fails_at=2), Plan())
-
-    assert (end.ending, end.reason, end.turns, len(turns)) == ("failed", "It gave up.", 1, 1)
-    assert statuses(end) == [("provided", 1), ("open", None)]
-
-
-def test_session_resumes_after_an_infrastructure_error():
-    class Flaky(Plan):
-        def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> list[Decision]:
-            if reply == "2":
-                raise InfrastructureError("The endpoint is down.")
-            return super().satisfied(reply, files, intents)
-
-    stored: list[Progress] = []
-    with pytest.raises(InfrastructureError):
-        run_session(
-            initial_progress("hello", ["one", "two"]), Speaker(), Flaky(), dict, lambda _, after: stored.append(after)
-        )
-    agent = Speaker()
-    end, _ = play(stored[-1], agent, Plan())
-
-    assert agent.heard == ["one", "two"]
-    assert statuses(end) == [("provided", 1), ("provided", 2)]
 
 
 def test_turn_limit_ends_a_session_with_open_intents():

@@ -15,7 +15,8 @@ from evaluation.llm import ModelClient
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, follow_up_prompt, satisfaction_prompt
-from evaluation.protocol.session import TurnTaken, initial_progress, run_session
+from evaluation.protocol.session import initial_progress
+from tests.evaluation.protocol.playing import play
 
 
 class Judge:
@@ -47,14 +48,8 @@ def statuses(persona: Path, workspace: Path, agent: ModelClient, judge: ModelCli
             if asset.is_file() and asset.name != "task.yaml":
                 shutil.copyfile(asset, workspace / asset.name)
         intents = [intent["content"] for intent in task["intent"]["hidden_intent"]]
-        turns: list[TurnTaken] = []
-        end = run_session(
-            initial_progress(task["intent"]["initial_input"], intents),
-            make_agent(AgentSetup(agent, workspace)),
-            Judge(judge),
-            dict,
-            lambda taken, _: turns.append(taken),  # noqa: B023
-        )
+        start = initial_progress(task["intent"]["initial_input"], intents)
+        end, turns = play(start, make_agent(AgentSetup(agent, workspace)), Judge(judge))
         assert end.ending == "resolved"
         assert all(record.ok for taken in turns for record in taken.reply.tool_calls)
         ended.update(state.status for state in end.intents)

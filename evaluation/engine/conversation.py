@@ -1,0 +1,162 @@
+"""A session's conversation, from where it stands to its end. Resumable after every turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from evaluation.agents import AgentSetup, make_agent, reachable_names
+from evaluation.agents.kinds import Workflow, is_informed, make_informed_agent
+from evaluation.engine.journal import SessionJournal
+from evaluation.engine.plan import SessionPlan
+from evaluation.engine.recording import Recording
+from evaluation.engine.store import Checkpoint, Closing, Standing, Store
+from evaluation.engine.voice import PURPOSE, PersonaVoice
+from evaluation.grading.intents import intents_decided
+from evaluation.grading.judges import ModelIntentJudge
+from evaluation.protocol.participants import Agent, AgentError, AgentReply, Aside, ClosingAgent, ToolRecord
+from evaluation.protocol.session import Progress, resolve_turn
+from evaluation.protocol.trace import read_texts
+from evaluation.protocol.voice import Speak, say_verbatim
+from evaluation.tools.mcp.servers import ServerTools, opened
+from evaluation.workspaces.app_states import AppHashes, load_apps
+from evaluation.workspaces.folders import temporary_folder
+from evaluation.workspaces.manifests import Manifest, folder_reader, rebuild_workspace, store_files
+from evaluation.workspaces.web_corpus import open_corpus
+from studio.domain.storable import storable
+
+STORED_NAME = 200
+"""Characters of a tool's name, which models make up."""
+
+
+def converse(plan: SessionPlan, store: Store, standing: Standing) -> Progress:
+    """Raises InfrastructureError and MissingContentError, and what the store raises; a failure of the agent ends the
+    conversation."""
+    progress = standing.progress
+    with _open(plan, store, standing) as at:
+        while progress.ending is None:
+            try:
+                progress = at.take_turn(progress)
+            except AgentError as error:
+                progress = replace(progress, message="", ending="failed", reason=str(error))
+        closing = at.close() if plan.followed and progress.ending != "failed" else None
+    store.end(progress, closing)
+    return progress
+
+
+class _Conversation:
+    """What lives as long as the conversation is played."""
+
+    def __init__(
+        self, plan: SessionPlan, store: Store, standing: Standing, folder: Path, servers: ServerTools | None
+    ) -> None:
+        self._plan = plan
+        self._store = store
+        self._folder = folder
+        self._files = standing.files
+        self._apps = load_apps(standing.apps, plan.persona, plan.task.task_id, store.read)
+        self._world = self._apps.open()
+        self._recording = Recording(plan, store, standing.progress.turns)
+        self._journal = SessionJournal(plan.name, store.made, standing.progress.turns)
+        self._agent = self._build_agent(standing, servers)
+
+    def take_turn(self, progress: Progress) -> Progress:
+        """Raises AgentError."""
+        number = progress.turns + 1
+        self._begin(number)
+        started = time.monotonic()
+        reply = _storable(self._agent.reply(progress.message))
+        seconds = time.monotonic() - started
+        files, apps = self._keep()
+        judge = ModelIntentJudge(self._recording.ask, self._plan.prompts, number)
+        taken, after = resolve_turn(
+            progress,
+            reply,
+            judge,
+            lambda: read_texts(self._plan.task.files_read, folder_reader(self._folder)),
+            max_turns=self._plan.max_turns,
+            speak=self._speak(),
+        )
+        decided = intents_decided(judge, self._plan.task, taken)
+        self._store.turn(Checkpoint(taken, after, decided, files, apps, seconds))
+        return after
+
+    def close(self) -> Closing | None:
+        """None if the agent did nothing more."""
+        if not isinstance(self._agent, ClosingAgent):
+            return None
+        self._begin(self._recording.turn + 1)
+        aside = self._agent.close()
+        return Closing(_storable_aside(aside), *self._keep()) if aside else None
+
+    def _begin(self, number: int) -> None:
+        self._recording.turn = number
+        self._journal.begin(number)
+
+    def _keep(self) -> tuple[Manifest, AppHashes]:
+        """Raises AgentError if the workspace is too large."""
+        self._files = store_files(self._folder, self._files, self._store.keep)
+        return self._files, self._apps.store(self._world.snapshot(), self._store.keep)
+
+    def _speak(self) -> Speak:
+        if self._plan.voice is None:
+            return say_verbatim
+        return PersonaVoice(self._recording.client(PURPOSE), self._plan.persona, self._plan.voice)
+
+    def _build_agent(self, standing: Standing, servers: ServerTools | None) -> Agent:
+        """Of the task it learns only the tool names; an informed one, the reference workflow as well."""
+        plan, seat = self._plan, self._plan.agent
+        setup = AgentSetup(
+            client=self._recording.client("agent"),
+            workspace=self._folder,
+            tools=reachable_names(plan.persona.tools, plan.task.tools),
+            world=self._world,
+            corpus=open_corpus(plan.persona, plan.task.task_id, self._store.read),
+            servers=servers,
+            journal=self._journal,
+            limits=seat.limits,
+            state=standing.agent_state,
+            params=seat.params,
+            conversation=plan.name,
+        )
+        if is_informed(seat.kind):
+            return make_informed_agent(setup, seat.kind, Workflow(plan.task.reference_workflow))
+        return make_agent(setup, seat.kind)
+
+
+@contextmanager
+def _open(plan: SessionPlan, store: Store, standing: Standing) -> Iterator[_Conversation]:
+    with temporary_folder() as folder, opened(plan.servers, plan.server_policy) as servers:
+        rebuild_workspace(standing.files, folder, store.read)
+        yield _Conversation(plan, store, standing, folder, servers)
+
+
+def _storable(reply: AgentReply) -> AgentReply:
+    """Models write what no store takes."""
+    return AgentReply(
+        storable(reply.text),
+        tuple(
+            ToolRecord(
+                storable(call.name)[:STORED_NAME],
+                storable(dict(call.arguments)),
+                storable(call.result),
+                call.ok,
+                call.seconds,
+                tuple(map(storable, call.changes)),
+                call.key,
+                tuple(map(storable, call.effects)),
+            )
+            for call in reply.tool_calls
+        ),
+        reply.tokens,
+        storable(dict(reply.state)),
+        storable(reply.note),
+        _storable_aside(reply.aside),
+    )
+
+
+def _storable_aside(aside: Iterable[Aside]) -> tuple[Aside, ...]:
+    return tuple(Aside(storable(each.title), storable(each.text)) for each in aside)

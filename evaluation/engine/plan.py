@@ -1,0 +1,65 @@
+"""What a session is played with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from evaluation.agents import AgentLimits
+from evaluation.grading.judges import Versions
+from evaluation.llm import Endpoint
+from evaluation.protocol.prompt_files import VoicePromptName
+from evaluation.protocol.session import MAX_TURNS
+from evaluation.tools.mcp.servers import BoundServer
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
+from studio.domain.tool_servers import ToolServerPolicy
+
+
+@dataclass(frozen=True)
+class AgentSeat:
+    endpoint: Endpoint
+    kind: str = "react"
+    params: Mapping[str, str] = field(default_factory=dict)
+    limits: AgentLimits = field(default_factory=AgentLimits)
+
+
+@dataclass(frozen=True)
+class SessionPlan:
+    name: str
+    """Of the session, for programs that keep their own state of it."""
+    task: TaskSpec
+    persona: PersonaSpec
+    agent: AgentSeat
+    user: Endpoint
+    """Plays the user: decides on intents, and speaks in the persona's voice."""
+    judge: Endpoint
+    """Of the checklist."""
+    prompts: Versions
+    voice: Mapping[VoicePromptName, str] | None = None
+    """Versions of the prompts by which the user speaks in the persona's voice; None: in the author's words."""
+    max_turns: int = MAX_TURNS
+    followed: bool = False
+    """Whether another session goes on from what this one leaves."""
+    servers: tuple[BoundServer, ...] = ()
+    """That the persona binds."""
+    server_policy: ToolServerPolicy = field(default_factory=ToolServerPolicy)
+    group: str = ""
+    """Of calls that wait in one line for an endpoint's limits."""
+
+    def endpoint(self, purpose: str) -> Endpoint:
+        """Who is asked for it."""
+        if purpose == "agent":
+            return self.agent.endpoint
+        return self.judge if purpose.startswith("checklist") else self.user
+
+
+def agent_limits(limits: Mapping[str, float]) -> AgentLimits:
+    defaults = AgentLimits()
+    return AgentLimits(
+        tool_calls=int(limits.get("tool_calls", defaults.tool_calls)),
+        turn_seconds=float(limits.get("turn_seconds", defaults.turn_seconds)),
+        tokens=int(limits.get("tokens", defaults.tokens)),
+        cost=Decimal(str(limits.get("cost", defaults.cost))),
+    )

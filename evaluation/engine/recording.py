@@ -1,0 +1,47 @@
+"""Models that take part in a session, each of whose calls the store keeps with the turn that it is made in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.engine.plan import SessionPlan
+from evaluation.engine.store import Store
+from evaluation.grading.judges import Answer, ask_model
+from evaluation.llm import Call, ModelClient
+from evaluation.protocol.prompts import JudgePrompt
+
+
+class Recording:
+    def __init__(self, plan: SessionPlan, store: Store, turn: int = 0) -> None:
+        self._plan = plan
+        self.store = store
+        self.turn = turn
+        """Which it is now."""
+
+    def client(self, purpose: str) -> ModelClient:
+        endpoint = self._plan.endpoint(purpose)
+        return ModelClient(endpoint, recorder=_Recorder(self, purpose), group=self._plan.group)
+
+    def ask(self, purpose: str, turn: int, prompt: JudgePrompt) -> Answer:
+        """``evaluation.grading.judges.Ask``"""
+        self.turn = turn
+        return ask_model(self.client(purpose), prompt)
+
+
+@dataclass(frozen=True)
+class _Recorder:
+    """``evaluation.llm.client.Recorder``"""
+
+    recording: Recording
+    purpose: str
+
+    def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
+        return self.recording.store.answer(request_hash)
+
+    def check(self) -> None:
+        self.recording.store.check()
+
+    def record(self, call: Call) -> None:
+        self.recording.store.call(call, self.purpose, self.recording.turn)

@@ -1,0 +1,97 @@
+"""Where a session is kept, as far as the engine knows.
+
+Whoever opens a store holds the session; a store raises once somebody else does, and then keeps nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from evaluation.engine.journal import MadeCalls
+from evaluation.grading.decided import Decided
+from evaluation.grading.session import SessionGrade
+from evaluation.llm import Call
+from evaluation.protocol.participants import Aside
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.session import Progress, TurnTaken
+from evaluation.workspaces.app_states import AppHashes
+from evaluation.workspaces.manifests import Manifest
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a session stands: what it goes on from."""
+
+    progress: Progress
+    files: Manifest
+    """With the task's own, before the first turn."""
+    apps: AppHashes
+    agent_state: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """All that a turn leaves."""
+
+    taken: TurnTaken
+    after: Progress
+    decided: Sequence[Decided]
+    """On intents."""
+    files: Manifest
+    apps: AppHashes
+    seconds: float
+    """That the agent took."""
+
+
+@dataclass(frozen=True)
+class Closing:
+    """What the agent did and left after the last turn, for the sessions that follow."""
+
+    aside: Sequence[Aside]
+    files: Manifest
+    apps: AppHashes
+
+
+class Store(Protocol):
+    @property
+    def made(self) -> MadeCalls:
+        """Tool calls of the turn under way."""
+        ...
+
+    def answer(self, request_hash: str) -> Mapping[str, Any] | None:
+        """What a model answered to the same request before."""
+        ...
+
+    def check(self) -> None:
+        """Raises if nothing may be sent any more."""
+        ...
+
+    def call(self, call: Call, purpose: str, turn: int) -> None:
+        """Keep an answered or failed request, whatever becomes of its turn: it was paid for."""
+        ...
+
+    def turn(self, checkpoint: Checkpoint) -> None:
+        """Keep the whole turn or nothing, and forget the tool calls made in it."""
+        ...
+
+    def end(self, progress: Progress, closing: Closing | None) -> None:
+        """The conversation is over."""
+        ...
+
+    def verdicts(self, mode: ScoringMode, decided: Sequence[Decided]) -> None:
+        """Keep all of them or none."""
+        ...
+
+    def finish(self, grades: Mapping[ScoringMode, SessionGrade]) -> None:
+        """Nothing is left to do now, or compat waits for other sessions of the run."""
+        ...
+
+    def read(self, sha256s: Sequence[str]) -> Mapping[str, bytes]:
+        """Contents of files, as far as they are stored."""
+        ...
+
+    def keep(self, contents: Sequence[bytes]) -> Sequence[str]:
+        """Their sha256, in order."""
+        ...

@@ -1,0 +1,261 @@
+"""A session's rows as the engine's store: the only code that knows both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, cast
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation.call_records import CallRecord, CallRecorder
+from evaluation.engine.grading import Played
+from evaluation.engine.journal import MadeCall
+from evaluation.engine.plan import SessionPlan
+from evaluation.engine.store import Checkpoint, Closing, Standing
+from evaluation.grading.decided import Decided
+from evaluation.grading.session import SessionGrade
+from evaluation.judging.judgings import close_judging, judge_of, open_judging
+from evaluation.leases.sessions import LeaseLostError, State, leased_row, lock_leased_row, release
+from evaluation.llm import Call
+from evaluation.models import Judging, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
+from evaluation.models import MadeCall as MadeCallRow
+from evaluation.protocol.participants import Aside, ToolRecord
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.session import COVERED, IntentState, Progress, Status, initial_progress
+from evaluation.store.evidence import load_turns
+from evaluation.store.frozen import task_of
+from evaluation.store.snapshots import apps_before, final_manifest, left_by, take_snapshot, turns_of_run
+from evaluation.store.usage import tokens_by_mode
+from evaluation.store.verdicts import known_of, verdict_rows
+from evaluation.workspaces.manifests import Manifest, stage_files
+from studio.domain.opening_message import EnvironmentEvent, opening_of, text_of
+from studio.domain.storable import storable
+from studio.domain.task import TaskSpec
+from studio.models import Blob
+
+
+class RowStore:
+    """For the holder of the session's lease. Raises LeaseLostError instead of storing anything once it is lost, and
+    then stores only calls, which were paid for."""
+
+    read = staticmethod(Blob.objects.read)
+    keep = staticmethod(Blob.objects.store)
+
+    def __init__(self, session: Session, record: CallRecord) -> None:
+        self._session = session
+        self._record = record
+        self._judgings: dict[str, Judging] = {}
+        self._snapshot: Snapshot | None = None
+        """The latest of the session."""
+        self.made = RowMadeCalls(session)
+
+    def answer(self, request_hash: str) -> Mapping[str, Any] | None:
+        return self._record.answer(request_hash)
+
+    def check(self) -> None:
+        self._record.before_sending()
+
+    def call(self, call: Call, purpose: str, turn: int) -> None:
+        judging = None if purpose == "agent" else self._judging(purpose.removeprefix("checklist_"))
+        endpoint = judge_of(judging) if judging else self._session.run.pilot.endpoint("agent")
+        CallRecorder(self._record, endpoint, purpose, lambda: turn, judging).record(call)
+
+    def turn(self, checkpoint: Checkpoint) -> None:
+        session, taken, reply = self._session, checkpoint.taken, checkpoint.taken.reply
+        judging = self._judging("")
+        with transaction.atomic():
+            self._update(turn_count=taken.number, covered=_covered(checkpoint.after), attempts=1, failing_since=None)
+            self._snapshot = take_snapshot(session.run, checkpoint.files, self._snapshot, checkpoint.apps)
+            turn = Turn.objects.create(
+                session=session,
+                number=taken.number,
+                user_message=text_of(taken.message),
+                event=taken.message.to_json() if isinstance(taken.message, EnvironmentEvent) else None,
+                reply=reply.text,
+                note=reply.note,
+                agent_state=self._record.shorten(reply.state),
+                next_message=text_of(checkpoint.after.message),
+                next_style=taken.style if checkpoint.after.message else "",
+                aside=aside_to_json(reply.aside),
+                snapshot=self._snapshot,
+                agent_tokens=reply.tokens.total,
+                milliseconds=int(checkpoint.seconds * 1000),
+            )
+            ToolCall.objects.bulk_create(
+                _call_row(turn, position, call) for position, call in enumerate(reply.tool_calls, start=1)
+            )
+            Verdict.objects.bulk_create(verdict_rows(judging, checkpoint.decided, self._record.answered))
+            SessionIntent.objects.bulk_create(
+                SessionIntent(
+                    session=session,
+                    index=index,
+                    uid=self._task.intents[index - 1].uid,
+                    status=status,
+                    turn=taken.number,
+                )
+                for index, status in taken.resolved.items()
+            )
+            MadeCallRow.objects.filter(session=session, turn__lte=taken.number, outside=False).delete()
+        session.turn_count = taken.number
+
+    def end(self, progress: Progress, closing: Closing | None) -> None:
+        session, now, covered = self._session, timezone.now(), _covered(progress)
+        if progress.ending == "failed":
+            release(session, state=State.FAILED, reason=progress.reason, ended_at=now, covered=covered)
+            return
+        changes: dict[str, Any] = {"ended_at": now, "covered": covered, "attempts": 1, "failing_since": None}
+        with transaction.atomic():
+            if closing is not None:
+                left = take_snapshot(session.run, closing.files, self._snapshot, closing.apps)
+                changes |= {"left": left, "closing": aside_to_json(closing.aside)}
+            self._update(**changes)
+            close_judging(self._judging(""))
+        session.ended_at = now
+
+    def verdicts(self, mode: ScoringMode, decided: Sequence[Decided]) -> None:
+        with transaction.atomic():
+            lock_leased_row(self._session)
+            Verdict.objects.bulk_create(verdict_rows(self._judging(mode), decided, self._record.answered))
+
+    def finish(self, grades: Mapping[ScoringMode, SessionGrade]) -> None:
+        changes: dict[str, Any] = tokens_by_mode(self._session)
+        for mode, grade in grades.items():
+            changes |= {f"comp_{mode}": grade.comp, f"graded_{mode}_at": timezone.now()}
+            if mode == ScoringMode.STRICT:
+                changes["ungraded"] = grade.ungraded
+        with transaction.atomic():
+            self._update(
+                claimed_by="", lease_until=None, state=State.FINISHED, attempts=0, failing_since=None, **changes
+            )
+            close_judging(*(self._judging(mode) for mode in grades))
+
+    def standing(self, plan: SessionPlan) -> Standing:
+        """After the last stored turn, or before the first one: the run's files with this task's staged over them."""
+        session, task = self._session, plan.task
+        last = turns_of_run(session.run_id).filter(session__position__lte=session.position).first()
+        apps = apps_before(session, plan.persona)
+        if last is not None and last.session_id == session.pk:
+            self._snapshot = last.snapshot
+            state = self._record.restore(last.agent_state)
+            return Standing(self._progress_after(last, task), last.snapshot.manifest, apps, state)
+        self._store_provided(task)
+        before = left_by(last) if last else session.run.start
+        files: Manifest = before.manifest if before else {}
+        after = last.session.position if last else 0
+        # these failed in their first turn, but their files were staged
+        between = Session.objects.filter(run=session.run_id, position__gt=after, position__lt=session.position)
+        for revision in between.order_by("position").values_list("revision", flat=True):
+            files = stage_files(files, plan.persona, task_of(revision))
+        return Standing(_start(task), stage_files(files, plan.persona, task), apps)
+
+    def played(self, mode: ScoringMode) -> Played:
+        final = final_manifest(self._session) if mode == ScoringMode.COMPAT else None
+        return Played(load_turns(self._session), known_of(self._judging(mode)), final)
+
+    def is_run_over(self) -> bool:
+        """Whether all conversations of its run are."""
+        return not Session.objects.filter(run=self._session.run_id, ended_at=None).exists()
+
+    @property
+    def _task(self) -> TaskSpec:
+        return task_of(self._session.revision_id)
+
+    def _judging(self, scoring: str) -> Judging:
+        """Of intents for all that is no scoring mode."""
+        scoring = scoring if scoring in list(ScoringMode) else ""
+        if scoring not in self._judgings:
+            self._judgings[scoring] = open_judging(self._session, scoring)
+        return self._judgings[scoring]
+
+    def _update(self, **changes: Any) -> None:
+        if not leased_row(self._session).update(**changes):
+            raise LeaseLostError
+
+    def _progress_after(self, last: Turn, task: TaskSpec) -> Progress:
+        resolved = {row.index: row for row in self._session.intents.all()}
+        intents = tuple(
+            IntentState(each.index, each.content, cast(Status, row.status), row.turn or None)
+            if (row := resolved.get(each.index))
+            else each
+            for each in (IntentState(index, intent.content) for index, intent in enumerate(task.intents, start=1))
+        )
+        if last.next_message:
+            return Progress(intents, last.number, last.next_message)
+        is_open = any(item.status == "open" for item in intents)
+        return Progress(intents, last.number, ending="turn_limit" if is_open else "resolved")
+
+    def _store_provided(self, task: TaskSpec) -> None:
+        rows = [
+            SessionIntent(session=self._session, index=index, uid=intent.uid, status="provided", turn=0)
+            for index, intent in enumerate(task.intents, start=1)
+            if intent.initial_status == "provided"
+        ]
+        if rows:
+            with transaction.atomic():
+                lock_leased_row(self._session)
+                SessionIntent.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+class RowMadeCalls:
+    """``evaluation.engine.journal.MadeCalls``"""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self) -> Iterable[MadeCall]:
+        for row in MadeCallRow.objects.filter(session=self._session):
+            record = None if row.record is None else record_of(row.record)
+            yield MadeCall(row.turn, row.key, row.name, row.outside, record, row.output)
+
+    def put(self, call: MadeCall) -> None:
+        if call.outside and call.record is None and not leased_row(self._session).exists():
+            raise LeaseLostError
+        row = MadeCallRow(
+            session=self._session,
+            turn=call.turn,
+            key=call.key,
+            name=storable(call.name)[:200],
+            outside=call.outside,
+            record=None if call.record is None else storable(asdict(call.record)),
+            output="" if call.record else storable(call.output),
+        )
+        MadeCallRow.objects.bulk_create(
+            [row], update_conflicts=True, unique_fields=["session", "key"], update_fields=["record", "output"]
+        )
+
+    def drop(self, key: str) -> None:
+        MadeCallRow.objects.filter(session=self._session, key=key).delete()
+
+
+def record_of(row: Mapping[str, Any]) -> ToolRecord:
+    return ToolRecord(**{**row, "changes": tuple(row["changes"]), "effects": tuple(row.get("effects", ()))})
+
+
+def aside_to_json(aside: Iterable[Aside]) -> list[dict[str, str]]:
+    return [asdict(each) for each in aside]
+
+
+def _call_row(turn: Turn, position: int, call: ToolRecord) -> ToolCall:
+    return ToolCall(
+        turn=turn,
+        position=position,
+        name=call.name,
+        arguments=dict(call.arguments),
+        result=call.result,
+        ok=call.ok,
+        key=call.key,
+        milliseconds=int(call.seconds * 1000),
+        changes=list(call.changes),
+        effects=list(call.effects),
+    )
+
+
+def _covered(progress: Progress) -> int:
+    return sum(item.status in COVERED for item in progress.intents)
+
+
+def _start(task: TaskSpec) -> Progress:
+    provided = [intent.initial_status == "provided" for intent in task.intents]
+    return initial_progress(opening_of(task), [intent.content for intent in task.intents], provided)
