@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.protocol.participants import AgentReply, Decision, OpenIntent
-from evaluation.protocol.session import MAX_TURNS, Progress, initial_progress, resolve_turn
-from studio.domain.opening_message import opening_message, text_of
+from evaluation.protocol.session import MAX_TURNS, Progress, opening_progress, resolve_turn
+from studio.domain.opening_message import text_of
 from studio.domain.task import TaskSpec
 
 
@@ -49,11 +49,7 @@ class UserPreview:
 
 
 def preview_user(task: TaskSpec) -> UserPreview:
-    start = initial_progress(
-        opening_message(task),
-        [intent.content for intent in task.intents],
-        [intent.initial_status == "provided" for intent in task.intents],
-    )
+    start = opening_progress(task)
     open_indexes = [intent.index for intent in start.open]
     unasked, progress = [], start
     while progress.ending is None:

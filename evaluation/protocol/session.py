@@ -12,7 +12,8 @@ from typing import Literal
 
 from evaluation.protocol.participants import AgentReply, Decision, IntentJudge, OpenIntent
 from evaluation.protocol.voice import Speak, VoicedAnswer, say_verbatim
-from studio.domain.opening_message import Incoming
+from studio.domain.opening_message import Incoming, opening_of
+from studio.domain.task import TaskSpec
 
 Status = Literal["open", "completed", "inferred", "provided"]
 Ending = Literal["resolved", "turn_limit", "failed"]
@@ -73,6 +74,11 @@ def initial_progress(message: Incoming, intents: Sequence[str], provided: Sequen
         for index, (content, is_provided) in enumerate(zip(intents, padded, strict=True), start=1)
     )
     return Progress(tuple(states), message=message)
+
+
+def opening_progress(task: TaskSpec) -> Progress:
+    provided = [intent.initial_status == "provided" for intent in task.intents]
+    return initial_progress(opening_of(task), [intent.content for intent in task.intents], provided)
 
 
 def resolve_turn(

@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 from evaluation.models import Rehearsal
 from evaluation.protocol.answers import occurs
 from evaluation.protocol.participants import AgentReply, Decision, OpenIntent, Style, ToolRecord
-from evaluation.protocol.session import Progress, TurnTaken, initial_progress
-from studio.domain.opening_message import opening_of, text_of
+from evaluation.protocol.session import Progress, TurnTaken, opening_progress
+from studio.domain.opening_message import text_of
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 
@@ -160,10 +160,7 @@ def graded_turns(rehearsal: Rehearsal) -> list[Mapping[str, Any]]:
 
 
 def progress_of(rehearsal: Rehearsal, task: TaskSpec) -> Progress:
-    contents = [intent.content for intent in task.intents]
-    progress = initial_progress(
-        opening_of(task), contents, [intent.initial_status == "provided" for intent in task.intents]
-    )
+    progress = opening_progress(task)
     resolved = {
         int(index): (status, turn["number"]) for turn in rehearsal.turns for index, status in turn["settled"].items()
     }

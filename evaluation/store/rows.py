@@ -23,14 +23,14 @@ from evaluation.models import Judging, Session, SessionIntent, Snapshot, ToolCal
 from evaluation.models import MadeCall as MadeCallRow
 from evaluation.protocol.participants import Aside, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.session import COVERED, IntentState, Progress, Status, initial_progress
+from evaluation.protocol.session import COVERED, IntentState, Progress, Status, opening_progress
 from evaluation.store.evidence import load_turns
 from evaluation.store.frozen import task_of
 from evaluation.store.snapshots import apps_before, final_manifest, left_by, take_snapshot, turns_of_run
 from evaluation.store.usage import tokens_by_mode
 from evaluation.store.verdicts import known_of, verdict_rows
 from evaluation.workspaces.manifests import Manifest, stage_files
-from studio.domain.opening_message import EnvironmentEvent, opening_of, text_of
+from studio.domain.opening_message import EnvironmentEvent, text_of
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.models import Blob
@@ -148,7 +148,7 @@ class RowStore:
         between = Session.objects.filter(run=session.run_id, position__gt=after, position__lt=session.position)
         for revision in between.order_by("position").values_list("revision", flat=True):
             files = stage_files(files, plan.persona, task_of(revision))
-        return Standing(_start(task), stage_files(files, plan.persona, task), apps)
+        return Standing(opening_progress(task), stage_files(files, plan.persona, task), apps)
 
     def played(self, mode: ScoringMode) -> Played:
         final = final_manifest(self._session) if mode == ScoringMode.COMPAT else None
@@ -254,8 +254,3 @@ def _call_row(turn: Turn, position: int, call: ToolRecord) -> ToolCall:
 
 def _covered(progress: Progress) -> int:
     return sum(item.status in COVERED for item in progress.intents)
-
-
-def _start(task: TaskSpec) -> Progress:
-    provided = [intent.initial_status == "provided" for intent in task.intents]
-    return initial_progress(opening_of(task), [intent.content for intent in task.intents], provided)

@@ -1,0 +1,236 @@
+"""A session kept in a folder: JSON lines that only grow, and files by their content."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from evaluation.engine.grading import Played
+from evaluation.engine.journal import MadeCall
+from evaluation.engine.plan import SessionPlan
+from evaluation.engine.store import Checkpoint, Closing, Standing
+from evaluation.grading.decided import Decided, Place
+from evaluation.grading.evidence import PlayedTurn
+from evaluation.grading.session import SessionGrade
+from evaluation.llm import Call
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.session import Progress, opening_progress
+from evaluation.workspaces.app_states import AppHashes, initial_apps
+from evaluation.workspaces.manifests import Manifest, stage_files
+
+_CHECKPOINT = TypeAdapter(Checkpoint)
+_CLOSING = TypeAdapter(Closing)
+_DECIDED = TypeAdapter(list[Decided])
+_MADE = TypeAdapter(MadeCall)
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class SessionHeldError(Exception):
+    """Another process holds the session, or this one no longer does."""
+
+
+class UnreadableLineError(Exception):
+    """Something else wrote into a file of a session."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a session finds, or leaves to the next."""
+
+    files: Manifest = field(default_factory=dict)
+    apps: AppHashes = field(default_factory=dict)
+
+
+class FolderStore:
+    """``contents``: where files are kept, which sessions of a run share. Raises SessionHeldError.
+
+    A line that a killed process did not finish never was.
+    """
+
+    def __init__(self, folder: Path, contents: Path | None = None, found: Found | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._contents = contents or folder / "files"
+        self._contents.mkdir(parents=True, exist_ok=True)
+        self._found = found or Found()
+        self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._lock)
+            raise SessionHeldError(f"Another process plays the session in {folder}.") from None
+        self._held = True
+        self._session = _Lines(folder / "session.jsonl")
+        self._calls = _Lines(folder / "calls.jsonl")
+        self._turns = [_CHECKPOINT.validate_python(line["turn"]) for line in self._session.read if "turn" in line]
+        self._closing = next((line["end"]["closing"] for line in self._session.read if "end" in line), None)
+        self._decided: dict[str, dict[Place, bool | None]] = {mode: {} for mode in ScoringMode}
+        for line in self._session.read:
+            if "verdicts" in line:
+                self._note(line["mode"], _DECIDED.validate_python(line["verdicts"]))
+        self._answers = {line["hash"]: line["response"] for line in self._calls.read if line["response"] is not None}
+        self.made = FolderMadeCalls(folder / "made.jsonl", self)
+
+    def close(self) -> None:
+        if self._held:
+            self._held = False
+            os.close(self._lock)
+
+    def answer(self, request_hash: str) -> Mapping[str, Any] | None:
+        return self._answers.get(request_hash)
+
+    def check(self) -> None:
+        if not self._held:
+            raise SessionHeldError("The session is closed.")
+
+    def call(self, call: Call, purpose: str, turn: int) -> None:
+        self._calls.append(
+            {
+                "hash": call.request_hash,
+                "purpose": purpose,
+                "turn": turn,
+                "model": call.endpoint.model,
+                "request": call.request,
+                "response": call.response,
+                "error": call.error,
+                "tokens": asdict(call.tokens),
+                "cost": None if call.cost is None else str(call.cost),
+                "milliseconds": call.milliseconds,
+                "attempts": call.attempts,
+            }
+        )
+        if call.response is not None:
+            self._answers[call.request_hash] = call.response
+
+    def turn(self, checkpoint: Checkpoint) -> None:
+        self._append({"turn": _CHECKPOINT.dump_python(checkpoint, mode="json")})
+        self._turns.append(checkpoint)
+
+    def end(self, progress: Progress, closing: Closing | None) -> None:
+        document = None if closing is None else _CLOSING.dump_python(closing, mode="json")
+        self._append({"end": {"ending": progress.ending, "reason": progress.reason, "closing": document}})
+        self._closing = document
+
+    def verdicts(self, mode: ScoringMode, decided: Sequence[Decided]) -> None:
+        self._append({"mode": mode, "verdicts": _DECIDED.dump_python(list(decided), mode="json")})
+        self._note(mode, decided)
+
+    def finish(self, grades: Mapping[ScoringMode, SessionGrade]) -> None:
+        self._append(
+            {"grades": {mode: {"comp": each.comp, "ungraded": each.ungraded} for mode, each in grades.items()}}
+        )
+
+    def read(self, sha256s: Sequence[str]) -> dict[str, bytes]:
+        paths = {sha: self._contents / sha for sha in sha256s if _SHA256.fullmatch(sha)}
+        return {sha: path.read_bytes() for sha, path in paths.items() if path.is_file()}
+
+    def keep(self, contents: Sequence[bytes]) -> list[str]:
+        self.check()
+        shas = [hashlib.sha256(content).hexdigest() for content in contents]
+        for sha, content in zip(shas, contents, strict=True):
+            if not (self._contents / sha).exists():
+                unfinished = self._contents / f"{sha}.{os.getpid()}"
+                unfinished.write_bytes(content)
+                unfinished.replace(self._contents / sha)
+        return shas
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether its conversation is over."""
+        return any("end" in line for line in self._session.read)
+
+    @property
+    def last_turn(self) -> int:
+        return self._turns[-1].taken.number if self._turns else 0
+
+    def standing(self, plan: SessionPlan) -> Standing:
+        if self._turns:
+            last = self._turns[-1]
+            return Standing(last.after, last.files, last.apps, last.taken.reply.state)
+        files = stage_files(self._found.files, plan.persona, plan.task)
+        return Standing(opening_progress(plan.task), files, {**initial_apps(plan.persona), **self._found.apps})
+
+    def played(self, mode: ScoringMode, final_files: Manifest | None = None) -> Played:
+        """``final_files``: at the end of the episode, unless that ended with this session."""
+        turns = [
+            PlayedTurn(
+                each.taken.number, each.taken.message, each.taken.reply.text, each.taken.reply.tool_calls, each.files
+            )
+            for each in self._turns
+        ]
+        final = final_files or self.left.files
+        return Played(turns, self._decided[mode], final if mode == ScoringMode.COMPAT else None)
+
+    @property
+    def left(self) -> Found:
+        """To the next session."""
+        if self._closing is not None:
+            closing = _CLOSING.validate_python(self._closing)
+            return Found(closing.files, closing.apps)
+        return Found(self._turns[-1].files, self._turns[-1].apps) if self._turns else self._found
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        self.check()
+        self._session.append(line)
+
+    def _note(self, mode: str, decided: Iterable[Decided]) -> None:
+        self._decided[mode] |= {each.place: each.met for each in decided}
+
+
+class FolderMadeCalls:
+    """``evaluation.engine.journal.MadeCalls``"""
+
+    def __init__(self, path: Path, store: FolderStore) -> None:
+        self._lines = _Lines(path)
+        self._store = store
+        self._made: dict[str, MadeCall] = {}
+        for line in self._lines.read:
+            if "dropped" in line:
+                self._made.pop(line["dropped"], None)
+            else:
+                call = _MADE.validate_python(line)
+                self._made[call.key] = call
+
+    def all(self) -> list[MadeCall]:
+        return [call for call in self._made.values() if call.outside or call.turn > self._store.last_turn]
+
+    def put(self, call: MadeCall) -> None:
+        if call.outside and call.record is None:
+            self._store.check()
+        self._lines.append(_MADE.dump_python(call, mode="json"))
+        self._made[call.key] = call
+
+    def drop(self, key: str) -> None:
+        self._lines.append({"dropped": key})
+        self._made.pop(key, None)
+
+
+class _Lines:
+    """A file of JSON lines."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        content = path.read_bytes() if path.exists() else b""
+        whole = content[: content.rfind(b"\n") + 1]
+        if whole != content:
+            os.truncate(path, len(whole))
+        try:
+            self.read: list[dict[str, Any]] = [json.loads(line) for line in whole.splitlines()]
+        except ValueError as error:
+            raise UnreadableLineError(f"{path} has a line that is not JSON: {error}") from None
+
+    def append(self, line: Mapping[str, Any]) -> None:
+        """On disk when it returns."""
+        with self._path.open("ab") as file:
+            file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.read.append(dict(line))
