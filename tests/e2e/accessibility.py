@@ -21,11 +21,20 @@ SERIOUS = """async (only) => {
 }"""
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 PHONE = 390
+WIDE_LETTERS = """() => ["--sans", "--mono"].forEach((name) =>
+    document.documentElement.style.setProperty(name, "monospace"))"""
+"""What a machine shows whose fonts have none that it takes for the system's."""
+LARGE_TEXT = """() => {
+    document.documentElement.style.setProperty("--sans", "sans-serif");
+    document.documentElement.style.removeProperty("--mono");
+    const sizes = [...document.querySelectorAll("body *")].map((one) => [one, getComputedStyle(one).fontSize]);
+    for (const [one, size] of sizes) one.style.setProperty("font-size", `calc(2 * ${size})`, "important");
+}"""
 
 
 def violations(page: Page) -> list[str]:
-    """Serious ones in either colour scheme, and whether it is wider than its window or a phone. It stays as wide as a
-    phone, and dark."""
+    """Serious ones in either colour scheme, and whether it is wider than its window or a phone, there also with wide
+    letters or text twice as large. It stays as wide as a phone, and dark."""
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(AXE)
     page.emulate_media(color_scheme="light")
@@ -39,4 +48,8 @@ def violations(page: Page) -> list[str]:
             page.set_viewport_size({"width": width, "height": 844})
         if (wider := page.evaluate(WIDER)) > 0:
             found.append(f"{wider} px wider than {width}")
+    for what, change in {"wide letters": WIDE_LETTERS, "large text": LARGE_TEXT}.items():
+        page.evaluate(change)
+        if (wider := page.evaluate(WIDER)) > 0:
+            found.append(f"{wider} px wider than {PHONE} with {what}")
     return found

@@ -216,7 +216,7 @@ def test_page_shows_references_to_a_file_and_its_syntax_errors(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("orders.csv", b"a,b\n1\n")))
 
     html = desk.client.get(desk.url()).content.decode()
-    answer = desk.client.post(desk.url("file_syntax"), {"path": "a.json", "text": '{"a": 1,\r\n}'}).json()
+    answer = desk.client.post(desk.url("file_syntax"), {"path": "a.json", "text": '{"a": 1,\r\n"b" 2}'}).json()
 
     assert 'data-goto="initial_request">the request</a>' in html
     assert answer["line"] == 2
