@@ -34,7 +34,7 @@ from studio.models import ApiToken, Benchmark
 class EndpointSerializer(serializers.ModelSerializer[ModelEndpoint]):
     class Meta:
         model = ModelEndpoint
-        fields = ["name", "model", "scripted"]
+        fields = ["name", "model", "effort", "scripted"]
 
 
 class PilotSerializer(serializers.ModelSerializer[Pilot]):
@@ -113,6 +113,11 @@ class NewPilotSerializer(serializers.Serializer[Any]):
         required=False,
         default=dict,
         help_text='{"pilot": {"tokens": …, "calls": …, "cost": …}, "session": {…}}; 0 means no limit.',
+    )
+    accept_warnings = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Start although a model failed its test, or there are more tools than it takes.",
     )
 
 

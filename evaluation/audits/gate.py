@@ -4,6 +4,7 @@ with the judge in use, which it must not be worse than.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -172,7 +173,7 @@ def _scoring_rounds(pilots: Collection[Pilot]) -> dict[Identity, list[tuple[int,
 def identity_of(judging_round: JudgingRound) -> Identity:
     prompts = judging_round.prompts.items()
     return (
-        str(judging_round.judge.get("model", "")),
+        json.dumps([judging_round.judge.get(name) for name in ("model", "effort", "params")], sort_keys=True),
         tuple(sorted((name, str(prompt["sha256"])) for name, prompt in prompts)),
     )
 
@@ -202,7 +203,8 @@ def _sessions_by_identity(sessions: Iterable[int]) -> dict[Identity, set[int]]:
 
 
 def judge_name(judging_round: JudgingRound) -> str:
-    return str(judging_round.judge.get("model", ""))
+    judge = judging_round.judge
+    return " · ".join(str(judge[name]) for name in ("model", "effort") if judge.get(name))
 
 
 def _full_name(judging_round: JudgingRound) -> str:

@@ -27,11 +27,9 @@ class EndpointChoice(forms.ModelChoiceField[ModelEndpoint]):
     def label_from_instance(self, row: ModelEndpoint) -> str:
         if row.scripted:
             return f"{row.name} – scripted"
-        if row.input_price is not None and row.output_price is not None:
-            return (
-                f"{row.name} – ${row.input_price.normalize():f} in, ${row.output_price.normalize():f} out per million"
-            )
-        return f"{row.name} – no price given"
+        if row.input_price is None or row.output_price is None:
+            return f"{row.label} – no price known"
+        return f"{row.label} – ${row.input_price.normalize():f} in, ${row.output_price.normalize():f} out per million"
 
 
 def default_endpoint(part: str, benchmark: Benchmark) -> int | None:

@@ -137,6 +137,8 @@ class PilotForm(BudgetForm):
     tokens = WholeNumberField(min_value=0, required=False, label="Agent tokens per session")
     cost = NumberField(min_value=0, required=False, label="Agent US dollars per session", help_text="0 means no limit.")
 
+    accept_warnings = forms.BooleanField(required=False, label="Start all the same")
+
     def __init__(self, *args: Any, benchmark: Benchmark, pilots: QuerySet[Pilot], **options: Any) -> None:
         """``pilots``: those whose sessions may be taken over."""
         super().__init__(*args, **options)
@@ -193,9 +195,10 @@ class PilotForm(BudgetForm):
         """The fields of each kind of agent that has any."""
         return [(kind, [self[f"{kind}_{each.name}"] for each in each_of]) for kind, each_of in self._parameters.items()]
 
-    def _params(self) -> dict[str, str]:
+    @property
+    def params(self) -> dict[str, str]:
         """Those of the chosen kind that were given."""
-        kind = self.cleaned_data["kind"]
+        kind = self.cleaned_data.get("kind", REACT)
         given = {each.name: self.cleaned_data.get(f"{kind}_{each.name}") for each in self._parameters.get(kind, ())}
         return {name: str(value) for name, value in given.items() if value not in (None, "")}
 
@@ -237,7 +240,8 @@ class PilotForm(BudgetForm):
         limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
         names = ("kind", "user_style", "mode", "base", "persona", "tasks", "agent", "user_model", "judge", "runs")
         chosen = {name: data[name] for name in names}
-        return chosen | {"params": self._params(), "limits": limits, "budgets": budgets_of(data)}
+        accepted = {"accept_warnings": data["accept_warnings"]}
+        return chosen | accepted | {"params": self.params, "limits": limits, "budgets": budgets_of(data)}
 
     def add_error_to(self, field: str, message: str) -> None:
         self.add_error(field if field in self.fields else None, message)

@@ -98,9 +98,13 @@ class ModelEndpoint(models.Model):
 
     @property
     def label(self) -> str:
-        """Its name in results: with another effort it is another model."""
-        suffix = f" · {self.effort}"
-        return self.name if not self.effort or self.name.endswith(suffix) else self.name + suffix
+        """Its name in results."""
+        return self.with_effort(self.name)
+
+    def with_effort(self, name: str) -> str:
+        """``name``, or its own, as in results: with another effort it is another model."""
+        name = name or self.name
+        return name if not self.effort or f" · {self.effort}" in name else f"{name} · {self.effort}"
 
     @property
     def prices(self) -> Prices:

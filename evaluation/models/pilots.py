@@ -102,15 +102,15 @@ class Pilot(models.Model):
 
     @property
     def agent_name(self) -> str:
-        return self.agent_kind.name or self.endpoint("agent").name
+        return self.endpoint("agent").with_effort(self.agent_kind.name)
 
     @property
     def user_model_name(self) -> str:
-        return self.endpoint("user_model").name
+        return self.endpoint("user_model").label
 
     @property
     def judge_name(self) -> str:
-        return self.endpoint("judge").name
+        return self.endpoint("judge").label
 
     @property
     def agent_judges_itself(self) -> bool:

@@ -53,6 +53,9 @@ def agent_of(endpoint: ModelEndpoint, kind: str = REACT, params: Mapping[str, st
     name = endpoint.name if kind == REACT and not params else f"{endpoint.name} · {kind}"
     defaults: dict[str, Any] = {"name": lambda: _free_name(name)}
     row, _ = Agent.objects.get_or_create(kind=kind, params=params, endpoint=endpoint, defaults=defaults)
+    if not row.name.startswith(endpoint.name):  # the model was renamed; pilots keep the name they ran with
+        row.name = _free_name(name)
+        row.save(update_fields=["name"])
     return row
 
 

@@ -15,6 +15,7 @@ from evaluation.pilots.agents import agent_of, validate_agent
 from evaluation.pilots.budgets import BudgetError, validate_budgets
 from evaluation.pilots.plans import APPROVED, PersonaPlan, PilotError, plan_pilot
 from evaluation.pilots.queue import wake_workers
+from evaluation.pilots.warnings import warnings_before
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.voice import UserStyle, freeze_user
@@ -24,6 +25,8 @@ from studio.models.transactions import atomic_with_retry
 MAX_RUNS = 20
 BATCH = 1_000
 """Rows inserted by one statement."""
+IDENTITY = ("base_url", "model", "api", "dialect", "effort", "params")
+"""Of a model: with another value of one of them, results stand apart."""
 LIMITS: dict[str, float] = {"turns": MAX_TURNS, "turn_seconds": 2400, "tool_calls": 200, "tokens": 2_000_000, "cost": 0}
 """Per session; 0 means no limit. ``tool_calls`` is per turn, ``cost`` is in US dollars."""
 
@@ -46,6 +49,7 @@ def start_pilot(
     runs: int = 1,
     limits: Mapping[str, float] | None = None,
     budgets: Mapping[str, Mapping[str, float]] | None = None,
+    accept_warnings: bool = False,
 ) -> Pilot:
     """Create a pilot over the newest revisions and wake the workers. Raises PilotError.
 
@@ -69,6 +73,8 @@ def start_pilot(
             raise PilotError(part, f"“{endpoint}” belongs to another benchmark.")
     configured = agent_of(agent, kind, params)
     validate_agent(configured, plans)
+    if not accept_warnings and (found := warnings_before(endpoints, plans, configured.params)):
+        raise PilotError("accept_warnings", " ".join((*found, "Accept this to start all the same.")))
     config = {role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()}
     config["agent_kind"] = freeze_agent(configured)
     config["user"] = _frozen_user(user_style, user_model)
@@ -147,7 +153,7 @@ def _validate_same(base: Pilot, config: Mapping[str, Mapping[str, object]]) -> N
         raise PilotError("user_style", f"The user of pilot {base.number} spoke otherwise; take the same style.")
     for role in ROLES:
         frozen, before = config[role], base.config.get(role) or {}
-        if any(before.get(key) != frozen[key] for key in ("base_url", "model", "params")):
+        if any(before.get(key) != frozen[key] for key in IDENTITY):
             raise PilotError(role, f"Pilot {base.number} ran with “{before.get('name')}”; take the same, unchanged.")
 
 

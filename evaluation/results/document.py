@@ -86,7 +86,12 @@ def _pilot(pilot: Pilot, agent: str, choice: ScoringChoice) -> dict[str, Any]:
     roles = {}
     for role in ("agent", "user_model", "judge"):
         endpoint = pilot.endpoint(role)
-        roles[role] = {"name": endpoint.name, "model": endpoint.model, "params": endpoint.params}
+        roles[role] = {
+            "name": endpoint.label,
+            "model": endpoint.model,
+            "effort": endpoint.effort,
+            "params": endpoint.params,
+        }
     return {
         "number": pilot.number,
         "label": agent,

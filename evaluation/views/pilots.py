@@ -21,6 +21,7 @@ from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, 
 from evaluation.judging.judgings import scoring_choice
 from evaluation.judging.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import ModelEndpoint, Pilot, Session
+from evaluation.models.pilots import ROLES
 from evaluation.pilots.budgets import (
     KINDS,
     RAISED,
@@ -38,6 +39,7 @@ from evaluation.pilots.estimate import estimate_pilot
 from evaluation.pilots.matrix import pilot_progress, saved_by_taking_over, session_matrix
 from evaluation.pilots.plans import PilotError, plan_pilot, tasks_of_sessions
 from evaluation.pilots.start import start_pilot
+from evaluation.pilots.warnings import warnings_before
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.voice import UserStyle
 from evaluation.results.comparison import summarize_rounds
@@ -174,7 +176,7 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
     form = PilotForm(request.GET, benchmark=benchmark, pilots=open_pilots(request.user))
     form.is_valid()
     data = form.cleaned_data
-    estimate, problem = None, ""
+    estimate, problem, warnings = None, "", list[str]()
     if data.get("agent") and data.get("runs") and not form.errors.get("tasks"):
         mode, base = data.get("mode", ""), data.get("base")
         try:
@@ -185,10 +187,12 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
             runs = base.runs_wanted if base else data["runs"]
             taken = runs * sum(len(plan.plan.taken) for plan in plans)
             estimate = estimate_pilot(benchmark, tasks_of_sessions(plans), runs, data["agent"], taken)
+            chosen: dict[str, ModelEndpoint] = {role: data[role] for role in ROLES if data.get(role)}
+            warnings = warnings_before(chosen, plans, form.params)
     return render(
         request,
         "evaluation/pilots/estimate.html",
-        {"estimate": estimate, "problem": problem, "agent": data.get("agent")},
+        {"estimate": estimate, "problem": problem, "warnings": warnings, "agent": data.get("agent")},
     )
 
 

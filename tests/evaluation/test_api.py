@@ -145,4 +145,4 @@ def test_models_are_listed_without_address_or_key(client: Client):
 
     first = client.get("/api/endpoints/").json()["results"][0]
 
-    assert first == {"name": "scripted-asks", "model": "scripted-asks", "scripted": True}
+    assert first == {"name": "scripted-asks", "model": "scripted-asks", "effort": "", "scripted": True}

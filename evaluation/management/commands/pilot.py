@@ -92,6 +92,11 @@ class Command(ReportCommand):
         )
         parser.add_argument("--runs", type=int, default=1, metavar="K", help=f"runs of each persona, 1 to {MAX_RUNS}")
         add_budget_arguments(parser)
+        parser.add_argument(
+            "--accept-warnings",
+            action="store_true",
+            help="start although a model failed its test, or there are more tools than it takes",
+        )
         parser.add_argument("--wait", action="store_true", help="return when the pilot has ended")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -133,6 +138,7 @@ class Command(ReportCommand):
                 tasks=[name for text in options["tasks"] for name in text.split(",") if name],
                 runs=options["runs"],
                 budgets=read_budgets(options),
+                accept_warnings=options["accept_warnings"],
             )
         except (PilotError, BudgetError) as error:
             self.usage_error(str(error), "Nothing was started.", as_json=as_json, document=EMPTY)

@@ -6,11 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from evaluation.models import ModelEndpoint, Session
+from evaluation.models import ModelEndpoint, Pilot, Session
+from evaluation.pilots.plans import PilotError
 from evaluation.pilots.session_work import work_on
 from evaluation.releases.evidence import TaskContent, gather_evidence
 from evaluation.results.pilot_report import pilot_report
-from tests.evaluation.builders import intents, task
+from tests.evaluation.builders import intents, pilot_of, task
 from tests.evaluation.pilots.builders import start, work_through
 from tests.evaluation.stub_model import StubModel
 
@@ -53,3 +54,18 @@ def test_evidence_of_a_release_names_the_model_that_ran(stub: StubModel):
     [evidence] = gather_evidence(pilot.benchmark, {content}, {}).pilots
 
     assert (evidence["agent"], evidence["user_model"], evidence["judge"]) == (model, model, model)
+
+
+def test_effort_is_part_of_names_and_of_what_may_stand_side_by_side(stub: StubModel):
+    pilot = start(stub, task("a"))
+    model = pilot.agent
+    ModelEndpoint.objects.filter(pk=model.pk).update(name="gpt-5.x", effort="high")
+    model.refresh_from_db()
+
+    other = pilot_of(pilot.benchmark, agent=model, user_model=model, judge=model)
+
+    assert (other.agent_name, other.user_model_name, other.judge_name) == ("gpt-5.x · high",) * 3
+    assert pilot.agent_name == f"stub {stub.base_url}"
+    pilot.state = Pilot.State.CANCELLED
+    with pytest.raises(PilotError, match=f"Pilot {pilot.number} ran with"):
+        pilot_of(pilot.benchmark, agent=model, user_model=model, judge=model, mode="changed", base=pilot)

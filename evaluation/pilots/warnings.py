@@ -1,0 +1,48 @@
+"""What speaks against a pilot before it starts: models that failed a test, and too many tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evaluation.agents import reachable_names
+from evaluation.endpoints.exchange import CHECKS, SEATS
+from evaluation.endpoints.services import service_at
+from evaluation.endpoints.testing import failures_for
+from evaluation.models import ModelEndpoint
+from evaluation.pilots.plans import PersonaPlan
+from studio.domain.persona import PersonaSpec
+
+BY_SEARCH = {"tools": "search"}
+"""Parameters of an agent that is shown few tools and looks for others."""
+
+
+def warnings_before(
+    endpoints: Mapping[str, ModelEndpoint], plans: Sequence[PersonaPlan], params: Mapping[str, str]
+) -> list[str]:
+    """As sentences. ``endpoints`` by seat; ``params`` are those of the agent's kind."""
+    found = [
+        f"{endpoint.label} as {SEATS[seat]}: “{CHECKS[line.name].label}” failed its test ({line.word}). {line.advice}"
+        for seat, endpoint in endpoints.items()
+        for line in failures_for(endpoint, seat)
+    ]
+    service = service_at(endpoints["agent"].base_url)
+    if service and service.max_tools and not BY_SEARCH.items() <= params.items():
+        found += [
+            f"{persona} has {number} tools in one task; {service.name} takes at most {service.max_tools}. Bind fewer, "
+            "or let the agent find its tools by search."
+            for persona, number in _most_tools(plans).items()
+            if number > service.max_tools
+        ]
+    return [sentence.strip() for sentence in found]
+
+
+def _most_tools(plans: Sequence[PersonaPlan]) -> dict[str, int]:
+    """By persona."""
+    most: dict[str, int] = {}
+    for plan in plans:
+        persona = PersonaSpec.model_validate(plan.persona.spec)
+        tasks = [plan.revision(name).spec.get("tools") or () for name in plan.plan.sessions]
+        most[str(plan.persona.persona)] = max(
+            (len(reachable_names(persona.tools, tools)) for tools in tasks), default=0
+        )
+    return most

@@ -1,0 +1,103 @@
+"""What is said before a pilot starts, in place of after forty sessions."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from evaluation.endpoints import services
+from evaluation.endpoints.exchange import Line
+from evaluation.endpoints.testing import request_test
+from evaluation.models import EndpointTest, ModelEndpoint, Pilot
+from evaluation.pilots.plans import PilotError
+from studio.domain.persona import PersonaSpec
+from studio.models import Benchmark, Role
+from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, task
+from tests.factories import api_token, member
+
+pytestmark = pytest.mark.django_db
+FAILED = Line("tools", "fails", "no call: it answered in words", "Choose a model that calls tools.")
+
+
+@pytest.fixture
+def model() -> ModelEndpoint:
+    """It failed what only agents need."""
+    row = endpoint("mute", base_url="https://models.example/v1", model="mute", scripted=False)
+    test = request_test(row, by=None)
+    EndpointTest.objects.filter(pk=test.pk).update(finished_at=timezone.now(), lines=[FAILED.to_json()])
+    return row
+
+
+@pytest.fixture
+def benchmark() -> Benchmark:
+    return benchmark_of(task("a"))
+
+
+def form_data(agent: ModelEndpoint, **more: object) -> dict[str, Any]:
+    others = {name: ModelEndpoint.objects.get(name=f"scripted-{seat}").pk
+              for name, seat in (("user_model", "user"), ("judge", "judge"))}  # fmt: skip
+    return {"agent": agent.pk, "runs": 1, "mode": "episode"} | others | more
+
+
+def test_agent_that_failed_its_test_starts_no_pilot_until_that_is_accepted(model: ModelEndpoint, benchmark: Benchmark):
+    with pytest.raises(PilotError, match=r"mute as agent: “Calls a tool” failed .* Choose a model that calls tools"):
+        pilot_of(benchmark, agent=model)
+
+    assert not Pilot.objects.exists()
+    assert pilot_of(benchmark, agent=model, accept_warnings=True).agent == model
+    assert pilot_of(benchmark, user_model=model, judge=model).judge == model
+
+
+def test_start_page_says_it_and_asks(model: ModelEndpoint, benchmark: Benchmark, client: Client):
+    client.force_login(member(benchmark, Role.OWNER))
+    address = f"/benchmarks/{benchmark.slug}/pilots"
+
+    estimate = client.get(f"{address}/estimate/", form_data(model)).content.decode()
+    asked = client.post(f"{address}/new/", form_data(model)).content.decode()
+    started = client.post(f"{address}/new/", form_data(model, accept_warnings="on"))
+
+    assert "failed its test (no call: it answered in words)" in estimate
+    assert "failed its test" in asked and 'name="accept_warnings"' in asked
+    assert started.status_code == 302 and Pilot.objects.count() == 1
+
+
+def test_api_and_command_say_it_too(model: ModelEndpoint, benchmark: Benchmark, client: Client):
+    owner = member(benchmark, Role.OWNER)
+    wanted = {"benchmark": benchmark.slug, "agent": "mute", "user_model": "scripted-user", "judge": "scripted-judge"}
+    headers = {"Authorization": f"Token {api_token(owner)}"}
+
+    refused = client.post("/api/pilots/", wanted, content_type="application/json", headers=headers)
+    started = client.post(
+        "/api/pilots/", wanted | {"accept_warnings": True}, content_type="application/json", headers=headers
+    )
+    out = io.StringIO()
+    arguments = ["pilot", "--benchmark", benchmark.slug, "--agent", "mute", "--user-model", "scripted-user",
+                 "--judge", "scripted-judge", "--json"]  # fmt: skip
+    with pytest.raises(SystemExit):
+        call_command(*arguments, stdout=out)
+    call_command(*arguments, "--accept-warnings", stdout=io.StringIO())
+
+    assert (refused.status_code, started.status_code) == (400, 201)
+    assert "failed its test" in refused.json()["accept_warnings"][0]
+    assert "failed its test" in json.dumps(json.loads(out.getvalue()), ensure_ascii=False)
+    assert Pilot.objects.count() == 2
+
+
+def test_more_tools_than_the_service_takes_are_said_before(monkeypatch: pytest.MonkeyPatch):
+    few = replace(services.BY_SLUG["openai"], max_tools=3)
+    monkeypatch.setitem(services.BY_SLUG, "openai", few)
+    names = ("read_file", "write_file", "list_dir", "exec")
+    benchmark = benchmark_of(task("a"), persona=PersonaSpec(user_id="clerk", tools=names))
+    model = endpoint("gpt", base_url="https://api.openai.com/v1", model="gpt-5.4", scripted=False)
+
+    with pytest.raises(PilotError, match="has 4 tools in one task; OpenAI takes at most 3"):
+        pilot_of(benchmark, agent=model)
+    assert pilot_of(benchmark, agent=model, kind="react", params={"tools": "search"})
+    assert pilot_of(benchmark)
