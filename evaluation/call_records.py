@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 
-from django.db import IntegrityError, OperationalError, connection, models
+from django.db import IntegrityError, OperationalError, connection
 
 from evaluation import llm
 from evaluation.llm import Budget, Call, Endpoint, ModelClient, RetryPolicy
@@ -58,7 +58,7 @@ class CallRecord:
 
     def __init__(
         self,
-        owner: models.Model,
+        owner: Session | Rehearsal | Proposal | OpinionRequest,
         on_scripted_answer: Callable[[], None],
         before_sending: Callable[[], None] = lambda: None,
         counting: Counting | None = None,

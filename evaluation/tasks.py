@@ -1,66 +1,64 @@
-"""Celery tasks, and what each worker does besides: carry sessions, and sweep.
-
-The sweep frees sessions whose worker died. Concurrent sweeps are harmless, because a session is leased only once.
-"""
+"""Celery's tasks: work on one row each, and what beat has done regularly."""
 
 from __future__ import annotations
 
 import gc
 import logging
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import celery
-from celery.signals import worker_ready, worker_shutting_down
-from django.conf import settings
-from django.db import close_old_connections, connection
+from celery.signals import worker_ready
 
-from evaluation.assistance import opinion_work, opinions, worker
-from evaluation.assistance.opinions import RUN_OPINIONS
-from evaluation.assistance.requests import RUN_PROPOSAL, resend_unclaimed
+from evaluation.assistance import opinion_work, worker
+from evaluation.assistance.opinions import due_requests
+from evaluation.assistance.requests import due_proposals
+from evaluation.call_records import load_client
 from evaluation.endpoints.testing import RUN_TEST, play_test
-from evaluation.pilots import judging_work
-from evaluation.pilots.carrier import Carrier
-from evaluation.pilots.lifecycle import COMPUTE_RESULTS, compute_ahead, sweep
-from evaluation.pilots.queue import WAKE
-from evaluation.pilots.rejudging import RUN_JUDGING
-from evaluation.trials.analyses import analyse_missing, analyse_scripts
+from evaluation.judging.recomputing import COMPUTE_RESULTS
+from evaluation.leases import expire_dead
+from evaluation.pilots import judging_work, lifecycle, queue, session_work
+from evaluation.pilots.queue import DISPATCH, Work
+from evaluation.results.ahead import compute_ahead
+from evaluation.trials.analyses import ANALYSE_SCRIPTS, analyse_missing, analyse_scripts
 from evaluation.workspaces.folders import sweep_folders
 from studio.findings.deferred import RUN_CHECKS, check_deferred, resend_deferred
 
 logger = logging.getLogger(__name__)
-_stop = threading.Event()
-_carrier: Carrier | None = None
-"""What carries this worker's sessions."""
-
 F = TypeVar("F", bound=Callable[..., Any])
 shared_task: Callable[..., Callable[[F], F]] = celery.shared_task  # celery has no types
 
 
-@shared_task(name=WAKE)
-def wake() -> None:
-    """Sessions are due: look now instead of within a second."""
-    if _carrier is not None:
-        _carrier.wake()
+@shared_task(name=DISPATCH)
+def dispatch() -> None:
+    queue.dispatch(
+        (
+            Work("evaluation.tasks.run_proposal", due_proposals, "requested_by", awaited=True),
+            Work("evaluation.tasks.run_opinions", due_requests, "task__episode__persona__benchmark", awaited=True),
+            Work("evaluation.tasks.run_session", queue.leasable, "run__pilot", "position"),
+            Work("evaluation.tasks.run_judging", judging_work.claimable, "round"),
+        )
+    )
 
 
-@shared_task(name=RUN_JUDGING)
+@shared_task(name="evaluation.tasks.run_session")
+def run_session(session_id: int) -> None:
+    session_work.work_on(session_id)
+    dispatch()  # its place is free, and its run may go on
+
+
+@shared_task(name="evaluation.tasks.run_judging")
 def run_judging(judging_id: int) -> None:
     judging_work.work_on(judging_id)
+    dispatch()
 
 
-@shared_task(name="evaluation.tasks.analyse_scripts")
-def run_script_analysis(scripts: list[str]) -> None:
-    analyse_scripts(scripts)
-
-
-@shared_task(name=RUN_PROPOSAL)
+@shared_task(name="evaluation.tasks.run_proposal")
 def run_proposal(proposal_id: int) -> None:
     worker.work_on(proposal_id)
 
 
-@shared_task(name=RUN_OPINIONS)
+@shared_task(name="evaluation.tasks.run_opinions")
 def run_opinions(task_id: int) -> None:
     opinion_work.work_on(task_id)
 
@@ -68,6 +66,11 @@ def run_opinions(task_id: int) -> None:
 @shared_task(name=RUN_TEST)
 def run_endpoint_test(test_id: int) -> None:
     play_test(test_id)
+
+
+@shared_task(name=ANALYSE_SCRIPTS)
+def run_script_analysis(scripts: list[str]) -> None:
+    analyse_scripts(scripts)
 
 
 @shared_task(name=RUN_CHECKS)
@@ -80,41 +83,23 @@ def compute_results(benchmark_id: int) -> None:
     compute_ahead(benchmark_id)
 
 
-def start_sweeping(**_: Any) -> None:
-    global _carrier
-    _stop.clear()
-    _carrier = Carrier(settings.WORKER_SESSIONS)
-    _carrier.start()
-    gc.freeze()  # what was imported stays; the collector need not look through it again and again
-    threading.Thread(target=_sweep_periodically, name="session-sweeper", daemon=True).start()
+@shared_task(name="evaluation.tasks.sweep")
+def sweep() -> None:
+    """What workers that died and messages that were lost left behind. Twice at once does no harm."""
+    for step in (lifecycle.sweep, analyse_missing, resend_deferred):
+        try:
+            step()
+        except Exception:  # the others do not depend on it
+            logger.exception("%s failed in the sweep.", step.__name__)
 
 
-def stop_sweeping(**_: Any) -> None:
-    _stop.set()
-    if _carrier is not None:
-        _carrier.stop()
-
-
-worker_ready.connect(start_sweeping)
-worker_shutting_down.connect(stop_sweeping)
-
-
-def _sweep_periodically() -> None:
+def take_over(**_: Any) -> None:
+    """From workers of this machine that were killed."""
+    expire_dead()
     if removed := sweep_folders():
         logger.info("Removed %d folders of sessions whose worker was killed.", removed)
-    while True:
-        try:
-            close_old_connections()
-            sweep()
-            resend_unclaimed()
-            opinions.resend_unclaimed()
-            judging_work.resend_unclaimed()
-            analyse_missing()
-            resend_deferred()
-        except Exception:  # the database may be back next time
-            logger.exception("The sweep for unclaimed sessions failed.")
-            connection.close()
-        connection.close()
-        if _stop.wait(min(settings.SESSION_LEASE_SECONDS / 2, 15)):
-            connection.close()
-            return
+    load_client()
+    gc.freeze()  # what was imported stays; the collector need not look through it again and again
+
+
+worker_ready.connect(take_over)

@@ -10,6 +10,8 @@ from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 
+KEPT = 25
+"""One thread of so many is kept for short tasks, which people wait for."""
 logger = logging.getLogger(__name__)
 
 app = Celery("studio")
@@ -35,6 +37,13 @@ def send(task: str) -> None:
             app.send_task(task, connection=broker, retry=False, ignore_result=True)
     except Exception:
         logger.warning("The queue cannot be reached for %s.", task, exc_info=True)
+
+
+def places() -> int:
+    """Sessions and judgings that the workers which answer within a second can carry."""
+    workers = app.control.inspect(timeout=1).stats() or {}
+    limits = [worker["pool"]["max-concurrency"] for worker in workers.values()]
+    return sum(limit - limit // KEPT for limit in limits)
 
 
 def workers_answer(timeout: float = 1.0) -> bool:

@@ -230,10 +230,18 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_WORKER_CONSUMER = "evaluation.leases.consumer:Consumer"
-
-# Sessions that one worker process carries at once.
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # nothing to keep in a file
+CELERY_BEAT_SCHEDULE = {
+    "dispatch": {"task": "evaluation.tasks.dispatch", "schedule": 2, "options": {"expires": 10}},
+    "sweep": {"task": "evaluation.tasks.sweep", "schedule": 15, "options": {"expires": 60}},
+}
+# Sessions and judgings that one worker process carries at once, each in a thread; some are kept for other tasks.
 WORKER_SESSIONS = int(os.environ.get("STUDIO_WORKER_SESSIONS") or 200)
+CELERY_WORKER_POOL = "threads"
+CELERY_WORKER_CONCURRENCY = WORKER_SESSIONS + 8
+# A message counts as lost after this long (seconds) and comes again; of work that goes on it finds nothing to claim.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 24 * 3600}
+
 # Lease of a session after its worker's last heartbeat; retries after infrastructure failures, with exponential backoff
 # from SESSION_RETRY_SECONDS.
 SESSION_LEASE_SECONDS = float(os.environ.get("STUDIO_SESSION_LEASE_SECONDS", 60))

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import logging
-import uuid
 from functools import partial
 
 from django.db import connection
-from django.db.models import F, Q
-from django.utils import timezone
+from django.db.models import F
 
 from evaluation.assistance.assistant import assistant_model_of, budget_of, why_over_budget
-from evaluation.assistance.opinions import State, opinions_of, store_opinions
+from evaluation.assistance.opinions import State, due_requests, opinions_of, store_opinions
 from evaluation.assistance.worker import MAX_ANSWERS, MAX_ATTEMPTS, RETRY_POLICY, describe_failure
 from evaluation.call_records import RecordOwnerDeletedError, opinion_record
-from evaluation.leases.heartbeat import heartbeat, lease_end
+from evaluation.leases import renewing
 from evaluation.llm import RetryPolicy, TruncatedAnswerError, UnreadableAnswerError, UnusableJsonError
 from evaluation.models import AssistantModel, ModelEndpoint, OpinionRequest
 from evaluation.protocol.participants import InfrastructureError
@@ -30,18 +28,18 @@ logger = logging.getLogger(__name__)
 def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     """Ask about the task ``pk``, if asked to. Safe to call twice: a claimed request is skipped while its worker is
     alive, and a version saved in the meantime is asked about too."""
-    token = uuid.uuid4().hex
-    free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
-    claimable = OpinionRequest.objects.filter(free, pk=pk, state=State.ASKED)
-    if not claimable.update(claimed_by=token, lease_until=lease_end(), attempts=F("attempts") + 1):
-        return
+    token = due_requests().claim(pk, attempts=F("attempts") + 1)
     claimed = OpinionRequest.objects.filter(pk=pk, claimed_by=token)
-    with heartbeat(lambda: claimed.update(lease_until=lease_end()), "second opinion"):
-        while asked := claimed.first():
+    asked = claimed.first() if token else None
+    if asked is None:
+        return
+    with renewing(asked):
+        while asked:
             problem = _work(asked, retry_policy)
             state = State.FAILED if problem else State.ANSWERED
             done = {"state": state, "problem": storable_text(problem)[:2000], "claimed_by": "", "lease_until": None}
             claimed.filter(asked_at=asked.asked_at).update(**done)
+            asked = claimed.first()
 
 
 def _work(asked: OpinionRequest, retry_policy: RetryPolicy) -> str:

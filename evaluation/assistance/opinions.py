@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import timedelta
 
-from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.models import AssistantModel, OpinionRequest, SecondOpinion
-from studio.celery import enqueue
+from evaluation.models.leased import LeasedRows, free
+from evaluation.pilots.queue import wake_workers
 from studio.domain.checks.opinions import Opinion
 from studio.domain.checks.questions import OpinionQuestion
 from studio.models.statements import PreparedQuery
 
-RUN_OPINIONS = "evaluation.tasks.run_opinions"
 State = OpinionRequest.State
-RESEND_AFTER = timedelta(seconds=30)
-"""A queue message that no worker has acted on is sent again."""
 
 
 def known_opinions(benchmark: int, questions: Iterable[OpinionQuestion]) -> Mapping[str, Opinion] | None:
@@ -69,12 +64,8 @@ def request_opinions(tasks: Collection[int]) -> None:
         unique_fields=["task"],
         update_fields=["state", "asked_at", "problem", "attempts"],
     )
-    transaction.on_commit(lambda: enqueue(RUN_OPINIONS, tasks), robust=True)
+    wake_workers()
 
 
-def resend_unclaimed() -> None:
-    now = timezone.now()
-    unclaimed = OpinionRequest.objects.filter(state=State.ASKED).filter(
-        Q(lease_until__lt=now) | Q(lease_until=None, asked_at__lt=now - RESEND_AFTER)
-    )
-    enqueue(RUN_OPINIONS, unclaimed.values_list("pk", flat=True))
+def due_requests() -> LeasedRows[OpinionRequest]:
+    return OpinionRequest.objects.filter(free(), state=State.ASKED)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.assistance.assistant import AssistanceError, assistant_model_of, why_over_budget
@@ -18,15 +16,13 @@ from evaluation.assistance.prompts import PROMPTS_VERSION, Prompt, build_prompt
 from evaluation.assistance.proposals import ProposedChange, text_of
 from evaluation.assistance.task_material import PASTED, load_material
 from evaluation.models import ModelEndpoint, Proposal
-from studio.celery import enqueue
+from evaluation.models.leased import LeasedRows, free
+from evaluation.pilots.queue import wake_workers
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.models import Task, User
 
-RUN_PROPOSAL = "evaluation.tasks.run_proposal"
 State = Proposal.State
-RESEND_AFTER = timedelta(seconds=30)
-"""A queue message that no worker has acted on is sent again."""
 
 
 def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: bool = False) -> Proposal:
@@ -77,18 +73,14 @@ def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: b
             _close_older(proposal, by)
             proposal.save()
             if proposal.state == State.REQUESTED:
-                transaction.on_commit(lambda: enqueue(RUN_PROPOSAL, [proposal.pk]), robust=True)
+                wake_workers()
     except IntegrityError:  # the button was clicked twice
         return same.get(task=task, state=State.REQUESTED)
     return proposal
 
 
-def resend_unclaimed() -> None:
-    now = timezone.now()
-    unclaimed = Proposal.objects.filter(state=State.REQUESTED).filter(
-        Q(lease_until__lt=now) | Q(lease_until=None, requested_at__lt=now - RESEND_AFTER)
-    )
-    enqueue(RUN_PROPOSAL, unclaimed.values_list("pk", flat=True))
+def due_proposals() -> LeasedRows[Proposal]:
+    return Proposal.objects.filter(free(), state=State.REQUESTED)
 
 
 def _validate_request(request: ProposalRequest, spec: TaskSpec) -> None:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
 from django.db import connection
-from django.db.models import F, Q, QuerySet, Sum
+from django.db.models import F, Sum
 from django.utils import timezone
 
 from evaluation.assistance.answers import read_answer
 from evaluation.assistance.assistant import assistant_model_of, budget_of
 from evaluation.assistance.checks import check_rows
 from evaluation.assistance.prompts import build_prompt
+from evaluation.assistance.requests import due_proposals
 from evaluation.assistance.task_material import load_material, request_of
 from evaluation.call_records import RecordOwnerDeletedError, proposal_record
-from evaluation.leases.heartbeat import heartbeat, lease_end
+from evaluation.leases import renewing
 from evaluation.llm import (
     BudgetExceededError,
     ContextTooLongError,
@@ -61,19 +61,15 @@ ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
 
 def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     """Fulfil a request. Safe to call twice: a claimed request is skipped while its worker is alive."""
-    token = uuid.uuid4().hex
-    free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
-    claimable = Proposal.objects.filter(free, pk=pk, state=State.REQUESTED)
-    if not claimable.update(claimed_by=token, lease_until=lease_end(), attempts=F("attempts") + 1):
+    token = due_proposals().claim(pk, attempts=F("attempts") + 1)
+    rows = Proposal.objects.select_related("revision", "endpoint", "task__episode__persona__benchmark", "task__group")
+    proposal = rows.filter(claimed_by=token).first() if token else None
+    if proposal is None:
         return
-    proposal = Proposal.objects.select_related(
-        "revision", "endpoint", "task__episode__persona__benchmark", "task__group"
-    ).get(pk=pk)
     if proposal.attempts > MAX_ATTEMPTS:
         _finish(proposal, state=State.FAILED, problem="The studio stopped several times while the model was working.")
         return
-    renewed = Proposal.objects.filter(claimed_by=token)
-    with heartbeat(lambda: renewed.update(lease_until=lease_end()), "proposal"):
+    with renewing(proposal):
         try:
             _finish(proposal, **_call_model(proposal, retry_policy))
         except (InfrastructureError, ValueError) as error:
@@ -126,8 +122,4 @@ def _finish(proposal: Proposal, **changes: Any) -> None:
         milliseconds=Sum("milliseconds"),
     )
     changes |= {name: value or 0 for name, value in used.items()}
-    _claimed(proposal).update(claimed_by="", lease_until=None, answered_at=timezone.now(), **changes)
-
-
-def _claimed(proposal: Proposal) -> QuerySet[Proposal]:
-    return Proposal.objects.filter(pk=proposal.pk, state=State.REQUESTED, claimed_by=proposal.claimed_by)
+    proposal.release(answered_at=timezone.now(), **changes)

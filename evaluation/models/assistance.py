@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from evaluation.models.leased import Leased, LeasedRows
 from evaluation.protocol.assistance import KINDS, NAMES
 from studio.models.fields import OrderedJSONField
 
@@ -33,7 +34,7 @@ class AssistantModel(models.Model):
         constraints = [models.CheckConstraint(condition=Q(max_cost__gte=0), name="helper_cost_not_negative")]
 
 
-class Proposal(models.Model):
+class Proposal(Leased):
     """One request to the assistant model and its answer. Immutable once decided (database trigger)."""
 
     class State(models.TextChoices):
@@ -42,6 +43,8 @@ class Proposal(models.Model):
         FAILED = "failed", "Failed"
         ACCEPTED = "taken", "Accepted"
         DISMISSED = "dismissed", "Dismissed"
+
+    LEASED = State.REQUESTED
 
     task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, related_name="proposals")
     revision = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, related_name="proposals")
@@ -77,9 +80,6 @@ class Proposal(models.Model):
     completion_tokens = models.PositiveIntegerField(default=0)
     cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
     milliseconds = models.PositiveIntegerField(default=0)
-    claimed_by = models.CharField(max_length=60, blank=True)
-    lease_until = models.DateTimeField(null=True)
-    """When this passes, the worker counts as dead and another may claim the request."""
     attempts = models.PositiveSmallIntegerField(default=0)
     requested_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+", db_column="asked_by_id")
     requested_at = models.DateTimeField(auto_now_add=True, db_column="asked_at")
@@ -88,6 +88,8 @@ class Proposal(models.Model):
     decided_at = models.DateTimeField(null=True)
     result = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, null=True, related_name="+")
     """The newest version that contains accepted rows."""
+
+    objects = LeasedRows["Proposal"].as_manager()
 
     class Meta:
         db_table = "evaluation_suggestion"

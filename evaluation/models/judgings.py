@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import OuterRef, Q, Subquery
 
 from evaluation.models.endpoints import ModelEndpoint
+from evaluation.models.leased import Leased, LeasedRows
 from evaluation.models.pilots import Pilot
 from evaluation.models.rehearsals import Rehearsal
 from evaluation.models.sessions import Session
@@ -57,7 +58,7 @@ class JudgingRound(models.Model):
         return f"Round {self.number}"
 
 
-class Judging(models.Model):
+class Judging(Leased):
     """One judge with one version of its prompts, applied to one session. What identifies it never changes."""
 
     class State(models.TextChoices):
@@ -65,6 +66,8 @@ class Judging(models.Model):
         RUNNING = "running", "Running"
         FINISHED = "finished", "Finished"
         ERROR = "error", "Infrastructure failure"
+
+    LEASED = State.RUNNING
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True, related_name="judgings", db_index=False)
     rehearsal = models.ForeignKey(
@@ -91,10 +94,10 @@ class Judging(models.Model):
     """A scripted model answered: never evidence."""
     replayed = models.PositiveIntegerField(default=0)
     """Requests that the record answered."""
-    claimed_by = models.CharField(max_length=60, blank=True)
-    lease_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
+
+    objects = LeasedRows["Judging"].as_manager()
 
     class Meta:
         ordering = ["round", "session", "scoring", "sample"]

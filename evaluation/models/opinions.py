@@ -5,14 +5,18 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from evaluation.models.leased import Leased, LeasedRows
 
-class OpinionRequest(models.Model):
+
+class OpinionRequest(Leased):
     """Asks the assistant model about the newest version of a task, in a worker."""
 
     class State(models.TextChoices):
         ASKED = "asked", "Asked"
         ANSWERED = "answered", "Answered"
         FAILED = "failed", "Failed"
+
+    LEASED = State.ASKED
 
     task = models.OneToOneField(
         "studio.Task", on_delete=models.CASCADE, primary_key=True, related_name="opinion_request"
@@ -22,10 +26,9 @@ class OpinionRequest(models.Model):
     """Of the newest version; a worker that began before asks once more."""
     problem = models.TextField(blank=True)
     """If failed: what happened and what to do."""
-    claimed_by = models.CharField(max_length=60, blank=True)
-    lease_until = models.DateTimeField(null=True)
-    """When this passes, the worker counts as dead and another may claim the request."""
     attempts = models.PositiveSmallIntegerField(default=0)
+
+    objects = LeasedRows["OpinionRequest"].as_manager()
 
     class Meta:
         constraints = [

@@ -7,10 +7,11 @@ from django.db.models import Q
 from django.urls import reverse
 
 from evaluation.models.endpoints import ModelEndpoint
+from evaluation.models.leased import Leased, LeasedRows
 from studio.models.fields import OrderedJSONField
 
 
-class Rehearsal(models.Model):
+class Rehearsal(Leased):
     """One user playing a session of a task, in the agent's seat or the user's. Private, deletable, never evidence."""
 
     class Seat(models.TextChoices):
@@ -22,6 +23,8 @@ class Rehearsal(models.Model):
         WORKING = "working", "A model is working"
         STOPPED = "stopped", "Stopped by an infrastructure failure"
         FINISHED = "finished", "Finished"
+
+    LEASED = State.WORKING
 
     revision = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, related_name="rehearsals")
     persona_revision = models.ForeignKey("studio.PersonaRevision", on_delete=models.CASCADE, related_name="+")
@@ -50,11 +53,10 @@ class Rehearsal(models.Model):
     """What the task's grader script said once the rehearsal was over; null until it ran
     (``evaluation.rehearsals.graders``)."""
     scripted = models.BooleanField(default=False)
-    claimed_by = models.CharField(max_length=60, blank=True)
-    lease_until = models.DateTimeField(null=True)
-    """When this passes, the process doing the model work counts as dead."""
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True, db_column="touched_at")
+
+    objects = LeasedRows["Rehearsal"].as_manager()
 
     class Meta:
         ordering = ["-created_at"]

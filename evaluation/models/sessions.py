@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.db.models.fields.json import KeyTextTransform
 from django.urls import reverse
 
+from evaluation.models.leased import Leased, LeasedRows
 from evaluation.models.pilots import Pilot, Run
 from evaluation.protocol.modes import Arm
 from studio.domain.opening_message import EnvironmentEvent, Incoming
@@ -20,7 +21,7 @@ PARTS = ("agent", "user", "judge")
 ALL_TOKENS = F("agent_tokens") + F("user_tokens") + F("judge_tokens")
 
 
-class Sessions(models.QuerySet["Session"]):
+class Sessions(LeasedRows["Session"]):
     def of(self, *pilots: Pilot | int) -> Self:
         """Those that ran in the pilots, and those they took over."""
         taken = Pilot.taken_sessions.through.objects.filter(pilot__in=pilots).values("session")
@@ -44,7 +45,7 @@ class Sessions(models.QuerySet["Session"]):
         ).order_by("run__persona_revision__persona__position", "persona_id", "position", "arm", "run_number")
 
 
-class Session(models.Model):
+class Session(Leased):
     """One execution of one task, resumable at its last stored turn."""
 
     class State(models.TextChoices):
@@ -55,6 +56,8 @@ class Session(models.Model):
         ERROR = "error", "Infrastructure failure"
         CANCELLED = "cancelled", "Cancelled"
 
+    LEASED = State.RUNNING
+
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sessions", db_index=False)
     revision = models.ForeignKey("studio.Revision", on_delete=models.PROTECT, related_name="sessions")
     position = models.PositiveIntegerField()
@@ -64,9 +67,6 @@ class Session(models.Model):
     """Why it failed or stopped."""
     failure = models.CharField(max_length=60, blank=True)
     """Class of the error that stopped it for a reason of our own."""
-    claimed_by = models.CharField(max_length=200, blank=True)
-    lease_until = models.DateTimeField(null=True)
-    """Once expired, another worker may claim the running session."""
     attempts = models.PositiveSmallIntegerField(default=0)
     """Since the last stored turn; those that an endpoint's outage ended do not count."""
     retry_at = models.DateTimeField(null=True)
@@ -102,13 +102,6 @@ class Session(models.Model):
     closing = OrderedJSONField(default=list)
     """What its agent did beside the conversation after the last turn; as ``Turn.aside``."""
 
-    fresh = False
-    """Whether nobody worked on it before the holder of this object, who leased it: it has neither turns nor calls."""
-    preceded = True
-    """Whether there are sessions before it in its run, as far as the holder knows."""
-    followed = True
-    """Likewise after it."""
-
     objects = Sessions.as_manager()
 
     class Meta:
@@ -142,11 +135,6 @@ class Session(models.Model):
     @property
     def total_tokens(self) -> int:
         return sum(self.tokens.values())
-
-    @property
-    def alone(self) -> bool:
-        """Whether it certainly is its run's only session."""
-        return not (self.preceded or self.followed)
 
 
 class SessionIntent(models.Model):

@@ -8,18 +8,16 @@ from django.db.models import F, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from evaluation.leases.sessions import State
+from evaluation.judging.recomputing import recompute_results
 from evaluation.models import Pilot, Session
 from evaluation.pilots.budgets import spent_budget
-from evaluation.pilots.lifecycle import finish_pilot
-from evaluation.pilots.queue import wake_workers
-from evaluation.results.scores import store_scores
+from evaluation.pilots.lifecycle import GOING_ON, finish_pilot
+from evaluation.pilots.queue import State, wake_workers
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
 ACTIONS = ("pause", "resume", "cancel", "retry")
 DONE = {"pause": "paused", "resume": "resumed", "cancel": "cancelled", "retry": "retried"}
-GOING_ON = (Pilot.State.WAITING, Pilot.State.RUNNING)
 OVER = {
     Pilot.State.FINISHED: "Pilot {} has finished. Start another pilot to run its tasks again.",
     Pilot.State.CANCELLED: "Pilot {} was cancelled and cannot be resumed. Start another pilot.",
@@ -110,7 +108,7 @@ def _cancel(pilot: Pilot, _: bool) -> bool:
     Session.objects.filter(run__pilot=pilot, state__in=[State.WAITING, State.RUNNING, State.ERROR]).update(
         state=State.CANCELLED, claimed_by="", lease_until=None, retry_at=None
     )
-    store_scores(pilot)
+    recompute_results(pilot.benchmark_id)
     return True
 
 
@@ -134,6 +132,7 @@ def _go_on(pilot: Pilot) -> None:
         raise ControlError(spent)
     pilot.state, pilot.reason, pilot.finished_at = Pilot.State.RUNNING, "", None
     pilot.save(update_fields=["state", "reason", "finished_at"])
+    Session.objects.filter(run__pilot=pilot).update(queued_at=None)  # messages of before may have come in the meantime
     wake_workers()
 
 

@@ -9,35 +9,27 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from evaluation.judging.recomputing import COMPUTE_RESULTS, recompute_results
-from evaluation.leases.sessions import State, expire_dead, is_any_leasable, leasable
+from evaluation.judging.recomputing import recompute_results
 from evaluation.models import Pilot, Session
-from evaluation.results.ahead import compute_ahead
-from evaluation.results.scores import store_scores
-from studio.models.statements import PreparedQuery
+from evaluation.pilots.queue import State, leasable
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 
-__all__ = ["COMPUTE_RESULTS", "compute_ahead", "finish_pilot", "sweep", "tell_starter"]
-
+GOING_ON = (Pilot.State.WAITING, Pilot.State.RUNNING)
 OUTCOMES = {Pilot.State.FINISHED: "has finished", Pilot.State.STOPPED: "was stopped by infrastructure failures"}
-
-_RUNNING = PreparedQuery(
-    lambda pilot: Session.objects.filter(run__pilot=pilot, state=State.RUNNING).order_by().values_list("pk")[:1]
-)
 
 
 def finish_pilot(pilot_id: int) -> None:
-    """If none of its sessions can continue, store the pilot's final state and scores, and notify who started it."""
-    if _goes_on(pilot_id):
-        return
-    _finish(pilot_id)
+    """If none of its sessions can continue, store the pilot's final state, and notify who started it."""
+    sessions = Session.objects.filter(run__pilot=pilot_id, state=State.RUNNING)
+    if not sessions.exists() and not leasable().filter(run__pilot=pilot_id).exists():
+        _finish(pilot_id)
 
 
 @atomic_with_retry
 def _finish(pilot_id: int) -> None:
     pilot = Pilot.objects.select_for_update(no_key=True).get(pk=pilot_id)
-    if pilot.state not in (Pilot.State.WAITING, Pilot.State.RUNNING):
+    if pilot.state not in GOING_ON:
         return
     rows = Session.objects.filter(run__pilot=pilot).order_by("run_id", "position")
     state = _state_of(rows.values_list("run_id", "state", "ended_at", "graded_compat_at", "retry_at", named=True))
@@ -46,7 +38,6 @@ def _finish(pilot_id: int) -> None:
     pilot.state = state
     pilot.finished_at = timezone.now()
     pilot.save(update_fields=["state", "finished_at"])
-    store_scores(pilot)
     recompute_results(pilot.benchmark_id)
     tell_starter(pilot, f"{OUTCOMES[Pilot.State(state)]}.")
 
@@ -62,15 +53,12 @@ def tell_starter(pilot: Pilot, what: str) -> None:
     )
 
 
-def sweep() -> int:
-    """Give up the sessions that killed one worker after another, and free those of dead processes; returns how many
-    sessions are due. Runs periodically.
-    """
-    expire_dead()
+def sweep() -> None:
+    """Give up the sessions that killed one worker after another, and finish the pilots whose last worker died before
+    it did. Runs periodically; twice at once does no harm."""
     exhausted = Session.objects.filter(
         state=State.RUNNING, lease_until__lt=timezone.now(), attempts__gte=settings.SESSION_ATTEMPTS
     )
-    pilots = set(exhausted.values_list("run__pilot", flat=True))
     exhausted.update(
         state=State.ERROR,
         reason=f"Its worker stopped {settings.SESSION_ATTEMPTS} times before a turn was stored.",
@@ -79,14 +67,8 @@ def sweep() -> int:
         lease_until=None,
         retry_at=None,
     )
-    for pilot_id in pilots:
+    for pilot_id in Pilot.objects.filter(state__in=GOING_ON).order_by("pk").values_list("pk", flat=True):
         finish_pilot(pilot_id)
-    return leasable().count()
-
-
-def _goes_on(pilot_id: int) -> bool:
-    """Cheap, because it is asked after each session; the last one of a pilot looks at all of them."""
-    return _RUNNING.exists(pilot_id) or is_any_leasable(pilot_id)
 
 
 def _state_of(sessions: Iterable[Any]) -> str:

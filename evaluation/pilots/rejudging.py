@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from django.db import transaction
 from django.db.models import Count, Max, Sum
 
 from evaluation.grading.questions import AskedQuestion
@@ -18,14 +17,13 @@ from evaluation.models import Judging, JudgingRound, ModelCall, ModelEndpoint, P
 from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
+from evaluation.pilots.queue import wake_workers
 from evaluation.protocol.participants import Tokens
 from evaluation.protocol.prompt_files import CURRENT, NAMES, PromptName, load_prompt, prompt_versions
 from evaluation.protocol.scoring import ScoringMode
-from studio.celery import enqueue
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
-RUN_JUDGING = "evaluation.tasks.run_judging"
 MAX_SAMPLES = 20
 SCORINGS = ("", *(str(mode) for mode in ScoringMode))
 """Intents, and the checklist in both modes."""
@@ -157,7 +155,7 @@ def plan_rejudging(
 
 @atomic_with_retry
 def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
-    """Create the round with its judgings, and enqueue them."""
+    """Create the round with its judgings, and wake the workers."""
     pilot = Pilot.objects.select_for_update(no_key=True).get(pk=plan.pilot.pk)
     created = JudgingRound.objects.create(
         pilot=pilot,
@@ -171,7 +169,7 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
         source=plan.source,
         created_by=by,
     )
-    rows = Judging.objects.bulk_create(
+    Judging.objects.bulk_create(
         Judging(
             session_id=session,
             round=created,
@@ -195,17 +193,16 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
         summary=f"Judged pilot {pilot.number} again.",  # auditors of the pilot read this; the judge is closed to them
         data={"pilot": pilot.pk, "round": created.number},
     )
-    _enqueue([row.pk for row in rows])
+    wake_workers()
     return created
 
 
 def resume_round(judging_round: JudgingRound) -> int:
     """Take up what infrastructure failures stopped; returns how many judgings."""
     stopped = Judging.objects.filter(round=judging_round, state=Judging.State.ERROR)
-    ids = list(stopped.values_list("pk", flat=True))
-    stopped.update(state=Judging.State.WAITING, reason="")
-    _enqueue(ids)
-    return len(ids)
+    number = stopped.update(state=Judging.State.WAITING, reason="")
+    wake_workers()
+    return number
 
 
 def _prompts(first: JudgingRound, version: str) -> dict[PromptName, dict[str, str]]:
@@ -316,8 +313,3 @@ def _took_before(sessions: Sequence[int]) -> dict[tuple[int, str], tuple[int, To
 def _key(session: int, scoring: str, sample: int, judge: Mapping[str, Any], prompts: Mapping[str, Any]) -> Key:
     identity = json.dumps([judge.get(name) for name in IDENTITY], sort_keys=True)
     return Key(session, scoring, sample, identity, json.dumps(prompts, sort_keys=True))
-
-
-def _enqueue(ids: Sequence[int]) -> None:
-    if ids:
-        transaction.on_commit(lambda: enqueue(RUN_JUDGING, ids), robust=True)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
-from collections import Counter
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,11 +15,13 @@ from django.utils import timezone
 from evaluation.call_records import session_record
 from evaluation.engine.conversation import converse
 from evaluation.engine.grading import grade_session
-from evaluation.leases.sessions import LeaseLostError, State, acquire, leased_row, release, renewing
+from evaluation.leases import renewing
 from evaluation.models import Pilot, Session
+from evaluation.models.leased import LeaseLostError
 from evaluation.pilots.budgets import BudgetSpentError
-from evaluation.pilots.control import GOING_ON, pause
-from evaluation.pilots.lifecycle import finish_pilot, tell_starter
+from evaluation.pilots.control import pause
+from evaluation.pilots.lifecycle import GOING_ON, finish_pilot, tell_starter
+from evaluation.pilots.queue import State, claim_session
 from evaluation.pilots.spending import SessionSpending, shared_spending
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
@@ -32,50 +31,24 @@ from evaluation.workspaces.manifests import MissingContentError
 from studio.domain.storable import storable
 
 logger = logging.getLogger(__name__)
-HandOn = Callable[[int], None]
 LONGEST_PAUSE = 600.0
 """Seconds between two attempts."""
 
-_carried: Counter[int] = Counter()
-"""Sessions that this process works on, by pilot."""
-_lock = threading.Lock()
-"""Of the above."""
 
-
-def work_on(
-    session_id: int, hand_on: HandOn = lambda run_id: None, under_way: Callable[[], None] = lambda: None
-) -> bool:
-    """Take a session as far as it can go now. False if it cannot be leased. Safe to call twice and from two workers.
-
-    ``hand_on`` is called with the run's key when others of its sessions may be due, and ``under_way`` when it begins to
-    ask models.
-    """
-    session = acquire(session_id)
+def work_on(session_id: int) -> bool:
+    """Take a session as far as it can go now. False if it cannot be claimed. Safe from two workers at once."""
+    session = claim_session(session_id)
     if session is None:
         return False
-    pilot_id = session.run.pilot_id
-    with _lock:
-        _carried[pilot_id] += 1
-    try:
-        over = _work_and_record(session, hand_on, under_way)
-    finally:
-        with _lock:
-            _carried[pilot_id] -= 1
-            last = not _carried[pilot_id]
-            if last:
-                del _carried[pilot_id]
-    if not over:
-        hand_on(session.run_id)
-    if last:
-        finish_pilot(pilot_id)
+    _work_and_record(session)
+    finish_pilot(session.run.pilot_id)
     return True
 
 
-def _work_and_record(session: Session, hand_on: HandOn, under_way: Callable[[], None]) -> bool:
-    """Whether nothing is left to do of it, and others were told when they could be due."""
+def _work_and_record(session: Session) -> None:
     with renewing(session):
         try:
-            return _work(session, hand_on, under_way)
+            _work(session)
         except LeaseLostError:
             logger.info("Session %d was taken over or cancelled.", session.pk)
         except BudgetSpentError as error:
@@ -91,22 +64,16 @@ def _work_and_record(session: Session, hand_on: HandOn, under_way: Callable[[], 
             logger.exception("Session %d stopped by a defect of the studio.", session.pk)
             connection.close_if_unusable_or_obsolete()
             _record_failure(session, f"Internal error: {type(error).__name__}: {error}", "InternalError")
-    return False
 
 
-def _work(session: Session, hand_on: HandOn, under_way: Callable[[], None]) -> bool:
-    """As ``_work_and_record``."""
+def _work(session: Session) -> None:
     plan = plan_of(session)
     spending = SessionSpending(session)
     store = RowStore(session, session_record(session, spending.check, spending))
-    under_way()
-    if session.ended_at is None:
-        if converse(plan, store, store.standing(plan)).ending == "failed":
-            return False
-        hand_on(session.run_id)
+    if session.ended_at is None and converse(plan, store, store.standing(plan)).ending == "failed":
+        return
     modes = [ScoringMode.STRICT, *([ScoringMode.COMPAT] if store.is_run_over() else [])]
     store.finish({mode: grade_session(plan, store, mode, store.played(mode)) for mode in modes})
-    return ScoringMode.COMPAT in modes
 
 
 def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:
@@ -126,7 +93,7 @@ def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:
 def _record_failure(session: Session, reason: str, kind: str, *, hopeless: bool = False) -> None:
     """Schedule a retry with exponential backoff; after the last attempt, or if it is ``hopeless``, a person must resume
     the session."""
-    attempts = leased_row(session).values_list("attempts", flat=True).first() or settings.SESSION_ATTEMPTS
+    attempts = session.held().values_list("attempts", flat=True).first() or settings.SESSION_ATTEMPTS
     retry = attempts < settings.SESSION_ATTEMPTS and not hopeless
     pause = min(settings.SESSION_RETRY_SECONDS * 2 ** (attempts - 1), LONGEST_PAUSE)
     _release_stopped(session, reason, kind, timezone.now() + timedelta(seconds=pause) if retry else None)
@@ -138,7 +105,7 @@ def _record_outage(session: Session, failure: InfrastructureError) -> None:
     A person who comes back to a pilot in the morning should find it going on, not stopped since the evening.
     """
     now = timezone.now()
-    since = leased_row(session).values_list("failing_since", flat=True).first() or now
+    since = session.held().values_list("failing_since", flat=True).first() or now
     lasted = (now - since).total_seconds()
     if lasted >= settings.SESSION_OUTAGE_SECONDS:
         _release_stopped(session, str(failure), type(failure).__name__, None)
@@ -155,4 +122,4 @@ def _record_outage(session: Session, failure: InfrastructureError) -> None:
 
 
 def _release_stopped(session: Session, reason: str, kind: str, retry_at: datetime | None, **changes: Any) -> None:
-    release(session, state=State.ERROR, reason=storable(reason)[:2000], failure=kind, retry_at=retry_at, **changes)
+    session.release(state=State.ERROR, reason=storable(reason)[:2000], failure=kind, retry_at=retry_at, **changes)

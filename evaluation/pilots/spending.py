@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from evaluation.leases.held import HeldLease
 from evaluation.models import Session
 from evaluation.models.connections import give_back_connection
+from evaluation.models.leased import LeaseLostError
+from evaluation.models.sessions import ALL_TOKENS
 from evaluation.pilots.budgets import SharedSpending, Spent
 from evaluation.store.usage import PART_BY_PURPOSE
 
@@ -17,14 +18,15 @@ class SessionSpending:
     """For the holder of the session's lease."""
 
     def __init__(self, session: Session) -> None:
+        self._session = session
         self._pilot = session.run.pilot
-        self._lease = HeldLease(session)
-        self._spent = Spent(sum(session.tokens.values()), session.calls, session.cost)
 
     def check(self) -> None:
         """Before a call is sent. Raises LeaseLostError and BudgetSpentError."""
-        self._lease.require()
-        shared_spending.check(self._pilot.pk, self._pilot.benchmark_id, self._spent)
+        row = self._session.held().values_list(ALL_TOKENS, "calls", "cost").first()
+        if row is None:
+            raise LeaseLostError
+        shared_spending.check(self._pilot.pk, self._pilot.benchmark_id, Spent(*row))
         give_back_connection()
 
     def part(self, purpose: str) -> str:
@@ -32,8 +34,5 @@ class SessionSpending:
 
     def counted(self, token: str, tokens: int, cost: Decimal) -> None:
         """Also of a call whose session was cancelled meanwhile: it was paid for."""
-        spent = Spent(tokens, 1, cost)
-        shared_spending.add(self._pilot.pk, spent)
-        self._spent += spent
-        self._lease.seen(token)
+        shared_spending.add(self._pilot.pk, Spent(tokens, 1, cost))
         give_back_connection()  # tools may take long

@@ -1,63 +1,77 @@
-"""Waiting for a pilot to end, while workers run its sessions or this process does."""
+"""Waiting for rows that workers work on, or working on them here if there are no workers."""
 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
-from evaluation.models import Pilot, Session
-from evaluation.pilots.carrier import Carrier
-from evaluation.pilots.lifecycle import sweep
+from django.db import connection
+
+from evaluation.models import Pilot
+from evaluation.models.leased import LeasedRows
+from evaluation.pilots import session_work
+from evaluation.pilots.lifecycle import GOING_ON, sweep
+from evaluation.pilots.queue import leasable
 from studio.celery import workers_answer
 
 logger = logging.getLogger(__name__)
-UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING)
 THREADS = 16
 POLL_SECONDS = 0.2
 PING_SECONDS = 15.0
-"""Seconds without progress after which the workers are pinged again."""
+"""Between two looks whether there are workers, and between two sweeps if there are none."""
 
 
 def wait_for_pilot(pilot: Pilot, *, log: Callable[[str], None] = logger.info) -> Pilot:
     """Return when the pilot has ended or is paused. If no worker answers, its sessions run here, in threads."""
-    while pilot.state in UNFINISHED:
-        if workers_answer():
-            log("Workers answer; waiting for them.")
-            _watch(pilot)
-        else:
-            log("No worker answers; the sessions run in this process.")
-            _work(pilot)
-        pilot.refresh_from_db()
+    rows = Pilot.objects.filter(pk=pilot.pk, state__in=GOING_ON)
+    wait_until_done(rows.exists, lambda: leasable().filter(run__pilot=pilot.pk), session_work.work_on, log)
+    pilot.refresh_from_db()
     return pilot
 
 
-def _watch(pilot: Pilot) -> None:
-    latest, since = _progress(pilot), time.monotonic()
-    while time.monotonic() - since < PING_SECONDS:
+def wait_until_done(
+    goes_on: Callable[[], bool],
+    due: Callable[[], LeasedRows[Any]],
+    work_on: Callable[[int], object],
+    log: Callable[[str], None] = logger.info,
+) -> None:
+    while goes_on():
+        if workers_answer():
+            log("Workers answer; waiting for them.")
+            _sleep_while(goes_on)
+        else:
+            log("No worker answers; the work is done in this process.")
+            _work(goes_on, due, work_on)
+
+
+def _sleep_while(goes_on: Callable[[], bool]) -> None:
+    end = time.monotonic() + PING_SECONDS
+    while goes_on() and time.monotonic() < end:
         time.sleep(POLL_SECONDS)
-        pilot.refresh_from_db(fields=["state"])
-        if pilot.state not in UNFINISHED:
-            return
-        if (now := _progress(pilot)) != latest:
-            latest, since = now, time.monotonic()
 
 
-def _progress(pilot: Pilot) -> list[tuple[object, ...]]:
-    rows = Session.objects.filter(run__pilot=pilot).order_by("pk")
-    return list(rows.values_list("state", "turn_count", "graded_strict_at", "graded_compat_at"))
+def _work(goes_on: Callable[[], bool], due: Callable[[], LeasedRows[Any]], work_on: Callable[[int], object]) -> None:
+    threads: dict[int, threading.Thread] = {}
 
+    def work(pk: int) -> None:
+        try:
+            work_on(pk)
+        finally:
+            connection.close()
+            del threads[pk]
 
-def _work(pilot: Pilot) -> None:
-    carrier = Carrier(THREADS, pilot.pk)
-    carrier.start()
     swept = time.monotonic()
-    try:
-        while pilot.state in UNFINISHED:
-            if time.monotonic() - swept > PING_SECONDS:
-                sweep()  # gives up on sessions that killed one worker after another
-                swept = time.monotonic()
-            time.sleep(POLL_SECONDS)
-            pilot.refresh_from_db(fields=["state"])
-    finally:
-        carrier.stop(wait_seconds=PING_SECONDS)
+    while goes_on():
+        free = due().exclude(pk__in=list(threads)).values_list("pk", flat=True)
+        for pk in free[: THREADS - len(threads)]:
+            threads[pk] = threading.Thread(target=work, args=[pk], daemon=True)
+            threads[pk].start()
+        if time.monotonic() - swept > PING_SECONDS:
+            sweep()  # gives up on sessions that killed one worker after another
+            swept = time.monotonic()
+        time.sleep(POLL_SECONDS)
+    for thread in list(threads.values()):
+        thread.join(PING_SECONDS)

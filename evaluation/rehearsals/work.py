@@ -10,13 +10,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import uuid
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluation.agents import AgentSetup, make_agent, reachable_names
@@ -24,8 +21,9 @@ from evaluation.call_records import CallRecord, RecordOwnerDeletedError, rehears
 from evaluation.engine.plan import agent_limits
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.judging.judgings import open_rehearsal_judging, versions_of
-from evaluation.leases.heartbeat import heartbeat, lease_end
+from evaluation.leases import renewing
 from evaluation.models import Rehearsal
+from evaluation.models.leased import LeaseLostError, lease_end
 from evaluation.protocol.participants import AgentError, InfrastructureError, IntentJudge
 from evaluation.protocol.session import Progress, TurnTaken, resolve_turn
 from evaluation.protocol.trace import read_texts
@@ -57,10 +55,6 @@ State = Rehearsal.State
 LEASE_EXPIRED = "The studio stopped while the model was working. Nothing is lost. Try again."
 
 
-class RehearsalLeaseLostError(Exception):
-    """The user cancelled, or another process took over. Store nothing more."""
-
-
 def start_model_work(rehearsal: Rehearsal) -> None:
     """Starts when the transaction commits."""
     Rehearsal.objects.filter(pk=rehearsal.pk).update(
@@ -87,23 +81,23 @@ def cancel_model_work(rehearsal: Rehearsal) -> None:
 
 def work_on(pk: int) -> None:
     """Do the model work that is due. Safe to call twice."""
-    token = uuid.uuid4().hex
-    free = Rehearsal.objects.filter(pk=pk, state=State.WORKING, claimed_by="")
-    if not free.update(claimed_by=token, lease_until=lease_end()):
+    token = Rehearsal.objects.filter(state=State.WORKING, claimed_by="").claim(pk)
+    rows = Rehearsal.objects.select_related("revision", "persona_revision", "agent", "judge")
+    rehearsal = rows.filter(claimed_by=token).first() if token else None
+    if rehearsal is None:
         return
-    rehearsal = Rehearsal.objects.select_related("revision", "persona_revision", "agent", "judge").get(pk=pk)
-    with _heartbeat(token):
+    with renewing(rehearsal):
         try:
             _work(rehearsal)
             run_due_script(pk)
-        except (RehearsalLeaseLostError, RecordOwnerDeletedError):
+        except (LeaseLostError, RecordOwnerDeletedError):
             logger.info("Rehearsal %d was cancelled or deleted.", pk)
         except (InfrastructureError, MissingContentError) as error:
-            _claimed(rehearsal).update(**_failure(rehearsal, str(error)))
+            rehearsal.held().update(**_failure(rehearsal, str(error)))
         except Exception as error:
             logger.exception("Rehearsal %d failed with an internal error.", pk)
             connection.close_if_unusable_or_obsolete()
-            _claimed(rehearsal).update(**_failure(rehearsal, f"Internal error: {type(error).__name__}: {error}"))
+            rehearsal.held().update(**_failure(rehearsal, f"Internal error: {type(error).__name__}: {error}"))
 
 
 def resolve_current_turn(rehearsal: Rehearsal, task: TaskSpec, judge: IntentJudge) -> tuple[TurnTaken, Progress]:
@@ -199,13 +193,8 @@ def _make_judge(rehearsal: Rehearsal, record: CallRecord) -> ModelIntentJudge:
     return ModelIntentJudge(JudgeOnRecord(judging, record), versions_of(judging), len(rehearsal.turns) + 1)
 
 
-def _claimed(rehearsal: Rehearsal) -> QuerySet[Rehearsal]:
-    return Rehearsal.objects.filter(pk=rehearsal.pk, state=State.WORKING, claimed_by=rehearsal.claimed_by)
-
-
 def _write(rehearsal: Rehearsal, **changes: Any) -> None:
-    if not _claimed(rehearsal).update(updated_at=timezone.now(), **changes):
-        raise RehearsalLeaseLostError
+    rehearsal.write(updated_at=timezone.now(), **changes)
 
 
 def _failure(rehearsal: Rehearsal, reason: str) -> dict[str, Any]:
@@ -227,7 +216,3 @@ def _run(pk: int) -> None:
         logger.exception("Rehearsal %d could not be worked on.", pk)
     finally:
         connection.close()
-
-
-def _heartbeat(token: str) -> AbstractContextManager[None]:
-    return heartbeat(lambda: Rehearsal.objects.filter(claimed_by=token).update(lease_until=lease_end()), "rehearsal")

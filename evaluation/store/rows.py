@@ -17,7 +17,6 @@ from evaluation.engine.store import Checkpoint, Closing, Standing
 from evaluation.grading.decided import Decided
 from evaluation.grading.session import SessionGrade
 from evaluation.judging.judgings import close_judging, judge_of, open_judging
-from evaluation.leases.sessions import LeaseLostError, State, leased_row, lock_leased_row, release
 from evaluation.llm import Call
 from evaluation.models import Judging, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.models import MadeCall as MadeCallRow
@@ -66,7 +65,9 @@ class RowStore:
         session, taken, reply = self._session, checkpoint.taken, checkpoint.taken.reply
         judging = self._judging("")
         with transaction.atomic():
-            self._update(turn_count=taken.number, covered=_covered(checkpoint.after), attempts=1, failing_since=None)
+            self._session.write(
+                turn_count=taken.number, covered=_covered(checkpoint.after), attempts=1, failing_since=None
+            )
             self._snapshot = take_snapshot(session.run, checkpoint.files, self._snapshot, checkpoint.apps)
             turn = Turn.objects.create(
                 session=session,
@@ -103,20 +104,20 @@ class RowStore:
     def end(self, progress: Progress, closing: Closing | None) -> None:
         session, now, covered = self._session, timezone.now(), _covered(progress)
         if progress.ending == "failed":
-            release(session, state=State.FAILED, reason=progress.reason, ended_at=now, covered=covered)
+            session.release(state=Session.State.FAILED, reason=progress.reason, ended_at=now, covered=covered)
             return
         changes: dict[str, Any] = {"ended_at": now, "covered": covered, "attempts": 1, "failing_since": None}
         with transaction.atomic():
             if closing is not None:
                 left = take_snapshot(session.run, closing.files, self._snapshot, closing.apps)
                 changes |= {"left": left, "closing": aside_to_json(closing.aside)}
-            self._update(**changes)
+            session.write(**changes)
             close_judging(self._judging(""))
         session.ended_at = now
 
     def verdicts(self, mode: ScoringMode, decided: Sequence[Decided]) -> None:
         with transaction.atomic():
-            lock_leased_row(self._session)
+            self._session.lock()
             Verdict.objects.bulk_create(verdict_rows(self._judging(mode), decided, self._record.answered))
 
     def finish(self, grades: Mapping[ScoringMode, SessionGrade]) -> None:
@@ -126,8 +127,8 @@ class RowStore:
             if mode == ScoringMode.STRICT:
                 changes["ungraded"] = grade.ungraded
         with transaction.atomic():
-            self._update(
-                claimed_by="", lease_until=None, state=State.FINISHED, attempts=0, failing_since=None, **changes
+            self._session.write(
+                claimed_by="", lease_until=None, state=Session.State.FINISHED, attempts=0, failing_since=None, **changes
             )
             close_judging(*(self._judging(mode) for mode in grades))
 
@@ -169,10 +170,6 @@ class RowStore:
             self._judgings[scoring] = open_judging(self._session, scoring)
         return self._judgings[scoring]
 
-    def _update(self, **changes: Any) -> None:
-        if not leased_row(self._session).update(**changes):
-            raise LeaseLostError
-
     def _progress_after(self, last: Turn, task: TaskSpec) -> Progress:
         resolved = {row.index: row for row in self._session.intents.all()}
         intents = tuple(
@@ -194,7 +191,7 @@ class RowStore:
         ]
         if rows:
             with transaction.atomic():
-                lock_leased_row(self._session)
+                self._session.lock()
                 SessionIntent.objects.bulk_create(rows, ignore_conflicts=True)
 
 
@@ -210,8 +207,8 @@ class RowMadeCalls:
             yield MadeCall(row.turn, row.key, row.name, row.outside, record, row.output)
 
     def put(self, call: MadeCall) -> None:
-        if call.outside and call.record is None and not leased_row(self._session).exists():
-            raise LeaseLostError
+        if call.outside and call.record is None:
+            self._session.require()
         row = MadeCallRow(
             session=self._session,
             turn=call.turn,

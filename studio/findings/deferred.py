@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from studio.celery import send
 from studio.findings.processes import CheckProcesses
@@ -17,7 +17,7 @@ from studio.findings.refresh import refresh_findings
 from studio.models import Benchmark, Finding, Persona, Task
 from studio.models.copying import create_rows
 from studio.models.findings import NOT_CHECKED
-from studio.models.transactions import atomic_with_retry
+from studio.models.transactions import atomic_with_retry, try_lock
 
 logger = logging.getLogger(__name__)
 RUN_CHECKS = "evaluation.tasks.run_deferred_checks"
@@ -87,10 +87,8 @@ def _waiting(failed: Collection[int]) -> list[int]:
 @atomic_with_retry
 def _check(personas: Collection[int], workers: CheckProcesses) -> bool:
     """False if someone else is checking. Locked, the tasks stay as they are read until their findings are stored."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK])
-        if cursor.fetchone() != (True,):
-            return False
+    if not try_lock(_LOCK):
+        return False
     tasks = Task.objects.select_for_update(no_key=True, of=("self",)).filter(episode__persona__in=personas)
     list(tasks.order_by("pk").values_list("pk", flat=True))
     refresh_findings(Persona.objects.filter(pk__in=personas), workers=workers)

@@ -24,8 +24,6 @@ PORTS_TO_TRY = 100
 MAX_START_SECONDS = 120.0
 WEB_PROCESSES, WEB_THREADS = 2, 16
 WORKER_PROCESSES = os.cpu_count() or 1
-WORKER_THREADS = 8
-"""For what comes through the queue. Sessions have threads of their own."""
 WEB_CONNECTIONS, WORKER_CONNECTIONS = 10, 12
 """Of each process to the database."""
 PLAN_ONCE = "-c plan_cache_mode=force_generic_plan"
@@ -129,10 +127,13 @@ def web_process(listener: socket.socket) -> ManagedProcess:
 
 def worker_processes() -> list[ManagedProcess]:
     argv = ["env", f"STUDIO_DATABASE_CONNECTIONS={WORKER_CONNECTIONS}", f"PGOPTIONS={PLAN_ONCE}"]
-    argv += [*_celery(), "worker", "--pool", "threads"]
-    argv += ["--concurrency", str(WORKER_THREADS), "--loglevel", "INFO", "--without-gossip", "--without-mingle"]
+    argv += [*_celery(), "worker", "--loglevel", "INFO", "--without-gossip", "--without-mingle"]
     names = ["worker", *(f"worker-{number}" for number in range(2, WORKER_PROCESSES + 1))]
     return [ManagedProcess(name, [*argv, "--hostname", f"{name}@%h"]) for name in names]
+
+
+def beat_process() -> ManagedProcess:
+    return ManagedProcess("beat", [*_celery(), "beat", "--loglevel", "INFO", "--pidfile="])
 
 
 def scripted_model_process(port: int) -> ManagedProcess:

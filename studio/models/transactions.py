@@ -46,5 +46,12 @@ def atomic_with_retry(function: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
+def try_lock(key: int) -> bool:
+    """Take the advisory lock ``key`` until the end of this transaction; False if somebody has it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [key])
+        return bool(cursor.fetchone()[0])
+
+
 def is_deadlock(error: OperationalError) -> bool:
     return getattr(error.__cause__, "sqlstate", None) == DEADLOCK_DETECTED

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from django.db import connections
 
-from evaluation.leases.sessions import leasable
 from evaluation.models import ModelEndpoint, Pilot
+from evaluation.pilots.queue import leasable
 from evaluation.pilots.session_work import work_on
 from evaluation.pilots.start import start_pilot
 from studio.models import Benchmark

@@ -67,6 +67,7 @@ class Command(BaseCommand):
         supervisor.start(stack.scripted_model_process(model_port))
         for worker in stack.worker_processes():
             supervisor.start(worker)
+        supervisor.start(stack.beat_process())
         supervisor.start(stack.web_process(listener))
         supervisor.wait_until(stack.answers_at(address), "The web server")
         supervisor.wait_until(stack.answers_at(f"{scripted}/models"), "The scripted model")

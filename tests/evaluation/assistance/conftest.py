@@ -87,9 +87,7 @@ def authoring(
     db: None,
     shared_authoring: tuple[Task, User, AssistantModel],
     stub: StubModel,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> Authoring:
-    monkeypatch.setattr("evaluation.assistance.requests.enqueue", lambda name, ids: None)
     task, author, assistant = fresh(shared_authoring)
     assert assistant.endpoint
     assistant.endpoint.base_url = stub.base_url

@@ -9,22 +9,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from evaluation.assistance import opinion_work, opinions
+from evaluation.assistance import opinion_work
 from evaluation.assistance.assistant import usage_of
+from evaluation.assistance.opinions import due_requests
 from evaluation.models import AssistantModel, ModelCall, ModelEndpoint, OpinionRequest, SecondOpinion
 from studio.findings.refresh import refresh_findings
 from studio.models import Finding
 from studio.tasks.checks import check_unsaved
 from studio.tasks.save import save_task
 from tests.evaluation.assistance.conftest import IMPATIENT, Authoring
-
-ASKED: list[int] = []
-
-
-@pytest.fixture(autouse=True)
-def queue(monkeypatch: pytest.MonkeyPatch) -> None:
-    ASKED.clear()
-    monkeypatch.setattr(opinions, "enqueue", lambda name, ids: ASKED.extend(ids))
 
 
 @pytest.fixture
@@ -41,8 +34,8 @@ def save(authoring: Authoring, django_capture_on_commit_callbacks: Any) -> Calla
 
 
 def work() -> None:
-    while ASKED:
-        opinion_work.work_on(ASKED.pop(0), retry_policy=IMPATIENT)
+    for pk in list(due_requests().values_list("pk", flat=True)):
+        opinion_work.work_on(pk, retry_policy=IMPATIENT)
 
 
 def texts_of(body: dict[str, Any]) -> dict[str, str]:
@@ -190,7 +183,7 @@ def test_unusable_answer_leaves_the_verdict_of_the_text_rule(authoring, save, an
     assert {rule: messages(authoring, rule) for rule in before} == before
     request = OpinionRequest.objects.get()
     assert request.state == "failed" and request.problem.startswith("clever gave no ")
-    assert not SecondOpinion.objects.exists() and not ASKED
+    assert not SecondOpinion.objects.exists() and not due_requests().exists()
 
 
 def test_one_unusable_answer_does_not_take_the_others_with_it_and_is_asked_for_again(authoring, save):

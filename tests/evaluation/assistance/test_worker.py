@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from evaluation.assistance import requests
+from evaluation.assistance.requests import due_proposals
 from evaluation.models import ModelEndpoint, Proposal
 from studio.tasks.save import save_task
 from tests.evaluation.assistance.builders import split_into
@@ -145,12 +145,7 @@ def test_dead_workers_request_is_resumed_without_paying_twice(authoring):
     assert authoring.work(row).state == "asked"  # the worker may be alive
 
     Proposal.objects.filter(pk=row.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    enqueued: list[int] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(requests, "enqueue", lambda name, ids: enqueued.extend(ids))
-        requests.resend_unclaimed()
-
-    assert enqueued == [row.pk]
+    assert list(due_proposals()) == [row]
     assert authoring.work(row).state == "ready" and authoring.stub.asked["helper"] == 1
 
 

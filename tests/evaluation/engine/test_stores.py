@@ -16,9 +16,10 @@ from evaluation.engine.folder import FolderStore, SessionHeldError
 from evaluation.engine.grading import grade_session
 from evaluation.engine.plan import AgentSeat, SessionPlan
 from evaluation.grading.session import SessionGrade
-from evaluation.leases.sessions import LeaseLostError, acquire
 from evaluation.llm import Endpoint
 from evaluation.models import ModelCall, Session, Verdict
+from evaluation.models.leased import LeaseLostError
+from evaluation.pilots.queue import claim_session
 from evaluation.pilots.spending import SessionSpending
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.prompt_files import CURRENT
@@ -75,7 +76,7 @@ class Rows:
 
     def open(self) -> RowStore:
         Session.objects.filter(pk=self._session.pk).update(lease_until="2000-01-01T00:00Z", attempts=0)
-        session = acquire(self._session.pk)
+        session = claim_session(self._session.pk)
         assert session is not None
         spending = SessionSpending(session)
         return RowStore(session, session_record(session, spending.check, spending))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.test import Client
@@ -11,6 +12,7 @@ from django.urls import reverse
 
 from evaluation.engine.journal import SessionJournal, call_key
 from evaluation.models import MadeCall, Session, ToolCall
+from evaluation.models.leased import LeaseLostError
 from evaluation.pilots.session_work import work_on
 from evaluation.protocol.participants import ToolRecord
 from evaluation.store.rows import RowMadeCalls, RowStore
@@ -182,7 +184,7 @@ def test_once_the_turn_is_stored_its_calls_have_their_keys_and_only_outside_ones
 
 
 def test_a_worker_that_lost_its_lease_does_not_act(post: Post, session: Session, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evaluation.store.rows.leased_row", lambda row: Session.objects.none())
+    monkeypatch.setattr(Session, "require", Mock(side_effect=LeaseLostError))
     work_on(session.pk)
 
     assert post.sent == []

@@ -10,10 +10,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from evaluation.leases.sessions import acquire
+from evaluation.leases import expire_dead
 from evaluation.models import ModelCall, Pilot, Session, SessionIntent, Turn
 from evaluation.pilots.control import control_pilot
 from evaluation.pilots.lifecycle import sweep
+from evaluation.pilots.queue import claim_session
 from evaluation.pilots.session_work import work_on
 from tests.evaluation.builders import intents, rubric, task
 from tests.evaluation.pilots.builders import start, work_through
@@ -55,7 +56,7 @@ def test_session_of_a_dead_worker_resumes_without_paying_twice(stub: StubModel, 
     Session.objects.update(state="running", claimed_by="dead", lease_until="2020-01-01T00:00Z", retry_at=None)
 
     stub.agent = lambda body: "third"
-    assert sweep() == 1
+    sweep()
     before = stub.asked.total()
     work_through(pilot)
 
@@ -108,7 +109,7 @@ def test_only_one_worker_acquires_a_session(stub: StubModel):
     def want(_: int) -> bool:
         try:
             together.wait()
-            return acquire(pk) is not None
+            return claim_session(pk) is not None
         finally:
             connection.close()
 
@@ -123,14 +124,14 @@ def test_leases_of_dead_processes_expire_and_those_of_live_ones_do_not(stub: Stu
     first, second = Session.objects.order_by("position")
     gone = subprocess.Popen(["true"])
     gone.wait()
-    held_here = acquire(first.pk).claimed_by
+    held_here = claim_session(first.pk).claimed_by
     Session.objects.filter(pk=first.pk).update(claimed_by=held_here.replace(f":{os.getpid()}:", f":{gone.pid}:"))
     lease = timezone.now() + timedelta(minutes=1)
     Session.objects.filter(pk=second.pk).update(state="running", claimed_by=held_here, lease_until=lease)
 
-    assert sweep() == 1
+    assert expire_dead() == 1
 
-    assert acquire(first.pk) is not None
+    assert claim_session(first.pk) is not None
     assert Session.objects.get(pk=second.pk).lease_until == lease
 
 
@@ -138,7 +139,7 @@ def test_session_that_kills_its_workers_is_stopped(stub: StubModel):
     start(stub, task("a"))
     Session.objects.update(state="running", claimed_by="dead", lease_until="2020-01-01T00:00Z", attempts=2)
 
-    assert sweep() == 0
+    sweep()
 
     session = Session.objects.get()
     assert (session.state, session.reason) == ("error", "Its worker stopped 2 times before a turn was stored.")

@@ -5,6 +5,7 @@ import pytest
 from evaluation.models import Pilot, Session
 from evaluation.pilots.control import control_pilot
 from evaluation.pilots.plans import PilotError
+from evaluation.results.scores import read_scores
 from studio.domain.persona import PersonaSpec
 from studio.models import Revision, Task, TaskState
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task
@@ -95,7 +96,7 @@ def test_cancelled_pilot_stays_cancelled():
 
     assert cancelled.state == "cancelled"
     assert set(Session.objects.values_list("state", flat=True)) == {"cancelled"}
-    assert cancelled.scores["strict"]["proc"] is None
+    assert read_scores(cancelled)["strict"]["proc"] is None
 
 
 @pytest.mark.parametrize("tasks", [1, 3])

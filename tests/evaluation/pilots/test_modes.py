@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from evaluation.judging.corrections import correct_verdict
 from evaluation.models import Pilot, Run, Session, Snapshot, Verdict
-from evaluation.pilots.carrier import Carrier
 from evaluation.pilots.matrix import saved_by_taking_over
 from evaluation.pilots.plans import PilotError
+from evaluation.pilots.queue import leasable
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.releases.evidence import real_sessions
 from evaluation.results.benchmark_results import choose_pilots, compute_results
@@ -95,10 +95,8 @@ def test_each_mode_runs_its_chains(options, expected):
 
 
 def test_chains_of_one_run_are_due_side_by_side():
-    due = Carrier(8)
     pilot = pilot_of(four_tasks(), mode="groups")
-    due._read()
-    names = Session.objects.filter(pk__in=due._due).values_list("revision__spec__task_id", flat=True)
+    names = leasable().values_list("revision__spec__task_id", flat=True)
     assert sorted(names) == ["a", "b", "c"]
     assert pilot.runs.count() == 3
 

@@ -11,6 +11,7 @@ from evaluation.audits.sessions import auditable_sessions, freeze_session
 from evaluation.models import Session, Turn, Verdict
 from evaluation.pilots.control import control_pilot
 from evaluation.results.pilot_report import pilot_report
+from evaluation.results.scores import read_scores
 from studio.domain.task import ExactCheck, ToolEvidence, Trigger
 from tests.evaluation.builders import file, intents, rubric, rule, task
 from tests.evaluation.factories import person
@@ -85,7 +86,7 @@ def test_infrastructure_failure_is_retried_then_stops_the_pilot_until_resumed(st
     session = Session.objects.order_by("position")[0]
     assert (pilot.state, session.state, session.retry_at) == ("stopped", "error", None)
     assert session.reason
-    assert pilot.scores["strict"]["missing"] == 1
+    assert read_scores(pilot)["strict"]["missing"] == 1
 
     agent_calls = stub.asked["agent"]
     stub.follow_up = lambda body: decisions(body, lambda index: True)
@@ -104,7 +105,7 @@ def test_judge_without_usable_answer_is_an_infrastructure_failure(stub: StubMode
     pilot = work_through(start(stub, task("a", checklist=(rubric("other"),))))
     session = Session.objects.get(run__pilot=pilot)
     assert (pilot.state, session.state, session.ended_at is not None) == ("stopped", "error", True)
-    assert pilot.scores["strict"]["proc"] == 0.0
+    assert read_scores(pilot)["strict"]["proc"] == 0.0
 
 
 def test_ungraded_items_are_null_and_never_not_met(stub: StubModel):

@@ -12,6 +12,7 @@ from annotations.adjudication import undecided_packets
 from annotations.models import AuditCampaign
 from annotations.visibility import pending_packets
 from evaluation.models import Pilot
+from evaluation.results.scores import read_scores
 from studio.models import Benchmark, Event, Task, User
 from tests.evaluation.builders import endpoint
 
@@ -36,7 +37,7 @@ def test_a_new_sample_has_something_to_do_for_everyone() -> None:
     [pilot] = Pilot.objects.filter(benchmark=benchmark)
     assert (pilot.state, pilot.scripted) == (Pilot.State.FINISHED, True)
 
-    strict = pilot.scores["strict"]
+    strict = read_scores(pilot)["strict"]
     numbers = f"Proc {100 * strict['proc']:.1f} · Comp {100 * strict['comp']:.1f} (n = {strict['n']})"
     assert numbers in in_template("pilots/list.html"), "the empty state shows other numbers than the sample has"
 
