@@ -51,6 +51,10 @@ class Service:
     paths: tuple[str, ...] = ("chat/completions",)
     hosted = True
     """Whether it wants the key."""
+    dialect = ""
+    """What a preset of the studio sets for it."""
+    settings: Mapping[str, Any] = {}
+    """Further fields of a model that whoever connects it has to set, by the service's own documentation."""
     thinks = True
     field = "reasoning_content"
     """Where it puts thoughts; empty for nowhere."""
@@ -74,6 +78,9 @@ class Service:
     least_cached = 1024
     cache_block = 128
     bills_writes = False
+    """What enters the cache has a price of its own."""
+    cache_wants_marks = False
+    """Nothing is cached, or billed as written, without ``cache_control``."""
 
     def __init__(self) -> None:
         self.log: list[Entry] = []
@@ -202,10 +209,11 @@ class Service:
         if isinstance(said, Reply):
             self.log.append(Entry(seat, body, said.status, refused="fault"))
             return said
-        read = [json.dumps(body.get("tools") or []), *map(json.dumps, self.read_messages(body))]
+        read = [json.dumps(body.get("tools") or []), *map(_read, self.read_messages(body))]
+        marked = not self.cache_wants_marks or "cache_control" in json.dumps(body)
         thought = self.thought(said) if self.does_think(body) else ""
         message = self.message(said, thought)
-        counted = self.count("\n".join(read), message, thought)
+        counted = self.count("\n".join(read), message, thought, marked=marked)
         finish = said.finish or ("tool_calls" if said.calls else "stop")
         self.log.append(Entry(seat, body, 200, said, thought, counted, self.cost(counted)))
         document = self.document(message, finish, counted)
@@ -223,15 +231,13 @@ class Service:
             (form.get("json_schema") or {}).get("schema"),
         )
 
-    def count(self, prompt: str, message: Body, thought: str) -> Counted:
+    def count(self, prompt: str, message: Body, thought: str, *, marked: bool = True) -> Counted:
         tokens = tokens_in(prompt)
         if tokens > self.context:
             raise self.too_long(tokens)
-        shared = self._cache.shared(prompt)
-        cached = (
-            shared // self.cache_block * self.cache_block if self.cache_block and shared >= self.least_cached else 0
-        )
-        written = tokens - cached if self.bills_writes and tokens >= self.least_cached else 0
+        shared = self._cache.shared(prompt) if marked and self.cache_block else 0
+        cached = shared // self.cache_block * self.cache_block if shared and shared >= self.least_cached else 0
+        written = tokens - cached if self.bills_writes and marked and tokens >= self.least_cached else 0
         reasoning = tokens_in(thought)
         seen = {name: message[name] for name in ("content", "tool_calls") if message.get(name)}
         return Counted(tokens, cached, written, tokens_in(json.dumps(seen)) + reasoning, reasoning)
@@ -315,6 +321,14 @@ def pieces(text: str, size: int = 17) -> list[str]:
 
 def inline(thought: str, text: str) -> str:
     return f"<think>\n{thought}\n</think>\n\n{text}" if thought else text
+
+
+def _read(message: Body) -> str:
+    """As the model reads it: marks for the cache are none of its words."""
+    content = message.get("content")
+    if isinstance(content, list) and all("text" in part for part in content):
+        message = message | {"content": "".join(part["text"] for part in content)}
+    return json.dumps(message)
 
 
 def _identity(message: Body) -> str:

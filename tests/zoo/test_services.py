@@ -206,7 +206,7 @@ def test_tokens_shared_with_an_earlier_prompt_are_told_as_cached_where_the_servi
 ):
     zoo = play(name)
     long = [{"role": "system", "content": "Know this. " * 800}, AGENT[1]]
-    if name == "openrouter":
+    if name in ("openrouter", "litellm"):
         marked = [{"type": "text", "text": long[0]["content"], "cache_control": {"type": "ephemeral"}}]
         long = [{"role": "system", "content": marked}, AGENT[1]]
 

@@ -16,6 +16,7 @@ from tests.zoo.service import Body, Service, plain_usage
 class Anthropic(Service):
     name = "anthropic"
     model = "claude-opus-5"
+    dialect = "anthropic"
     field = ""
     keeps = ()
     heeds_format = False

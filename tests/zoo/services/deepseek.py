@@ -20,6 +20,7 @@ from tests.zoo.service import Body, Reply, Service, plain_usage
 class DeepSeek(Service):
     name = "deepseek"
     model = "deepseek-v4-pro"
+    dialect = "deepseek"
     least_cached, cache_block = 64, 64
     roles = ("system", "user", "assistant", "tool")
 

@@ -22,6 +22,7 @@ from tests.zoo.service import Body, Service
 class Gemini(Service):
     name = "gemini"
     model = "gemini-3.6-flash"
+    dialect = "gemini"
     field = ""
     keeps = ()
     roles = ("system", "user", "assistant", "tool", "developer")

@@ -14,6 +14,7 @@ from tests.zoo.service import Body, Service
 class Glm(Service):
     name = "glm"
     model = "glm-5.3"
+    dialect = "glm"
     roles = ("system", "user", "assistant", "tool")
     least_cached, cache_block = 64, 64
 

@@ -17,6 +17,7 @@ KNOWN = {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning"}
 class Groq(Service):
     name = "groq"
     model = "openai/gpt-oss-120b"
+    dialect = "groq"
     field = "reasoning"
     keeps = ("reasoning",)
     cache_block = 128

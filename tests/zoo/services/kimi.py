@@ -17,6 +17,7 @@ from tests.zoo.service import Body, Service, plain_usage
 class Kimi(Service):
     name = "kimi"
     model = "kimi-k3.1"
+    dialect = "kimi"
     roles = ("system", "user", "assistant", "tool")
     least_cached, cache_block = 256, 256
 

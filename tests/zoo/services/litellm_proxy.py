@@ -1,7 +1,7 @@
 """LiteLLM's proxy before Claude, and before Gemini with the signature inside the call's id.
 
 BerriAI/litellm docs/my-website/docs/reasoning_content.md (thinking_blocks, the 400 without them); BerriAI/litellm/pull/
-18374 (`__thought__` in ids). Read on 24 November 2026.
+18374 (`__thought__` in ids); litellm.vercel.app/docs/completion/prompt_caching (usage). Read on 24 November 2026.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from tests.zoo.service import Body, Service
 class LiteLlm(Service):
     name = "litellm"
     model = "claude-opus"
+    dialect = "litellm"
     keeps = ("thinking_blocks",)
     least_cached, cache_block = 1024, 1
+    bills_writes = True
+    cache_wants_marks = True
 
     def check(self, body: Body) -> None:
         super().check(body)
@@ -46,7 +49,7 @@ class LiteLlm(Service):
 
     def usage(self, counted: Counted) -> Body:
         usage = super().usage(counted) or {}
-        return usage | {"cache_creation_input_tokens": 0, "cache_read_input_tokens": counted.cached}
+        return usage | {"cache_creation_input_tokens": counted.written, "cache_read_input_tokens": counted.cached}
 
 
 class LiteLlmGemini(Service):
@@ -54,6 +57,7 @@ class LiteLlmGemini(Service):
 
     name = "litellm-gemini"
     model = "gemini-flash"
+    dialect = "litellm"
     keeps = ()
 
     def check(self, body: Body) -> None:

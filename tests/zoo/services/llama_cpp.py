@@ -17,6 +17,7 @@ from tests.zoo.service import Body, Service
 class LlamaCpp(Service):
     name = "llama.cpp"
     model = "gemma-4-12b-it-Q4_K_M.gguf"
+    dialect = "llamacpp"
     hosted = False
     context = 65_536
     least_cached, cache_block = 1, 1

@@ -16,6 +16,7 @@ from tests.zoo.service import Body, Service, inline, plain_usage
 class LmStudio(Service):
     name = "lm-studio"
     model = "qwen/qwen3.6-27b"
+    dialect = "lmstudio"
     hosted = False
     field = ""
     keeps = ()

@@ -18,6 +18,7 @@ from tests.zoo.service import Body, Reply, Service, inline, plain_usage
 class MiniMax(Service):
     name = "minimax"
     model = "MiniMax-M2.7"
+    dialect = "minimax"
     field = ""
     keeps = ("content",)
     keeps_answers = True
@@ -59,4 +60,5 @@ class SplittingMiniMax(MiniMax):
     """As asked with ``reasoning_split``."""
 
     name = "minimax-split"
+    settings = {"params": {"reasoning_split": True}}
     keeps = ("reasoning_details",)

@@ -28,6 +28,7 @@ KNOWN = {
 class Mistral(Service):
     name = "mistral"
     model = "mistral-medium-3-5"
+    dialect = "mistral"
     field = ""
     keeps = ("content",)
     keeps_answers = True

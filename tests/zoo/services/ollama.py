@@ -11,13 +11,14 @@ from collections.abc import Iterator
 
 from tests.zoo.checks import Refused
 from tests.zoo.counting import Counted, tokens_in
-from tests.zoo.script import Call
+from tests.zoo.script import Call, Said
 from tests.zoo.service import Body, Service, plain_usage
 
 
 class Ollama(Service):
     name = "ollama"
     model = "qwen3.6:27b"
+    dialect = "ollama"
     hosted = False
     field = "reasoning"
     keeps = ("reasoning",)
@@ -36,11 +37,11 @@ class Ollama(Service):
             rest.pop(0)
         return [first, *rest]
 
-    def count(self, prompt: str, message: Body, thought: str) -> Counted:
-        return super().count(prompt[: self.context * 4], message, thought)
+    def count(self, prompt: str, message: Body, thought: str, *, marked: bool = True) -> Counted:
+        return super().count(prompt[: self.context * 4], message, thought, marked=marked)
 
-    def message(self, said: object, thought: str) -> Body:
-        message = super().message(said, thought)  # type: ignore[arg-type]
+    def message(self, said: Said, thought: str) -> Body:
+        message = super().message(said, thought)
         return message | {"content": message["content"] or ""}
 
     def call(self, call: Call, at: int) -> Body:

@@ -16,6 +16,7 @@ from tests.zoo.service import Body, Service
 class OpenAIChat(Service):
     name = "openai-chat"
     model = "gpt-5.4"
+    dialect = "openai"
     field = ""
     keeps = ()
     unknown_refused = True
@@ -74,6 +75,7 @@ class NewerOpenAIChat(OpenAIChat):
 
     name = "openai-chat-5.6"
     model = "gpt-5.6-terra"
+    settings = {"effort": "none"}
     bills_writes = True
 
     def check_effort_with_tools(self, effort: str | None) -> None:

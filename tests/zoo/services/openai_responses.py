@@ -16,6 +16,7 @@ EFFORTS = ("none", "low", "medium", "high", "xhigh")
 class OpenAIResponses(ResponsesService):
     name = "openai-responses"
     model = "gpt-5.4"
+    dialect = "openai"
 
     def check(self, body: Body) -> None:
         effort = (body.get("reasoning") or {}).get("effort")

@@ -2,7 +2,9 @@
 
 openrouter.ai/docs/use-cases/reasoning-tokens (reasoning_details go back unmodified); openrouter.ai/docs/api/reference/
 errors-and-debugging (after generation began the status is 200, and the error stands in the body or an event);
-openrouter.ai/docs/prompt-caching (cached_tokens, cache_write_tokens; Claude needs cache_control). Read on 24 November
+openrouter.ai/docs/prompt-caching (cached_tokens, cache_write_tokens; Claude needs
+cache_control, in a part or, for all, at the top: openrouter.ai/docs/client-sdks/typescript/models/
+anthropiccachecontroldirective). Read on 24 November
 2026.
 """
 
@@ -23,10 +25,12 @@ FAILED = {"code": 502, "message": "Provider returned error", "metadata": {"provi
 class OpenRouter(Service):
     name = "openrouter"
     model = "anthropic/claude-opus-5"
+    dialect = "openrouter"
     field = "reasoning"
     keeps = ("reasoning_details",)
     keeps_answers = True
     bills_writes = True
+    cache_wants_marks = True
     least_cached, cache_block = 512, 1
 
     def message(self, said: Said, thought: str) -> Body:
@@ -43,11 +47,6 @@ class OpenRouter(Service):
 
     def call_id(self, call: Call, at: int) -> str:
         return f"toolu_{self._number:020d}{at}"
-
-    def count(self, prompt: str, message: Body, thought: str) -> Counted:
-        """Nothing is cached without a mark."""
-        self.cache_block, self.bills_writes = ("cache_control" in prompt) * 1, "cache_control" in prompt
-        return super().count(prompt, message, thought)
 
     def usage(self, counted: Counted) -> Body:
         usage = super().usage(counted) or {}

@@ -14,6 +14,7 @@ from tests.zoo.service import Body, Service, plain_usage
 class SgLang(Service):
     name = "sglang"
     model = "zai-org/GLM-4.7"
+    dialect = "sglang"
     hosted = False
     context = 131_072
     roles = ("system", "user", "assistant", "tool")

@@ -17,6 +17,7 @@ from tests.zoo.service import Body, Service, inline, plain_usage
 class Vllm(Service):
     name = "vllm"
     model = "Qwen/Qwen3.6-27B"
+    dialect = "vllm"
     hosted = False
     field = "reasoning"
     keeps = ("reasoning",)

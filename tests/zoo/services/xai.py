@@ -28,6 +28,7 @@ def grok_error(refused: Refused) -> Body:
 class Xai(Service):
     name = "xai"
     model = "grok-4.7"
+    dialect = "xai"
     field = ""
     keeps = ()
     least_cached = 128
@@ -43,6 +44,7 @@ class Xai(Service):
 class XaiResponses(ResponsesService):
     name = "xai-responses"
     model = "grok-4.7"
+    dialect = "xai"
     least_cached = 128
     always_encrypts = True
 
