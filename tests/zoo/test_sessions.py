@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.models import ModelCall, Session
-from evaluation.sandbox import why_unavailable
+from evaluation.models import Session
 from tests.zoo.server import playing
 from tests.zoo.service import KEY
 from tests.zoo.services import SERVICES
-from tests.zoo.sessions import KEY_VARIABLE, KINDS, bill, leaks, play, refusals, stored_marks, total
+from tests.zoo.sessions import KEY_VARIABLE, bill, leaks, play, refusals, stored_marks, total
 
 pytestmark = [pytest.mark.django_db]
 

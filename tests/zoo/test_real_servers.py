@@ -1,0 +1,144 @@
+"""Servers that are not ours. They are started only on request:
+
+    python -m venv DIR && DIR/bin/pip install 'litellm[proxy]'
+    LITELLM=DIR/bin/litellm python -m pytest -m real_server tests/zoo
+
+``LLAMA_SERVER`` names llama.cpp's own ``llama-server``, ``LLAMA_MODEL`` a GGUF file of any model that calls tools; of
+their answers nothing is expected but that a session ends and its verdicts are valid.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.models import ModelEndpoint, Session, Verdict
+from tests.evaluation.builders import benchmark_of, intents, pilot_of, rubric, task
+from tests.evaluation.pilots.builders import work_through
+from tests.zoo.server import playing
+from tests.zoo.service import KEY
+from tests.zoo.services import SERVICES
+from tests.zoo.sessions import SEATS, leaks
+
+MASTER_KEY = "sk-of-this-test-alone-0123456789abcdef"
+
+pytestmark = [pytest.mark.real_server, pytest.mark.django_db, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(autouse=True)
+def settings_of_tests(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.SESSION_RETRY_SECONDS = 0
+    settings.SESSION_ATTEMPTS = 2
+    monkeypatch.setenv("LITELLM_API_KEY", MASTER_KEY)
+
+
+@contextmanager
+def running(command: Sequence[str | Path], ready: str, folder: Path, **environment: str) -> Iterator[None]:
+    """A server, until it is no longer wanted; ``ready`` is the address that answers once it is up."""
+    with (folder / "server.log").open("wb") as log:
+        own = {"PATH": os.environ["PATH"], "HOME": str(folder)}  # not the studio's database
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env={**own, **environment})
+        try:
+            _wait(process, ready)
+            yield
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _wait(process: subprocess.Popen[bytes], address: str) -> None:
+    end = time.monotonic() + 180
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail("the server did not start: see server.log")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def program(variable: str) -> Path:
+    named = os.environ.get(variable)
+    if not named:
+        pytest.skip(f"{variable} names no program: see the head of this file")
+    return Path(named).resolve()
+
+
+def two_sessions(endpoints: dict[str, ModelEndpoint]) -> Any:
+    told = {"intents": intents("The note says whose fee it is."), "checklist": (rubric("The note exists."),)}
+    tasks = [task(name, initial_request=f"Please write the note {name}.", **told) for name in ("a", "b")]
+    return work_through(pilot_of(benchmark_of(*tasks), **endpoints))
+
+
+@pytest.mark.parametrize(
+    ("name", "provider"), [("deepseek", "deepseek"), ("openai-chat", "openai"), ("mistral", "mistral")]
+)
+def test_a_pilot_runs_through_litellms_proxy(tmp_path: Path, name: str, provider: str):
+    litellm, port = program("LITELLM"), free_port()
+    with playing(SERVICES[name]()) as zoo:
+        served = [
+            {
+                "model_name": seat,
+                "litellm_params": {
+                    "model": f"{provider}/{zoo.service.model}",
+                    "api_base": zoo.url(seat),
+                    "api_key": KEY,
+                },
+            }
+            for seat in SEATS
+        ]
+        config = {"model_list": served, "litellm_settings": {"num_retries": 0, "telemetry": False}}
+        (tmp_path / "config.yaml").write_text(json.dumps(config))
+        command = [litellm, "--config", "config.yaml", "--host", "127.0.0.1", "--port", str(port)]
+        ready = f"http://127.0.0.1:{port}/health/liveliness"
+        with running(command, ready, tmp_path, LITELLM_LOCAL_MODEL_COST_MAP="True", LITELLM_MASTER_KEY=MASTER_KEY):
+            endpoints = {
+                option: ModelEndpoint.objects.create(
+                    name=f"{seat} through litellm",
+                    base_url=f"http://127.0.0.1:{port}/v1",
+                    model=seat,
+                    key_env="LITELLM_API_KEY",
+                    dialect="litellm",
+                )
+                for seat, option in SEATS.items()
+            }
+            pilot = two_sessions(endpoints)
+
+    sessions = list(Session.objects.values_list("state", "reason", "turn_count"))
+    assert (pilot.state, sessions) == ("finished", [("finished", "", 2)] * 2)
+    assert zoo.service.lost == []
+    assert leaks(zoo.service.log) == []
+
+
+def test_a_session_ends_on_llama_cpp_whose_grammar_makes_valid_verdicts(tmp_path: Path):
+    server, model, port = program("LLAMA_SERVER"), program("LLAMA_MODEL"), free_port()
+    command = [server, "-m", model, "--host", "127.0.0.1", "--port", str(port), "--jinja", "-c", "32768"]
+    with running(command, f"http://127.0.0.1:{port}/health", tmp_path):
+        row = ModelEndpoint.objects.create(
+            name="llama.cpp",
+            base_url=f"http://127.0.0.1:{port}/v1",
+            model=model.name,
+            dialect="llamacpp",
+            params={"max_tokens": 400},
+            timeout_seconds=600,
+        )
+        pilot = two_sessions(dict.fromkeys(SEATS.values(), row))
+
+    assert pilot.state == "finished", list(Session.objects.values_list("state", "reason"))
+    assert Verdict.objects.filter(kind="checklist", met__isnull=False).exists()
