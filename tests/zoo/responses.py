@@ -8,12 +8,12 @@ call without its reasoning). November 2026.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from tests.zoo.checks import Refused, check_functions, check_strict
 from tests.zoo.counting import Counted
-from tests.zoo.script import Asked, Said, say
+from tests.zoo.script import Asked, Said, say, text_of
 from tests.zoo.service import CREATED, Body, Entry, Reply, Service, pieces
 
 ENCRYPTED = "reasoning.encrypted_content"
@@ -23,6 +23,7 @@ class ResponsesService(Service):
     api = "responses"
     paths = ("responses",)
     keeps = ()
+    tells = frozenset({"cached", "written", "reasoning"})
     always_encrypts = False
     unknown_refused = True
     fields = frozenset(
@@ -302,9 +303,3 @@ def chat_of(items: list[Body], instructions: Any) -> list[Body]:
         elif kind == "function_call_output":
             messages.append({"role": "tool", "tool_call_id": item["call_id"], "content": item["output"]})
     return messages
-
-
-def text_of(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))

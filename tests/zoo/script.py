@@ -50,6 +50,12 @@ class Asked:
         return kind_of({"messages": list(self.messages)})
 
 
+def text_of(content: Any) -> str:
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+    return content or ""
+
+
 def say(asked: Asked) -> Said:
     kind = asked.kind
     if kind in JUDGES:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.zoo.checks import Refused, check_functions, check_json_named, check_roles, check_strict, check_tool_results
 from tests.zoo.counting import Counted, PrefixCache, Prices, tokens_in
-from tests.zoo.script import Asked, Call, Said, say
+from tests.zoo.script import Asked, Call, Said, say, text_of
 
 KEY = "zoo-0123456789abcdef"
 CREATED = 1_790_000_000
@@ -75,6 +75,8 @@ class Service:
     prices = Prices()
     context = 1_000_000
     """Tokens."""
+    tells = frozenset({"cached", "reasoning"})
+    """What its usage says besides input and output."""
     least_cached = 1024
     cache_block = 128
     bills_writes = False
@@ -223,7 +225,7 @@ class Service:
     def asked(self, body: Body) -> Asked:
         form = body.get("response_format") or {}
         return Asked(
-            body["messages"],
+            [message | {"content": text_of(message.get("content"))} for message in body["messages"]],
             functions_in(body),
             body.get("tool_choice"),
             body.get("parallel_tool_calls", True),
@@ -250,6 +252,10 @@ class Service:
 
     # What must come back
 
+    def essence(self, message: Body) -> Body:
+        """A message without what a stream of it does not bring."""
+        return message
+
     def remember(self, message: Body) -> None:
         self._sent[_identity(message)] = message
 
@@ -257,7 +263,8 @@ class Service:
         for message in messages:
             if message["role"] != "assistant":
                 continue
-            sent = self._sent.get(_identity(message), {})
+            message = self.essence(message)
+            sent = self.essence(self._sent.get(_identity(message), {}))
             for name in self.keeps:
                 wanted = name in sent and (sent.get("tool_calls") or self.keeps_answers)
                 if wanted and message.get(name, "ABSENT") != sent[name]:

@@ -20,6 +20,7 @@ class Anthropic(Service):
     field = ""
     keeps = ()
     heeds_format = False
+    tells = frozenset()
     cache_block = 0
 
     def check(self, body: Body) -> None:

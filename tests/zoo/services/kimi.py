@@ -19,6 +19,7 @@ class Kimi(Service):
     model = "kimi-k3.1"
     dialect = "kimi"
     roles = ("system", "user", "assistant", "tool")
+    tells = frozenset({"cached"})
     least_cached, cache_block = 256, 256
 
     def check(self, body: Body) -> None:

@@ -18,6 +18,7 @@ class LiteLlm(Service):
     dialect = "litellm"
     keeps = ("thinking_blocks",)
     least_cached, cache_block = 1024, 1
+    tells = frozenset({"cached", "written", "reasoning"})
     bills_writes = True
     cache_wants_marks = True
 

@@ -22,6 +22,7 @@ class LmStudio(Service):
     keeps = ()
     roles = ("system", "user", "assistant", "tool")
     context = 65_536
+    tells = frozenset()
     cache_block = 0
 
     def check(self, body: Body) -> None:

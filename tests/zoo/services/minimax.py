@@ -25,6 +25,7 @@ class MiniMax(Service):
     heeds_format = False
     splits = False
     roles = ("system", "user", "assistant", "tool")
+    tells = frozenset({"cached"})
     least_cached, cache_block = 512, 1
 
     def check(self, body: Body) -> None:

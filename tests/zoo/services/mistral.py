@@ -39,6 +39,7 @@ class Mistral(Service):
         "n stop max_tokens random_seed frequency_penalty presence_penalty safe_prompt prediction prompt_mode "
         "reasoning_effort metadata".split()
     )
+    tells = frozenset({"cached"})
     least_cached, cache_block = 256, 64
 
     def check(self, body: Body) -> None:
@@ -98,6 +99,13 @@ class Mistral(Service):
             for part in (whole[: len(whole) // 2], whole[len(whole) // 2 :])
         ]
         return [*blocks, *(part["text"] for part in text)]
+
+    def essence(self, message: Body) -> Body:
+        """Its stream does not say that a thought is over."""
+        if not isinstance(message.get("content"), list):
+            return message
+        blocks = [{name: part for name, part in block.items() if name != "closed"} for block in message["content"]]
+        return message | {"content": blocks}
 
     def too_long(self, tokens: int) -> Refused:
         return Refused(

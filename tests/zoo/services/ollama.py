@@ -24,6 +24,7 @@ class Ollama(Service):
     keeps = ("reasoning",)
     roles = ("system", "user", "assistant", "tool")
     context = 32_768
+    tells = frozenset()
     cache_block = 0
 
     def read_messages(self, body: Body) -> list[Body]:
@@ -46,6 +47,11 @@ class Ollama(Service):
 
     def call(self, call: Call, at: int) -> Body:
         return {"id": self.call_id(call, at), "index": at, **super().call(call, at)}
+
+    def essence(self, message: Body) -> Body:
+        calls = message.get("tool_calls")
+        without = [{name: part for name, part in call.items() if name != "index"} for call in calls or ()]
+        return message | {"tool_calls": without} if calls else message
 
     def usage(self, counted: Counted) -> Body:
         return plain_usage(counted)

@@ -77,6 +77,7 @@ class NewerOpenAIChat(OpenAIChat):
     model = "gpt-5.6-terra"
     settings = {"effort": "none"}
     bills_writes = True
+    tells = frozenset({"cached", "written", "reasoning"})
 
     def check_effort_with_tools(self, effort: str | None) -> None:
         if effort != "none":

@@ -29,6 +29,7 @@ class OpenRouter(Service):
     field = "reasoning"
     keeps = ("reasoning_details",)
     keeps_answers = True
+    tells = frozenset({"cached", "written", "reasoning"})
     bills_writes = True
     cache_wants_marks = True
     least_cached, cache_block = 512, 1

@@ -24,6 +24,7 @@ class Qwen(Service):
     model = "qwen3.8-max"
     dialect = "qwen"
     roles = ("system", "user", "assistant", "tool")
+    tells = frozenset({"cached", "written", "reasoning"})
     least_cached, cache_block = 256, 1
     must_stream = False
 

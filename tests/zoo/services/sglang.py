@@ -16,6 +16,8 @@ class SgLang(Service):
     model = "zai-org/GLM-4.7"
     dialect = "sglang"
     hosted = False
+    tells = frozenset({"reasoning"})
+    cache_block = 0
     context = 131_072
     roles = ("system", "user", "assistant", "tool")
 

@@ -21,6 +21,7 @@ class Vllm(Service):
     hosted = False
     field = "reasoning"
     keeps = ("reasoning",)
+    tells = frozenset({"cached"})
     context = 262_144
     least_cached, cache_block = 16, 16
     roles = ("system", "developer", "user", "assistant", "tool")
@@ -57,6 +58,8 @@ class BareVllm(Vllm):
     name = "vllm-bare"
     field = ""
     keeps = ("content",)
+    tells = frozenset()
+    cache_block = 0
 
     def message(self, said: Said, thought: str) -> Body:
         return super().message(said, thought) | {"content": inline(thought, said.text)}
