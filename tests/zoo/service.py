@@ -60,6 +60,8 @@ class Service:
     """Where it puts thoughts; empty for nowhere."""
     keeps: tuple[str, ...] = ("reasoning_content",)
     """Fields of its messages that must come back as they were, where tools were called."""
+    keeps_turns = True
+    """Whether also once the user has spoken again."""
     keeps_answers = False
     """Whether also those of answers in words."""
     roles: tuple[str, ...] = ("system", "developer", "user", "assistant", "tool")
@@ -260,8 +262,9 @@ class Service:
         self._sent[_identity(message)] = message
 
     def compare(self, messages: Sequence[Body]) -> None:
-        for message in messages:
-            if message["role"] != "assistant":
+        spoken = [at for at, message in enumerate(messages) if message["role"] == "user"]
+        for at, message in enumerate(messages):
+            if message["role"] != "assistant" or (not self.keeps_turns and at < max(spoken, default=0)):
                 continue
             message = self.essence(message)
             sent = self.essence(self._sent.get(_identity(message), {}))

@@ -89,6 +89,7 @@ def connect(zoo: Zoo, seat: str, **fields: Any) -> ModelEndpoint:
 def play(zoo: Zoo, kind: str = "react", **fields: Any) -> Pilot:
     """Two sessions of two turns; a rubric item each."""
     told = {"intents": intents("The note says whose fee it is."), "checklist": (rubric("The note exists."),)}
+    told["reference_workflow"] = "1. Write the note. 2. Say whose fee it is."
     told["assets"] = (file("notes/fees.md", "The harbour fee is due on Friday."),)
     tasks = [task(name, initial_request=f"Please write the note {name}.", **told) for name in ("a", "b")]
     seats = {option: connect(zoo, seat, **fields) for seat, option in SEATS.items()}

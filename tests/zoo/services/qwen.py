@@ -24,13 +24,15 @@ class Qwen(Service):
     model = "qwen3.8-max"
     dialect = "qwen"
     roles = ("system", "user", "assistant", "tool")
-    tells = frozenset({"cached", "written", "reasoning"})
+    keeps_turns = False
     least_cached, cache_block = 256, 1
     must_stream = False
 
     def check(self, body: Body) -> None:
         super().check(body)
         self.bills_writes = "cache_control" in json.dumps(body["messages"])
+        if self.bills_writes:
+            self.tells |= {"written"}
         thinks = self.does_think(body)
         if thinks and self.must_stream and not body.get("stream"):
             raise self.invalid("parameter.enable_thinking must be set to false for non-streaming calls")
