@@ -9,7 +9,7 @@ from django.conf import settings
 
 from studio.domain.archive import Limits, check_names, why_unsafe
 from studio.domain.base import FileRef
-from studio.domain.checks.rules.asset_reserved import RESERVED
+from studio.domain.checks.rules.files import RESERVED
 
 
 class Upload(Protocol):

@@ -7,9 +7,8 @@ import re
 from collections.abc import Callable
 
 from studio.domain.checks.quotes import join_with_and, quote
-from studio.domain.checks.rules.broken_text import BROKEN, LOST, MIXED
-from studio.domain.checks.rules.persistent_not_earlier import intents_shown_only_here
-from studio.domain.checks.rules.scope_unmarked import intents_needed_later
+from studio.domain.checks.rules.intents import intents_needed_later, intents_shown_only_here
+from studio.domain.checks.rules.texts import BROKEN, LOST, MIXED
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.fixes import AppendRow, Edit, Fix, RemoveRow, SetValue

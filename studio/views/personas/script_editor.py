@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from studio import access
 from studio.access import SignedInRequest
-from studio.domain.checks.rules.grader_keys import mentioned_keys
+from studio.domain.checks.rules.graders import mentioned_keys
 from studio.domain.graders import ANALYSIS, GraderReport, read_script
 from studio.domain.task import TaskSpec
 from studio.drafts.editor import Outcome, Saved

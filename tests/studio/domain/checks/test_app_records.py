@@ -11,7 +11,7 @@ import pytest
 from studio.domain.base import FileRef
 from studio.domain.checks import find_problems
 from studio.domain.checks.rule import CheckContext
-from studio.domain.checks.rules.request_unknown_record import request_unknown_record
+from studio.domain.checks.rules.missing import request_unknown_record
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import read_personas

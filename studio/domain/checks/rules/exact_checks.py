@@ -1,0 +1,151 @@
+import re
+from collections.abc import Iterator
+
+from studio.domain.checks.quotes import SHORT, quote
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.rule_proposals import counts_as_several, find_call, obstacle, proposed_check, referenced_file
+from studio.domain.checks.sources import file_mentions
+from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
+from studio.domain.text.clauses import quoted
+from studio.domain.text.exactness import describe_check, exactness
+from studio.domain.text.prose import is_negative
+from studio.domain.text.requirements import requirements
+from studio.domain.tool_names import bare_tool_name
+
+REQUIRED_FIELDS = {
+    "file_exists": ("path",),
+    "file_contains": ("path", "text"),
+    "file_lacks": ("path", "text"),
+    "reply_contains": ("text",),
+    "reply_lacks": ("text",),
+    "tool_called": ("tool",),
+    "record_exists": ("table",),
+    "record_gone": ("table",),
+    "nothing_else_changed": (),
+}
+PHRASES = {"path": "a file", "text": "the text to look for", "tool": "a tool", "table": "the kind of record"}
+
+
+@rule("rule-incomplete", "error")
+def rule_incomplete(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """An exact check says what it looks at."""
+    for position, item in enumerate(task.checklist, 1):
+        if item.grader != "rule":
+            continue
+        if item.rule is None:
+            yield Flaw(
+                "checklist",
+                "The item is graded by a rule but has none.",
+                "Choose what to check, or let a judge grade it.",
+                position,
+            )
+            continue
+        if item.rule.kind in ("record_exists", "record_gone") and not (item.rule.arguments or item.rule.containing):
+            fix = "Say at least one field, such as “title = Plan”."
+            yield Flaw("checklist", "Any record would meet the rule.", fix, position)
+        for name in REQUIRED_FIELDS[item.rule.kind]:
+            if not getattr(item.rule, name).strip():
+                yield Flaw("checklist", f"The rule does not name {PHRASES[name]}.", f"Name {PHRASES[name]}.", position)
+
+
+@rule("rule-tool-unbound", "warning")
+def rule_tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """An exact check expects a tool that the agent cannot call. Names without “__” are the workspace's own."""
+    bound = {bare_tool_name(tool) for tool in context.episode.persona.tools}
+    for position, item in enumerate(task.checklist, 1):
+        tool = item.rule.tool if item.rule else ""
+        if "__" in tool and bare_tool_name(tool) not in bound:
+            yield Flaw(
+                "checklist",
+                f"The persona has no tool “{tool}”: this check can never be met.",
+                "Add it to the persona's tools, or correct the name.",
+                position,
+                passage=tool if tool in item.criterion else "",
+            )
+
+
+WITHOUT_TEXT = ("tool_called", "record_exists", "record_gone", "nothing_else_changed")
+NEGATIVE_KINDS = ("file_lacks", "reply_lacks")
+NUMBER_AND_UNIT = re.compile(r"(\d[\d.,:]*\d|\d)\s?([^\W\d_]+|[%€$£])")
+
+
+@rule("rule-differs", "warning")
+def rule_differs(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """The rule decides, and people read the criterion: after one of them was changed, they may ask for different
+    things."""
+    for position, item in enumerate(task.checklist, 1):
+        if item.grader == "rule" and item.rule and item.criterion.strip() and (why := _difference(item, item.rule)):
+            yield Flaw("checklist", why, "Change the rule or the criterion, or let a judge decide.", position)
+
+
+def _difference(item: ChecklistItem, rule: ExactCheck) -> str:
+    if rule.kind in WITHOUT_TEXT:  # what another kind of rule looked for may still stand in it
+        rule = rule.model_copy(update={"path": "", "text": ""})
+    criterion = item.criterion[:2_000]
+    files = [match[0].rpartition("/")[2] for match in file_mentions(criterion)]
+    if rule.path and files and rule.path.rpartition("/")[2] not in files:
+        return f"The rule looks at {quote(rule.path, SHORT)}, the criterion speaks of {quote(files[0], SHORT)}."
+    if rule.text and _plain(rule.text) not in _plain(criterion):
+        texts = [span.text for span in quoted(criterion) if span.text.rpartition("/")[2] not in files]
+        texts = texts or _other_amounts(criterion, rule.text)
+        if texts:
+            return f"The rule looks for {quote(rule.text, SHORT)}, the criterion says {quote(texts[0], SHORT)}."
+    if rule.text and is_negative(_outside(criterion, rule.text)) != (rule.kind in NEGATIVE_KINDS):
+        wants = "must not occur" if rule.kind in NEGATIVE_KINDS else "must occur"
+        return f"By the rule, {quote(rule.text, SHORT)} {wants}; the criterion says the opposite."
+    if requirements(criterion).sure > 1:
+        return "The criterion asks for several things, and the rule decides one of them."
+    return ""
+
+
+def _other_amounts(criterion: str, text: str) -> list[str]:
+    """“15 euros”, if the text is “14 euros”."""
+    own = NUMBER_AND_UNIT.fullmatch(text.strip())
+    if own is None:
+        return []
+    amounts = [match for match in NUMBER_AND_UNIT.finditer(criterion) if match[2].casefold() == own[2].casefold()]
+    return [match[0] for match in amounts] if all(match[1] != own[1] for match in amounts) else []
+
+
+def _outside(criterion: str, text: str) -> str:
+    return re.sub(re.escape(text), " ", criterion, flags=re.IGNORECASE)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .")
+
+
+@rule("criterion-should-be-rule", "warning")
+def criterion_should_be_rule(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """An exact check decides the same way every time, at no cost (paper, Table 11). A rule is offered only if it
+    decides the whole criterion."""
+    for position, item in enumerate(task.checklist, 1):
+        if item.grader == "rule":
+            continue
+        exact = exactness(item.criterion)
+        proposal = proposed_check(item, task, task.tools or context.episode.persona.tools)
+        if proposal and proposal.kind == "tool_called":
+            call = find_call(item.criterion)
+            yield Flaw(
+                "checklist",
+                "An exact check could decide this; a judge is asked instead.",
+                f"Make it a rule: the tool “{proposal.tool}” was called.",
+                position,
+                passage=call[0] if call else "",
+                proposal=proposal,
+            )
+        elif exact:
+            instead = obstacle(item.criterion)
+            is_part = counts_as_several(item.criterion)
+            text = exact.texts[0]
+            yield Flaw(
+                "checklist",
+                "An exact check could decide part of this."
+                if is_part
+                else "An exact check could decide this; a judge is asked instead.",
+                instead or f"Make it a rule: {describe_check(exact, referenced_file(item.criterion, task))}.",
+                position,
+                passage=text if text in item.criterion else "",
+                proposal=proposal,
+                severity="warning" if exact.sure and not is_part else "hint",
+            )

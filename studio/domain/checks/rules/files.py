@@ -1,0 +1,269 @@
+import re
+from collections.abc import Iterable, Iterator
+
+from studio.domain.bounded_cache import cached
+from studio.domain.checks.quotes import quote
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import (
+    created_file_names,
+    file_mentions,
+    is_created_in,
+    opening_text,
+    prerequisite_ids,
+)
+from studio.domain.task import ChecklistItem, TaskSpec
+from studio.domain.text.coverage import word_overlap
+
+RESERVED = {"task.yaml", ".history", ".result", ".eval_result"}
+
+
+@rule("asset-reserved", "error")
+def asset_reserved(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """Some names in a task's folder belong to the format and are never copied into the workspace."""
+    for position, file in enumerate(task.assets, 1):
+        if file.path.split("/")[0] in RESERVED:
+            yield Flaw(
+                "assets",
+                f"“{file.path}” is a name of the task's own files: the agent would never get it.",
+                "Rename the file.",
+                position,
+                passage=file.path,
+            )
+
+
+@rule("asset-overwrites", "warning", across_tasks=True)
+def asset_overwrites(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """Assets are copied over the episode's workspace, so a later file replaces an earlier one. A hint if the session
+    itself rewrites what an unrelated earlier task is judged by."""
+    earlier = context.earlier(task)
+    for position, file in enumerate(task.assets, 1):
+        for other in earlier:
+            if any(file.path == asset.path and file.sha256 != asset.sha256 for asset in other.assets):
+                message = f"“{file.path}” replaces the file of the same name that “{other.task_id}” brought."
+            elif file.path in _written_paths(other):
+                message = f"“{file.path}” replaces what the agent writes in “{other.task_id}”."
+            else:
+                continue
+            yield Flaw(
+                "assets", message, "Rename one of the two, unless this is intended.", position, file.path, other.task_id
+            )
+            break
+    known = prerequisite_ids(task, context)
+    for field in ("expected_artifacts", "files_read"):
+        for position, path in enumerate(task.expected_paths if field == "expected_artifacts" else task.files_read, 1):
+            if field == "files_read" and path in task.expected_paths:
+                continue
+            for other in earlier:
+                if (
+                    other.task_id not in known
+                    and path in other.files_read
+                    and path in _written_paths(other) & _written_paths(task)
+                ):
+                    message = f"“{path}” is also what “{other.task_id}” is judged by: the later task overwrites it."
+                    yield Flaw(field, message, "Rename one of the two.", position, path, other.task_id, severity="hint")
+                    break
+
+
+def _written_paths(task: TaskSpec) -> set[str]:
+    given = {file.path for file in task.assets}
+    return {*task.expected_paths, *created_file_names(task.initial_request), *(set(task.files_read) - given)}
+
+
+SHARED = 0.2
+"""Share of a demand's words that a file may lack and still be its source."""
+
+
+@rule("asset-unused", "hint", across_tasks=True)
+def asset_unused(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """A file that nothing mentions or needs was left over, or the request forgot to mention it."""
+    if not task.assets:
+        return
+    ids = [other.task_id for other in context.episode.tasks]
+    later = context.episode.tasks[ids.index(task.task_id) + 1 :] if task.task_id in ids else ()
+    texts, plain = context.once(_texts_by_task), context.once(_plain_texts)
+    ids = [other.task_id for other in (task, *later)]
+    corpus = [texts[task_id] for task_id in ids]
+    for position, file in enumerate(task.assets, 1):
+        name = file.path.rpartition("/")[2]
+        stem = name.rpartition(".")[0] or name
+        if _is_mentioned(name.casefold(), corpus) or (
+            len(stem) > 3 and _is_mentioned(_normalized(stem.casefold()), (plain[task_id] for task_id in ids))
+        ):
+            continue
+        text = context.texts.get(file.sha256, "")
+        if any(_is_mentioned(folder.casefold(), corpus) for folder in _folders(file.path)) or (
+            text and _is_source_of(text, _demands(task))
+        ):
+            continue
+        yield Flaw(
+            "assets",
+            f"Nothing mentions or needs “{file.path}”.",
+            "Mention it in the request, add it as the source of an intent, or remove it.",
+            position,
+            passage=file.path,
+        )
+
+
+def _texts_by_task(context: CheckContext) -> dict[str, str]:
+    tasks = (*context.episode.tasks, *context.episode.unplaced)
+    return {task.task_id: _text_about_task(task, context).casefold() for task in tasks}
+
+
+def _plain_texts(context: CheckContext) -> dict[str, str]:
+    return {task_id: _normalized(text) for task_id, text in context.once(_texts_by_task).items()}
+
+
+def _text_about_task(task: TaskSpec, context: CheckContext) -> str:
+    script = context.episode.persona.script(task.grader_script)
+    return "\n".join(
+        (
+            opening_text(task),
+            task.description,
+            task.reference_workflow,
+            *task.files_read,
+            *task.expected_paths,
+            *(intent.content for intent in task.intents),
+            *(f"{source.ref} {source.note}" for intent in task.intents for source in intent.recoverable_from),
+            *(item.criterion for item in task.checklist),
+            *(path for item in task.checklist for path in item.evidence),
+            *(item.rule.path for item in task.checklist if item.rule),
+            *(dependency.carries_over for dependency in task.depends_on),
+            *(context.texts.get(file.sha256, "") for file in task.assets),
+            context.texts.get(script.sha256, "") if script else "",
+        )
+    )
+
+
+def _folders(path: str) -> list[str]:
+    return [f"{part}/" for part in path.split("/")[:-1]] + [part for part in path.split("/")[:-1] if len(part) > 3]
+
+
+def _is_mentioned(phrase: str, texts: Iterable[str]) -> bool:
+    return any(phrase in text for text in texts)
+
+
+@cached(2_000_000)
+def _normalized(text: str) -> str:
+    return " ".join(re.sub(r"[\W_]+", " ", text).split())
+
+
+def _demands(task: TaskSpec) -> tuple[str, ...]:
+    return (*(intent.content for intent in task.intents), *(item.criterion for item in task.checklist))
+
+
+@cached(1_000_000)
+def _is_source_of(text: str, demands: tuple[str, ...]) -> bool:
+    return any(word_overlap(demand, text) > 1 - SHARED for demand in demands)
+
+
+@rule("artifact-is-input", "warning")
+def artifact_is_input(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """A file that was there from the start is no evidence of work, unless a note or reference says what changes in
+    it."""
+    given = {file.path for file in task.assets}
+    for position, artifact in enumerate(task.expected_artifacts, 1):
+        if artifact.path in given and not artifact.note.strip() and not artifact.reference:
+            yield Flaw(
+                "expected_artifacts",
+                f"“{artifact.path}” is in the workspace from the start, so leaving it behind shows nothing.",
+                (
+                    "Give the result another name; or, if it should be changed in "
+                    "place, say in its note what it must contain."
+                ),
+                position,
+                passage=artifact.path,
+            )
+
+
+@rule("reference-is-input", "warning", across_tasks=True)
+def reference_is_input(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """A reference shows what has to be made; a file the assistant already has needs no work."""
+    given = {file.sha256: (file.path, other) for other in (*context.earlier(task), task) for file in other.assets}
+    for position, artifact in enumerate(task.expected_artifacts, 1):
+        if not artifact.reference or artifact.reference.sha256 not in given:
+            continue
+        path, other = given[artifact.reference.sha256]
+        where = "" if other is task else f" of “{other.task_id}”"
+        yield Flaw(
+            "expected_artifacts",
+            f"The reference of “{artifact.path}” is the same as “{path}”{where}, which the assistant is given.",
+            "Attach an example of a good result, or remove the file from the workspace.",
+            position,
+            passage=artifact.path,
+            other="" if other is task else other.task_id,
+        )
+
+
+@rule("reference-unread", "hint")
+def reference_unread(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """A reference shows what a good file looks like, so something should be asked of that file."""
+    if not task.references:
+        return
+    asked = "\n".join(_asking_texts(task, context)).casefold()
+    for position, artifact in enumerate(task.expected_artifacts, 1):
+        name = artifact.path.rpartition("/")[2]
+        if artifact.reference and name.casefold() not in asked:
+            yield Flaw(
+                "expected_artifacts",
+                f"“{artifact.path}” has a reference, but no item or intent mentions it.",
+                "Add an item for what it must contain, or remove the reference.",
+                position,
+                passage=artifact.path,
+            )
+
+
+def _asking_texts(task: TaskSpec, context: CheckContext) -> Iterator[str]:
+    """An item that names no evidence is judged by everything judges are shown."""
+    for intent in task.intents:
+        yield intent.content
+        yield from (source.ref for source in intent.recoverable_from)
+    for item in task.scored_items:
+        yield item.criterion
+        yield from item.evidence
+        if item.rule:
+            yield item.rule.path
+        if item.grader == "rubric" and not item.evidence:
+            yield from task.files_read
+    if script := context.episode.persona.script(task.grader_script):
+        yield context.texts.get(script.sha256, "")
+
+
+@rule("criterion-file-unmade", "warning", across_tasks=True)
+def criterion_file_unmade(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """An item about a file that nobody is told to make, and that is not there, fails by chance."""
+    files = [(position, paths) for position, item in enumerate(task.checklist, 1) if (paths := _files_of(item))]
+    if not files:
+        return
+    tasks = (*context.earlier(task), task)
+    persona = context.episode.persona
+    known = {
+        path.rpartition("/")[2].casefold()
+        for other in tasks
+        for path in (*(file.path for file in other.assets), *other.expected_paths, *created_file_names(_wishes(other)))
+    }
+    known |= {file.path.rpartition("/")[2].casefold() for skill in persona.skills for file in skill.files}
+    texts = "\n".join(_wishes(other) for other in tasks).casefold()
+    for position, paths in files:
+        for path in paths:
+            name = path.rpartition("/")[2]
+            if name.casefold() in known or name.casefold() in texts or is_created_in(task, name):
+                continue
+            yield Flaw(
+                "checklist",
+                f"The item is about {quote(path)}, which nothing asks the assistant to make.",
+                "Name the file in the request, an intent or the expected files.",
+                position,
+                passage=path if path in task.checklist[position - 1].criterion else "",
+            )
+            break
+
+
+def _wishes(task: TaskSpec) -> str:
+    return "\n".join((task.initial_request, *(intent.content for intent in task.intents)))
+
+
+def _files_of(item: ChecklistItem) -> list[str]:
+    if not item.criterion.strip():
+        return []
+    ruled = [item.rule.path] if item.grader == "rule" and item.rule and item.rule.kind != "file_lacks" else []
+    return list(dict.fromkeys((*filter(None, ruled), *(match[0] for match in file_mentions(item.criterion)))))

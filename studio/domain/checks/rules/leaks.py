@@ -1,0 +1,217 @@
+import math
+import re
+from collections.abc import Iterator
+
+from studio.domain.checks.opinions import BY_MODEL, Opinion
+from studio.domain.checks.questions import leak_question
+from studio.domain.checks.quotes import SHORT, quote
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import UNFILLED, opening_text
+from studio.domain.skills import SKILL_FILE, description
+from studio.domain.task import TaskSpec
+from studio.domain.text.coverage import coverage, word_overlap
+from studio.domain.text.leaks import LONGEST, Leak, find_leak, topic_of
+from studio.domain.text.word_index import SAID, vocabulary
+from studio.domain.text.words import Word, content_words
+
+CERTAIN = 0.9
+"""Minimum probability that all of it is said; an error stops a task from being approved."""
+
+
+def _degree(leak: Leak | None) -> str:
+    return "none" if leak is None else "wholly" if leak.degree == "wholly" and leak.chance >= CERTAIN else "partly"
+
+
+def _second_opinion(position: int, intent: str, opinion: Opinion) -> Flaw:
+    """A warning at most: it stops nobody."""
+    said = f": {quote(opinion.quote, SHORT)}" if opinion.quote else ""
+    return Flaw(
+        "intents",
+        f"The request says {'this' if opinion.degree == 'wholly' else 'part of this'} already{said}{BY_MODEL}.",
+        "Remove it from the request, or remove the intent.",
+        position,
+        passage=intent.strip(),
+        severity="warning",
+    )
+
+
+@rule("intent-in-request", "warning", judges_language=True)
+def intent_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """What the request says is not hidden: every agent gets credit for it (paper, Table 10)."""
+    topic = topic_of((intent.content for intent in task.intents), task.title)
+    for position, intent in enumerate(task.intents, 1):
+        if UNFILLED.search(intent.content):  # reported by another rule
+            continue
+        opinion = context.opinions.get(leak_question(intent.content, task).key) if context.opinions else None
+        leak = find_leak(intent.content, opening_text(task), topic)
+        if opinion and opinion.degree != _degree(leak):
+            if opinion.degree != "none":
+                yield _second_opinion(position, intent.content, opinion)
+            continue
+        if leak is None:
+            continue
+        wholly = leak.degree == "wholly" and leak.chance >= CERTAIN
+        yield Flaw(
+            "intents",
+            f"The request says {'this' if wholly else 'part of this'} already: {quote(leak.source, SHORT)}.",
+            "Remove it from the request, or remove the intent."
+            if wholly
+            else "Remove that part from the request, or keep only the unstated part in the intent.",
+            position,
+            passage=leak.passage,
+            severity="error" if wholly else "warning",
+        )
+
+
+SHARE = 0.75
+"""Share of a part of the title that the intent contains."""
+MIN_WEIGHT = 1.8
+"""Minimum weight of words that are not in the request: about two words."""
+PARTS = re.compile(r"[:;,/→|()]|\s[–—-]\s|\s(?:and|to|with|from|by)\s")
+
+
+@rule("intent-in-title", "hint")
+def intent_in_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """A title that names what is hidden reveals it wherever titles are shown: to agents, colleagues, in results."""
+    asked = {word.key for word in content_words(task.initial_request[:20_000])}
+    parts = [part.strip() for part in PARTS.split(task.title) if part.strip()]
+    for position, intent in enumerate(task.intents, 1):
+        for part in parts:
+            unasked = [word for word in content_words(part) if word.key not in asked]
+            if sum(word.weight for word in unasked) < MIN_WEIGHT:
+                continue
+            has = vocabulary(intent.content[:2_000]).has
+            revealed = [word for word in unasked if has(word.key) >= SAID]
+            if (
+                sum(word.weight for word in revealed) >= MIN_WEIGHT
+                and coverage(part, intent.content[:2_000]).near >= SHARE
+            ):
+                yield Flaw(
+                    "intents",
+                    f"The title names it: {quote(part)}.",
+                    "Use a title that reveals no more than the request.",
+                    position,
+                    passage=_passage(intent.content, revealed),
+                )
+                break
+
+
+def _passage(text: str, revealed: list[Word]) -> str:
+    keys = {word.key for word in revealed}
+    matches = [word for word in content_words(text) if word.key in keys]
+    return text[matches[0].start : matches[-1].end] if matches else ""
+
+
+SURE_IN_FILE = 0.85
+ANYWHERE = 0.6
+"""Minimum share of an intent's words anywhere in a text; a quick filter."""
+
+
+@rule("intent-in-file", "hint")
+def intent_in_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """A file that states an intent openly is its source, and should be marked as such if that is intended."""
+    for position, intent in enumerate(task.intents, 1):
+        marked_files = {source.ref.rpartition("/")[2] for source in intent.recoverable_from if source.kind == "file"}
+        for file in task.assets:
+            text = context.texts.get(file.sha256, "")
+            if (
+                not text
+                or file.path.rpartition("/")[2] in marked_files
+                or word_overlap(intent.content, text[:LONGEST]) < ANYWHERE
+            ):
+                continue
+            leak = find_leak(intent.content, text)
+            if (
+                leak
+                and leak.degree == "wholly"
+                and leak.chance >= SURE_IN_FILE
+                and len(content_words(intent.content)) > 3
+            ):
+                yield Flaw(
+                    "intents",
+                    f"“{file.path}” says this openly: {quote(leak.source, SHORT)}.",
+                    "Add the file as the intent's source, or remove this from the file.",
+                    position,
+                    passage=leak.passage,
+                    data=file.path,
+                )
+                break
+
+
+SURE = 0.75
+MIN_WORDS = 3
+
+
+@rule("intent-in-tool", "warning")
+def intent_in_tool(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """Agents see a tool's description from the first turn, so what it says is not hidden (paper, Table 10).
+
+    General tools are the same in every benchmark and tell nothing of a task.
+    """
+    bound = task.tools or context.episode.persona.tools
+    shown = {name: text for name, text in context.tools.items() if name in bound and "__" in name}
+    everything = "\n".join(shown.values())
+    for position, intent in enumerate(task.intents, 1):
+        if len(content_words(intent.content)) < MIN_WORDS or word_overlap(intent.content, everything) < ANYWHERE:
+            continue
+        for name, text in shown.items():
+            leak = find_leak(intent.content, text)
+            if leak and leak.degree == "wholly" and leak.chance >= SURE:
+                yield Flaw(
+                    "intents",
+                    f"The description of the tool “{name}” says this to every agent: {quote(leak.source)}.",
+                    "Remove the intent, or remove the tool from this task.",
+                    position,
+                    passage=leak.passage,
+                )
+                break
+
+
+@rule("intent-in-skill", "warning")
+def intent_in_skill(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """Agents see a skill's description from the first turn, so what it says is not hidden (paper, Table 10). The rest
+    of a skill has to be looked up and is a legitimate source."""
+    shown = [(name, text) for name, text in _descriptions(task, context) if text]
+    for position, intent in enumerate(task.intents, 1):
+        if len(content_words(intent.content)) < MIN_WORDS:
+            continue
+        for name, text in shown:
+            leak = find_leak(intent.content, text)
+            if leak and leak.degree == "wholly" and leak.chance >= SURE:
+                yield Flaw(
+                    "intents",
+                    f"The description of the skill “{name}” says this to every agent: {quote(leak.source, SHORT)}.",
+                    "Move it from the description into the skill's text, or remove the intent.",
+                    position,
+                    passage=leak.passage,
+                )
+                break
+
+
+def _descriptions(task: TaskSpec, context: CheckContext) -> Iterator[tuple[str, str]]:
+    for skill in context.episode.persona.skills:
+        if task.skills and skill.name not in task.skills:
+            continue
+        for file in skill.files:
+            if file.path.endswith(SKILL_FILE) and (text := description(context.texts.get(file.sha256, ""))):
+                yield skill.name, text
+
+
+MIN_INTENTS = 2
+LIKELY = 0.3
+"""Minimum probability that all intents are given away."""
+
+
+@rule("request-tells-all", "warning")
+def request_tells_all(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """A request that leaves nothing unsaid measures obedience, not initiative (paper, Table 9)."""
+    topic = topic_of((intent.content for intent in task.intents), task.title)
+    leaks = [find_leak(intent.content, task.initial_request, topic) for intent in task.intents]
+    if len(leaks) >= MIN_INTENTS and math.prod(leak.chance if leak else 0.0 for leak in leaks) >= LIKELY:
+        wholly = sum(leak is not None and leak.degree == "wholly" for leak in leaks)
+        yield Flaw(
+            "initial_request",
+            "The request gives away part of every hidden intent.",
+            "Remove what an assistant should find, infer or ask for.",
+            severity="warning" if 2 * wholly >= len(leaks) else "hint",
+        )
