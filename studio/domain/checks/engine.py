@@ -21,9 +21,10 @@ from studio.domain.time_budget import TimeBudgetError, check_time, time_budget
 for module in pkgutil.iter_modules(rules.__path__):
     importlib.import_module(f"{rules.__name__}.{module.name}")
 
-ALL_RULES = tuple(RULES[name] for name in sorted(RULES))
-"""Findings stand in this order wherever the rules are written."""
-ACROSS_TASKS = tuple(rule for rule in ALL_RULES if rule.across_tasks)
+for name in sorted(RULES):  # findings stand in this order, wherever the rules are written
+    RULES[name] = RULES.pop(name)
+
+ACROSS_TASKS = tuple(rule for rule in RULES.values() if rule.across_tasks)
 STOPPED = "checks-stopped"
 """The rule of findings about tasks that took too long."""
 _SEVERITIES = ("error", "warning", "hint")
@@ -68,7 +69,7 @@ def _check(task: TaskSpec, context: CheckContext, seconds: float, *, only_across
     findings = []
     alone = context if only_across else _with_only(task, context)
     try:
-        for rule in ACROSS_TASKS if only_across else ALL_RULES:
+        for rule in ACROSS_TASKS if only_across else RULES.values():
             check_time()
             for flaw in rule.check(task, context if rule.across_tasks else alone):
                 findings.append(_finding(rule, flaw, task, context))
