@@ -40,6 +40,7 @@ urlpatterns = [
     path("pilots/<int:pk>/pause/", pilots.pilot_step, {"step": "pause"}, name="pilot_pause"),
     path("pilots/<int:pk>/resume/", pilots.pilot_step, {"step": "resume"}, name="pilot_resume"),
     path("pilots/<int:pk>/retry/", pilots.pilot_step, {"step": "retry"}, name="pilot_retry"),
+    path("pilots/<int:pk>/usage/", pilots.pilot_usage, name="pilot_usage"),
     path("pilots/<int:pk>/report.json", pilots.pilot_json, name="pilot_json"),
     path("pilots/<int:pk>/rejudge/", judgings.rejudge, name="pilot_rejudge"),
     path("pilots/<int:pk>/scoring/", judgings.scoring, name="pilot_scoring"),

@@ -1,18 +1,21 @@
-"""What a pilot will probably use, from earlier sessions of the same tasks with the same agent."""
+"""What a pilot will probably use, from earlier sessions of the same tasks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Avg
+from django.db.models import Count, QuerySet
 
-from evaluation.models import ModelEndpoint, Session
-from evaluation.models.sessions import ALL_TOKENS
+from evaluation.models import ModelCall, ModelEndpoint, Session
+from evaluation.protocol.participants import Tokens
+from evaluation.store.usage import OF_USE, PART_BY_PURPOSE, UNTOLD, as_ran, use_of
 from studio.models import Benchmark
+
+SEAT_OF_PART = {"agent": "agent", "user": "user_model", "judge": "judge"}
 
 
 @dataclass(frozen=True)
@@ -22,46 +25,78 @@ class CostEstimate:
     tasks: int
     known: int
     """Tasks of which there are sessions; the others are taken for their mean."""
-    tokens: int = 0
+    same_agent: bool = True
+    """Whether those were of this agent's model."""
     calls: int = 0
-    cost: Decimal = Decimal(0)
+    tokens: Tokens = UNTOLD
+    cost: Decimal | None = Decimal(0)
+    """At today's prices, with the cached shares of earlier sessions. None: a price or a count is not known."""
+    unpriced: tuple[str, ...] = ()
+    """Models without a price."""
     taken: int = 0
     """Sessions that are taken over."""
 
 
 def estimate_pilot(
-    benchmark: Benchmark, tasks: Sequence[int], runs: int, agent: ModelEndpoint, taken: int = 0
+    benchmark: Benchmark, tasks: Sequence[int], runs: int, endpoints: Mapping[str, ModelEndpoint], taken: int = 0
 ) -> CostEstimate:
-    """``tasks``: the key of each session's task in one run. A task may come more than once."""
-    rows: Sequence[Mapping[str, Any]] = list(
-        Session.objects.filter(
-            revision__task__in=tasks,
-            run__pilot__benchmark=benchmark,
-            run__pilot__agent=agent,
-            state=Session.State.FINISHED,
-            calls__gt=0,
-        )
-        .order_by()
-        .values("revision__task")
-        .annotate(mean_tokens=Avg(ALL_TOKENS), mean_calls=Avg("calls"), mean_cost=Avg("cost"))
-    )
-    sessions = len(tasks) * runs
-    distinct = len(set(tasks))
-    if not rows:
-        return CostEstimate(sessions, distinct, 0, taken=taken)
+    """``tasks``: the key of each session's task in one run. A task may come more than once. ``endpoints`` by seat."""
     times = Counter(tasks)
-    known = sum(times[row["revision__task"]] for row in rows)
-    each = Decimal(sessions) / known
-
-    def total(name: str) -> Decimal:
-        return sum((Decimal(row[name]) * times[row["revision__task"]] for row in rows), start=Decimal(0)) * each
-
+    sessions = len(tasks) * runs
+    earlier, same_agent = _earlier_sessions(benchmark, tasks, endpoints["agent"])
+    counted: Iterable[Mapping[str, Any]] = earlier.values("revision__task").annotate(number=Count("pk"))
+    counts: dict[int, int] = {row["revision__task"]: row["number"] for row in counted}
+    if not counts:
+        return CostEstimate(sessions, len(times), 0, taken=taken)
+    each = Decimal(sessions) / sum(times[task] for task in counts)
+    used: dict[str, Tokens] = {}
+    calls = Decimal(0)
+    made = as_ran(ModelCall.objects.filter(session__in=earlier))
+    rows: Iterable[Mapping[str, Any]] = made.values("session__revision__task", "purpose").annotate(**OF_USE)
+    for row in rows:
+        task = row["session__revision__task"]
+        share = times[task] * each / counts[task]
+        use = use_of(row)
+        seat = SEAT_OF_PART[PART_BY_PURPOSE[row["purpose"]]]
+        used[seat] = used.get(seat, UNTOLD) + _scaled(use.tokens, share)
+        calls += use.calls * share
+    costs = {seat: endpoints[seat].cost_of(tokens) for seat, tokens in used.items() if seat in endpoints}
+    known = [cost for cost in costs.values() if cost is not None]
     return CostEstimate(
         sessions,
-        distinct,
-        len(rows),
-        round(total("mean_tokens")),
-        round(total("mean_calls")),
-        total("mean_cost"),
+        len(times),
+        len(counts),
+        same_agent,
+        round(calls),
+        sum(used.values(), start=UNTOLD),
+        sum(known, start=Decimal(0)) if len(known) == len(costs) else None,
+        tuple(dict.fromkeys(endpoints[seat].label for seat, cost in costs.items() if cost is None)),
         taken,
+    )
+
+
+def _earlier_sessions(
+    benchmark: Benchmark, tasks: Sequence[int], agent: ModelEndpoint
+) -> tuple[QuerySet[Session], bool]:
+    """Of the same agent; if there are none, of any real one, and False."""
+    rows = Session.objects.filter(
+        revision__task__in=tasks, run__pilot__benchmark=benchmark, state=Session.State.FINISHED, calls__gt=0
+    ).order_by()
+    own = rows.filter(run__pilot__agent=agent, run__pilot__config__agent__effort=agent.effort)
+    if agent.scripted or own.exists():
+        return own, True
+    return rows.filter(run__pilot__scripted=False), False
+
+
+def _scaled(tokens: Tokens, by: Decimal) -> Tokens:
+    def scaled(count: int | None) -> int | None:
+        return None if count is None else round(count * by)
+
+    return Tokens(
+        scaled(tokens.prompt),
+        scaled(tokens.completion),
+        scaled(tokens.cached),
+        scaled(tokens.cache_written),
+        scaled(tokens.reasoning),
+        tokens.untold,
     )

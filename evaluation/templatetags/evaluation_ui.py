@@ -11,6 +11,7 @@ from django.utils.dateformat import format as format_date
 from django.utils.safestring import SafeString
 
 from evaluation.models import Session
+from evaluation.protocol.participants import Tokens
 from studio.models import Task
 from studio.templatetags.studio_ui import status
 from studio.web.components import render_component
@@ -71,6 +72,22 @@ def money(value: Any) -> str:
     if not amount:
         return "$0"
     return f"${amount:.4f}" if amount < Decimal("0.1") else f"${amount:,.2f}"
+
+
+@register.filter
+def count(value: int | None) -> str:
+    """Of tokens; None is what a service did not tell."""
+    return "unknown" if value is None else f"{value:,}"
+
+
+@register.filter
+def token_kinds(tokens: Tokens) -> str:
+    """``8,012,000 tokens of input (90 % from a cache) and 210,000 of output (150,000 of them thoughts)``."""
+    text = f"{count(tokens.prompt)} tokens of input"
+    if tokens.prompt and tokens.cached is not None:
+        text += f" ({100 * tokens.cached / tokens.prompt:.0f} % from a cache)"
+    text += f" and {count(tokens.completion)} of output"
+    return text + (f" ({tokens.reasoning:,} of them thoughts)" if tokens.reasoning else "")
 
 
 @register.filter

@@ -20,7 +20,7 @@ from evaluation.audits.corrected import corrected_in_pilots
 from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, budget_initial, budgets_of
 from evaluation.judging.judgings import scoring_choice
 from evaluation.judging.script_versions import sessions_graded_by_older_scripts
-from evaluation.models import ModelEndpoint, Pilot, Session
+from evaluation.models import ModelCall, ModelEndpoint, Pilot, Session
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.budgets import (
     KINDS,
@@ -45,6 +45,7 @@ from evaluation.protocol.voice import UserStyle
 from evaluation.results.comparison import summarize_rounds
 from evaluation.results.pilot_report import ablation_rows, answers_said_verbatim, pilot_report
 from evaluation.results.scores import read_scores, refresh_scores
+from evaluation.store.usage import Use, as_ran, use_by_part
 from studio.access import (
     SignedInRequest,
     actions_in,
@@ -186,14 +187,26 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             runs = base.runs_wanted if base else data["runs"]
             taken = runs * sum(len(plan.plan.taken) for plan in plans)
-            estimate = estimate_pilot(benchmark, tasks_of_sessions(plans), runs, data["agent"], taken)
             chosen: dict[str, ModelEndpoint] = {role: data[role] for role in ROLES if data.get(role)}
+            estimate = estimate_pilot(benchmark, tasks_of_sessions(plans), runs, chosen, taken)
             warnings = warnings_before(chosen, plans, form.params)
     return render(
         request,
         "evaluation/pilots/estimate.html",
         {"estimate": estimate, "problem": problem, "warnings": warnings, "agent": data.get("agent")},
     )
+
+
+@login_required
+@require_GET
+def pilot_usage(request: SignedInRequest, pk: int) -> HttpResponse:
+    """Tokens and cost by kind: a part of the pilot's page, fetched when it is opened."""
+    row = find_pilot(request.user, pk)
+    used = use_by_part(as_ran(ModelCall.objects.filter(session__run__pilot=row)))
+    names = {"agent": row.endpoint("agent").label, "user": row.user_model_name, "judge": row.judge_name}
+    rows = [(part, names[part], use) for part, use in used.items() if use.calls]
+    total = sum(used.values(), start=Use())
+    return render(request, "evaluation/pilots/usage.html", {"rows": rows, "total": total})
 
 
 @login_required

@@ -46,7 +46,7 @@ PARTS = (  # of pages
 OTHER_APPS = (  # actions, parts and files
     "evaluation:benchmark_budget evaluation:pilot_budget evaluation:pilot_estimate evaluation:pilot_cancel "
     "evaluation:pilot_pause evaluation:pilot_resume evaluation:pilot_retry evaluation:pilot_json "
-    "evaluation:pilot_round_resume "
+    "evaluation:pilot_usage evaluation:pilot_round_resume "
     "evaluation:session_download evaluation:session_notes evaluation:pilot_tags evaluation:item_figures "
     "evaluation:results_view evaluation:results_view_save evaluation:results_view_remove "
     "evaluation:results_view_freeze "

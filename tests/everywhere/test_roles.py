@@ -177,6 +177,7 @@ RULES = {
     "evaluation:pilot_pause": "POST pilot",
     "evaluation:pilot_resume": "POST pilot",
     "evaluation:pilot_retry": "POST pilot",
+    "evaluation:pilot_usage": "GET view",
     "evaluation:pilot_json": "GET view",
     "evaluation:pilot_rejudge": "GET pilot, POST pilot",
     "evaluation:pilot_scoring": "GET pilot, POST pilot",

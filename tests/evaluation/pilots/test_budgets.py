@@ -11,9 +11,7 @@ from django.test import Client
 from evaluation.models import ModelCall, Pilot, Session, Turn
 from evaluation.pilots.budgets import BudgetError, set_benchmark_budget, set_budgets, validate_budgets
 from evaluation.pilots.control import ControlError, control_pilot
-from evaluation.pilots.estimate import estimate_pilot
 from evaluation.pilots.spending import shared_spending
-from studio.models import Task
 from tests.evaluation.builders import intents, task
 from tests.evaluation.factories import person, pilot_row
 from tests.evaluation.pilots.builders import start, work_through
@@ -129,21 +127,6 @@ def test_budget_of_a_benchmark_holds_for_all_its_pilots(stub: StubModel):
 def test_invalid_budget_is_refused(given: dict, message: str):
     with pytest.raises(BudgetError, match=message):
         validate_budgets(given)
-
-
-def test_estimate_is_the_mean_of_earlier_sessions_of_these_tasks_with_this_agent(stub: StubModel):
-    pilot = start(stub, task("a"), task("b"))
-    rows = Session.objects.order_by("position")
-    rows.filter(position=1).update(state="finished", calls=10, agent_tokens=100, user_tokens=20, cost="0.5")
-    tasks = list(Task.objects.values_list("pk", flat=True))
-
-    known = estimate_pilot(pilot.benchmark, tasks, 3, pilot.agent)
-    Session.objects.update(calls=0)
-    unknown = estimate_pilot(pilot.benchmark, tasks, 3, pilot.agent)
-
-    assert (known.sessions, known.known, known.tasks, known.calls, known.tokens) == (6, 1, 2, 60, 720)
-    assert float(known.cost) == 3.0
-    assert (unknown.sessions, unknown.known) == (6, 0)
 
 
 def test_budget_is_shown_and_changed_on_the_page_in_the_api_and_by_command(
