@@ -9,8 +9,9 @@ from typing import Any, Protocol, TypeVar
 
 from django.db import IntegrityError, OperationalError, connection
 
-from evaluation import llm
-from evaluation.llm import Budget, Call, Endpoint, ModelClient, RetryPolicy
+from evaluation import model_access
+from evaluation.llm import Budget, Call, ModelClient, RetryPolicy
+from evaluation.model_access import endpoint_of, lane_of
 from evaluation.models import Judging, ModelCall, ModelEndpoint, OpinionRequest, Pilot, Proposal, Rehearsal, Session
 from evaluation.models.calls import COUNTED, kind_of, read_chain
 from evaluation.models.exchanges import Chain, Json
@@ -104,7 +105,7 @@ class CallRecord:
         """``judging`` owns the calls of a judge."""
         recorder = CallRecorder(self, endpoint, purpose, turn, judging)
         return ModelClient(
-            Endpoint.of(endpoint), recorder=recorder, budget=budget, retry_policy=retry_policy, group=self.group
+            endpoint_of(endpoint), recorder=recorder, budget=budget, retry_policy=retry_policy, lane=lane_of(self.group)
         )
 
     def answer(self, request_hash: str) -> Json | None:
@@ -255,12 +256,12 @@ def session_record(
 
 def load_client() -> None:
     """Import what sends calls: two seconds of work, which sessions would wait for."""
-    import evaluation.llm.transport  # noqa: F401
+    import evaluation.llm.sending  # noqa: F401
 
 
 def calls_in_flight(pilot: Pilot, role: Role) -> int:
     """Model calls of its sessions to the endpoint of ``role`` that are under way, a moment ago."""
-    return llm.calls_in_flight(Endpoint.of(pilot.endpoint(role)), _group_of(pilot))
+    return model_access.calls_in_flight(endpoint_of(pilot.endpoint(role)), _group_of(pilot))
 
 
 def _group_of(pilot: Pilot) -> str:

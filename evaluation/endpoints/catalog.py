@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluation.endpoints.prices import ListPrice, list_price
 from evaluation.endpoints.services import service_at
 from evaluation.llm import Endpoint
-from evaluation.llm.catalog import list_models
+from evaluation.llm.sending import list_models
 
 OTHER_KINDS = re.compile(
     r"embed|tts|whisper|dall-e|image|moderation|audio|realtime|transcri|rerank|sora|veo|imagen|speech|video|ocr", re.I

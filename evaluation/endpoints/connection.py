@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.urls import reverse
 
 from evaluation.endpoints.prices import ListPrice, list_price, price_source
-from evaluation.llm import Endpoint, EndpointError, internal_problem
-from evaluation.llm.addresses import owner_problem
+from evaluation.llm import EndpointError
 from evaluation.llm.endpoint import SCRIPTED
+from evaluation.model_access import endpoint_of, policy
 from evaluation.models import ModelEndpoint
 from studio.models import Benchmark, Notification, Role, User
 from studio.notifications.notify import notify
@@ -18,20 +18,20 @@ def key_is_set(row: ModelEndpoint) -> bool | None:
     if not row.key_env and not row.sealed_key:
         return None
     try:
-        return bool(Endpoint.of(row).key())
+        return bool(endpoint_of(row).key())
     except (EndpointError, ValueError):
         return False
 
 
 def problem_of(row: ModelEndpoint) -> str:
     try:
-        endpoint = Endpoint.of(row)
+        endpoint = endpoint_of(row)
     except ValueError as error:
         return str(error)
     if endpoint.base_url == SCRIPTED:
         return ""
-    problem = owner_problem(endpoint.base_url) if row.benchmark_id is not None else ""
-    return problem or internal_problem(endpoint.base_url)
+    problem = policy().owner_problem(endpoint.base_url) if row.benchmark_id is not None else ""
+    return problem or policy().internal_problem(endpoint.base_url)
 
 
 def request_model(benchmark: Benchmark, text: str, *, by: User) -> None:

@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from evaluation.llm import Completion, ContextTooLongError, EndpointError, ModelClient, UnusableJsonError
+from evaluation.llm import (
+    Completion,
+    ContextCutError,
+    ContextTooLongError,
+    EndpointError,
+    ModelClient,
+    UnusableJsonError,
+)
 from evaluation.protocol.answers import extract_document
 from evaluation.protocol.participants import InfrastructureError, Tokens
 
@@ -312,6 +319,8 @@ class Exchange:
         self._read = [_user(LONG_PROMPT + "\n\nWhat is the password of the mill? Answer with it alone.")]
         try:
             completion = self._ask(self._read)
+        except ContextCutError as cut:
+            raise _Failed(f"only {cut.read:,} tokens arrived: the rest was cut silently", longer) from None
         except ContextTooLongError as error:
             raise _Failed("too long for it", longer, detail=str(error)) from None
         prompt = completion.tokens.prompt

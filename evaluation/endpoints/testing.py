@@ -13,6 +13,7 @@ from evaluation.endpoints.connection import set_list_price
 from evaluation.endpoints.exchange import CHECKS, SEATS, Exchange, Line
 from evaluation.endpoints.services import service_at
 from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, Prices, RetryPolicy
+from evaluation.model_access import endpoint_of
 from evaluation.models import ModelEndpoint
 from evaluation.models.endpoint_tests import EndpointTest, settings_of
 from evaluation.models.endpoints import PRICES
@@ -45,7 +46,7 @@ def play_test(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     endpoint = test.endpoint
     service = service_at(endpoint.base_url)
     try:
-        asked = Endpoint.of(endpoint)
+        asked = endpoint_of(endpoint)
     except ValueError as problem:
         test.lines = [Line("answers", "fails", "not usable", detail=str(problem)).to_json()]
     else:

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from evaluation.agents import AgentLimits
 from evaluation.grading.judges import Versions
-from evaluation.llm import Endpoint
+from evaluation.llm import Endpoint, Lane
 from evaluation.protocol.prompt_files import VoicePromptName
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.tools.mcp.servers import BoundServer
@@ -45,8 +45,8 @@ class SessionPlan:
     servers: tuple[BoundServer, ...] = ()
     """That the persona binds."""
     server_policy: ToolServerPolicy = field(default_factory=ToolServerPolicy)
-    group: str = ""
-    """Of calls that wait in one line for an endpoint's limits."""
+    lane: Lane = field(default_factory=Lane)
+    """In which its calls wait for an endpoint's limits."""
 
     def endpoint(self, purpose: str) -> Endpoint:
         """Who is asked for it."""

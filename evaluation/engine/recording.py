@@ -22,7 +22,7 @@ class Recording:
 
     def client(self, purpose: str) -> ModelClient:
         endpoint = self._plan.endpoint(purpose)
-        return ModelClient(endpoint, recorder=_Recorder(self, purpose), group=self._plan.group)
+        return ModelClient(endpoint, recorder=_Recorder(self, purpose), lane=self._plan.lane)
 
     def ask(self, purpose: str, turn: int, prompt: JudgePrompt) -> Answer:
         """``evaluation.grading.judges.Ask``"""

@@ -13,9 +13,9 @@ from evaluation.endpoints.catalog import ListedModel
 from evaluation.endpoints.connection import default_name, free_name, problem_of, set_list_price
 from evaluation.endpoints.services import EFFORTS, Service, service_at
 from evaluation.llm import Endpoint
-from evaluation.llm.addresses import granted_keys, owner_key_problem
 from evaluation.llm.endpoint import key_place
 from evaluation.llm.stored_keys import problem_of_secret, seal
+from evaluation.model_access import endpoint_of, policy
 from evaluation.models import ModelEndpoint
 from evaluation.models.endpoints import PRICES
 from studio.forms.numbers import AmountField, WholeNumberField
@@ -115,7 +115,7 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
 
     def _limit_to_owners(self) -> None:
         self.fields["name"].help_text = "As people choose it here, such as “qwen-plus of our team”."
-        granted = granted_keys()
+        granted = policy().owner_keys
         if not granted:
             del self.fields["key_env"]
             return
@@ -145,7 +145,7 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
                 self.add_error("params", 'Enter the parameters as one JSON object, such as {"temperature": 0.2}.')
             elif problem := problem_of(row):
                 self.add_error("params" if "parameters" in problem else "base_url", problem)
-            elif self.benchmark and variable and (problem := owner_key_problem(variable, row.base_url)):
+            elif self.benchmark and variable and (problem := policy().owner_key_problem(variable, row.base_url)):
                 self.add_error("key_env", problem)
         return data
 
@@ -216,7 +216,7 @@ class ConnectForm(EndpointForm):
             row.sealed_key = seal(key, key_place(self.benchmark.pk if self.benchmark else None, row.base_url))
         if problem := problem_of(row):
             raise ValueError(problem)
-        return Endpoint.of(row)
+        return endpoint_of(row)
 
     def offer(self, models: Sequence[ListedModel]) -> None:
         """Let people choose among them instead of typing a name."""

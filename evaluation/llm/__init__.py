@@ -1,18 +1,18 @@
 """The only way to model endpoints: calls have a time limit, a budget and retries, and are recorded.
 
-client = ModelClient(Endpoint.of(row), recorder=..., budget=Budget(max_tokens=200_000))
+client = ModelClient(Endpoint.of(row, policy), recorder=..., budget=Budget(max_tokens=200_000))
 completion = client.complete(messages, tools=[...])
 decisions, completion = client.ask_json(messages, "decisions", schema, parse)
 """
 
-from evaluation.llm.addresses import internal_problem, is_internal
-from evaluation.llm.admission import calls_in_flight
 from evaluation.llm.budget import Budget
 from evaluation.llm.client import Call, ModelClient, Recorder
 from evaluation.llm.completion import Completion, RequestedToolCall
 from evaluation.llm.endpoint import Endpoint, EndpointLimits, Prices
 from evaluation.llm.errors import (
     BudgetExceededError,
+    ContentFilteredError,
+    ContextCutError,
     ContextTooLongError,
     EndpointError,
     EndpointTimeoutError,
@@ -27,13 +27,18 @@ from evaluation.llm.errors import (
     UnreadableAnswerError,
     UnusableJsonError,
 )
+from evaluation.llm.learned import Learned
+from evaluation.llm.policy import Policy, is_internal
 from evaluation.llm.retry import RetryPolicy, Timing
+from evaluation.llm.slots import Lane, Slots
 
 __all__ = [
     "Budget",
     "BudgetExceededError",
     "Call",
     "Completion",
+    "ContentFilteredError",
+    "ContextCutError",
     "ContextTooLongError",
     "Endpoint",
     "EndpointError",
@@ -41,8 +46,11 @@ __all__ = [
     "EndpointTimeoutError",
     "EndpointUnreachableError",
     "KeyRejectedError",
+    "Lane",
+    "Learned",
     "MissingKeyError",
     "ModelClient",
+    "Policy",
     "Prices",
     "QuotaExceededError",
     "RateLimitError",
@@ -51,11 +59,10 @@ __all__ = [
     "RequestedToolCall",
     "RetryPolicy",
     "ServerError",
+    "Slots",
     "Timing",
     "TruncatedAnswerError",
     "UnreadableAnswerError",
     "UnusableJsonError",
-    "calls_in_flight",
-    "internal_problem",
     "is_internal",
 ]

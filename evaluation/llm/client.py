@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-import threading
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 
 from evaluation.llm.budget import Budget
-from evaluation.llm.completion import Completion, read_completion
+from evaluation.llm.completion import Completion, read_answer
+from evaluation.llm.dialects import NO_WORDS, ORIGIN, effort_params, messages_for, request_fields
 from evaluation.llm.endpoint import Endpoint
 from evaluation.llm.errors import (
+    ContentFilteredError,
+    ContextCutError,
     ContextTooLongError,
     EndpointError,
     RequestRejectedError,
     UnreadableAnswerError,
     UnusableJsonError,
 )
-from evaluation.llm.rendering import Rendered, Renderer
+from evaluation.llm.responses import responses_request
 from evaluation.llm.retry import RetryPolicy, Timing
+from evaluation.llm.slots import Lane
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted.answers import FINGERPRINT
 
 Message = Mapping[str, Any]
 T = TypeVar("T")
 
-MODES = ("json_schema", "json_object", "text")
-"""Ways to request JSON, strictest first."""
-
-_accepted_modes: dict[tuple[str, str], int] = {}
-"""By address and model: index in MODES of the strictest mode that the endpoint is known to accept."""
-_accepted_modes_lock = threading.Lock()
+CHARACTERS = 4
+"""Of a token, roughly; only for what no service has counted."""
+CUT_FROM = 20_000
+"""Characters of a request from which on it is noticed that the service has read far less."""
+CUT_CHARACTERS = 10
+"""More characters of a token than any text has."""
+MAX_SHOWN = 20_000
+"""Characters of an unusable answer that its model is shown."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +48,25 @@ class Call:
     endpoint: Endpoint
     request_hash: str
     request: Mapping[str, Any]
+    """As a chat completion, whichever API it went to, and without how it travelled (streamed, marked for caches)."""
     response: Mapping[str, Any] | None
     """As the endpoint sent it; None if the request failed with ``error``."""
     error: str
-    tokens: Tokens
-    cost: Decimal | None
+    completion: Completion | None
     milliseconds: int
     """Including all attempts and pauses."""
     attempts: int
     storable: bool
     """Whether PostgreSQL certainly takes every text of the request."""
+
+    @property
+    def tokens(self) -> Tokens:
+        return self.completion.tokens if self.completion else Tokens()
+
+    @property
+    def cost(self) -> Decimal | None:
+        """None: unknown. What failed cost nothing."""
+        return self.completion.cost if self.completion else Decimal(0)
 
     @property
     def is_scripted(self) -> bool:
@@ -72,6 +88,19 @@ class Recorder(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class _Request:
+    body: Mapping[str, Any]
+    digest: str
+    """Identifies what was asked of which model: by address, body and the number of its repetition.
+
+    Not by the endpoint's name: a renamed one, or another of the same model, is answered from the same record.
+    """
+    size: int
+    """Characters."""
+    storable: bool
+
+
 class ModelClient:
     """Calls one endpoint. Cheap to create: the clients of a process share connections."""
 
@@ -83,16 +112,14 @@ class ModelClient:
         budget: Budget | None = None,
         retry_policy: RetryPolicy | None = None,
         timing: Timing | None = None,
-        group: str = "",
+        lane: Lane | None = None,
     ) -> None:
         self.endpoint = endpoint
         self.recorder = recorder
         self.budget = budget or Budget()
         self.retry_policy = retry_policy or RetryPolicy()
         self.timing = timing or Timing()
-        self.group = group
-        """Of calls that wait in one line for an endpoint's limits; groups take turns."""
-        self._renderer = Renderer()
+        self.lane = lane or Lane()
 
     def complete(
         self,
@@ -105,18 +132,30 @@ class ModelClient:
     ) -> Completion:
         """One completion. The same request with the same ``sequence`` is answered from the record.
 
-        The endpoint's own parameters override ``params``; None leaves a parameter out. Raises EndpointError,
-        BudgetExceededError.
+        The endpoint's own parameters override ``params``; None leaves a parameter out. What the service refuses by name
+        is left out from then on, or renamed. Raises EndpointError, BudgetExceededError.
         """
-        body = self._body(messages, tools, response_format, params)
-        rendered = self._renderer.render(self.endpoint.base_url, body, sequence)
-        self.budget.check()
-        stored = self.recorder.lookup(rendered.digest) if self.recorder else None
-        if stored is not None:
-            completion = self._read(stored, rendered.digest, replayed=True)
-            self.budget.spend(completion.tokens, completion.cost)
-            return completion
-        return self._ask(rendered)
+        wanted = self._wanted(messages, tools, response_format, params)
+        while True:
+            request = self._request(wanted, sequence)
+            self.budget.check()
+            stored = self.recorder.lookup(request.digest) if self.recorder else None
+            if stored is not None:
+                completion = self._read(request, stored, replayed=True)
+                self._spend(completion)
+                break
+            try:
+                completion = self._ask(request)
+                break
+            except ContextTooLongError:
+                raise
+            except RequestRejectedError as refusal:
+                learned, travel = self.endpoint.learned, self._travel
+                learned.learn({**request.body, **travel}, refusal.complaint)
+                if learned.adapt(wanted) == request.body and self._travel == travel:
+                    raise
+        self._check_whole(request, completion)
+        return completion
 
     def ask_json(
         self,
@@ -131,73 +170,77 @@ class ModelClient:
     ) -> tuple[T, Completion]:
         """Request JSON until ``parse`` accepts the answer; it rejects one by raising ValueError with the reason.
 
-        ``first`` is the ``sequence`` of the first try: another sample of the same question needs another. Rejected
-        answers from the record do not count as tries, so that a resumed session gets fresh ones. Raises
-        UnusableJsonError, and what ``complete`` raises.
+        Each further try shows the model its last answer and what was wrong with it. ``first`` is the ``sequence`` of
+        the first try: another sample of the same question needs another. Where all ``max_tries`` come from the record,
+        somebody wants it tried anew, and it is. Raises UnusableJsonError, and what ``complete`` raises.
         """
-        tries, sequence = 0, first
-        complaint = ""
-        while tries < max_tries:
-            conversation = [*messages, {"role": "user", "content": complaint}] if complaint else messages
-            completion = self._complete_json(conversation, name, schema, sequence, params)
+        wanted = {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
+        conversation: Sequence[Message] = messages
+        tries = 0
+        while True:
+            completion = self.complete(conversation, response_format=wanted, sequence=first + tries, **params)
+            tries += 1
             try:
                 return parse(completion.text), completion
             except ValueError as error:
-                reason = str(error)
-            complaint = f"Your last answer could not be used: {reason} Answer again, exactly as asked."
-            sequence += 1
-            tries += not completion.replayed
-        raise UnusableJsonError(
-            f"{self.endpoint.name} gave no usable answer in {max_tries} tries; of the last: {reason}"
-        )
-
-    def _complete_json(
-        self,
-        messages: Sequence[Message],
-        name: str,
-        schema: Mapping[str, Any],
-        sequence: int,
-        params: Mapping[str, Any],
-    ) -> Completion:
-        """Use the strictest mode the endpoint accepts; a rejected mode is remembered once a less strict one worked."""
-        identity = (self.endpoint.base_url, self.endpoint.model)
-        mode = _accepted_modes.get(identity, 0)
-        while True:
-            try:
-                completion = self.complete(
-                    messages, response_format=_response_format(MODES[mode], name, schema), sequence=sequence, **params
+                reason = "It was cut off at its limit of length." if completion.ending == "cut" else str(error)
+            if completion.ending == "filtered":
+                raise ContentFilteredError(f"The filter of {self.endpoint.name} did not let its answer through.")
+            if tries % max_tries == 0 and not completion.replayed:
+                raise UnusableJsonError(
+                    f"{self.endpoint.name} gave no usable answer in {max_tries} tries; of the last: {reason}"
                 )
-            except ContextTooLongError:
-                raise
-            except RequestRejectedError:
-                if mode == len(MODES) - 1:
-                    raise
-                mode += 1
-            else:
-                with _accepted_modes_lock:
-                    _accepted_modes[identity] = max(mode, _accepted_modes.get(identity, 0))
-                return completion
+            conversation = [*messages, *_complaint(completion, reason)]
 
-    def _body(
+    def _wanted(
         self,
         messages: Sequence[Message],
         tools: Sequence[Mapping[str, Any]],
         response_format: Mapping[str, Any] | None,
         params: Mapping[str, Any],
     ) -> dict[str, Any]:
-        effective = {name: value for name, value in {**params, **self.endpoint.params}.items() if value is not None}
-        body: dict[str, Any] = {**effective, "model": self.endpoint.model, "messages": list(messages)}
-        if body.get("stream"):
-            body.setdefault("stream_options", {"include_usage": True})
+        endpoint = self.endpoint
+        effort = effort_params(endpoint.speaks, endpoint.effort)
+        given = {**params, **effort, **endpoint.params}
+        effective = {name: value for name, value in given.items() if value is not None and name != "stream"}
+        body: dict[str, Any] = {**effective, "model": endpoint.model, "messages": [dict(each) for each in messages]}
         if tools:
             body["tools"] = list(tools)
         if response_format is not None:
             body["response_format"] = response_format
         return body
 
-    def _ask(self, rendered: Rendered) -> Completion:
+    def _request(self, wanted: Mapping[str, Any], sequence: int) -> _Request:
+        endpoint = self.endpoint
+        body = endpoint.learned.adapt(wanted)
+        identity = [endpoint.base_url, sequence, body if endpoint.api == "chat" else {**body, "api": endpoint.api}]
+        text = json.dumps(identity, sort_keys=True, separators=(",", ":"), default=str)
+        storable = "\\u0000" not in text and "\\ud" not in text
+        return _Request(body, hashlib.sha256(text.encode()).hexdigest(), len(text), storable)
+
+    @property
+    def _travel(self) -> dict[str, Any]:
+        """Real models are streamed: a slow thought and a broken line look alike otherwise."""
+        endpoint = self.endpoint
+        streams = endpoint.params.get("stream", not endpoint.scripted) and not endpoint.learned.knows_refused("stream")
+        if not streams:
+            return {}
+        if endpoint.api == "responses" or endpoint.learned.knows_refused("stream_options"):
+            return {"stream": True}
+        return {"stream": True, "stream_options": {"include_usage": True}}
+
+    def _sent(self, request: _Request) -> dict[str, Any]:
+        """As it goes over the line."""
+        endpoint = self.endpoint
+        if endpoint.api == "responses":
+            return responses_request(request.body, endpoint.origin) | self._travel
+        dialect = endpoint.speaks
+        messages = messages_for(dialect, endpoint.origin, request.body["messages"], endpoint.model)
+        return {**request.body, "messages": messages, **request_fields(dialect, endpoint.model), **self._travel}
+
+    def _ask(self, request: _Request) -> Completion:
         # Importing the openai client takes half of the time a process needs to start; most never ask a model.
-        from evaluation.llm.transport import send_request
+        from evaluation.llm.sending import send_request
 
         started = self.timing.now()
         attempt = 0
@@ -205,35 +248,68 @@ class ModelClient:
             attempt += 1
             if self.recorder:
                 self.recorder.check()
-            response: Mapping[str, Any] | None = None
             try:
                 check = self.recorder.check if self.recorder else _no_check
-                response = send_request(self.endpoint, rendered.content, self.group, check)
-                completion = self._read(response, rendered.digest, replayed=False)
+                response = send_request(self.endpoint, self._sent(request), self.lane, check)
+                completion = self._read(request, response, replayed=False)
             except EndpointError as error:
                 failure = error
             else:
                 break
             pause = self.retry_policy.pause(failure, attempt, self.timing.now() - started, self.timing.chance())
             if pause is None:
-                self._record(rendered, None, str(failure), None, started, attempt)
+                self._record(request, None, str(failure), None, started, attempt)
                 raise failure
             self.timing.sleep(pause)
-        self.budget.spend(completion.tokens, completion.cost)
-        self._record(rendered, response, "", completion, started, attempt)
+        self._spend(completion)
+        self._record(request, response, "", completion, started, attempt)
         return completion
 
-    def _read(self, response: Mapping[str, Any], digest: str, *, replayed: bool) -> Completion:
+    def _read(self, request: _Request, response: Mapping[str, Any], *, replayed: bool) -> Completion:
         try:
-            text, tool_calls, finish_reason, tokens = read_completion(response)
+            answer = read_answer(response)
         except UnreadableAnswerError as error:
             raise UnreadableAnswerError(f"{self.endpoint.name}: {error}") from None
-        cost = self.endpoint.prices.of(tokens)
-        return Completion(text, tool_calls, finish_reason, tokens, cost, digest, replayed)
+        message = answer.message
+        if message.keys() - {"role", "content", "tool_calls"}:
+            message = {**message, ORIGIN: self.endpoint.origin}
+        cost = self.endpoint.prices.of(answer.tokens) if answer.cost is None else answer.cost
+        written = len(answer.text) + len(answer.thoughts) + sum(len(call.arguments) for call in answer.tool_calls)
+        return Completion(
+            answer.text,
+            answer.tool_calls,
+            answer.finish_reason,
+            answer.tokens,
+            cost,
+            request.digest,
+            replayed,
+            answer.thoughts,
+            answer.ending,
+            answer.answered_by,
+            message,
+            Tokens(request.size // CHARACTERS, written // CHARACTERS),
+        )
+
+    def _spend(self, completion: Completion) -> None:
+        cost = self.endpoint.prices.of(completion.spent) if completion.cost is None else completion.cost
+        self.budget.spend(replace(completion.spent, untold=0), cost)
+
+    def _check_whole(self, request: _Request, completion: Completion) -> None:
+        """Some servers cut a conversation that is too long for them, and answer as if nothing was (Ollama)."""
+        read = completion.tokens.prompt
+        if read is None or completion.tokens.cached or read * CUT_CHARACTERS > request.size or request.size < CUT_FROM:
+            return
+        if read < CUT_FROM // CHARACTERS // 5 or _holds_pictures(request.body):  # it counts something else
+            return
+        raise ContextCutError(
+            f"{self.endpoint.name} read {read:,} tokens of about {request.size // CHARACTERS:,}: it cuts conversations "
+            "without a word. Give the model a longer context at its server.",
+            read,
+        )
 
     def _record(
         self,
-        rendered: Rendered,
+        request: _Request,
         response: Mapping[str, Any] | None,
         error: str,
         completion: Completion | None,
@@ -245,15 +321,14 @@ class ModelClient:
         self.recorder.record(
             Call(
                 endpoint=self.endpoint,
-                request_hash=rendered.digest,
-                request=rendered.request,
+                request_hash=request.digest,
+                request=request.body,
                 response=response,
                 error=error,
-                tokens=completion.tokens if completion else Tokens(),
-                cost=completion.cost if completion else Decimal(0),
+                completion=completion,
                 milliseconds=round((self.timing.now() - started) * 1000),
                 attempts=attempts,
-                storable=rendered.storable,
+                storable=request.storable,
             )
         )
 
@@ -262,7 +337,14 @@ def _no_check() -> None:
     pass
 
 
-def _response_format(mode: str, name: str, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    if mode == "json_schema":
-        return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
-    return {"type": "json_object"} if mode == "json_object" else None
+def _holds_pictures(body: Mapping[str, Any]) -> bool:
+    return any(isinstance(message.get("content"), list) for message in body["messages"])
+
+
+def _complaint(completion: Completion, reason: str) -> list[Message]:
+    briefly = ", and more briefly" if completion.ending == "cut" else ""
+    complaint = f"Your last answer could not be used: {reason} Answer again, exactly as asked{briefly}."
+    return [
+        {"role": "assistant", "content": completion.text[:MAX_SHOWN].strip() or NO_WORDS},
+        {"role": "user", "content": complaint},
+    ]

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
 
-from evaluation.llm.addresses import owner_key_problem, owner_problem, url_problem
+from evaluation.llm.dialects import Dialect, dialect_of, effort_params, origin_of
 from evaluation.llm.errors import EndpointAddressError, MissingKeyError
+from evaluation.llm.learned import Learned
+from evaluation.llm.policy import Policy, url_problem
 from evaluation.llm.stored_keys import StoredKeyError, unseal
 from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
@@ -18,7 +20,7 @@ from evaluation.scripted import server
 
 SCRIPTED = "scripted:"
 """Base URL of the scripted model, wherever it happens to listen."""
-RESERVED = frozenset({"model", "messages", "tools", "response_format", "n"})
+RESERVED = frozenset({"model", "messages", "input", "tools", "response_format", "n", "store"})
 """Request fields that an endpoint's parameters may not set."""
 
 
@@ -54,9 +56,13 @@ class Prices:
 @dataclass(frozen=True)
 class EndpointLimits:
     timeout_seconds: float = 120
-    """From sending a request to the last byte of its answer."""
+    """Until an answer begins; for one that is not streamed, until it is whole."""
     max_concurrency: int = 32
-    """Concurrent requests from this process."""
+    """Concurrent requests."""
+    next_seconds: float = 60
+    """Between two pieces of a streamed answer that has begun."""
+    whole_seconds: float = 3600
+    """For a streamed answer."""
 
 
 class EndpointRow(Protocol):
@@ -99,6 +105,8 @@ class Endpoint:
     prices: Prices = Prices()
     limits: EndpointLimits = EndpointLimits()
     scripted: bool = False
+    policy: Policy = field(default_factory=Policy)
+    learned: Learned = field(default_factory=Learned, compare=False)
 
     def __post_init__(self) -> None:
         if self.key_env and not re.fullmatch(KEY_VARIABLE, self.key_env):
@@ -107,9 +115,10 @@ class Endpoint:
             raise ValueError(f"The address of {self.name} {problem}")
         if taken := RESERVED & self.params.keys():
             raise ValueError(f"The parameters of {self.name} may not set {', '.join(sorted(taken))}.")
+        effort_params(self.speaks, self.effort)
 
     @classmethod
-    def of(cls, row: EndpointRow) -> Endpoint:
+    def of(cls, row: EndpointRow, policy: Policy, learned: Learned | None = None) -> Endpoint:
         return cls(
             name=row.name,
             base_url=row.base_url,
@@ -124,18 +133,29 @@ class Endpoint:
             effort=row.effort,
             limits=EndpointLimits(row.timeout_seconds, row.max_concurrency),
             scripted=row.scripted or row.base_url == SCRIPTED,
+            policy=policy,
+            learned=learned or Learned(),
         )
 
     @property
     def place(self) -> str:
-        """For which an entered key is encrypted."""
-        return key_place(self.benchmark, self.base_url)
+        """Whose limits its calls share."""
+        return f"{self.base_url} {self.model}"
+
+    @property
+    def origin(self) -> str:
+        """Marks messages as its own."""
+        return origin_of(self.base_url, self.model)
+
+    @property
+    def speaks(self) -> Dialect:
+        return dialect_of(self.dialect, self.base_url)
 
     def address(self) -> str:
         """Raises EndpointAddressError if owners may no longer use it."""
         if self.base_url == SCRIPTED:
-            return server.scripted_address()
-        if self.benchmark is not None and (problem := owner_problem(self.base_url)):
+            return self.policy.scripted_url or server.shared_address()
+        if self.benchmark is not None and (problem := self.policy.owner_problem(self.base_url)):
             raise EndpointAddressError(f"{self.name} cannot be used. {problem}")
         return self.base_url
 
@@ -143,12 +163,12 @@ class Endpoint:
         """The key; empty if the endpoint needs none. Raises MissingKeyError."""
         if self.sealed_key:
             try:
-                return unseal(self.sealed_key, self.place)
+                return unseal(self.sealed_key, key_place(self.benchmark, self.base_url))
             except StoredKeyError as error:
                 raise MissingKeyError(f"{self.name}: {error}") from None
         if not self.key_env:
             return ""
-        if self.benchmark is not None and (problem := owner_key_problem(self.key_env, self.base_url)):
+        if self.benchmark is not None and (problem := self.policy.owner_key_problem(self.key_env, self.base_url)):
             raise MissingKeyError(f"{self.name} cannot be used. {problem}")
         if key := os.environ.get(self.key_env, "").strip():
             return key

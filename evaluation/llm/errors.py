@@ -25,6 +25,8 @@ class RateLimitError(EndpointError):
 class QuotaExceededError(EndpointError):
     """The account's quota is spent; waiting does not help."""
 
+    hopeless = True
+
 
 class ServerError(EndpointError):
     retryable = True
@@ -41,6 +43,8 @@ class EndpointUnreachableError(EndpointError):
 class EndpointAddressError(EndpointError):
     """The address is inside an internal network that settings do not name; nothing was sent."""
 
+    hopeless = True
+
 
 class TruncatedAnswerError(EndpointError):
     """The connection ended before the answer did."""
@@ -55,11 +59,32 @@ class UnreadableAnswerError(EndpointError):
 
 
 class RequestRejectedError(EndpointError):
-    """Retrying the same request is pointless."""
+    """The same request would be refused again."""
+
+    hopeless = True
+    complaint = ""
+    """All that the service says of it, with the name of the parameter; for ``Learned``."""
 
 
 class ContextTooLongError(RequestRejectedError):
     """The conversation exceeds the model's context. Agents handle this one."""
+
+
+class ContextCutError(EndpointError):
+    """The service answered, but says it has read far less than was sent: it cuts conversations without a word."""
+
+    hopeless = True
+
+    def __init__(self, message: str, read: int) -> None:
+        super().__init__(message)
+        self.read = read
+        """Tokens."""
+
+
+class ContentFilteredError(EndpointError):
+    """The service's filter did not let the request or the answer through."""
+
+    hopeless = True
 
 
 class MissingKeyError(EndpointError):
@@ -67,7 +92,7 @@ class MissingKeyError(EndpointError):
 
 
 class KeyRejectedError(EndpointError):
-    pass
+    hopeless = True
 
 
 class BudgetExceededError(InfrastructureError):
@@ -76,3 +101,5 @@ class BudgetExceededError(InfrastructureError):
 
 class UnusableJsonError(InfrastructureError):
     """No answer was usable within the allowed tries."""
+
+    hopeless = True

@@ -16,6 +16,8 @@ ADVICE = {
     "UnreadableAnswerError": "What answers does not speak the OpenAI API. Check the endpoint’s address.",
     "RequestRejectedError": "Correct the endpoint’s model name or parameters, then start a new pilot.",
     "ContextTooLongError": "The conversation is too long for this model. Choose one that reads more for this part.",
+    "ContextCutError": "Give the model a longer context at its server (Ollama: OLLAMA_CONTEXT_LENGTH), then retry.",
+    "ContentFilteredError": "Choose a model whose service lets such tasks through, or change the task.",
     "UnusableJsonError": "The model does not answer in the form asked for. Choose another for it in a new pilot.",
     "MissingContentError": "A file of the benchmark is not stored. Restore it, or upload it to the task again.",
     "BudgetSpentError": "Raise the budget, then retry.",

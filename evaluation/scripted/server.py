@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
 
-from django.conf import settings
-
 from evaluation.scripted.answers import MODELS, UnknownModelError, answer_request, completion_of
 from evaluation.scripted.faults import TRANSPORT_FAULTS, FaultsByName
 from evaluation.scripted.responses import Headers, error_response, send_fault, send_response, stream_response
@@ -174,10 +172,8 @@ _shared: ScriptedServer | None = None
 _shared_lock = threading.Lock()
 
 
-def scripted_address() -> str:
-    """The configured address of the scripted model, or of a server that this process starts once."""
-    if settings.SCRIPTED_MODEL_URL:
-        return str(settings.SCRIPTED_MODEL_URL)
+def shared_address() -> str:
+    """Of a server that this process starts once."""
     global _shared
     with _shared_lock:
         if _shared is None:

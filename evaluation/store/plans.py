@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evaluation.engine.plan import AgentSeat, SessionPlan, agent_limits
 from evaluation.judging.judgings import versions_in
-from evaluation.llm import Endpoint
+from evaluation.model_access import endpoint_of, lane_of
 from evaluation.models import Session
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.voice import UserStyle
@@ -23,16 +23,16 @@ def plan_of(session: Session) -> SessionPlan:
         name=f"session-{session.pk}",
         task=task_of(session.revision_id),
         persona=persona,
-        agent=AgentSeat(Endpoint.of(pilot.endpoint("agent")), kind.kind, kind.params, agent_limits(pilot.limits)),
-        user=Endpoint.of(pilot.endpoint("user_model")),
-        judge=Endpoint.of(pilot.endpoint("judge")),
+        agent=AgentSeat(endpoint_of(pilot.endpoint("agent")), kind.kind, kind.params, agent_limits(pilot.limits)),
+        user=endpoint_of(pilot.endpoint("user_model")),
+        judge=endpoint_of(pilot.endpoint("judge")),
         prompts=versions_in(pilot),
         voice={name: str(prompt["version"]) for name, prompt in user["prompts"].items()} if in_voice else None,
         max_turns=int(pilot.limits.get("turns") or MAX_TURNS),
         followed=Session.objects.filter(run=session.run_id, position__gt=session.position).exists(),
         servers=bound_servers(persona),
         server_policy=policy(),
-        group=f"pilot {pilot.pk}",
+        lane=lane_of(f"pilot {pilot.pk}"),
     )
 
 

@@ -17,9 +17,9 @@ import httpcore2
 from django.conf import settings
 from django.utils import timezone
 
+from studio.domain.hosts import InternalAddressError, allowed_addresses
 from studio.domain.storable import storable
 from studio.domain.web_pages import MAX_CHARACTERS, WebPage
-from studio.files.hosts import InternalAddressError, allowed_addresses
 from studio.files.web_text import text_of_html
 
 SECONDS = 15.0

@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
-from evaluation.llm import Endpoint, EndpointLimits, ModelClient, RetryPolicy, Timing
+from evaluation.llm import Endpoint, EndpointLimits, Lane, ModelClient, Policy, RetryPolicy, Timing
+from evaluation.llm.slots import LocalSlots
 from evaluation.scripted.scenario import read_scenario
 from evaluation.scripted.server import ScriptedServer
 from tests.evaluation.stub_model import StubModel, serving
+
+LOCAL = Policy(networks=("127.0.0.0/8",))
+"""Where stub models are."""
 
 
 class Clock:
@@ -62,10 +66,15 @@ def scenario(scripted: ScriptedServer) -> Callable[..., None]:
 def client_for(scripted: ScriptedServer, clock: Clock) -> Callable[..., ModelClient]:
     """A client of the scripted server; keywords go to the endpoint, or to the client if it has them."""
 
+    lane = Lane(LocalSlots(now=lambda: clock.time))
+
     def make(model: str, **options: Any) -> ModelClient:
-        client_options = {name: options.pop(name) for name in ("recorder", "budget", "retry_policy") if name in options}
+        own = ("recorder", "budget", "retry_policy", "lane")
+        client_options = {name: options.pop(name) for name in own if name in options}
         client_options.setdefault("retry_policy", RetryPolicy(attempts=3))
         options.setdefault("limits", EndpointLimits(timeout_seconds=10))
+        options.setdefault("policy", LOCAL)
+        client_options.setdefault("lane", lane)
         return ModelClient(
             Endpoint(options.pop("name", "test"), scripted.url, model, **options), timing=clock.timing, **client_options
         )

@@ -20,6 +20,7 @@ from evaluation.pilots.plans import PilotError
 from evaluation.workspaces.manifests import manifest_reader
 from studio.models import Blob
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
+from tests.evaluation.conftest import LOCAL
 from tests.evaluation.factories import person
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel
@@ -33,7 +34,7 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
 
 
 def make(stub: StubModel, folder: Path, state: dict[str, Any] | None = None, **params: str) -> Any:
-    client = ModelClient(Endpoint("stub", stub.base_url, "stub"))
+    client = ModelClient(Endpoint("stub", stub.base_url, "stub", policy=LOCAL))
     return make_agent(AgentSetup(client, folder, limits=AgentLimits(), params=params, state=state or {}))
 
 

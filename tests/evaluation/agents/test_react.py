@@ -27,7 +27,7 @@ from evaluation.llm import (
 from evaluation.protocol.participants import Agent, AgentError, Tokens
 from evaluation.scripted.server import ScriptedServer
 from studio.domain.opening_message import EnvironmentEvent
-from tests.evaluation.conftest import Clock
+from tests.evaluation.conftest import LOCAL, Clock
 from tests.evaluation.llm.test_client import Notebook
 from tests.evaluation.stub_model import StubModel
 from tests.studio.files.previews.samples import a_png
@@ -429,7 +429,7 @@ def test_helper_in_the_background_is_heard_before_the_turn_ends(agent: MakeAgent
         return {"role": "assistant", "content": None, "tool_calls": calls}
 
     stub.agent = answer
-    reply = agent(client=ModelClient(Endpoint("stub", stub.base_url, "stub"))).reply("How many?")
+    reply = agent(client=ModelClient(Endpoint("stub", stub.base_url, "stub", policy=LOCAL))).reply("How many?")
 
     assert reply.text == "Three."
     assert [record.name for record in reply.tool_calls] == ["spawn"]
@@ -447,7 +447,7 @@ def test_an_event_is_sent_by_the_system_or_marked_as_one_where_only_users_are_an
         return "Seen." if takes_system_events or "user" in roles else (400, '{"error": {"message": "no user query"}}')
 
     stub.agent = answer
-    client = ModelClient(Endpoint("stub", stub.base_url, "stub"))
+    client = ModelClient(Endpoint("stub", stub.base_url, "stub", policy=LOCAL))
     reply = agent(client=client).reply(EnvironmentEvent("feed", {"n": 1}))
 
     opening = reply.state["messages"][1]

@@ -107,7 +107,7 @@ def serving(service: Service) -> Iterator[Service]:
             common = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": document["model"]}
             chunks = [common | {"choices": [delta]}, common | {"choices": [end]}]
             if usage:
-                chunks.append(common | {"choices": [], "usage": document["usage"]})
+                chunks.append(common | {"choices": [], "usage": document.get("usage")})
             text = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
             self._send(200, text, "text/event-stream")
 

@@ -9,6 +9,7 @@ import pytest
 
 from evaluation.endpoints.exchange import CHECKS, Exchange, Line
 from evaluation.llm import Endpoint, ModelClient, RetryPolicy
+from tests.evaluation.conftest import LOCAL
 from tests.evaluation.endpoints.service import Body, Service, serving
 
 
@@ -19,7 +20,8 @@ def service() -> Iterator[Service]:
 
 
 def play(service: Service, **options: Any) -> dict[str, Line]:
-    client = ModelClient(Endpoint("stub", service.base_url, "large"), retry_policy=RetryPolicy(attempts=1))
+    endpoint = Endpoint("stub", service.base_url, "large", policy=LOCAL)
+    client = ModelClient(endpoint, retry_policy=RetryPolicy(attempts=1))
     return {line.name: line for line in Exchange(client, **options).lines()}
 
 

@@ -14,9 +14,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluation.endpoints.testing import play_test
-from evaluation.llm import Endpoint, MissingKeyError
+from evaluation.llm import MissingKeyError
 from evaluation.llm.errors import EndpointAddressError
 from evaluation.llm.stored_keys import SECRET_VARIABLE, StoredKeyError, seal, unseal
+from evaluation.model_access import endpoint_of
 from evaluation.models import AssistantModel, Judging, ModelEndpoint, Session
 from evaluation.pilots.plans import PilotError
 from studio.models import Benchmark, Notification, Role, User
@@ -66,9 +67,9 @@ def test_owner_connects_a_model_whose_key_is_encrypted_and_never_shown(owner: Cl
     assert connect(owner).status_code == 302
 
     row = ModelEndpoint.objects.get(name="ours")
-    assert (row.benchmark, Endpoint.of(row).key()) == (benchmark, KEY)
+    assert (row.benchmark, endpoint_of(row).key()) == (benchmark, KEY)
     assert KEY not in str(ModelEndpoint.objects.filter(pk=row.pk).values().get())
-    assert KEY not in repr(Endpoint.of(row)) and row.sealed_key not in repr(Endpoint.of(row))
+    assert KEY not in repr(endpoint_of(row)) and row.sealed_key not in repr(endpoint_of(row))
     for address in ("models/", f"models/{row.pk}/"):
         page = owner.get(f"/benchmarks/bakers/{address}").content.decode()
         assert KEY not in page and row.sealed_key not in page
@@ -106,7 +107,7 @@ def test_key_is_not_sent_to_another_address(owner: Client):
 
     row.base_url = "https://else.example/v1"  # behind the form's back
     with pytest.raises(MissingKeyError, match="Enter the key again"):
-        Endpoint.of(row).key()
+        endpoint_of(row).key()
 
 
 def test_blank_key_keeps_the_stored_one_and_a_tick_deletes_it(owner: Client):
@@ -116,7 +117,7 @@ def test_blank_key_keeps_the_stored_one_and_a_tick_deletes_it(owner: Client):
 
     owner.post(address, entry(key="", model="larger"))
     row.refresh_from_db()
-    assert (row.model, Endpoint.of(row).key()) == ("larger", KEY)
+    assert (row.model, endpoint_of(row).key()) == ("larger", KEY)
     owner.post(address, entry(key="", forget_key="on"))
     row.refresh_from_db()
     assert row.sealed_key == ""
@@ -151,7 +152,7 @@ def test_administrators_limit_where_owners_connect(
     assert not ModelEndpoint.objects.filter(name="ours").exists()
     row = endpoint("older", base_url=address, scripted=False, benchmark=benchmark)
     with pytest.raises(EndpointAddressError, match="cannot be used"):
-        Endpoint.of(row).address()
+        endpoint_of(row).address()
 
 
 def test_private_networks_are_closed_unless_set(owner: Client, settings: Any):
@@ -174,10 +175,10 @@ def test_owners_use_keys_of_the_environment_only_where_granted(
     assert "Owners may not use the key" in page.content.decode()
     connect(owner, name="granted", key="", key_env="STUDIOS_API_KEY")
     row = ModelEndpoint.objects.get(name="granted")
-    assert Endpoint.of(row).key() == "sk-studio"
+    assert endpoint_of(row).key() == "sk-studio"
     settings.OWNER_KEYS = []
     with pytest.raises(MissingKeyError, match="may not use"):
-        Endpoint.of(row).key()
+        endpoint_of(row).key()
 
 
 def test_model_of_a_benchmark_is_invisible_and_unusable_elsewhere(owner: Client):

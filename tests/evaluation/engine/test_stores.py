@@ -32,6 +32,7 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, TaskSpec
 from studio.models import Blob
 from tests.evaluation.builders import file, intents, rubric, rule, task
+from tests.evaluation.conftest import LOCAL
 from tests.evaluation.pilots.builders import start
 from tests.evaluation.stub_model import StubModel, decisions
 
@@ -97,7 +98,7 @@ class Rows:
 
 class Folders:
     def __init__(self, stub: StubModel, spec: TaskSpec, folder: Path) -> None:
-        model = Endpoint("stub", stub.base_url, "stub", key_env="STUB_API_KEY")
+        model = Endpoint("stub", stub.base_url, "stub", key_env="STUB_API_KEY", policy=LOCAL)
         self._folder = folder
         self._store: FolderStore | None = None
         prompts: dict[Any, str] = {name: CURRENT[name] for name in ("satisfaction", "follow_up", "checklist")}

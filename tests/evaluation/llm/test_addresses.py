@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, RetryPolicy, addresses
-from evaluation.llm.addresses import internal_problem, url_problem
+from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, Policy, RetryPolicy
+from evaluation.llm.policy import url_problem
+from studio.domain import hosts
 from tests.evaluation.stub_model import StubModel, serving
 
 INTERNAL = (
@@ -42,71 +43,64 @@ def resolve_to(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
         asked.append(host)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (answer, port or 0))]
 
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(hosts.socket, "getaddrinfo", look_up)
     return asked
 
 
 @pytest.mark.parametrize("address", INTERNAL)
-def test_internal_address_is_not_allowed_by_itself_nor_by_name(address: str, settings, monkeypatch) -> None:
-    settings.MODEL_NETWORKS = []
+def test_internal_address_is_not_allowed_by_itself_nor_by_name(address: str, monkeypatch) -> None:
     literal = f"[{address}]" if ":" in address else address
 
-    assert "inside an internal network" in internal_problem(f"http://{literal}:8000/v1")
+    assert "inside an internal network" in Policy().internal_problem(f"http://{literal}:8000/v1")
     resolve_to(monkeypatch, address)
-    assert "inside an internal network" in internal_problem("https://models.example/v1")
+    assert "inside an internal network" in Policy().internal_problem("https://models.example/v1")
 
 
-def test_public_address_is_allowed(settings, monkeypatch) -> None:
-    settings.MODEL_NETWORKS = []
+def test_public_address_is_allowed(monkeypatch) -> None:
     resolve_to(monkeypatch, "93.184.216.34")
 
-    assert internal_problem("https://models.example/v1") == ""
+    assert Policy().internal_problem("https://models.example/v1") == ""
 
 
 @pytest.mark.parametrize("entry", ["10.0.0.0/8", "10.0.0.7", "LLM.lan"])
-def test_settings_allow_networks_and_names(entry: str, settings, monkeypatch) -> None:
-    settings.MODEL_NETWORKS = [entry]
+def test_settings_allow_networks_and_names(entry: str, monkeypatch) -> None:
     resolve_to(monkeypatch, "10.0.0.7")
 
-    assert internal_problem("http://llm.lan/v1") == ""
+    assert Policy(networks=(entry,)).internal_problem("http://llm.lan/v1") == ""
 
 
-def ask(url: str) -> str:
-    endpoint = Endpoint(name="m", base_url=url, model="m")
+def ask(url: str, *networks: str) -> str:
+    endpoint = Endpoint(name="m", base_url=url, model="m", policy=Policy(networks=networks))
     client = ModelClient(endpoint, budget=Budget(), retry_policy=RetryPolicy(attempts=1))
     return client.complete([{"role": "user", "content": "?"}]).text
 
 
-def test_name_that_resolves_elsewhere_when_called_reaches_nothing_internal(settings, monkeypatch) -> None:
+def test_name_that_resolves_elsewhere_when_called_reaches_nothing_internal(monkeypatch) -> None:
     with serving(StubModel()) as model:
         port = model.base_url.split(":")[2].split("/")[0]
         url = f"http://rebinding.example:{port}/v1"
-        settings.MODEL_NETWORKS = []
         resolve_to(monkeypatch, "93.184.216.34", "127.0.0.1")
 
-        assert internal_problem(url) == ""
+        assert Policy().internal_problem(url) == ""
         with pytest.raises(EndpointError, match="inside an internal network"):
             ask(url)
 
     assert sum(model.asked.values()) == 0
 
 
-def test_only_named_network_is_reached(settings, monkeypatch) -> None:
+def test_only_named_network_is_reached(monkeypatch) -> None:
     with serving(StubModel()) as model:
-        settings.MODEL_NETWORKS = []
         with pytest.raises(EndpointError, match="inside an internal network"):
             ask(model.base_url)
-        settings.MODEL_NETWORKS = ["127.0.0.1"]
-        assert ask(model.base_url)
+        assert ask(model.base_url, "127.0.0.1")
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirect_is_not_followed(status: int, settings) -> None:
-    settings.MODEL_NETWORKS = ["127.0.0.1"]
+def test_redirect_is_not_followed(status: int) -> None:
     with serving(StubModel()) as elsewhere:
         location = ("Location", f"{elsewhere.base_url}/chat/completions")
         with redirecting(status, location) as url, pytest.raises(EndpointError, match="sends requests on"):
-            ask(url)
+            ask(url, "127.0.0.1")
 
     assert sum(elsewhere.asked.values()) == 0
 

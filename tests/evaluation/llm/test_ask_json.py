@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.llm import ContextTooLongError, ModelClient, RequestRejectedError, UnusableJsonError
-from evaluation.llm import client as client_module
+from evaluation.llm import ContextTooLongError, Learned, ModelClient, RequestRejectedError, UnusableJsonError
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, satisfaction_prompt
@@ -20,11 +19,6 @@ PROMPT: JudgePrompt = satisfaction_prompt(
     {},
     [OpenIntent(1, "Name the deadline: Friday."), OpenIntent(2, "Attach the invoice number.")],
 )
-
-
-@pytest.fixture(autouse=True)
-def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "_accepted_modes", {})
 
 
 def ask(client: ModelClient, **given: Any) -> tuple[bool, ...]:
@@ -62,22 +56,22 @@ def test_json_schema_is_tried_first(client_for: ClientFactory):
 def test_rejected_json_mode_falls_back_and_is_remembered(
     client_for: ClientFactory, fault: str, first: list[str], second: list[str]
 ):
-    notebook, later = Notebook(), Notebook()
+    notebook, later, learned = Notebook(), Notebook(), Learned()
 
-    assert ask(client_for(f"scripted-judge+{fault}", recorder=notebook)) == (True, False)
-    assert ask(client_for(f"scripted-judge+{fault}", recorder=later)) == (True, False)
+    assert ask(client_for(f"scripted-judge+{fault}", recorder=notebook, learned=learned)) == (True, False)
+    stored = Learned(learned.facts)
+    assert ask(client_for(f"scripted-judge+{fault}", recorder=later, learned=stored)) == (True, False)
 
     assert (formats(notebook), formats(later)) == (first, second)
 
 
-def test_rejection_of_every_json_mode_is_not_remembered(client_for: ClientFactory):
-    notebook = Notebook()
+def test_refusal_that_is_not_of_the_json_mode_is_not_taken_for_it(client_for: ClientFactory):
+    notebook, learned = Notebook(), Learned()
 
-    with pytest.raises(RequestRejectedError):
-        ask(client_for("gpt-0", recorder=notebook))
+    with pytest.raises(RequestRejectedError, match="There is no model gpt-0"):
+        ask(client_for("gpt-0", recorder=notebook, learned=learned))
 
-    assert formats(notebook) == ["json_schema", "json_object", None]
-    assert client_module._accepted_modes == {}
+    assert (formats(notebook), learned.facts) == (["json_schema"], {})
 
 
 def test_too_long_conversation_is_not_retried_in_other_modes(client_for: ClientFactory, scripted: ScriptedServer):
@@ -94,8 +88,12 @@ def test_unusable_answer_is_retried_with_the_reason(client_for: ClientFactory, f
     assert ask(client_for(f"scripted-judge+{fault}x2", recorder=notebook)) == (True, False)
 
     assert len(notebook.calls) == 3
-    assert [len(call.request["messages"]) for call in notebook.calls] == [2, 3, 3]
-    assert "could not be used" in notebook.calls[2].request["messages"][-1]["content"]
+    assert [len(call.request["messages"]) for call in notebook.calls] == [2, 4, 4]
+    *asked, answer, complaint = notebook.calls[2].request["messages"]
+    said = "" if notebook.calls[1].completion is None else notebook.calls[1].completion.text
+    assert asked == [dict(message) for message in PROMPT.messages]
+    assert answer == {"role": "assistant", "content": said or "[no answer]"}
+    assert complaint["role"] == "user" and "could not be used" in complaint["content"]
 
 
 def test_retries_of_unusable_answers_are_limited(client_for: ClientFactory, scripted: ScriptedServer):
@@ -105,13 +103,16 @@ def test_retries_of_unusable_answers_are_limited(client_for: ClientFactory, scri
     assert scripted.stats["requests"] == 4
 
 
-def test_rejected_answers_from_the_record_do_not_use_up_tries(client_for: ClientFactory, scripted: ScriptedServer):
+def test_tries_are_counted_with_those_of_the_record_until_somebody_wants_more(
+    client_for: ClientFactory, scripted: ScriptedServer
+):
     notebook = Notebook()
     with pytest.raises(UnusableJsonError):
         ask(client_for("scripted-judge+emptyx3", recorder=notebook), max_tries=2)
-
-    assert ask(client_for("scripted-judge+emptyx3", recorder=notebook), max_tries=2) == (True, False)
-    assert scripted.stats["requests"] == 4
+    notebook.calls.pop()  # the worker died before the second try
+    with pytest.raises(UnusableJsonError):
+        ask(client_for("scripted-judge+emptyx3", recorder=notebook), max_tries=2)
+    assert scripted.stats["requests"] == 3
 
     assert ask(client_for("scripted-judge+emptyx3", recorder=notebook), max_tries=2) == (True, False)
     assert scripted.stats["requests"] == 4

@@ -13,13 +13,15 @@ from evaluation.llm import (
     Endpoint,
     MissingKeyError,
     ModelClient,
+    Policy,
     Prices,
     ServerError,
     UnreadableAnswerError,
 )
-from evaluation.llm.completion import read_completion
+from evaluation.llm.completion import read_answer
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted.server import ScriptedServer
+from tests.evaluation.conftest import LOCAL
 
 HELLO = [{"role": "user", "content": "Write a plan."}]
 ClientFactory = Callable[..., ModelClient]
@@ -160,7 +162,9 @@ def test_concurrent_requests_are_limited():
 
     # A server of its own: what another test left stalling would count as under way.
     with ScriptedServer(latency=0.02) as own:
-        endpoint = Endpoint("few", own.url, "scripted-silent", limits=EndpointLimits(10, max_concurrency=2))
+        endpoint = Endpoint(
+            "few", own.url, "scripted-silent", limits=EndpointLimits(10, max_concurrency=2), policy=LOCAL
+        )
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda _: ModelClient(endpoint).complete(HELLO), range(12)))
@@ -184,8 +188,7 @@ def test_invalid_endpoint_is_rejected(wrong: dict[str, Any], message: str):
         Endpoint(**{"name": "a", "base_url": "https://models.example/v1", "model": "m", **wrong})
 
 
-def test_process_serves_the_scripted_model_itself(settings: Any):
-    settings.SCRIPTED_MODEL_URL = ""
+def test_process_serves_the_scripted_model_itself():
     endpoint = Endpoint("scripted", "scripted:", "scripted-silent", scripted=True)
 
     completion = ModelClient(endpoint).complete(HELLO)
@@ -194,10 +197,10 @@ def test_process_serves_the_scripted_model_itself(settings: Any):
     assert endpoint.address() == endpoint.address()
 
 
-def test_configured_address_of_the_scripted_model_is_used(settings: Any):
-    settings.SCRIPTED_MODEL_URL = "http://models.internal:9/v1"
+def test_configured_address_of_the_scripted_model_is_used():
+    policy = Policy(scripted_url="http://models.internal:9/v1")
 
-    assert Endpoint("scripted", "scripted:", "m").address() == "http://models.internal:9/v1"
+    assert Endpoint("scripted", "scripted:", "m", policy=policy).address() == "http://models.internal:9/v1"
 
 
 def test_invalid_arguments_are_wrapped_in_the_conversation(client_for: ClientFactory):
@@ -207,7 +210,7 @@ def test_invalid_arguments_are_wrapped_in_the_conversation(client_for: ClientFac
     assert completion.message["tool_calls"][0]["function"]["arguments"] == '{"not_json": "{not json"}'
 
 
-def test_extra_content_is_sent_back():
+def test_what_a_service_adds_to_a_call_is_sent_back():
     body = {
         "choices": [
             {
@@ -220,15 +223,16 @@ def test_extra_content_is_sent_back():
         ]
     }
 
-    _, (call,), _, tokens = read_completion(body)
+    answer = read_answer(body)
 
-    assert call.entry == {
+    assert answer.tool_calls[0].entry == {
         "id": "a",
         "type": "function",
         "function": {"name": "f", "arguments": "{}"},
         "extra_content": {"signature": "x"},
+        "index": 0,
     }
-    assert tokens == Tokens()
+    assert answer.tokens == Tokens(None, None, untold=1)
 
 
 @pytest.mark.parametrize(
@@ -238,4 +242,4 @@ def test_extra_content_is_sent_back():
 )  # fmt: skip
 def test_body_without_completion_is_unreadable(body: Any):
     with pytest.raises(UnreadableAnswerError):
-        read_completion(body)
+        read_answer(body)

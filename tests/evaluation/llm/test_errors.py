@@ -28,7 +28,7 @@ from evaluation.llm import (
 )
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.scripted.server import ScriptedServer
-from tests.evaluation.conftest import Clock
+from tests.evaluation.conftest import LOCAL, Clock
 
 HELLO = [{"role": "user", "content": "Write a plan."}]
 KEY = "sk-live-4242424242424242"
@@ -84,7 +84,9 @@ def test_missing_or_endless_answer_times_out(client_for: ClientFactory, fault: s
 def test_unreachable_endpoint_is_named_by_address(clock: Clock):
     with ScriptedServer() as gone:
         url = gone.url
-    client = ModelClient(Endpoint("far", url, "m"), retry_policy=RetryPolicy(attempts=2), timing=clock.timing)
+    client = ModelClient(
+        Endpoint("far", url, "m", policy=LOCAL), retry_policy=RetryPolicy(attempts=2), timing=clock.timing
+    )
 
     with pytest.raises(EndpointUnreachableError, match=f"far cannot be reached at {url}"):
         client.complete(HELLO)
@@ -146,7 +148,8 @@ def test_no_error_contains_the_key(
 ):
     monkeypatch.setenv("MODELS_API_KEY", KEY)
     caplog.set_level(logging.DEBUG)
-    endpoint = Endpoint("test", scripted.url, f"scripted-silent+{fault}", "MODELS_API_KEY", limits=EndpointLimits(0.1))
+    model = f"scripted-silent+{fault}"
+    endpoint = Endpoint("test", scripted.url, model, "MODELS_API_KEY", limits=EndpointLimits(0.1), policy=LOCAL)
     calls: list[object] = []
 
     class Recorder:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.llm import ModelClient, TruncatedAnswerError, UnreadableAnswerError
+from evaluation.llm.completion import read_answer
 from evaluation.llm.streaming import assemble
 from evaluation.scripted.server import ScriptedServer
 
@@ -42,32 +42,101 @@ def test_stream_that_is_always_cut_fails(client_for: ClientFactory):
         client_for("scripted-silent+cut", params={"stream": True}).complete(HELLO)
 
 
-def events(*chunks: object) -> bytes:
-    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks).encode()
-
-
 def delta(**given: Any) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": given, "finish_reason": None}]}
 
 
-def test_streamed_arguments_are_joined():
-    first = {"index": 0, "id": "a", "function": {"name": "list_dir", "arguments": ""}}
-    bits = [{"index": 0, "function": {"arguments": bit}} for bit in ('{"pa', 'th": "."}')]
-    content = events(*(delta(tool_calls=[piece]) for piece in (first, *bits))) + b"data: [DONE]\n\n"
+END = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 
-    message = assemble(content)["choices"][0]["message"]
+
+def message_of(*pieces: dict[str, Any]) -> dict[str, Any]:
+    message: dict[str, Any] = assemble([*(delta(**piece) for piece in pieces), END])["choices"][0]["message"]
+    return message
+
+
+def call(arguments: str, **more: Any) -> dict[str, Any]:
+    return {"function": {"arguments": arguments}, **more}
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_streamed_arguments_are_joined(numbered: bool):
+    index = {"index": 0} if numbered else {}
+    first = {"id": "a", "type": "function", "function": {"name": "list_dir", "arguments": ""}, **index}
+
+    message = message_of(
+        *({"tool_calls": [piece]} for piece in (first, call('{"pa', **index), call('th": "."}', **index)))
+    )
 
     assert message["tool_calls"] == [
         {"id": "a", "type": "function", "function": {"name": "list_dir", "arguments": '{"path": "."}'}}
     ]
 
 
-def test_stream_with_invalid_json_is_unreadable():
+@pytest.mark.parametrize("numbers", [(0, 1), (0, 0), (None, None)])
+def test_two_calls_at_once_stay_two_however_they_are_numbered(numbers: tuple[int | None, int | None]):
+    pieces = [
+        {"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}}
+        | ({} if number is None else {"index": number})
+        for name, number in zip("ab", numbers, strict=True)
+    ]
+
+    message = message_of(*({"tool_calls": [piece]} for piece in pieces))
+
+    assert [one["function"]["name"] for one in message["tool_calls"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "whole"),
+    [
+        ([{"reasoning_content": ""}], {"reasoning_content": ""}),
+        ([{"reasoning_content": None}], {"reasoning_content": None}),
+        ([{"reasoning": "I "}, {"reasoning": "see"}], {"reasoning": "I see"}),
+        (
+            [
+                {"reasoning_details": [{"type": "reasoning.text", "text": "I ", "index": 0}]},
+                {"reasoning_details": [{"type": "reasoning.text", "text": "see", "index": 0}]},
+                {"reasoning_details": [{"type": "reasoning.text", "signature": "Zm9v", "index": 0}]},
+                {"reasoning_details": [{"type": "reasoning.encrypted", "data": "YmFy", "index": 1}]},
+            ],
+            {
+                "reasoning_details": [
+                    {"type": "reasoning.text", "text": "I see", "index": 0, "signature": "Zm9v"},
+                    {"type": "reasoning.encrypted", "data": "YmFy", "index": 1},
+                ]
+            },
+        ),
+        (
+            [
+                {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "I "}]}]},
+                {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "see"}]}]},
+                {"content": "Done"},
+                {"content": "."},
+            ],
+            {
+                "content": [
+                    {"type": "thinking", "thinking": [{"type": "text", "text": "I see"}]},
+                    {"type": "text", "text": "Done."},
+                ]
+            },
+        ),
+    ],
+)
+def test_fields_of_a_service_arrive_whole(pieces: list[dict[str, Any]], whole: dict[str, Any]):
+    assert message_of(*pieces) == {"role": "assistant", "content": "", **whole}
+
+
+def test_chunk_without_choices_brings_the_usage():
+    answer = assemble([delta(content="Done."), END, {"choices": [], "usage": {"prompt_tokens": 7}}])
+
+    assert answer["usage"] == {"prompt_tokens": 7}
+
+
+def test_stream_of_something_else_is_unreadable():
     with pytest.raises(UnreadableAnswerError):
-        assemble(b"data: {\n\n")
+        assemble([[]])
 
 
-KEYS = ["choices", "delta", "tool_calls", "function", "index", "content", "usage"]
+KEYS = ["choices", "delta", "tool_calls", "function", "index", "content", "usage", "id", "type", "response"]
 values = st.recursive(
     st.none() | st.text(max_size=5) | st.integers(),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3),
@@ -75,10 +144,11 @@ values = st.recursive(
 )
 
 
-@given(st.binary(max_size=200) | st.lists(values, max_size=3).map(lambda chunks: events(*chunks)))
-def test_any_stream_is_tolerated(content: bytes):
+@given(st.lists(values | values.map(lambda value: delta(tool_calls=value, content=value)), max_size=3))
+def test_any_stream_is_tolerated(events: list[Any]):
     try:
-        completion = assemble(content)
+        completion = assemble([*events, END])
+        read_answer(completion)
     except (TruncatedAnswerError, UnreadableAnswerError):
         return
 

@@ -1,0 +1,266 @@
+"""Connections of the openai client: only to allowed addresses, and with limits of time and size on an answer."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from ssl import SSLContext
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpcore2
+import httpx2
+import openai
+
+from studio.domain.hosts import InternalAddressError, allowed_addresses
+
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+CONNECT_SECONDS = 20.0
+HOLD_EVERY = 5.0
+
+
+class AnswerTooLargeError(httpx2.TransportError):
+    pass
+
+
+@dataclass
+class Watch:
+    """Limits of one answer."""
+
+    seconds: float
+    """For the whole."""
+    on_data: Callable[[], None] = lambda: None
+    """Called now and then while it comes."""
+    started: float = field(default_factory=time.monotonic)
+    received: int = 0
+    _told: float = 0.0
+
+    def see(self, piece: bytes) -> None:
+        """Raises httpx2.ReadTimeout and AnswerTooLargeError."""
+        self.received += len(piece)
+        now = time.monotonic()
+        if self.received > MAX_ANSWER_BYTES:
+            raise AnswerTooLargeError("too large")
+        if now - self.started > self.seconds:
+            raise httpx2.ReadTimeout("too slow")
+        if now - self._told > HOLD_EVERY:
+            self._told = now
+            self.on_data()
+
+
+_watch: ContextVar[Watch] = ContextVar("watch")
+
+
+@contextmanager
+def watched(watch: Watch) -> Iterator[None]:
+    token = _watch.set(watch)
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+def expect_soon(response: httpx2.Response, seconds: float) -> None:
+    """Once an answer has begun, its next piece may take no longer."""
+    stream = response.extensions.get("network_stream")
+    if isinstance(stream, _Stream):
+        stream.patience = seconds
+
+
+def client_of(address: str, key: str, networks: tuple[str, ...] | None) -> openai.OpenAI:
+    """``networks``: None for an address that needs no check, as the scripted model's. Raises openai.OpenAIError."""
+    return _client(address, key, networks, os.getpid())
+
+
+@cache
+def _client(address: str, key: str, networks: tuple[str, ...] | None, _: int) -> openai.OpenAI:
+    return openai.OpenAI(
+        base_url=address,
+        api_key=key or "none",
+        organization="",
+        project="",
+        max_retries=0,
+        http_client=_http(networks, _proxy_of(address), os.getpid()),
+    )
+
+
+_lock = threading.Lock()
+
+
+@cache
+def _http(networks: tuple[str, ...] | None, proxy: str, _: int) -> httpx2.Client:
+    """One pool of connections for all that share it. A proxy resolves names itself."""
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30)
+    transport = httpx2.HTTPTransport(proxy=proxy, limits=limits) if proxy else _Direct(networks)
+    return httpx2.Client(transport=_Watching(transport), trust_env=False, follow_redirects=False)
+
+
+def _proxy_of(address: str) -> str:
+    parts = urlsplit(address)
+    if parts.hostname in ("127.0.0.1", "localhost", "::1") or proxy_bypass(parts.netloc):
+        return ""
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all") or ""
+
+
+class _Watching(httpx2.BaseTransport):
+    def __init__(self, inner: httpx2.BaseTransport) -> None:
+        self._inner = inner
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = self._inner.handle_request(request)
+        stream = response.stream
+        assert isinstance(stream, httpx2.SyncByteStream)
+        response.stream = _WatchedStream(stream, _watch.get())
+        return response
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class _WatchedStream(httpx2.SyncByteStream):
+    def __init__(self, inner: httpx2.SyncByteStream, watch: Watch) -> None:
+        self._inner = inner
+        self._watch = watch
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._inner:
+            self._watch.see(piece)
+            yield piece
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class _Direct(httpx2.BaseTransport):
+    """httpcore2's pool, whose connections go to checked addresses under the host's name."""
+
+    def __init__(self, networks: tuple[str, ...] | None) -> None:
+        self._pool = httpcore2.ConnectionPool(
+            ssl_context=httpx2.create_ssl_context(),
+            max_connections=None,
+            max_keepalive_connections=64,
+            keepalive_expiry=30,
+            network_backend=_Backend(networks),
+        )
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        assert isinstance(request.stream, httpx2.SyncByteStream)
+        url = httpcore2.URL(
+            scheme=request.url.raw_scheme,
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.url.raw_path,
+        )
+        with _as_httpx():
+            answer = self._pool.handle_request(
+                httpcore2.Request(
+                    request.method,
+                    url,
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        assert isinstance(answer.stream, Iterable)
+        return httpx2.Response(
+            answer.status, headers=answer.headers, stream=_DirectStream(answer.stream), extensions=answer.extensions
+        )
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _DirectStream(httpx2.SyncByteStream):
+    def __init__(self, inner: Iterable[bytes]) -> None:
+        self._inner = inner
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _as_httpx():
+            yield from self._inner
+
+    def close(self) -> None:
+        if close := getattr(self._inner, "close", None):
+            close()
+
+
+@contextmanager
+def _as_httpx() -> Iterator[None]:
+    try:
+        yield
+    except httpcore2.ConnectTimeout as error:
+        raise httpx2.ConnectTimeout(str(error)) from error
+    except httpcore2.TimeoutException as error:
+        raise httpx2.ReadTimeout(str(error)) from error
+    except httpcore2.ConnectError as error:
+        raise httpx2.ConnectError(str(error)) from error
+    except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+        raise httpx2.RemoteProtocolError(str(error)) from error
+
+
+class _Backend(httpcore2.NetworkBackend):
+    """Connects only to allowed addresses, to exactly those it has checked: a name may resolve differently each time."""
+
+    def __init__(self, networks: tuple[str, ...] | None) -> None:
+        self._networks = networks
+        self._inner = httpcore2.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        *others, last = [host] if self._networks is None else allowed_addresses(host, self._networks)
+        for address in others:
+            try:
+                return _Stream(self._inner.connect_tcp(address, port, timeout, local_address, socket_options))
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                continue
+        return _Stream(self._inner.connect_tcp(last, port, timeout, local_address, socket_options))
+
+
+class _Stream(httpcore2.NetworkStream):
+    """Waits less long once ``patience`` is set, until the next request."""
+
+    def __init__(self, inner: httpcore2.NetworkStream) -> None:
+        self._inner = inner
+        self.patience: float | None = None
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        given = [seconds for seconds in (timeout, self.patience) if seconds is not None]
+        return self._inner.read(max_bytes, min(given, default=None))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self.patience = None
+        self._inner.write(buffer, timeout)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+def is_internal_address(error: BaseException) -> bool:
+    """Whether it was raised because the address is not allowed."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, InternalAddressError):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
