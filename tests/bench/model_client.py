@@ -31,6 +31,7 @@ from urllib.parse import urlsplit
 import openai
 
 from evaluation.llm import Call, Endpoint, EndpointLimits, ModelClient
+from evaluation.llm.policy import ANYWHERE
 
 MODEL = "scripted-passive"
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,7 +69,7 @@ class NullRecorder:
 def variants(url: str, messages: list[dict[str, Any]], threads: int) -> dict[str, Send]:
     local = threading.local()
     openai_client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
-    endpoint = Endpoint("bench", url, MODEL, limits=EndpointLimits(60, max_concurrency=threads))
+    endpoint = Endpoint("bench", url, MODEL, limits=EndpointLimits(60, max_concurrency=threads), policy=ANYWHERE)
     studio_client = ModelClient(endpoint, recorder=NullRecorder())
 
     def floor() -> object:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from evaluation.llm import Budget, Endpoint, ModelClient
+from evaluation.llm.policy import ANYWHERE
 from studio.domain.checks.opinions import Opinion
 from studio.domain.checks.questions import batches, messages_for, questions_of, read_opinions, schema_for
 from studio.domain.episode import EpisodeSpec
@@ -21,7 +22,7 @@ class SecondOpinions:
         url = os.environ.get("STUDIO_BENCH_URL", "")
         if not url:
             raise SystemExit("Name the model's address in STUDIO_BENCH_URL.")
-        endpoint = Endpoint(model, url, model, key_env=os.environ.get("STUDIO_BENCH_KEY_ENV", ""))
+        endpoint = Endpoint(model, url, model, key_env=os.environ.get("STUDIO_BENCH_KEY_ENV", ""), policy=ANYWHERE)
         self.client = ModelClient(endpoint, budget=Budget(max_tokens=MAX_TOKENS))
         self.known: dict[str, Opinion] = {}
 

@@ -123,8 +123,11 @@ def _studio(url: str, calls: int, at_once: int) -> Callable[[], object]:
 
     django.setup()
     from evaluation.llm import Endpoint, EndpointLimits, ModelClient
+    from evaluation.llm.policy import ANYWHERE
 
-    endpoint = Endpoint(name="stub", base_url=url, model="stub", limits=EndpointLimits(max_concurrency=at_once))
+    endpoint = Endpoint(
+        name="stub", base_url=url, model="stub", limits=EndpointLimits(max_concurrency=at_once), policy=ANYWHERE
+    )
     client = ModelClient(endpoint)
     messages = _conversation()
     client.complete(messages)
