@@ -55,9 +55,10 @@ class SessionGrade:
     ungraded: int
 
 
-def decide_checklist(checklist: Checklist, judge: ChecklistJudge, known: Known) -> Iterator[list[Decided]]:
+def decide_checklist(checklist: Checklist, judge: ChecklistJudge | None, known: Known) -> Iterator[list[Decided]]:
     """Decide what is not known yet: the items of each turn, then the keys of the grader script over all of them. Each
-    list is to be stored before the next is asked for. Raises InfrastructureError.
+    list is to be stored before the next is asked for. ``judge``: None where there are no rubric criteria. Raises
+    InfrastructureError.
     """
     met: dict[int, dict[int, bool | None]] = defaultdict(dict)
     for (_, turn, index), value in known.items():
@@ -103,10 +104,10 @@ def ask_criteria(
 
 
 def _judge_rubric(
-    checklist: Checklist, judge: ChecklistJudge, evidence: TurnEvidence, due: Sequence[GradedItem]
+    checklist: Checklist, judge: ChecklistJudge | None, evidence: TurnEvidence, due: Sequence[GradedItem]
 ) -> Iterator[Decided]:
-    rubric = [item for item in due if item.grader == "rubric"]
-    if rubric:
+    if rubric := [item for item in due if item.grader == "rubric"]:
+        assert judge is not None
         criteria = [(item.index, item.criterion) for item in rubric]
         decisions, call = ask_criteria(judge, checklist.task, evidence, checklist.mode, criteria)
         for item, decision in zip(rubric, decisions, strict=True):

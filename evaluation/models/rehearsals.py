@@ -51,7 +51,7 @@ class Rehearsal(Leased):
     """Simulated app → sha256 of a Blob with its state now."""
     script_outcomes = OrderedJSONField(null=True)
     """What the task's grader script said once the rehearsal was over; null until it ran
-    (``evaluation.rehearsals.graders``)."""
+    (``evaluation.rehearsals.grading``)."""
     scripted = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True, db_column="touched_at")

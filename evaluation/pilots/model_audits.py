@@ -15,7 +15,7 @@ from annotations.sources import PILOT, SESSION, VERDICT, audit_name
 from evaluation.grading.questions import PLANTED_FROM, AskedQuestion
 from evaluation.judging.judgings import scoring_choice
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session, Verdict
-from evaluation.pilots.rejudging import Asked, RejudgingError, RejudgingPlan, plan_rejudging, start_rejudging
+from evaluation.pilots.rejudging import Asked, Audited, RejudgingError, RejudgingPlan, plan_rejudging, start_rejudging
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.store.frozen import task_of
 from studio.models import User
@@ -77,9 +77,7 @@ def plan_model_audit(campaign: AuditCampaign, model: ModelEndpoint, samples: int
                     judge=model,
                     samples=samples,
                     sessions=keys,
-                    audit=audit_name(campaign),
-                    like=like,
-                    asked=questions,
+                    audit=Audited(audit_name(campaign), like, questions or {}),
                 )
             )
     packets = sum(map(len, sessions.values())) if whole else sum(map(len, asked.values()))

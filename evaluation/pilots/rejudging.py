@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, QuerySet, Sum
 
 from evaluation.grading.questions import AskedQuestion
 from evaluation.judging.judgings import prompt_names
@@ -56,8 +56,21 @@ class RejudgingEstimate:
     """Judgings, or of single decisions questions, that the record answers in full."""
 
 
+KEY = ("session", "scoring", "sample", "judge", "prompts")
+"""Columns that ``_key`` takes."""
 Asked = Mapping[tuple[int, str], Sequence[AskedQuestion]]
 """By session and scoring mode."""
+
+
+@dataclass(frozen=True)
+class Audited:
+    """An audit in which a judge takes part."""
+
+    name: str = ""
+    like: JudgingRound | None = None
+    """The judging that it is about."""
+    asked: Asked = field(default_factory=dict)
+    """The single decisions that it drew."""
 
 
 class Key(NamedTuple):
@@ -120,23 +133,21 @@ def plan_rejudging(
     samples: int = 1,
     sessions: Collection[int] = (),
     every_turn: bool = False,
-    audit: str = "",
-    like: JudgingRound | None = None,
-    asked: Asked | None = None,
+    audit: Audited | None = None,
 ) -> RejudgingPlan:
     """What is not given stays as the pilot ran. A ``judge`` judges intents and checklist alike; ``prompt`` is the
-    version of every prompt that has it. ``audit`` names the audit that a judge takes part in, ``like`` the judging that
-    it is about, ``asked`` the single decisions that it drew. Raises RejudgingError.
+    version of every prompt that has it. ``audit``: in which the judge takes part. Raises RejudgingError.
     """
+    audit = audit or Audited()
     if not 1 <= samples <= MAX_SAMPLES:
         raise RejudgingError("samples", f"Choose between 1 and {MAX_SAMPLES} samples.")
     if judge is not None and judge.benchmark_id not in (None, pilot.benchmark_id):
         raise RejudgingError("judge", f"“{judge}” belongs to another benchmark.")
     roles: dict[str, Role] = {scoring: "judge" if scoring else "user_model" for scoring in SCORINGS}
     judges = {scoring: judge or pilot.endpoint(role) for scoring, role in roles.items()}
-    first = like or JudgingRound.objects.get(pilot=pilot, number=1)
+    first = audit.like or JudgingRound.objects.get(pilot=pilot, number=1)
     prompts = _prompts(first, prompt)
-    chosen = tuple(sorted({session for session, _ in asked})) if asked else _sessions(pilot, sessions)
+    chosen = tuple(sorted({session for session, _ in audit.asked})) if audit.asked else _sessions(pilot, sessions)
     same = judge is None and all(first.prompts.get(name) == identity for name, identity in prompts.items())
     plan = RejudgingPlan(
         pilot=pilot,
@@ -145,12 +156,12 @@ def plan_rejudging(
         samples=samples,
         every_turn=every_turn,
         sessions=chosen,
-        purpose=Purpose.AUDIT if audit else Purpose.STABILITY if same and samples > 1 else Purpose.REJUDGING,
-        source=audit,
-        asked=asked or {},
+        purpose=Purpose.AUDIT if audit.name else Purpose.STABILITY if same and samples > 1 else Purpose.REJUDGING,
+        source=audit.name,
+        asked=audit.asked,
         estimate=RejudgingEstimate(0, 0, "0", 0),
     )
-    return replace(plan, estimate=_estimate_questions(plan) if asked else _estimate(plan))
+    return replace(plan, estimate=_estimate(plan))
 
 
 @atomic_with_retry
@@ -229,50 +240,45 @@ def _sessions(pilot: Pilot, wanted: Collection[int]) -> tuple[int, ...]:
     return chosen
 
 
+Work = tuple[int, str, int, Tokens, tuple[object, ...]]
+"""What a sample of a judging, or of a question, takes: session, scoring mode, calls, tokens, and which question."""
+
+
 def _estimate(plan: RejudgingPlan) -> RejudgingEstimate:
-    recorded = {
-        _key(*row)
-        for row in Judging.objects.filter(
-            session__in=plan.sessions, state=Judging.State.FINISHED, round__every_turn=plan.every_turn
-        )
-        .filter(asked__isnull=True)
-        .values_list("session", "scoring", "sample", "judge", "prompts")
-    }
-    took = _took_before(plan.sessions)
+    finished = Judging.objects.filter(session__in=plan.sessions, state=Judging.State.FINISHED)
+    works, recorded = (_questions if plan.asked else _whole)(plan, finished)
     calls, tokens, cost, known = 0, Tokens(), Decimal(0), 0
-    for session, scoring in plan.judged:
-        source = ScoringMode.COMPAT if plan.every_turn and scoring else scoring
-        number, used = took.get((session, source)) or took.get((session, scoring), (0, Tokens()))
+    for session, scoring, number, used, question in works:
         for sample in plan.sample_numbers:
-            if plan.key(session, scoring, sample) in recorded:
+            if (plan.key(session, scoring, sample), *question) in recorded:
                 known += 1
                 continue
             calls, tokens, cost = calls + number, tokens + used, cost + (plan.judges[scoring].cost_of(used) or 0)
     return RejudgingEstimate(calls, tokens.total, str(cost), known)
 
 
-def _estimate_questions(plan: RejudgingPlan) -> RejudgingEstimate:
+def _whole(plan: RejudgingPlan, finished: QuerySet[Judging]) -> tuple[list[Work], set[tuple[object, ...]]]:
+    took = _took_before(plan.sessions)
+    works: list[Work] = []
+    for session, scoring in plan.judged:
+        source = ScoringMode.COMPAT if plan.every_turn and scoring else scoring
+        number, used = took.get((session, source)) or took.get((session, scoring), (0, Tokens()))
+        works.append((session, scoring, number, used, ()))
+    rows = finished.filter(asked__isnull=True, round__every_turn=plan.every_turn)
+    return works, {(_key(*row),) for row in rows.values_list(*KEY)}
+
+
+def _questions(plan: RejudgingPlan, finished: QuerySet[Judging]) -> tuple[list[Work], set[tuple[object, ...]]]:
     """One call for each question. It takes the record that the judge read, and its share of the answer."""
-    recorded = {
-        (_key(*row), asked["kind"], asked["turn"], asked["text"])
-        for *row, questions in Judging.objects.filter(
-            session__in=plan.sessions, state=Judging.State.FINISHED, asked__isnull=False
-        ).values_list("session", "scoring", "sample", "judge", "prompts", "asked")
-        for asked in questions or ()
-    }
     took = _took_each(plan.sessions)
     mean = _mean(list(took.values()))
-    calls, tokens, cost, known = 0, Tokens(), Decimal(0), 0
-    for session, scoring in plan.judged:
-        for question in {row.place: row for row in plan.asked[session, scoring]}.values():
-            used = took.get((session, scoring, question.kind, question.turn), mean)
-            for sample in plan.sample_numbers:
-                key = plan.key(session, scoring, sample)
-                if (key, question.kind, question.turn, question.text) in recorded:
-                    known += 1
-                    continue
-                calls, tokens, cost = calls + 1, tokens + used, cost + (plan.judges[scoring].cost_of(used) or 0)
-    return RejudgingEstimate(calls, tokens.total, str(cost), known)
+    works: list[Work] = [
+        (session, scoring, 1, took.get((session, scoring, row.kind, row.turn), mean), (row.kind, row.turn, row.text))
+        for session, scoring in plan.judged
+        for row in {row.place: row for row in plan.asked[session, scoring]}.values()
+    ]
+    rows = finished.filter(asked__isnull=False).values_list(*KEY, "asked")
+    return works, {(_key(*row), each["kind"], each["turn"], each["text"]) for *row, asked in rows for each in asked}
 
 
 def _took_each(sessions: Sequence[int]) -> dict[tuple[int, str, str, int], Tokens]:

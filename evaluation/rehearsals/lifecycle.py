@@ -17,7 +17,7 @@ from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.pilots.plans import PilotError, needed_by, newest_revisions
 from evaluation.protocol.participants import AgentReply
 from evaluation.protocol.trace import read_texts
-from evaluation.rehearsals.graders import start_script
+from evaluation.rehearsals.grading import start_script
 from evaluation.rehearsals.turns import (
     Choice,
     ManualIntentJudge,

@@ -12,9 +12,8 @@ from django.utils.safestring import SafeString
 
 from evaluation.models import Rehearsal, ToolCall
 from evaluation.protocol.session import COVERED, IntentState
-from evaluation.rehearsals import graders
 from evaluation.rehearsals.calls import calls_made
-from evaluation.rehearsals.rules import RuleOutcome, rule_outcomes, script_outcomes
+from evaluation.rehearsals.grading import RuleOutcome, is_due, is_running, rule_outcomes, script_outcomes
 from evaluation.rehearsals.turns import IntentDecision, decisions_from_json, progress_of
 from evaluation.transcripts.files import FileRow, changed_files, file_rows, sizes_of
 from evaluation.transcripts.passages import highlight_markdown
@@ -155,14 +154,14 @@ def load_transcript(row: Rehearsal) -> RehearsalTranscript:
         app_changes=tuple(net_changes(effect for call in calls_made(row) for effect in call.get("effects", ()))),
         rules=(*rule_outcomes(row, task), *script_outcomes(row)),
         script=PurePosixPath(task.grader_script).name,
-        script_problem=str((graders.outcomes_of(row) or {}).get("problem", "")),
+        script_problem=str((row.script_outcomes or {}).get("problem", "")),
         script_state=_script_state(row, task),
     )
 
 
 def _script_state(row: Rehearsal, task: TaskSpec) -> Literal["", "later", "running", "due"]:
-    if graders.is_due(row):
-        return "running" if graders.is_running(row) else "due"
+    if is_due(row):
+        return "running" if is_running(row) else "due"
     return "later" if task.grader_script and row.state != Rehearsal.State.FINISHED else ""
 
 

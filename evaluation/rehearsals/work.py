@@ -27,7 +27,7 @@ from evaluation.models.leased import LeaseLostError, lease_end
 from evaluation.protocol.participants import AgentError, InfrastructureError, IntentJudge
 from evaluation.protocol.session import Progress, TurnTaken, resolve_turn
 from evaluation.protocol.trace import read_texts
-from evaluation.rehearsals.graders import run_due_script
+from evaluation.rehearsals.grading import run_due_script
 from evaluation.rehearsals.turns import (
     decisions_to_json,
     judge_decisions,

@@ -15,7 +15,7 @@ from evaluation.forms.rehearsals import RehearsalForm
 from evaluation.models import Rehearsal
 from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.calls import offered_tools
-from evaluation.rehearsals.graders import is_running
+from evaluation.rehearsals.grading import is_running
 from evaluation.rehearsals.lifecycle import RehearsalError
 from evaluation.rehearsals.mailbox import mail_tools
 from evaluation.rehearsals.transcript import RehearsalIntent, RehearsalTranscript, load_transcript, summary_of

@@ -11,7 +11,7 @@ from django.utils import timezone
 from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.calls import make_call
-from evaluation.rehearsals.graders import PATIENCE, run_due_script
+from evaluation.rehearsals.grading import PATIENCE, run_due_script
 from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.rehearsals.transcript import load_transcript
 from studio.domain.base import FileRef
