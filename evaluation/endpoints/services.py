@@ -1,6 +1,6 @@
 """The services that a model can be connected at with one choice, and what is known of each.
 
-As the services documented themselves in November 2026; docs/models.md names the sources.
+As the services documented themselves in November 2026; docs/services.md says what differs.
 """
 
 from __future__ import annotations
