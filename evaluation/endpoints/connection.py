@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.urls import reverse
 
 from evaluation.endpoints.prices import ListPrice, list_price, price_source
 from evaluation.llm import EndpointError
+from evaluation.llm.dialects import origin_of
 from evaluation.llm.endpoint import SCRIPTED
 from evaluation.model_access import endpoint_of, policy
 from evaluation.models import ModelEndpoint
@@ -57,6 +61,25 @@ def free_name(wanted: str) -> str:
     taken = set(ModelEndpoint.objects.filter(name__startswith=wanted).values_list("name", flat=True))
     candidates = (wanted if number == 1 else f"{wanted} {number}" for number in range(1, len(taken) + 2))
     return next(name for name in candidates if name not in taken)
+
+
+def learned_facts(row: ModelEndpoint, as_run: ModelEndpoint | None = None) -> dict[str, Any]:
+    """What the service was found to refuse (``evaluation.llm.learned``), of the model that the row is, or as it ran."""
+    model = as_run or row
+    facts = dict(row.learned)
+    return facts if facts.pop("of", "") == origin_of(model.base_url, model.model) else {}
+
+
+def learned_sentences(facts: Mapping[str, Any]) -> list[str]:
+    """For people. Empty if it takes everything."""
+    dropped = [name.replace("forced ", "a forced ") for name in facts.get("dropped", ())]
+    found = [f"It refuses {', '.join(dropped)}: left out."] if dropped else []
+    if "temperature" in dropped:
+        found.append("It answers at its own temperature, also as a judge.")
+    found += [f"It takes {new} in place of {old}." for old, new in (facts.get("renamed") or {}).items()]
+    if mode := facts.get("json"):
+        found.append(f"It refuses JSON schemas: asked for {'JSON in words' if mode == 'text' else 'any JSON object'}.")
+    return found
 
 
 def set_list_price(row: ModelEndpoint, price: ListPrice | None = None, source: str = "") -> None:

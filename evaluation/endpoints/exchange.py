@@ -305,12 +305,11 @@ class Exchange:
         return "yes"
 
     def _streams(self) -> str:
-        completion = self._ask([_user("Count from one to ten, in words.")], stream=True)
-        if not completion.text.strip():
-            raise _Failed("empty", "Do not set stream for it.", outcome="note")
-        if completion.tokens.prompt is None:
-            raise _Failed("without its tokens", "Do not set stream for it: costs would be unknown.", outcome="note")
-        return "yes"
+        """As the answers so far came, without asking again."""
+        endpoint = self._client.endpoint
+        if endpoint.learned.knows_refused("stream"):
+            raise _Failed("refused", "Answers come whole. If it thinks for long, set a longer timeout.", outcome="note")
+        return "yes" if endpoint.params.get("stream", True) else "not asked to"
 
     def _reads_long(self) -> str:
         longer = self._advice or "Choose a model, or start the server, with a context of 65,536 tokens or more."

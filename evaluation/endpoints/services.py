@@ -27,7 +27,7 @@ class Service:
     """Where people get a key."""
     api: str = CHAT
     dialect: str = ""
-    """Empty: found from what the service sends."""
+    """Empty: that of its host."""
     efforts: tuple[str, ...] = EFFORTS
     """Empty: it ignores them."""
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -69,7 +69,6 @@ SERVICES = (
         "https://openrouter.ai/api/v1",
         "OPENROUTER_API_KEY",
         "openrouter.ai → Keys",
-        dialect="openrouter",
         efforts=("none", "minimal", "low", "medium", "high", "xhigh"),
         params={"provider": {"require_parameters": True, "allow_fallbacks": False}},
         example="anthropic/claude-opus-5",
@@ -95,7 +94,6 @@ SERVICES = (
         "https://generativelanguage.googleapis.com/v1beta/openai",
         "GEMINI_API_KEY",
         "aistudio.google.com → Get API key",
-        dialect="gemini",
         efforts=("none", "minimal", "low", "medium", "high"),
         example="gemini-3.1-pro-preview",
         prices="gemini",
@@ -106,7 +104,6 @@ SERVICES = (
         "https://api.deepseek.com/v1",
         "DEEPSEEK_API_KEY",
         "platform.deepseek.com → API keys",
-        dialect="deepseek",
         efforts=("none", "low", "high", "max"),
         example="deepseek-v4-pro",
         prices="deepseek",
@@ -119,7 +116,6 @@ SERVICES = (
         "https://api.moonshot.ai/v1",
         "MOONSHOT_API_KEY",
         "platform.kimi.ai → API keys (in China: platform.moonshot.cn, address https://api.moonshot.cn/v1)",
-        dialect="kimi",
         efforts=("none", "low", "high", "max"),
         example="kimi-k3",
         prices="moonshot",
@@ -131,12 +127,9 @@ SERVICES = (
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         "DASHSCOPE_API_KEY",
         "Model Studio → API keys (in China: address https://dashscope.aliyuncs.com/compatible-mode/v1)",
-        dialect="qwen",
         efforts=("none", "low", "medium", "high"),
-        params={"stream": True},
         example="qwen3.8-max",
         prices="dashscope",
-        note="Some models think only in streamed answers, so answers are streamed.",
     ),
     Service(
         "glm",
@@ -144,7 +137,6 @@ SERVICES = (
         "https://api.z.ai/api/paas/v4",
         "ZAI_API_KEY",
         "z.ai → API keys (in China: address https://open.bigmodel.cn/api/paas/v4)",
-        dialect="glm",
         efforts=("none", "low", "high", "max"),
         example="glm-5.3",
         prices="zai",
@@ -156,7 +148,6 @@ SERVICES = (
         "https://api.minimax.io/v1",
         "MINIMAX_API_KEY",
         "platform.minimax.io → API keys",
-        dialect="minimax",
         efforts=("none",),
         params={"reasoning_split": True},
         example="MiniMax-M3",
@@ -169,7 +160,6 @@ SERVICES = (
         "https://ark.cn-beijing.volces.com/api/v3",
         "ARK_API_KEY",
         "console.volcengine.com/ark → API keys",
-        dialect="deepseek",
         efforts=("none", "minimal", "low", "medium", "high", "max"),
         params={"max_completion_tokens": 32768},
         example="doubao-seed-2-0-pro-260215",
@@ -195,7 +185,6 @@ SERVICES = (
         "https://api.mistral.ai/v1",
         "MISTRAL_API_KEY",
         "console.mistral.ai → API keys",
-        dialect="mistral",
         efforts=("none", "high"),
         example="mistral-large-latest",
         prices="mistral",

@@ -13,6 +13,7 @@ from evaluation.endpoints.catalog import ListedModel
 from evaluation.endpoints.connection import default_name, free_name, problem_of, set_list_price
 from evaluation.endpoints.services import EFFORTS, Service, service_at
 from evaluation.llm import Endpoint
+from evaluation.llm.dialects import DIALECTS
 from evaluation.llm.endpoint import key_place
 from evaluation.llm.stored_keys import problem_of_secret, seal
 from evaluation.model_access import endpoint_of, policy
@@ -22,6 +23,10 @@ from studio.forms.numbers import AmountField, WholeNumberField
 from studio.models import Benchmark
 
 MORE = ("name", "base_url", "key_env", "api", "dialect", "params", "timeout_seconds", "max_concurrency")
+
+
+PLACES = {"parameters": "params", "Effort": "effort"}
+"""The field that a problem is about, by a word of it."""
 
 
 class ParametersField(forms.JSONField):
@@ -75,7 +80,7 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
             "effort": "How much it thinks before it answers. Part of its name in results.",
             "key_env": "The environment variable that holds the key on every machine with a worker. "
             "Leave blank if you enter the key, or the service needs none.",
-            "dialect": "How the service sends and takes back thoughts. Blank: found from its answers.",
+            "dialect": "How the service sends thoughts and takes them back.",
             "params": 'Sent with every call, as JSON: {"temperature": 0.2}.',
             "input_price": "Leave prices blank if you do not know them; 0 is free.",
             "cached_price": "Blank: as other input.",
@@ -109,6 +114,12 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
             required=False,
             choices=[("", "the model’s default"), *((name, name) for name in known)],
             help_text=self.Meta.help_texts["effort"],
+        )
+        self.fields["dialect"] = forms.ChoiceField(
+            label="Dialect",
+            required=False,
+            choices=[("", "that of its address"), *((name, name) for name in DIALECTS if name)],
+            help_text=self.Meta.help_texts["dialect"],
         )
         if benchmark is not None:
             self._limit_to_owners()
@@ -144,7 +155,8 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
             if not isinstance(row.params, dict):
                 self.add_error("params", 'Enter the parameters as one JSON object, such as {"temperature": 0.2}.')
             elif problem := problem_of(row):
-                self.add_error("params" if "parameters" in problem else "base_url", problem)
+                field = next((name for word, name in PLACES.items() if word in problem), "base_url")
+                self.add_error(field if field in self.fields else None, problem)
             elif self.benchmark and variable and (problem := policy().owner_key_problem(variable, row.base_url)):
                 self.add_error("key_env", problem)
         return data

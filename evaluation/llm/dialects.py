@@ -54,6 +54,7 @@ DIALECTS: Mapping[str, Dialect] = {
     "glm": Dialect(("reasoning_content",), effort="thinking"),
     "qwen": Dialect(("reasoning_content",), across_turns=False, effort="enable_thinking", cache="marks"),
     "minimax": Dialect(("reasoning_content", "reasoning_details"), effort="thinking"),
+    "ark": Dialect(("reasoning_content",), effort="thinking"),
     "gemini": Dialect(("extra_content",)),
     "mistral": Dialect(_NOTHING_BACK, short_ids=True),  # thoughts are parts of its content
     "xai": Dialect(_NOTHING_BACK),
@@ -83,6 +84,7 @@ _HOSTS = {
     "bigmodel.cn": "glm",
     "api.z.ai": "glm",
     "aliyuncs.com": "qwen",
+    "volces.com": "ark",
     "minimax.io": "minimax",
     "minimaxi.com": "minimax",
     "generativelanguage.googleapis.com": "gemini",

@@ -9,8 +9,10 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from evaluation.endpoints.connection import learned_facts
 from evaluation.judging.recomputing import recompute_results
 from evaluation.models import Pilot, Session
+from evaluation.models.pilots import ROLES
 from evaluation.pilots.queue import State, leasable
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
@@ -37,7 +39,8 @@ def _finish(pilot_id: int) -> None:
         return
     pilot.state = state
     pilot.finished_at = timezone.now()
-    pilot.save(update_fields=["state", "finished_at"])
+    pilot.config["learned"] = {role: learned_facts(getattr(pilot, role), pilot.endpoint(role)) for role in ROLES}
+    pilot.save(update_fields=["state", "finished_at", "config"])
     recompute_results(pilot.benchmark_id)
     tell_starter(pilot, f"{OUTCOMES[Pilot.State(state)]}.")
 

@@ -90,6 +90,7 @@ def _pilot(pilot: Pilot, agent: str, choice: ScoringChoice) -> dict[str, Any]:
             "name": endpoint.label,
             "model": endpoint.model,
             "effort": endpoint.effort,
+            "learned": (pilot.config.get("learned") or {}).get(role, {}),
             "params": endpoint.params,
         }
     return {

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evaluation import visibility
 from evaluation.endpoints.catalog import ListedModel, listed_models
-from evaluation.endpoints.connection import key_is_set, request_model
+from evaluation.endpoints.connection import key_is_set, learned_facts, learned_sentences, request_model
 from evaluation.endpoints.prices import list_price
 from evaluation.endpoints.services import BY_SLUG, PAPER_SEAT, SERVICES, service_at
 from evaluation.endpoints.testing import newest_tests, request_test
@@ -182,6 +182,7 @@ def _page(request: SignedInRequest, place: Place, row: ModelEndpoint) -> dict[st
         "place": place,
         "endpoint": row,
         "key": key_is_set(row),
+        "learned": learned_sentences(learned_facts(row)),
         "dearer_above": listed.dearer_above if listed else None,
         "may_read_details": request.user.is_staff or not is_internal(row.base_url),
         "service": service_at(row.base_url),

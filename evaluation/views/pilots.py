@@ -17,6 +17,8 @@ from evaluation import visibility
 from evaluation.audits.blindness import closed_pilots, find_pilot, open_pilots
 from evaluation.audits.campaigns import audits_of
 from evaluation.audits.corrected import corrected_in_pilots
+from evaluation.endpoints.connection import learned_sentences
+from evaluation.endpoints.exchange import SEATS
 from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, budget_initial, budgets_of
 from evaluation.judging.judgings import scoring_choice
 from evaluation.judging.script_versions import sessions_graded_by_older_scripts
@@ -249,6 +251,12 @@ def _list(request: SignedInRequest, slug: str | None, budget_form: BenchmarkBudg
     )
 
 
+def _learned(row: Pilot) -> list[tuple[str, list[str]]]:
+    """By part: what its service was found to refuse, so that it ran otherwise than it was set."""
+    facts = row.config.get("learned") or {}
+    return [(SEATS[role], sentences) for role in ROLES if (sentences := learned_sentences(facts.get(role) or {}))]
+
+
 def _benchmark_budget(benchmark_id: int) -> list[BudgetRow]:
     limits = benchmark_limits(benchmark_id)
     return budget_rows(limits, spent_by_benchmark(benchmark_id)) if limits else []
@@ -269,6 +277,7 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "page": page,
         "personas": session_matrix(sessions),
         "saved": saved_by_taking_over(row),
+        "learned": _learned(row),
         "said_verbatim": answers_said_verbatim(row) if row.user_style != UserStyle.VERBATIM else 0,
         "runs": range(1, row.runs_wanted + 1),
         "is_running": is_running,

@@ -10,6 +10,7 @@ from django.utils import timezone
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 
 from evaluation.endpoints import services
+from evaluation.endpoints.connection import learned_facts
 from evaluation.endpoints.exchange import CHECKS, Line
 from evaluation.endpoints.testing import failures_for, play_test, request_test
 from evaluation.llm import RetryPolicy
@@ -17,7 +18,7 @@ from evaluation.llm.stored_keys import SECRET_VARIABLE
 from evaluation.models import EndpointTest, ModelEndpoint
 from studio.models import Role
 from tests.evaluation.builders import endpoint
-from tests.evaluation.endpoints.service import Service, serving
+from tests.evaluation.endpoints.service import Body, Service, serving
 from tests.evaluation.factories import person
 from tests.factories import BenchmarkFactory, member
 
@@ -133,7 +134,7 @@ def test_test_is_played_by_a_worker_and_stays_on_the_page(staff: Client):
     assert "Waiting for a worker" in waiting and 'hx-trigger="every 1s"' in waiting
     assert again == (1, 1)
     assert len(service.bodies) == sent
-    assert "Tested" in page and "every 1s" not in page
+    assert "answered by large-2026" in page and "every 1s" not in page
     assert part.strip().startswith("<section") and "Goes on after its tools" in part
     assert "works" in staff.get("/settings/models/").content.decode()
 
@@ -350,3 +351,28 @@ def test_numbers_out_of_range_are_answered_with_what_may_be_entered(staff: Clien
     assert "Ensure" not in page
     row.refresh_from_db()
     assert row.name == "mine"
+
+
+def test_what_the_service_refused_is_shown_on_its_page(staff: Client):
+    def picky(body: Body, answer: Body) -> Body | tuple[int, Body]:
+        if "temperature" in body:
+            return 400, {"error": {"message": "Unsupported parameter: 'temperature' is not supported with this model."}}
+        return answer
+
+    with serving(Service()) as service:
+        service.bend = picky
+        row = endpoint("stub", base_url=service.base_url, model="large", scripted=False)
+        page = page_after_test(staff, row)
+
+    assert "It refuses temperature: left out. It answers at its own temperature, also as a judge." in page
+    row.refresh_from_db()
+    row.model = "another"
+    assert learned_facts(row) == {}
+
+
+def test_effort_where_it_has_no_effect_is_refused_beside_its_field(staff: Client):
+    page = staff.post(
+        "/settings/models/new/?service=other", entry(base_url="https://api.anthropic.com/v1", effort="high")
+    ).content.decode()
+
+    assert "Effort has no effect at this address" in page

@@ -5,15 +5,17 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from django.test import Client
 
 from evaluation.models import ModelEndpoint, Pilot, Session
 from evaluation.pilots.plans import PilotError
 from evaluation.pilots.session_work import work_on
 from evaluation.releases.evidence import TaskContent, gather_evidence
 from evaluation.results.pilot_report import pilot_report
-from tests.evaluation.builders import intents, pilot_of, task
+from tests.evaluation.builders import intents, pilot_of, rubric, task
+from tests.evaluation.factories import person
 from tests.evaluation.pilots.builders import start, work_through
-from tests.evaluation.stub_model import StubModel
+from tests.evaluation.stub_model import StubModel, decisions
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stub_key")]
 
@@ -69,3 +71,22 @@ def test_effort_is_part_of_names_and_of_what_may_stand_side_by_side(stub: StubMo
     pilot.state = Pilot.State.CANCELLED
     with pytest.raises(PilotError, match=f"Pilot {pilot.number} ran with"):
         pilot_of(pilot.benchmark, agent=model, user_model=model, judge=model, mode="changed", base=pilot)
+
+
+def test_what_the_judge_refused_is_recorded_with_the_pilot(stub: StubModel, client: Client):
+    def picky(body: dict) -> str | tuple[int, str]:
+        if "temperature" in body:
+            return 400, '{"error": {"message": "Unsupported parameter: \'temperature\' is not supported here."}}'
+        return decisions(body, lambda index: True)
+
+    stub.checklist = picky
+    pilot = start(stub, task("a", checklist=(rubric("There is a note."),)))
+
+    work_through(pilot)
+
+    pilot.refresh_from_db()
+    assert pilot.state == Pilot.State.FINISHED
+    assert pilot.config["learned"]["judge"] == {"dropped": ["temperature"]}
+    client.force_login(person(pilot.benchmark, "owner"))
+    page = " ".join(client.get(f"/pilots/{pilot.pk}/").content.decode().split())
+    assert "The judge: It refuses temperature: left out." in page
