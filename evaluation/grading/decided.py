@@ -10,6 +10,7 @@ from evaluation.protocol.participants import Decision
 
 Place = tuple[str, int, int]
 """Kind (satisfaction, follow_up or checklist), turn and index: what a decision is about, in one judging."""
+Grader = Literal["judge", "rubric", "rule"]
 Known = Mapping[Place, bool | None]
 """What is decided already."""
 
@@ -22,7 +23,7 @@ class Decided:
     turn: int
     index: int
     """1-based position of the intent, or of the item among all graded items."""
-    grader: Literal["judge", "rubric", "rule"]
+    grader: Grader
     met: bool | None
     """None: ungraded; ``error`` says why."""
     uid: str = ""

@@ -69,35 +69,8 @@ class RowStore:
                 turn_count=taken.number, covered=_covered(checkpoint.after), attempts=1, failing_since=None
             )
             self._snapshot = take_snapshot(session.run, checkpoint.files, self._snapshot, checkpoint.apps)
-            turn = Turn.objects.create(
-                session=session,
-                number=taken.number,
-                user_message=text_of(taken.message),
-                event=taken.message.to_json() if isinstance(taken.message, EnvironmentEvent) else None,
-                reply=reply.text,
-                note=reply.note,
-                agent_state=self._record.shorten(reply.state),
-                next_message=text_of(checkpoint.after.message),
-                next_style=taken.style if checkpoint.after.message else "",
-                aside=aside_to_json(reply.aside),
-                snapshot=self._snapshot,
-                agent_tokens=reply.tokens.total,
-                milliseconds=int(checkpoint.seconds * 1000),
-            )
-            ToolCall.objects.bulk_create(
-                _call_row(turn, position, call) for position, call in enumerate(reply.tool_calls, start=1)
-            )
+            insert_turn(session, self._snapshot, checkpoint, self._record.shorten(reply.state))
             Verdict.objects.bulk_create(verdict_rows(judging, checkpoint.decided, self._record.answered))
-            SessionIntent.objects.bulk_create(
-                SessionIntent(
-                    session=session,
-                    index=index,
-                    uid=self._task.intents[index - 1].uid,
-                    status=status,
-                    turn=taken.number,
-                )
-                for index, status in taken.resolved.items()
-            )
             MadeCallRow.objects.filter(session=session, turn__lte=taken.number, outside=False).delete()
         session.turn_count = taken.number
 
@@ -193,6 +166,36 @@ class RowStore:
             with transaction.atomic():
                 self._session.lock()
                 SessionIntent.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def insert_turn(
+    session: Session, snapshot: Snapshot, checkpoint: Checkpoint, agent_state: Mapping[str, Any] | None = None
+) -> None:
+    """With its tool calls and what became of intents."""
+    taken, reply = checkpoint.taken, checkpoint.taken.reply
+    turn = Turn.objects.create(
+        session=session,
+        number=taken.number,
+        user_message=text_of(taken.message),
+        event=taken.message.to_json() if isinstance(taken.message, EnvironmentEvent) else None,
+        reply=reply.text,
+        note=reply.note,
+        agent_state=agent_state or {},
+        next_message=text_of(checkpoint.after.message),
+        next_style=taken.style if checkpoint.after.message else "",
+        aside=aside_to_json(reply.aside),
+        snapshot=snapshot,
+        agent_tokens=reply.tokens.total,
+        milliseconds=int(checkpoint.seconds * 1000),
+    )
+    ToolCall.objects.bulk_create(
+        _call_row(turn, position, call) for position, call in enumerate(reply.tool_calls, start=1)
+    )
+    intents = task_of(session.revision_id).intents
+    SessionIntent.objects.bulk_create(
+        SessionIntent(session=session, index=index, uid=intents[index - 1].uid, status=status, turn=taken.number)
+        for index, status in taken.resolved.items()
+    )
 
 
 class RowMadeCalls:

@@ -7,8 +7,7 @@ same. They were judged as the release judges, so they have ``compat`` scores and
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -16,28 +15,31 @@ from pathlib import Path
 from django.db.models import Max
 from django.utils import timezone
 
+from evaluation.engine.store import Checkpoint
+from evaluation.grading.decided import Decided, Grader
+from evaluation.grading.intents import IntentStatus
 from evaluation.judging.judgings import close_judging, open_first_round, open_judging
-from evaluation.models import (
-    ModelEndpoint,
-    Pilot,
-    Run,
-    Session,
-    SessionIntent,
-    Snapshot,
-    ToolCall,
-    Turn,
-    Verdict,
-)
+from evaluation.models import ModelEndpoint, Pilot, Run, Session, SessionIntent, Verdict
 from evaluation.models.agents import REACT
 from evaluation.models.endpoints import IMPORTED_URL, freeze_endpoint
-from evaluation.pilots.outputs.reading import CriterionScore, OutputError, OutputSession, read_outputs
+from evaluation.pilots.outputs.reading import (
+    Checklist,
+    CriterionScore,
+    OutputError,
+    OutputSession,
+    Proactiveness,
+    read_outputs,
+)
 from evaluation.pilots.plans import newest_tasks
+from evaluation.protocol.participants import AgentReply, ToolRecord
+from evaluation.protocol.session import Progress, TurnTaken
 from evaluation.results.scores import store_scores
+from evaluation.store.rows import insert_turn
+from evaluation.store.snapshots import take_snapshot
+from evaluation.store.verdicts import verdict_rows
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Event, PersonaRevision, Revision, User
 from studio.models.transactions import atomic_with_retry
-
-KIND = Verdict.Kind
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ def _import(
         source = f"{folder[:100]} sha256:{_digest(own)}"
         if earlier := benchmark.pilots.filter(imported=source).first():
             raise OutputError(model, "", f"these results are already here: {earlier}")
-        pilots.append(_pilot(benchmark, model, source, own, places, by, judge, user_model))
+        models = {"agent": model, "user_model": user_model or "unknown", "judge": judge or "unknown"}
+        pilots.append(_pilot(benchmark, models, source, own, places, by))
     return pilots
 
 
@@ -150,18 +153,16 @@ def _digest(sessions: Sequence[OutputSession]) -> str:
 
 def _pilot(
     benchmark: Benchmark,
-    model: str,
+    models: Mapping[str, str],
     source: str,
     sessions: Sequence[OutputSession],
     places: Mapping[tuple[str, str], _Place],
     by: User | None,
-    judge: str,
-    user_model: str,
 ) -> Pilot:
-    models = {"agent": model, "user_model": user_model or "unknown", "judge": judge or "unknown"}
+    """``models``: by role."""
     endpoints = {role: _endpoint(benchmark, name) for role, name in models.items()}
     config = {role: freeze_endpoint(endpoint) | {"name": models[role]} for role, endpoint in endpoints.items()}
-    config["agent_kind"] = {"name": f"{model[:80]} (imported)", "kind": REACT, "params": {}}
+    config["agent_kind"] = {"name": f"{models['agent'][:80]} (imported)", "kind": REACT, "params": {}}
     pilot = Pilot.objects.create(
         benchmark=benchmark,
         number=(benchmark.pilots.aggregate(last=Max("number"))["last"] or 0) + 1,
@@ -217,105 +218,75 @@ def _store(run: Run, place: _Place, imported: OutputSession) -> None:
         graded_compat_at=now if judged else None,
     )
     _store_turns(session, imported)
-    if judged:
-        _store_intents(session, place.task, imported)
-        _store_checklist(session, place.task, imported)
+    if judged is None:
+        return
+    statuses, decided = _intents(place.task, judged)
+    SessionIntent.objects.bulk_create(
+        SessionIntent(
+            session=session, index=index, uid=place.task.intents[index - 1].uid, status=row.status, turn=row.turn
+        )
+        for index, row in sorted(statuses.items())
+    )
+    _store_judged(session, "", decided)
+    if payload.checklist is not None:
+        _store_judged(session, "compat", _criteria(place.task, payload.checklist, turns))
 
 
 def _store_turns(session: Session, imported: OutputSession) -> None:
     if not imported.turns:
         return
-    empty = hashlib.sha256(b"").hexdigest()
-    snapshot, _ = Snapshot.objects.get_or_create(run=session.run, sha256=empty)
+    snapshot = take_snapshot(session.run, {})
     following = [*(turn.user_message for turn in imported.turns[1:]), ""]
-    made = Turn.objects.bulk_create(
-        Turn(
-            session=session,
-            number=number,
-            user_message=turn.user_message,
-            reply=turn.reply,
-            next_message=following[number - 1],
-            snapshot=snapshot,
-        )
-        for number, turn in enumerate(imported.turns, start=1)
-    )
-    ToolCall.objects.bulk_create(
-        ToolCall(turn=row, position=at, name=call.name, arguments=call.arguments, result=call.result)
-        for row, turn in zip(made, imported.turns, strict=True)
-        for at, call in enumerate(turn.calls, start=1)
-    )
+    for number, (turn, message) in enumerate(zip(imported.turns, following, strict=True), start=1):
+        calls = tuple(ToolRecord(call.name, call.arguments, call.result) for call in turn.calls)
+        taken = TurnTaken(number, turn.user_message, AgentReply(turn.reply, calls), {}, {}, {})
+        insert_turn(session, snapshot, Checkpoint(taken, Progress((), number, message), (), {}, {}, 0))
 
 
-def _store_intents(session: Session, task: TaskSpec, imported: OutputSession) -> None:
+def _store_judged(session: Session, scoring: str, decided: Sequence[Decided]) -> None:
+    judging = open_judging(session, scoring)
+    Verdict.objects.bulk_create(verdict_rows(judging, decided, {}))
+    close_judging(judging)
+
+
+def _intents(task: TaskSpec, known: Proactiveness) -> tuple[dict[int, IntentStatus], list[Decided]]:
     """What the user had to say is not recorded by number; it follows from the protocol (PIBENCH.md, section 2): if no
     question hit an intent, the first open one that is never covered."""
-    known = imported.result.task.proactiveness
-    assert known is not None
     statuses = {
-        index: ("provided", 0)
+        index: IntentStatus("provided", 0)
         for index, intent in enumerate(task.intents, start=1)
         if intent.initial_status == "provided"
     }
-    judging = open_judging(session, "")
-    verdicts: list[Verdict] = []
+    decided: list[Decided] = []
 
-    def decide(kind: str, turn: int, index: int, met: bool) -> None:
-        intent = task.intents[index - 1]
-        verdicts.append(
-            Verdict(
-                judging=judging, kind=kind, turn=turn, index=index, uid=intent.uid,
-                grader="judge", met=met,
-            )
-        )  # fmt: skip
+    def decide(kind: str, turn: int, indexes: Iterable[int], met: Collection[int]) -> None:
+        for index in indexes:
+            decided.append(Decided(kind, turn, index, "judge", index in met, task.intents[index - 1].uid))
 
     by_turn = {turn.assistant_turn_index: turn for turn in known.intent_judge_turns}
     covered = {index for turn in by_turn.values() for index in (*turn.inferred_indexes, *turn.matched_indexes)}
     for number, turn in sorted(by_turn.items()):
         still_open = [index for index in range(1, len(task.intents) + 1) if index not in statuses]
-        for index in still_open:
-            decide(KIND.SATISFACTION, number, index, index in turn.inferred_indexes)
-        statuses |= {index: ("completed", number) for index in still_open if index in turn.inferred_indexes}
+        decide("satisfaction", number, still_open, turn.inferred_indexes)
+        statuses |= {index: IntentStatus("completed", number) for index in still_open if index in turn.inferred_indexes}
         still_open = [index for index in still_open if index not in statuses]
-        for index in still_open:
-            decide(KIND.FOLLOW_UP, number, index, index in turn.matched_indexes)
+        decide("follow_up", number, still_open, turn.matched_indexes)
         hit = [index for index in still_open if index in turn.matched_indexes]
-        statuses |= dict.fromkeys(hit, ("inferred", number))
+        statuses |= dict.fromkeys(hit, IntentStatus("inferred", number))
         told = [index for index in still_open if index not in covered]
         if told and not hit:
-            statuses[told[0]] = ("provided", number)
-    Verdict.objects.bulk_create(verdicts)
-    SessionIntent.objects.bulk_create(
-        SessionIntent(session=session, index=index, uid=task.intents[index - 1].uid, status=status, turn=turn)
-        for index, (status, turn) in sorted(statuses.items())
-    )
-    close_judging(judging)
+            statuses[told[0]] = IntentStatus("provided", number)
+    return statuses, decided
 
 
-def _store_checklist(session: Session, task: TaskSpec, imported: OutputSession) -> None:
-    checklist = imported.result.task.checklist
-    if checklist is None:
-        return
-    by_turn: dict[int, Sequence[CriterionScore]] = defaultdict(list)
-    by_turn |= {turn.turn_index: turn.criterion_scores for turn in checklist.turn_evaluations}
-    if not by_turn:
-        by_turn[max(1, session.turn_count)] = checklist.criterion_scores
-    judging = open_judging(session, "compat")
-    items = task.scored_items
-    verdicts = []
-    for turn, scores in sorted(by_turn.items()):
+def _criteria(task: TaskSpec, checklist: Checklist, last_turn: int) -> list[Decided]:
+    by_turn = {turn.turn_index: turn.criterion_scores for turn in checklist.turn_evaluations}
+    decided = []
+    for turn, scores in sorted((by_turn or {max(1, last_turn): checklist.criterion_scores}).items()):
         for score in scores:
-            item = items[score.index - 1] if score.index <= len(items) else None
-            verdicts.append(
-                Verdict(
-                    judging=judging,
-                    kind=KIND.CHECKLIST,
-                    turn=turn,
-                    index=score.index,
-                    uid=item.uid if item else None,
-                    label="" if item and item.criterion == score.criterion else score.criterion,
-                    grader="rubric" if item else "rule",
-                    met=bool(score.value),
-                )
-            )
-    Verdict.objects.bulk_create(verdicts)
-    close_judging(judging)
+            item = task.scored_items[score.index - 1] if score.index <= len(task.scored_items) else None
+            label = "" if item and item.criterion == score.criterion else score.criterion
+            grader: Grader = "rubric" if item else "rule"
+            uid = item.uid if item else ""
+            decided.append(Decided("checklist", turn, score.index, grader, bool(score.value), uid, label))
+    return decided
