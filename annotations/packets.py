@@ -95,6 +95,8 @@ class SealedDecision(_Frozen):
     decision: bool
     quote: str = ""
     reason: str = ""
+    thoughts: str = ""
+    """For adjudicators alone, once everybody has judged."""
     judge: str = ""
 
 
@@ -103,6 +105,7 @@ class SealedSession(_Frozen):
 
     answers: dict[str, str]
     reasons: dict[str, str] = {}
+    thoughts: dict[str, str] = {}
     shares: dict[str, float] = {}
     """What a question's credit adds to the session's Proc (statuses) or Comp (items)."""
     judge: str = ""

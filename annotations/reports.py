@@ -53,6 +53,8 @@ class JudgeDisagreement:
     reason: str
     """The judge's."""
     quote: str
+    thoughts: str
+    """The judge's; for adjudicators."""
     adjudicated: bool
     comments: tuple[str, ...]
 
@@ -127,6 +129,9 @@ def _disagreement(row: AuditedQuestion, packet: Packet) -> JudgeDisagreement:
     if row.key:
         subject = next(each["subject"] for each in packet.content["questions"] if each["key"] == row.key)
         reason = packet.sealed["reasons"].get(row.key, "")
+        thoughts = packet.sealed.get("thoughts", {}).get(row.key, "")
+    else:
+        thoughts = packet.sealed.get("thoughts", "")
     return JudgeDisagreement(
         packet=packet,
         kind=KINDS[row.kind],
@@ -135,6 +140,7 @@ def _disagreement(row: AuditedQuestion, packet: Packet) -> JudgeDisagreement:
         judge=row.judge,
         reason=reason,
         quote=quote,
+        thoughts=thoughts,
         adjudicated=packet.consensus.adjudicated and row.majority is None,
         comments=_comments(packet),
     )

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 
 from django.db import IntegrityError, OperationalError, connection
 
 from evaluation import model_access
-from evaluation.llm import Budget, Call, ModelClient, RetryPolicy
+from evaluation.llm import Budget, Call, Completion, ModelClient, RetryPolicy
 from evaluation.model_access import endpoint_of, lane_of
 from evaluation.models import Judging, ModelCall, ModelEndpoint, OpinionRequest, Pilot, Proposal, Rehearsal, Session
-from evaluation.models.calls import COUNTED, kind_of, read_chain
+from evaluation.models.calls import COUNTED, NONE, Assumed, kind_of, read_chain
 from evaluation.models.exchanges import Chain, Json
 from evaluation.models.pilots import Role
 from studio.domain.storable import storable
 
 RESTART_SECONDS = 60.0
-CHARACTERS_A_TOKEN = 3
-"""Assumed where a service does not tell what it used: fewer than most texts have, so that budgets err on the safe
-side."""
 T = TypeVar("T")
 
 
@@ -32,9 +30,7 @@ class Counting(Protocol):
         """``agent``, ``user`` or ``judge``."""
         ...
 
-    def counted(self, token: str, tokens: int, cost: Decimal) -> None:
-        """``token`` holds the session's lease now."""
-        ...
+    def counted(self, tokens: int, cost: Decimal) -> None: ...
 
 
 class RecordOwnerDeletedError(Exception):
@@ -115,7 +111,16 @@ class CallRecord:
         self.replayed += 1
         return self._responses[pk]
 
-    def store(self, request: Json, response: Json | None, *, purpose: str, turn: int, **row: Any) -> None:
+    def store(
+        self,
+        request: Json,
+        response: Json | None,
+        *,
+        purpose: str,
+        turn: int,
+        assumed: Assumed = NONE,
+        **row: Any,
+    ) -> None:
         """Store outside the turn's transaction: the call was paid for even if the turn fails.
 
         Tried again after a restart of the database, which may have stored it before it could say so. Raises
@@ -134,19 +139,18 @@ class CallRecord:
         counting = self._counting if call.answered else None
         part = counting.part(purpose) if counting else ""
         try:
-            stored = through_restarts(lambda: ModelCall.objects.store(call, part))
+            key = through_restarts(lambda: ModelCall.objects.store(call, part, assumed))
         except IntegrityError as error:
             raise RecordOwnerDeletedError from error
-        if stored is None:  # another process stored the same request first, or this one did before a restart
+        if key is None:  # another process stored the same request first, or this one did before a restart
             self._load()
             return
-        self._last, token = stored
-        self._chain = chain
+        self._last, self._chain = key, chain
         if call.answered:
-            self.answered[call.request_hash] = self._last
-            self._responses[self._last] = response
+            self.answered[call.request_hash] = key
+            self._responses[key] = response
         if counting:
-            counting.counted(token, call.tokens, call.cost or Decimal(0))
+            counting.counted(call.tokens + assumed[0], (call.cost or Decimal(0)) + assumed[1])
 
     def shorten(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """An agent's state with its conversation, which stands in its calls, as a reference to the last of them."""
@@ -231,6 +235,9 @@ class CallRecorder:
             endpoint_id=self._endpoint.pk,
             request_hash=call.request_hash,
             error=storable(call.error),
+            ending=call.ending,
+            **(_told(call.completion) if call.completion else {}),
+            assumed=_assumed(call),
             prompt_tokens=call.tokens.prompt,
             completion_tokens=call.tokens.completion,
             cached_tokens=call.tokens.cached,
@@ -242,6 +249,22 @@ class CallRecorder:
         )
         if call.is_scripted:
             self._record.on_scripted_answer()
+
+
+def _told(completion: Completion) -> dict[str, Any]:
+    """What the service said of itself and of its answer."""
+    who = {name: told for name, told in asdict(completion.answered_by).items() if told}
+    invalid = sum(not call.is_valid for call in completion.tool_calls)
+    return {"answered_by": storable(who), "invalid_calls": min(invalid, 32_767)}
+
+
+def _assumed(call: Call) -> Assumed:
+    """Of an answer of which the service did not tell what it used: budgets count something for it."""
+    if call.completion is None or not call.tokens.untold:
+        return NONE
+    tokens = call.completion.estimate
+    cost = call.cost if call.cost is not None else call.endpoint.prices.of(tokens)
+    return tokens.total - call.tokens.total, (cost or Decimal(0)) - (call.cost or Decimal(0))
 
 
 def session_record(

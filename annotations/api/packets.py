@@ -41,7 +41,8 @@ def packet_json(packet: Packet, *, results: bool) -> dict[str, Any]:
         "adjudicated": consensus.adjudicated,
     }
     answers = {key: answer for key, answer in packet.sealed.get("answers", {}).items() if key not in packet.known}
-    judge = packet.sealed | ({"answers": answers} if packet.kind == "session" else {})
+    sealed = {name: value for name, value in packet.sealed.items() if name != "thoughts"}
+    judge = sealed | ({"answers": answers} if packet.kind == "session" else {})
     return found | {"judge": judge, "stratum": packet.stratum, "labels": packet.labels, "consensus": decided}
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from evaluation.agents.base import AgentSetup
 from evaluation.agents.kinds import AgentKind
-from evaluation.llm import BudgetExceededError, ContextTooLongError
-from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Tokens, ToolRecord
+from evaluation.agents.relayed import Relayed
+from evaluation.llm import BudgetExceededError, Completion, ContentFilteredError, ContextTooLongError
+from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Thought, Tokens, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, Workspace, World, general_names, toolbox_for
 from evaluation.tools.due_jobs import ring
 from evaluation.tools.general import GENERAL
@@ -46,6 +47,8 @@ class CommandAgent:
         )
         self._records: list[ToolRecord] = []
         self._tokens, self._asked = Tokens(), 0
+        self._thoughts: list[Thought] = []
+        self._relayed = Relayed(setup.state.get("answers", ()))
         self._memory: Any = setup.state.get("memory")
         self._turn = int(setup.state.get("turn", 0))
 
@@ -56,6 +59,7 @@ class CommandAgent:
         self._turn += 1
         started = self._setup.timing.now()
         self._records = records = []
+        self._thoughts = []
         self._tokens, self._asked = Tokens(), 0
         received: dict[str, Any] = {}
         told = {
@@ -88,14 +92,26 @@ class CommandAgent:
             elif "ask" in answer:
                 try:
                     completion = self._setup.client.complete(_messages(answer["ask"]))
-                except BudgetExceededError as error:
+                except (BudgetExceededError, ContentFilteredError) as error:
                     note = str(error)
                     break
-                self._tokens += completion.tokens
+                self._count(completion)
                 received = {"answer": completion.text}
             else:
                 raise AgentError("The program's line has none of reply, calls and ask.")
-        return AgentReply(self._outbox.deliver(text), tuple(records), self._tokens, self._state(), note)
+        return AgentReply(
+            self._outbox.deliver(text),
+            tuple(records),
+            self._tokens,
+            self._state(),
+            note,
+            thoughts=tuple(self._thoughts),
+        )
+
+    def _count(self, completion: Completion) -> None:
+        self._tokens += completion.tokens
+        if completion.thoughts:
+            self._thoughts.append(Thought(completion.thoughts, completion.tokens.reasoning))
 
     def _scheduled(self) -> list[dict[str, str]]:
         """What is due of what it scheduled in earlier sessions."""
@@ -146,13 +162,17 @@ class CommandAgent:
         if most and self._asked > most:
             raise RefusedError(f"The limit of {most} model calls in a turn was reached.")
         chosen = {name: request[name] for name in ("tool_choice", "temperature") if request.get(name) is not None}
+        messages = self._relayed.restore(request["messages"])
         try:
-            completion = self._setup.client.complete(request["messages"], tools=request.get("tools") or (), **chosen)
+            completion = self._setup.client.complete(messages, tools=request.get("tools") or (), **chosen)
         except ContextTooLongError:
             raise RefusedError("context_length_exceeded: the conversation is longer than the model can read.") from None
-        self._tokens += completion.tokens
-        tokens = completion.tokens
-        choice = {"index": 0, "message": completion.message, "finish_reason": completion.finish_reason or "stop"}
+        except ContentFilteredError:
+            raise RefusedError("content_filter: the service’s filter held the answer back.") from None
+        self._count(completion)
+        tokens = completion.spent
+        message = self._relayed.show(completion)
+        choice = {"index": 0, "message": message, "finish_reason": completion.finish_reason or "stop"}
         used = {"prompt_tokens": tokens.prompt, "completion_tokens": tokens.completion, "total_tokens": tokens.total}
         common = {"id": completion.request_hash, "object": "chat.completion", "created": 0, "model": "studio"}
         return {**common, "choices": [choice], "usage": used}
@@ -162,7 +182,12 @@ class CommandAgent:
         return self._toolbox.call(str(named.get("name", "")), json.dumps(named.get("arguments") or {}))
 
     def _state(self) -> dict[str, Any]:
-        return {"memory": self._memory, "turn": self._turn, "shell_seconds": round(self._shell.used, 3)}
+        return {
+            "memory": self._memory,
+            "turn": self._turn,
+            "shell_seconds": round(self._shell.used, 3),
+            "answers": self._relayed.answers,
+        }
 
 
 def _own_call(call: Any) -> ToolRecord:

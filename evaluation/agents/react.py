@@ -16,11 +16,12 @@ from evaluation.agents.kinds import AgentKind
 from evaluation.llm import (
     BudgetExceededError,
     Completion,
+    ContentFilteredError,
     ContextTooLongError,
     RequestedToolCall,
     RequestRejectedError,
 )
-from evaluation.protocol.participants import AgentError, AgentReply, Aside, Tokens, ToolRecord
+from evaluation.protocol.participants import AgentError, AgentReply, Aside, Thought, Tokens, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, ToolError, Workspace, World, general_names, toolbox_for
 from evaluation.tools.due_jobs import ring
 from evaluation.tools.journal import told_to
@@ -41,6 +42,15 @@ BY_SEARCH = "search"
 MAX_HELPER_CALLS = 30
 """Model calls that a helper gets for its task."""
 NOT_CALLED = "Error: not called, the limit on tool calls is reached. Answer the user now."
+CUT_CALL = (
+    "Error: not called. Your answer was cut off at its limit of length within these arguments. Write less at once."
+)
+NOTES = {
+    "cut": "The reply was cut off at the model’s limit of length.",
+    "filtered": "The service’s filter held the reply back.",
+    "empty": "The model said nothing.",
+}
+"""By how the last answer ended."""
 
 
 class ReactAgent:
@@ -60,8 +70,8 @@ class ReactAgent:
         self._shell = Shell(
             self._workspace, used=float(setup.state.get("shell_seconds", 0)), tell=told_to(setup.journal)
         )
-        self._helpers: list[AgentReply] = []
-        """What helpers did and no turn counts yet."""
+        self._helpers: list[tuple[AgentReply, int]] = []
+        """What helpers did and no turn counts yet, with the tokens that they spent."""
         self._delegated = Helpers(self._spawn)
         self._tools = toolbox_for(
             Surroundings(
@@ -83,7 +93,8 @@ class ReactAgent:
         self._context = ContextBudget(int(setup.params.get("context_tokens") or 0), setup.state.get("context", {}))
         self._is_new = not setup.state.get("messages")
         self._messages: list[dict[str, Any]] = [dict(message) for message in setup.state.get("messages", ())]
-        self._tokens = Tokens(*setup.state.get("tokens", (0, 0)))
+        self._tokens = int(setup.state.get("tokens", 0))
+        """Of the session, also those that are only estimated: for the limit."""
         self._cost = Decimal(str(setup.state.get("cost", "0")))
 
     def reply(self, message: Incoming) -> AgentReply:
@@ -103,13 +114,23 @@ class ReactAgent:
                 self._finish_helpers(turn)
         except BudgetExceededError as error:
             turn.note = str(error)
+        except ContentFilteredError:
+            turn.note = NOTES["filtered"]
         if self._messages[-1]["role"] != "assistant":  # the next turn must follow an answer
             self._messages.append({"role": "assistant", "content": turn.text or "[no answer]"})
         turn.text = self._outbox.deliver(turn.text)
         if len(turn.text) > MAX_REPLY:
             turn.text = turn.text[:MAX_REPLY]
             turn.note = f"The reply was cut after {MAX_REPLY} characters."
-        return AgentReply(turn.text, tuple(turn.records), turn.tokens, self._state(), turn.note, tuple(turn.aside))
+        return AgentReply(
+            turn.text,
+            tuple(turn.records),
+            turn.tokens,
+            self._state(),
+            turn.note,
+            tuple(turn.aside),
+            tuple(turn.thoughts),
+        )
 
     def close(self) -> tuple[Aside, ...]:
         """Consolidate the session into the memory, if that is wanted."""
@@ -117,7 +138,7 @@ class ReactAgent:
             return ()
         try:
             return consolidate(self._client.complete, self._workspace, self._messages)
-        except (WorkspaceError, ContextTooLongError) as error:
+        except (WorkspaceError, ContextTooLongError, ContentFilteredError) as error:
             return (Aside("The memory was not brought up to date", str(error)),)
 
     def _ring(self) -> EnvironmentEvent | None:
@@ -140,10 +161,11 @@ class ReactAgent:
             if not completion.tool_calls:
                 if self._finish_helpers(turn):
                     continue
-                turn.note = "" if completion.text.strip() else "The model said nothing."
+                turn.note = NOTES.get(completion.ending, "")
                 return
             for call in completion.tool_calls:
-                self._messages.append(self._run_tool(turn, call))
+                cut = completion.ending == "cut" and not call.is_valid
+                self._messages.append(self._run_tool(turn, call, cut=cut))
             self._show_pictures()
             if question := self._outbox.take_question():
                 turn.text = "\n\n".join(part for part in (completion.text.strip(), question) if part)
@@ -170,7 +192,7 @@ class ReactAgent:
         self._spend(turn, completion)
         turn.text = completion.text
         self._messages.append(completion.message)
-        self._context.count(completion.tokens, len(self._messages))
+        self._context.count(completion.spent, len(self._messages))
         return completion
 
     def _shorten(self, turn: _Turn) -> None:
@@ -189,18 +211,21 @@ class ReactAgent:
     def _spend(self, turn: _Turn, completion: Completion) -> None:
         turn.calls += 1
         turn.tokens += completion.tokens
+        turn.spent += completion.spent.total
         turn.cost += completion.cost or 0
-        self._tokens += completion.tokens
+        if completion.thoughts:
+            turn.thoughts.append(Thought(completion.thoughts, completion.tokens.reasoning))
+        self._tokens += completion.spent.total
         self._cost += completion.cost or 0
 
     def _force_answer(self, turn: _Turn) -> None:
         completion = self._ask(turn, tool_choice="none")
         self._messages += [_tool_message(call, NOT_CALLED) for call in completion.tool_calls]
 
-    def _run_tool(self, turn: _Turn, call: RequestedToolCall) -> dict[str, Any]:
+    def _run_tool(self, turn: _Turn, call: RequestedToolCall, *, cut: bool) -> dict[str, Any]:
         if self._limits.tool_calls and len(turn.records) >= self._limits.tool_calls:
             return _tool_message(call, NOT_CALLED)
-        record = self._tools.call(call.name, call.arguments)
+        record = ToolRecord(call.name, {}, CUT_CALL, ok=False) if cut else self._tools.call(call.name, call.arguments)
         turn.records.append(record)
         self._count_helpers(turn)
         return _tool_message(call, record.result)
@@ -215,10 +240,12 @@ class ReactAgent:
         return True
 
     def _count_helpers(self, turn: _Turn) -> None:
-        for helped in self._helpers:
+        for helped, spent in self._helpers:
             turn.records += helped.tool_calls
             turn.tokens += helped.tokens
-            self._tokens += helped.tokens
+            turn.thoughts += helped.thoughts
+            turn.spent += spent
+            self._tokens += spent
         self._helpers.clear()
 
     def _spawn(self, task: str) -> str:
@@ -234,7 +261,7 @@ class ReactAgent:
                 tools=tuple(dict.fromkeys((*general, *tools))),
                 limits=replace(limits, model_calls=min(limits.model_calls or MAX_HELPER_CALLS, MAX_HELPER_CALLS)),
                 state={
-                    "tokens": [self._tokens.prompt, self._tokens.completion],
+                    "tokens": self._tokens,
                     "cost": str(self._cost),
                     "shell_seconds": self._shell.used,
                 },
@@ -244,7 +271,7 @@ class ReactAgent:
             reply = helper.reply(task)
         except AgentError as error:
             raise ToolError(f"The helper failed: {error}") from None
-        self._helpers.append(reply)
+        self._helpers.append((reply, int(reply.state["tokens"]) - self._tokens))
         self._cost = Decimal(str(reply.state["cost"]))
         self._shell.used = float(reply.state["shell_seconds"])
         return "\n".join(part for part in (reply.text or "[the helper said nothing]", reply.note) if part)
@@ -276,11 +303,11 @@ class ReactAgent:
             return f"The limit of {limits.model_calls} model calls in a turn was reached."
         if limits.turn_seconds and self._timing.now() - turn.started >= limits.turn_seconds:
             return f"The limit of {limits.turn_seconds:g} seconds for a turn was reached."
-        if limits.turn_tokens and turn.tokens.total >= limits.turn_tokens:
+        if limits.turn_tokens and turn.spent >= limits.turn_tokens:
             return f"The limit of {limits.turn_tokens} tokens in a turn was reached."
         if limits.turn_cost and turn.cost >= limits.turn_cost:
             return f"The cost limit of {limits.turn_cost} in a turn was reached."
-        if limits.tokens and self._tokens.total >= limits.tokens:
+        if limits.tokens and self._tokens >= limits.tokens:
             return f"The limit of {limits.tokens} tokens in a session was reached."
         if limits.cost and self._cost >= limits.cost:
             return f"The cost limit of {limits.cost} in a session was reached."
@@ -301,7 +328,7 @@ class ReactAgent:
     def _state(self) -> dict[str, Any]:
         return {
             "messages": [dict(message) for message in self._messages],
-            "tokens": [self._tokens.prompt, self._tokens.completion],
+            "tokens": self._tokens,
             "cost": str(self._cost),
             "shell_seconds": round(self._shell.used, 3),
             "found_tools": list(self._tools.found),
@@ -314,11 +341,14 @@ class _Turn:
         self.started = started
         self.calls = 0
         self.tokens = Tokens()
+        self.spent = 0
+        """Tokens, also those that are only estimated."""
         self.cost = Decimal(0)
         self.records: list[ToolRecord] = []
         self.text = ""
         self.note = ""
         self.aside: list[Aside] = []
+        self.thoughts: list[Thought] = []
 
 
 def _tool_message(call: RequestedToolCall, text: str) -> dict[str, Any]:

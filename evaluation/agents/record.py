@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evaluation.llm.thoughts import said_in
 from studio.domain.opening_message import EVENT_MARK
 
 MAX_RESULT = 4_000
@@ -25,6 +26,9 @@ def is_opening(message: Mapping[str, Any]) -> bool:
 
 
 def words_of(message: Mapping[str, Any]) -> str:
+    """Without thoughts: what is made of it is kept where others read it."""
+    if message["role"] == "assistant":
+        return said_in(message)
     content = message.get("content")
     if isinstance(content, list):
         return " ".join(str(part.get("text", "[picture]")) for part in content if isinstance(part, Mapping))

@@ -44,6 +44,9 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
     tool_calls = ToolCallSerializer(many=True)
     files = serializers.JSONField(source="snapshot.manifest")
     aside = serializers.JSONField(help_text="What the agent did beside the conversation: a title and a text each.")
+    thoughts = serializers.JSONField(
+        help_text="The agent's reasoning, as far as it is readable: a text and its tokens for each answer with some."
+    )
     notes = NoteSerializer(many=True, help_text="What people noted on the turn.")
     event = EventSerializer(
         allow_null=True, help_text="What opened the session, if nobody said it; user_message is then its text."
@@ -62,6 +65,7 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
             "tool_calls",
             "files",
             "aside",
+            "thoughts",
             "notes",
         ]
 

@@ -27,6 +27,7 @@ from evaluation.audits.sessions import (
     wavering_questions,
 )
 from evaluation.judging.judgings import judge_of
+from evaluation.judging.thoughts import thoughts_by_call
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.store.evidence import load_evidence
@@ -129,8 +130,10 @@ def draw_decisions(
     tasks: dict[int, Task] = {}
     labels: dict[int, dict[str, str]] = {}
     owners: dict[str, Owner] = {}
+    thoughts: dict[int, str] = {}
     for session in sessions.iterator(chunk_size=50):
         contents |= _build_contents(session, by_session[session.pk], names)
+        thoughts |= thoughts_by_call(session.pk, {row.model_call_id for row in by_session[session.pk]})
         tasks[session.pk] = session.revision.task
         spec = TaskSpec.model_validate(session.revision.spec)
         labels[session.pk] = session_labels(session, spec, pilot_of[session.run.pilot_id], categories)
@@ -147,6 +150,7 @@ def draw_decisions(
                 decision=bool(verdicts[pk].met),
                 quote=verdicts[pk].quote,
                 reason=verdicts[pk].reason,
+                thoughts=thoughts.get(verdicts[pk].model_call_id or 0, ""),
                 judge=judge_of(verdicts[pk].judging).model,
             ),
             involved=frozenset(involved[tasks[verdicts[pk].judging.session_id or 0].pk]),

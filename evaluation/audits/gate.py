@@ -15,7 +15,7 @@ from annotations.sources import SESSION
 from evaluation.audits.model_answers import answers_of_round
 from evaluation.audits.paired import PairedCase, PairedComparison, compare
 from evaluation.audits.regression import RegressionCase, regression_cases
-from evaluation.judging.judgings import scoring_choices
+from evaluation.judging.judgings import judge_name, scoring_choices
 from evaluation.models import Judging, JudgingRound, Pilot, Release
 from evaluation.models.judgings import Purpose
 from studio.models import Benchmark
@@ -24,7 +24,7 @@ ENOUGH = 10
 """Sessions on which a judge must have been compared, or all that the set has."""
 
 Identity = tuple[str, tuple[tuple[str, str], ...]]
-"""The judge's model, and the content of each of its prompts."""
+"""The judge as ``judge_name`` says, and the content of each of its prompts."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,9 @@ def worse_judges(benchmark: Benchmark, pilots: Collection[Pilot]) -> list[WorseJ
         if comparison.is_worse:
             numbers = tuple(sorted(number for number, _ in rows))
             newest = rows[0][1]
-            found.append(WorseJudge(judge_name(newest), prompt_name(newest), numbers, _full_name(in_use), comparison))
+            found.append(
+                WorseJudge(judge_name(newest.judge), prompt_name(newest), numbers, _full_name(in_use), comparison)
+            )
     return found
 
 
@@ -150,7 +152,7 @@ def uncompared_judges(benchmark: Benchmark, pilots: Collection[Pilot]) -> list[U
     needed = min(ENOUGH, len(sessions))
     return [
         UncomparedJudge(
-            judge=judge_name(rows[0][1]),
+            judge=judge_name(rows[0][1].judge),
             prompt=prompt_name(rows[0][1]),
             pilots=tuple(sorted(number for number, _ in rows)),
             compared=len(compared.get(identity, ())),
@@ -173,7 +175,7 @@ def _scoring_rounds(pilots: Collection[Pilot]) -> dict[Identity, list[tuple[int,
 def identity_of(judging_round: JudgingRound) -> Identity:
     prompts = judging_round.prompts.items()
     return (
-        json.dumps([judging_round.judge.get(name) for name in ("model", "effort", "params")], sort_keys=True),
+        json.dumps([judge_name(judging_round.judge), judging_round.judge.get("params")], sort_keys=True),
         tuple(sorted((name, str(prompt["sha256"])) for name, prompt in prompts)),
     )
 
@@ -202,13 +204,8 @@ def _sessions_by_identity(sessions: Iterable[int]) -> dict[Identity, set[int]]:
     return found
 
 
-def judge_name(judging_round: JudgingRound) -> str:
-    judge = judging_round.judge
-    return " · ".join(str(judge[name]) for name in ("model", "effort") if judge.get(name))
-
-
 def _full_name(judging_round: JudgingRound) -> str:
-    return f"{judge_name(judging_round)} with {prompt_name(judging_round)}"
+    return f"{judge_name(judging_round.judge)} with {prompt_name(judging_round)}"
 
 
 def prompt_name(judging_round: JudgingRound) -> str:

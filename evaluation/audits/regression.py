@@ -13,6 +13,7 @@ from annotations.feedback import NO_TEST
 from annotations.models import Adjudication, AuditCampaign
 from annotations.sources import SESSION
 from evaluation.audits.model_answers import answers_of_round
+from evaluation.judging.judgings import judge_name
 from evaluation.models import Judging, JudgingRound, Verdict
 from evaluation.models.judgings import Purpose
 from studio.models import Benchmark
@@ -44,7 +45,6 @@ class JudgeRecord:
     judge: str
     prompts: dict[str, str]
     """Version by name."""
-    temperature: float | None
     n: int
     accuracy: float | None
     false_pass: int
@@ -117,9 +117,8 @@ def _record(judging_round: JudgingRound, by_source: dict[str, list[RegressionCas
         pilot_number=judging_round.pilot.number,
         round=judging_round.number,
         purpose=judging_round.purpose,
-        judge=str(judging_round.judge.get("model", "")),
+        judge=judge_name(judging_round.judge),
         prompts={name: str(identity["version"]) for name, identity in judging_round.prompts.items()},
-        temperature=(judging_round.judge.get("params") or {}).get("temperature"),
         n=len(pairs),
         accuracy=_share([given == case.people for case, given in pairs]),
         false_pass=sum(credited(given) and not credited(case.people) for case, given in pairs),

@@ -20,6 +20,7 @@ from evaluation.grading.evidence import TurnEvidence
 from evaluation.grading.items import GradedItem
 from evaluation.judging.judged import JudgedSession, load_judged, session_items
 from evaluation.judging.judgings import Rules, rules_of, scoring_choice
+from evaluation.judging.thoughts import thoughts_by_call
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
@@ -221,6 +222,7 @@ def freeze_session(row: AuditableSession, judge: str, names: Collection[str]) ->
     sealed = SealedSession(
         answers={judged.question.key: judged.answer for judged in row.questions},
         reasons=_reasons(row.session, row.round),
+        thoughts=_thoughts(row.session, row.round),
         shares={judged.question.key: judged.share for judged in row.questions},
         judge=judge,
     )
@@ -252,3 +254,15 @@ def _reasons(session: Session, audited: JudgingRound) -> dict[str, str]:
         .values_list("verdicts__index", "verdicts__reason")
     )
     return {f"item-{index}": reason for index, reason in verdicts.items()}
+
+
+def _thoughts(session: Session, audited: JudgingRound) -> dict[str, str]:
+    """The judge's behind its last decision on each item."""
+    judgings = session.judgings.filter(round=audited, scoring=ScoringMode.STRICT)
+    calls: Mapping[int, int] = dict(
+        judgings.filter(verdicts__kind="checklist", verdicts__model_call__isnull=False)
+        .order_by("sample", "verdicts__turn")
+        .values_list("verdicts__index", "verdicts__model_call")
+    )
+    thoughts = thoughts_by_call(session.pk, set(calls.values()))
+    return {f"item-{index}": thoughts[call] for index, call in calls.items() if call in thoughts}

@@ -17,7 +17,7 @@ from evaluation.engine.store import Checkpoint, Closing, Standing, Store
 from evaluation.engine.voice import PURPOSE, PersonaVoice
 from evaluation.grading.intents import intents_decided
 from evaluation.grading.judges import ModelIntentJudge
-from evaluation.protocol.participants import Agent, AgentError, AgentReply, Aside, ClosingAgent, ToolRecord
+from evaluation.protocol.participants import Agent, AgentError, AgentReply, Aside, ClosingAgent, Thought, ToolRecord
 from evaluation.protocol.session import Progress, resolve_turn
 from evaluation.protocol.trace import read_texts
 from evaluation.protocol.voice import Speak, say_verbatim
@@ -155,6 +155,7 @@ def _storable(reply: AgentReply) -> AgentReply:
         storable(dict(reply.state)),
         storable(reply.note),
         _storable_aside(reply.aside),
+        tuple(Thought(storable(each.text), each.tokens) for each in reply.thoughts),
     )
 
 

@@ -113,6 +113,16 @@ def _versions(prompts: Mapping[str, Mapping[str, Any]]) -> dict[PromptName, str]
     return {name: str(prompts[name]["version"]) for name in NAMES if name in prompts}
 
 
+def judge_name(judge: Mapping[str, Any]) -> str:
+    """All that a frozen judge's decisions depend on but its prompts: model, effort, and its temperature unless it is 0,
+    as judges are asked; ``default`` where the service refuses to be told."""
+    temperature = (judge.get("params") or {}).get("temperature", 0)
+    if "temperature" in (judge.get("learned") or {}).get("dropped", ()):
+        temperature = "default"
+    parts = (judge.get("model"), judge.get("effort"), temperature and f"temperature {temperature}")
+    return " · ".join(str(part) for part in parts if part)
+
+
 def rules_to_json(rules: Rules) -> dict[str, Any]:
     return {str(mode): asdict(rule) for mode, rule in rules.items()}
 

@@ -52,6 +52,8 @@ class Call:
     response: Mapping[str, Any] | None
     """As the endpoint sent it; None if the request failed with ``error``."""
     error: str
+    ending: str
+    """As ``Completion.ending``; of one that failed ``too_long``, ``filtered`` or empty."""
     completion: Completion | None
     milliseconds: int
     """Including all attempts and pauses."""
@@ -258,11 +260,11 @@ class ModelClient:
                 break
             pause = self.retry_policy.pause(failure, attempt, self.timing.now() - started, self.timing.chance())
             if pause is None:
-                self._record(request, None, str(failure), None, started, attempt)
+                self._record(request, None, failure, started, attempt)
                 raise failure
             self.timing.sleep(pause)
         self._spend(completion)
-        self._record(request, response, "", completion, started, attempt)
+        self._record(request, response, completion, started, attempt)
         return completion
 
     def _read(self, request: _Request, response: Mapping[str, Any], *, replayed: bool) -> Completion:
@@ -311,8 +313,7 @@ class ModelClient:
         self,
         request: _Request,
         response: Mapping[str, Any] | None,
-        error: str,
-        completion: Completion | None,
+        outcome: Completion | EndpointError,
         started: float,
         attempts: int,
     ) -> None:
@@ -324,8 +325,9 @@ class ModelClient:
                 request_hash=request.digest,
                 request=request.body,
                 response=response,
-                error=error,
-                completion=completion,
+                error=str(outcome) if isinstance(outcome, EndpointError) else "",
+                ending=outcome.ending,
+                completion=None if isinstance(outcome, EndpointError) else outcome,
                 milliseconds=round((self.timing.now() - started) * 1000),
                 attempts=attempts,
                 storable=request.storable,

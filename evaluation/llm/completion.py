@@ -50,15 +50,19 @@ class RequestedToolCall:
     """What else the service sent with this call, and requires back (``extra_content``)."""
 
     @property
+    def is_valid(self) -> bool:
+        """Whether the arguments are a JSON object."""
+        try:
+            return isinstance(json.loads(self.arguments or "{}"), dict)
+        except (ValueError, RecursionError):
+            return False
+
+    @property
     def entry(self) -> dict[str, Any]:
         """For the conversation. Arguments that are not a JSON object are wrapped, since some endpoints reject them."""
-        try:
-            is_object = isinstance(json.loads(self.arguments or "{}"), dict)
-        except (ValueError, RecursionError):
-            is_object = False
-        arguments = (
-            (self.arguments or "{}") if is_object else json.dumps({"not_json": self.arguments[:MAX_ARGUMENTS_SHOWN]})
-        )
+        arguments = self.arguments or "{}"
+        if not self.is_valid:
+            arguments = json.dumps({"not_json": self.arguments[:MAX_ARGUMENTS_SHOWN]})
         function = {"name": self.name, "arguments": arguments}
         return {"id": self.id, "type": "function", "function": function, **self.extra}
 
@@ -180,16 +184,10 @@ def _told_cost(usage: Any) -> Decimal | None:
 
 
 def _tokens(usage: Any) -> Tokens:
-    """Cached input stands in three places, by service. Gemini counts thoughts, which it bills, in the total alone."""
+    """Cached input stands in three places, by service."""
     told = _mapping(usage)
     prompt, completion = _count(told.get("prompt_tokens")), _count(told.get("completion_tokens"))
     details, more = _mapping(told.get("prompt_tokens_details")), _mapping(told.get("completion_tokens_details"))
-    reasoning = _first((more.get("reasoning_tokens"), told.get("reasoning_tokens")))
-    total = _count(told.get("total_tokens"))
-    if prompt is not None and completion is not None and total is not None:
-        uncounted = total - prompt - completion
-        if uncounted > 0 and reasoning in (None, uncounted):
-            completion, reasoning = completion + uncounted, uncounted
     cached = (details.get("cached_tokens"), told.get("cached_tokens"), told.get("prompt_cache_hit_tokens"))
     written = (
         details.get("cache_write_tokens"),
@@ -201,7 +199,7 @@ def _tokens(usage: Any) -> Tokens:
         completion,
         _first(cached),
         _first(written),
-        reasoning,
+        _first((more.get("reasoning_tokens"), told.get("reasoning_tokens"))),
         untold=int(prompt is None or completion is None),
     )
 

@@ -17,6 +17,9 @@ class EndpointError(InfrastructureError):
         """The message without what the endpoint wrote, ``detail``."""
         self.retry_after = retry_after
 
+    ending = ""
+    """How a call ended that failed so, if that is counted."""
+
 
 class RateLimitError(EndpointError):
     retryable = True
@@ -69,6 +72,8 @@ class RequestRejectedError(EndpointError):
 class ContextTooLongError(RequestRejectedError):
     """The conversation exceeds the model's context. Agents handle this one."""
 
+    ending = "too_long"
+
 
 class ContextCutError(EndpointError):
     """The service answered, but says it has read far less than was sent: it cuts conversations without a word."""
@@ -84,6 +89,7 @@ class ContextCutError(EndpointError):
 class ContentFilteredError(EndpointError):
     """The service's filter did not let the request or the answer through."""
 
+    ending = "filtered"
     hopeless = True
 
 

@@ -423,6 +423,7 @@ class Migration(migrations.Migration):
                 ('cost', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
                 ('assumed_tokens', models.PositiveBigIntegerField(default=0)),
                 ('assumed_cost', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
+                ('unpriced', models.PositiveIntegerField(default=0)),
                 ('compat_tokens', models.PositiveBigIntegerField(default=0)),
                 ('strict_tokens', models.PositiveBigIntegerField(default=0)),
                 ('graded_strict_at', models.DateTimeField(null=True)),
@@ -774,10 +775,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='judging',
-            index=models.Index(condition=models.Q(('queued_at__isnull', False)), fields=['queued_at'], name='judging_queued'),
-        ),
-        migrations.AddIndex(
-            model_name='judging',
             index=models.Index(condition=models.Q(('state__in', ['waiting', 'running'])), fields=['state', 'lease_until'], name='judging_open'),
         ),
         migrations.AddConstraint(
@@ -811,10 +808,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='session',
             index=models.Index(condition=models.Q(('state__in', ['waiting', 'running'])), fields=['state', 'lease_until'], name='session_open'),
-        ),
-        migrations.AddIndex(
-            model_name='session',
-            index=models.Index(condition=models.Q(('queued_at__isnull', False)), fields=['queued_at'], name='session_queued'),
         ),
         migrations.AddIndex(
             model_name='session',

@@ -24,36 +24,39 @@ _COLUMNS = (
     *("purpose", "turn", "request_hash", "content", "answered", "error", "ending", "answered_by", "invalid_calls"),
     *(*COUNTED, "cost", "milliseconds", "attempts"),
 )
-NONE = (0, Decimal(0))
+Assumed = tuple[int, Decimal]
+"""Tokens and US dollars."""
+NONE: Assumed = (0, Decimal(0))
 _STORE = f"""
 WITH new AS (
     INSERT INTO evaluation_modelcall ({", ".join(_COLUMNS)}, created_at)
     VALUES ({", ".join(["%s"] * len(_COLUMNS))}, now()) ON CONFLICT DO NOTHING RETURNING id
 ), counted AS (
     UPDATE evaluation_session SET calls = calls + 1, cost = cost + %s, {{part}}_tokens = {{part}}_tokens + %s,
-        assumed_tokens = assumed_tokens + %s, assumed_cost = assumed_cost + %s
-    FROM new WHERE evaluation_session.id = %s RETURNING claimed_by
+        assumed_tokens = assumed_tokens + %s, assumed_cost = assumed_cost + %s,
+        unpriced = unpriced + %s
+    FROM new WHERE evaluation_session.id = %s
 )
-SELECT id, claimed_by FROM new LEFT JOIN counted ON true
+SELECT id FROM new
 """  # noqa: S608  # names are the model's
 
 
 class ModelCalls(models.Manager["ModelCall"]):
-    def store(self, call: ModelCall, part: str = "", assumed: tuple[int, Decimal] = NONE) -> tuple[int, str] | None:
-        """The key of the new row, and who holds the lease of its session; None if its answer was stored before.
+    def store(self, call: ModelCall, part: str = "", assumed: Assumed = NONE) -> int | None:
+        """The key of the new row; None if its answer was stored before.
 
         With ``part`` (``agent``, ``user`` or ``judge``) what it used is counted for its session, and the tokens and
-        cost that are assumed where the service told nothing. One statement, since every
-        call waits for it: 0.25 ms of the process where ``save`` and ``update`` in a transaction take 1.1.
+        cost that are assumed where the service told nothing. One statement, since every call waits for it: 0.25 ms of
+        the process where ``save`` and ``update`` in a transaction take 1.1.
         """
         values = [getattr(call, name) for name in _COLUMNS]
         values[_COLUMNS.index("request_hash")] = bytes.fromhex(call.request_hash)
         values[_COLUMNS.index("answered_by")] = json.dumps(call.answered_by)
-        counted = [call.cost or 0, call.tokens, *assumed, call.session_id if part else None]
+        counted = [call.cost or 0, call.tokens, *assumed, int(call.cost is None), call.session_id if part else None]
         with connection.cursor() as cursor:
             cursor.execute(_STORE.format(part=part or "agent"), values + counted)
-            found: tuple[int, str | None] | None = cursor.fetchone()
-        return found and (found[0], found[1] or "")
+            found: tuple[int] | None = cursor.fetchone()
+        return found and found[0]
 
 
 class ModelCall(models.Model):

@@ -142,7 +142,7 @@ CONFIGURED_FIELDS = (
     "max_concurrency",
 )
 """What people enter."""
-FROZEN_FIELDS = (*CONFIGURED_FIELDS, "scripted")
+FROZEN_FIELDS = (*CONFIGURED_FIELDS, "scripted", "learned")
 """The key's variable belongs to the address: a key must not go to another one."""
 
 

@@ -81,7 +81,7 @@ class Session(Leased):
     ungraded = models.PositiveSmallIntegerField(default=0)
     """Checklist items whose grader is missing or broken."""
     calls = models.PositiveIntegerField(default=0)
-    """Answered model calls; like the next six, stored with each call."""
+    """Answered model calls; like the next seven, stored with each call."""
     agent_tokens = models.PositiveBigIntegerField(default=0)
     """Prompt and completion, as far as the services tell them."""
     user_tokens = models.PositiveBigIntegerField(default=0)
@@ -90,6 +90,8 @@ class Session(Leased):
     assumed_tokens = models.PositiveBigIntegerField(default=0)
     """Of calls whose services told nothing; only budgets count them."""
     assumed_cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    unpriced = models.PositiveIntegerField(default=0)
+    """Answered calls of unknown cost: the model has no price, or its service did not tell what was used."""
     compat_tokens = models.PositiveBigIntegerField(default=0)
     """On which the scoring mode relies. What both rely on is paid once."""
     strict_tokens = models.PositiveBigIntegerField(default=0)
@@ -116,7 +118,6 @@ class Session(Leased):
                 name="session_open",
                 condition=Q(state__in=["waiting", "running"]),
             ),
-            models.Index(fields=["queued_at"], name="session_queued", condition=Q(queued_at__isnull=False)),
             models.Index(
                 fields=["retry_at"], name="session_stopped", condition=Q(state="error", retry_at__isnull=False)
             ),
@@ -204,6 +205,11 @@ class Turn(models.Model):
     class Meta:
         ordering = ["number"]
         constraints = [models.UniqueConstraint(fields=["session", "number"], name="turn_number")]
+
+    @property
+    def thought_tokens(self) -> int:
+        """As far as told."""
+        return sum(each["tokens"] or 0 for each in self.thoughts)
 
     @property
     def incoming(self) -> Incoming:

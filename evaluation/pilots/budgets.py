@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from django.db.models import QuerySet, Sum
+from django.db.models import F, QuerySet, Sum
 
 from evaluation.models import BenchmarkBudget, Pilot, Session
 from evaluation.models.sessions import ALL_TOKENS
@@ -216,7 +216,9 @@ def _read(pilot_id: int, benchmark_id: int) -> _Total:
 
 
 def _sum(sessions: QuerySet[Session]) -> Spent:
-    row = sessions.aggregate(used=Sum(ALL_TOKENS), asked=Sum("calls"), paid=Sum("cost"))
+    """With what is assumed of calls whose services told nothing."""
+    used, paid = Sum(ALL_TOKENS + F("assumed_tokens")), Sum(F("cost") + F("assumed_cost"))
+    row = sessions.aggregate(used=used, asked=Sum("calls"), paid=paid)
     return Spent(row["used"] or 0, row["asked"] or 0, row["paid"] or Decimal(0))
 
 

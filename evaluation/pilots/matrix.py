@@ -72,6 +72,8 @@ class PilotProgress:
     """By agent, user and judge."""
     calls: int
     cost: Decimal
+    unpriced: int
+    """Calls of unknown cost."""
     reasons: list[Reason]
     """Why infrastructure failures stopped sessions, most frequent first."""
     left: Left | None
@@ -127,7 +129,12 @@ def pilot_progress(pilot: Pilot) -> PilotProgress:
     by_state = {
         row["state"]: row
         for row in sessions.values("state").annotate(
-            number=Count("pk"), taken=Sum("turn_count"), asked=Sum("calls"), paid=Sum("cost"), **usage
+            number=Count("pk"),
+            taken=Sum("turn_count"),
+            asked=Sum("calls"),
+            paid=Sum("cost"),
+            unknown=Sum("unpriced"),
+            **usage,
         )
     }
     failures = sessions.filter(state=Session.State.ERROR).exclude(reason="").values_list("reason", "failure")
@@ -138,6 +145,7 @@ def pilot_progress(pilot: Pilot) -> PilotProgress:
         tokens_by_part={part: _total(by_state.values(), [part]) for part in PARTS},
         calls=_total(by_state.values(), ["asked"]),
         cost=sum((row["paid"] or Decimal(0) for row in by_state.values()), start=Decimal(0)),
+        unpriced=_total(by_state.values(), ["unknown"]),
         reasons=[
             Reason(text, number, advice_for(kind))
             for text, kind, number in failures.annotate(number=Count("pk")).order_by("-number", "reason")[:MAX_REASONS]

@@ -31,7 +31,7 @@ AUDIT_SCORINGS = ("", str(ScoringMode.STRICT))
 """What people audit."""
 AUDIT_SAMPLES_FROM = 1_001
 """Samples of audits are asked anew, also of the judge that scores: the record would make it agree with itself."""
-IDENTITY = ("base_url", "model", "params")
+IDENTITY = ("base_url", "model", "effort", "params")
 """Two judges of which these are equal give the same answers."""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from django.db.models import F
+
 from evaluation.models import Session
 from evaluation.models.connections import give_back_connection
 from evaluation.models.leased import LeaseLostError
@@ -23,7 +25,8 @@ class SessionSpending:
 
     def check(self) -> None:
         """Before a call is sent. Raises LeaseLostError and BudgetSpentError."""
-        row = self._session.held().values_list(ALL_TOKENS, "calls", "cost").first()
+        tokens, cost = ALL_TOKENS + F("assumed_tokens"), F("cost") + F("assumed_cost")
+        row = self._session.held().values_list(tokens, "calls", cost).first()
         if row is None:
             raise LeaseLostError
         shared_spending.check(self._pilot.pk, self._pilot.benchmark_id, Spent(*row))
@@ -32,7 +35,7 @@ class SessionSpending:
     def part(self, purpose: str) -> str:
         return PART_BY_PURPOSE[purpose]
 
-    def counted(self, token: str, tokens: int, cost: Decimal) -> None:
+    def counted(self, tokens: int, cost: Decimal) -> None:
         """Also of a call whose session was cancelled meanwhile: it was paid for."""
         shared_spending.add(self._pilot.pk, Spent(tokens, 1, cost))
         give_back_connection()  # tools may take long

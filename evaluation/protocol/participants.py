@@ -75,6 +75,15 @@ class Aside:
 
 
 @dataclass(frozen=True)
+class Thought:
+    """Reasoning behind an answer of the agent's model. Never for users, judges or checks."""
+
+    text: str
+    tokens: int | None = None
+    """As its service told."""
+
+
+@dataclass(frozen=True)
 class AgentReply:
     text: str
     tool_calls: tuple[ToolRecord, ...] = ()
@@ -84,6 +93,7 @@ class AgentReply:
     note: str = ""
     """One sentence on why the turn ended early (a limit reached); empty if it did not."""
     aside: tuple[Aside, ...] = ()
+    thoughts: tuple[Thought, ...] = ()
 
 
 @dataclass(frozen=True)

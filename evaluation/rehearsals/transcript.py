@@ -47,6 +47,8 @@ class RehearsalTurn:
     """Index, status and text of each intent resolved in this turn."""
     decisions: tuple[DecisionView, ...] = ()
     app_changes: tuple[RecordChange, ...] = ()
+    thoughts: tuple[Mapping[str, Any], ...] = ()
+    """Of the model in the assistant's seat; for whom the rehearsal is over."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,7 @@ def _turn(document: Mapping[str, Any], task: TaskSpec, before: Mapping[str, str]
         tokens=reply["tokens"],
         milliseconds=reply["milliseconds"],
         calls=tuple(call_view(ToolCall(**call), {}) for call in reply["calls"]),
+        thoughts=tuple(reply.get("thoughts", ())),
         changes=tuple(changed_files(before, document["manifest"])),
         resolved=tuple(
             (int(index), status, task.intents[int(index) - 1].content)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from evaluation.models import Rehearsal
@@ -102,6 +102,7 @@ def reply_document(reply: AgentReply, milliseconds: int = 0) -> dict[str, Any]:
         "tokens": reply.tokens.total,
         "milliseconds": milliseconds,
         "calls": [call_document(call) for call in reply.tool_calls],
+        "thoughts": [asdict(thought) for thought in reply.thoughts],
     }
     return dict(storable(document))
 

@@ -17,6 +17,7 @@ from evaluation.models import Pilot
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.decision_rows import Criteria, Decisions, load_criteria, load_decisions
+from evaluation.results.model_answers import ModelAnswers, model_answers
 from evaluation.results.scores import refreshed
 from evaluation.results.session_rows import agent_names, rows_without_history, session_rows
 from evaluation.results.stored_parts import read_part, store_part
@@ -69,6 +70,17 @@ class Results:
     @property
     def scored(self) -> Sequence[ScoredSession]:
         return self.once(("scored",), lambda: score_sessions(self.rows))
+
+    @property
+    def models(self) -> Mapping[str, ModelAnswers]:
+        """By agent."""
+        return self.once(("models",), self._models, dict[str, ModelAnswers])
+
+    def _models(self) -> dict[str, ModelAnswers]:
+        sessions: dict[str, list[int]] = {}
+        for row in self.rows:
+            sessions.setdefault(row.agent, []).append(row.key)
+        return {agent: model_answers(sessions[agent]) for agent in sorted(sessions)}
 
     @property
     def alone(self) -> Sequence[SessionRow]:

@@ -30,6 +30,7 @@ def results_document(results: Results) -> dict[str, Any]:
             for mode in ScoringMode
             for agent in results.whole_board(mode)
         ],
+        "models": [{"agent": agent} | asdict(answers) for agent, answers in results.models.items()],
         "statuses": [{"agent": agent} | counts for agent, counts in status_counts(results.rows).items()],
         "categories": _breakdown(results, "category", category_names(results.benchmark)),
         "breakdowns": {label: _breakdown(results, label, {}) for label in LABELS if label != "category"},

@@ -19,6 +19,7 @@ from evaluation.metrics.sessions import METRICS, STATUSES, Metric, ScoredSession
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import UNGROUPED, Results, category_names
 from evaluation.results.figures.sessions import failure_matches
+from evaluation.results.model_answers import ModelAnswers
 from evaluation.results.session_rows import LABELS
 
 MAX_VALUES = 12
@@ -152,6 +153,7 @@ class LeaderboardPage:
     board: Sequence[BoardRow]
     personas: Sequence[str]
     statuses: Sequence[StatusRow]
+    models: Mapping[str, ModelAnswers]
     breakdowns: Sequence[BreakdownTable]
 
 
@@ -179,6 +181,7 @@ def leaderboard_page(results: Results, mode: ScoringMode, names: Mapping[str, st
         board_rows(results, board, mode),
         sorted({name for agent in board for name in agent.personas}),
         status_rows(results),
+        {agent: answers for agent, answers in results.models.items() if answers.calls},
         breakdown_tables(results, mode, names),
     )
 

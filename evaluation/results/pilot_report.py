@@ -20,6 +20,7 @@ from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
 from evaluation.protocol.voice import UserStyle
+from evaluation.results.model_answers import model_answers
 from evaluation.results.tool_servers import frozen_servers
 from studio.domain.task import TaskSpec
 from studio.models import PersonaRevision, Revision
@@ -148,7 +149,7 @@ def _run_key(session: Session) -> tuple[int, int, str]:
 
 def judging_json(judging_round: JudgingRound, rules: Rules) -> dict[str, Any]:
     """What scores: judge, prompts, samples and credit rules."""
-    judge = {key: judging_round.judge.get(key) for key in ("name", "model", "params")}
+    judge = {key: judging_round.judge.get(key) for key in ("name", "model", "effort", "params")}
     return {
         "round": judging_round.number,
         "purpose": judging_round.purpose,
@@ -240,6 +241,7 @@ def scores_json(loaded: JudgedPilot) -> dict[str, Any]:
         "judge_tokens": {mode: sum(getattr(row, f"{mode}_tokens") for row in own) for mode in ScoringMode},
         "tokens": {part: sum(row.tokens[part] for row in own) for part in PARTS},
         "cost": str(sum((session.cost for session in own), start=0)),
+        "model": asdict(model_answers(session.pk for session in own)),
         "scripted": loaded.pilot.scripted,
     }
 

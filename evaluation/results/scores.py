@@ -15,7 +15,7 @@ from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
 from evaluation.results.pilot_report import JudgedPilot, load_pilot, scores_json
 
-VERSION = 2
+VERSION = 3
 """Increase when scores are computed otherwise."""
 UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING)
 

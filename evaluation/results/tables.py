@@ -11,9 +11,24 @@ from typing import Any
 from evaluation.metrics.leaderboard import marks
 from evaluation.metrics.sessions import METRICS, STATUSES
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.results.model_answers import name_of
 
 HEADINGS = {"proc": "Proc", "comp": "Comp"}
 UNKNOWN = "–"
+MODEL_COLUMNS = {
+    "calls": "Calls",
+    "prompt_tokens": "Tokens in",
+    "cached_tokens": "cached",
+    "completion_tokens": "Tokens out",
+    "reasoning_tokens": "thoughts",
+    "untold": "Unmetered",
+    "cut": "Cut",
+    "filtered": "Filtered",
+    "refused": "Refused",
+    "empty": "Empty",
+    "too_long": "Too long",
+    "invalid_calls": "Invalid calls",
+}
 
 
 @dataclass(frozen=True)
@@ -71,6 +86,19 @@ def status_table(document: Mapping[str, Any]) -> ResultsTable:
     )
 
 
+def model_table(document: Mapping[str, Any]) -> ResultsTable:
+    """What the agents' models did, call by call."""
+    rows = [
+        [
+            row["agent"],
+            "; ".join(map(name_of, row["answered_by"])) or UNKNOWN,
+            *(UNKNOWN if row[name] is None else str(row[name]) for name in MODEL_COLUMNS),
+        ]
+        for row in document["models"]
+    ]
+    return ResultsTable("Answers of the agents’ models", ["Agent", "Answered by", *MODEL_COLUMNS.values()], rows)
+
+
 def category_table(document: Mapping[str, Any], mode: ScoringMode) -> ResultsTable:
     """As the paper's Table 8: Proc / Comp by kind of task."""
     cells = [cell for cell in document["categories"] if cell["scoring"] == mode]
@@ -93,6 +121,7 @@ def tables_of(document: Mapping[str, Any]) -> list[ResultsTable]:
     return [
         *[leaderboard_table(document, mode) for mode in ScoringMode],
         status_table(document),
+        *([model_table(document)] if any(row["calls"] for row in document["models"]) else []),
         *[category_table(document, mode) for mode in ScoringMode],
     ]
 

@@ -184,6 +184,7 @@ def insert_turn(
         next_message=text_of(checkpoint.after.message),
         next_style=taken.style if checkpoint.after.message else "",
         aside=aside_to_json(reply.aside),
+        thoughts=[asdict(thought) for thought in reply.thoughts],
         snapshot=snapshot,
         agent_tokens=reply.tokens.total,
         milliseconds=int(checkpoint.seconds * 1000),

@@ -23,6 +23,8 @@ class ResultEstimate(Closed):
 class ResultModel(Closed):
     name: str
     model: str
+    effort: str = Field(description="Of reasoning; empty: the service's default.")
+    learned: dict[str, Any] = Field(description="What the service refused by name, and was asked without.")
     params: dict[str, Any]
 
 
@@ -78,6 +80,26 @@ class ResultAgent(Closed):
     turns: float
     tokens: int
     cost: float = Field(description="US dollars.")
+
+
+class ResultModelAnswers(Closed):
+    agent: str
+    answered_by: list[dict[str, str]] = Field(
+        description="What answered, as the services say: model, fingerprint, provider, quantisation."
+    )
+    calls: int = Field(description="Answered.")
+    untold: int = Field(description="Answered calls of which the service did not tell what they used.")
+    prompt_tokens: int | None = Field(description="Of the others, as all tokens. Null: no service told.")
+    cached_tokens: int | None
+    cache_written_tokens: int | None
+    completion_tokens: int | None
+    reasoning_tokens: int | None
+    cut: int = Field(description="Answers cut off at the limit of length.")
+    filtered: int = Field(description="Requests or answers that the service's filter held back.")
+    refused: int = Field(description="By the model: its answer.")
+    empty: int = Field(description="Answers with neither words nor tool calls.")
+    too_long: int = Field(description="Requests beyond the model's context.")
+    invalid_calls: int = Field(description="Tool calls whose arguments are no JSON object.")
 
 
 class ResultStatuses(Closed):
@@ -136,6 +158,7 @@ class ResultsOrigin(Closed):
 
 class ResultsDocument(ResultsOrigin):
     leaderboard: list[ResultAgent]
+    models: list[ResultModelAnswers]
     statuses: list[ResultStatuses]
     categories: list[ResultCategory]
     breakdowns: dict[str, list[dict[str, Any]]]

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Answer = Callable[[dict[str, Any]], str | tuple[int, str] | dict[str, Any]]
-"""From a request's body: the text to answer, a status with a body, or a whole message."""
+"""From a request's body: the text to answer, a status with a body, a whole message, or a whole document."""
 
 INDEX = re.compile(r'<(?:requirement|criterion) index="(\d+)">')
 KINDS = {"satisfaction judge": "satisfaction", "follow-up judge": "follow_up", "checklist judge": "checklist"} | {
@@ -88,7 +88,7 @@ def serving(stub: StubModel) -> Iterator[StubModel]:
                     "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
                     "usage": {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12},
                 }
-                status, text = 200, json.dumps(document)
+                status, text = 200, json.dumps(message if "choices" in message else document)
             content = text.encode()
             try:
                 self.send_response(status)

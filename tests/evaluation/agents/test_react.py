@@ -212,7 +212,7 @@ def test_session_resumes_from_its_state(agent: MakeAgent, scenario: SetRules, cl
     assert second.text == "Second."
     sent = notebook.calls[0].request["messages"]
     assert [message["role"] for message in sent] == ["system", "user", "assistant", "tool", "assistant", "user"]
-    assert second.state["tokens"][0] == first.tokens.prompt + second.tokens.prompt
+    assert second.state["tokens"] == first.tokens.total + second.tokens.total
 
 
 def test_session_limits_span_turns(agent: MakeAgent):

@@ -101,7 +101,8 @@ def test_judge_and_decision_are_sealed(pilot):
     contents = json.dumps(list(contents_of(campaign).values()))
     assert not [secret for secret in (QUOTE, REASON, "scripted", "True", "true") if secret in contents]
     sealed = {packet.kind: packet.sealed for packet in campaign.packets.all()}
-    assert sealed["satisfaction"] == {"decision": False, "quote": QUOTE, "reason": REASON, "judge": "scripted-user"}
+    told = {"decision": False, "quote": QUOTE, "reason": REASON, "thoughts": "", "judge": "scripted-user"}
+    assert sealed["satisfaction"] == told
     assert sealed["checklist"]["judge"] == "scripted-judge"
     assert sealed["follow_up"]["decision"] is True
 

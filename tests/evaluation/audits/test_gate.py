@@ -75,6 +75,29 @@ def test_new_prompt_version_must_judge_audited_sessions_before_it_scores_a_relea
     assert uncompared_judges(audited.benchmark, [audited, later]) == []
 
 
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"effort": "high"}, "scripted-judge · high"),
+        ({"params": {"temperature": 1}}, "scripted-judge · temperature 1"),
+        ({"learned": {"dropped": ["temperature"]}}, "scripted-judge · temperature default"),
+    ],
+)
+def test_the_same_model_at_another_effort_or_temperature_is_another_judge(change: dict[str, object], name: str):
+    audited = judged_pilot()
+    audit(audited)
+    later = judged_pilot(audited.benchmark)
+    first = later.rounds.get()
+    other = JudgingRound.objects.create(
+        pilot=later, number=2, purpose=Purpose.REJUDGING, judge=first.judge | change, prompts=first.prompts
+    )
+    ScoringChoice.objects.create(pilot=later, round=other, rules=later.scoring_choices.first().rules)
+
+    (found,) = uncompared_judges(audited.benchmark, [later])
+
+    assert (found.judge, found.pilots) == (name, (later.number,))
+
+
 def judge_again(pilot: Pilot, *, wrongly: bool) -> JudgingRound:
     """By another version of the checklist's prompt, which scores the pilot from now on: as before, or with the first
     item, which people find met, not met.
