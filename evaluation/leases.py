@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
@@ -47,9 +47,21 @@ def expire_dead() -> int:
         rows = kind._default_manager.filter(Q(state=kind.LEASED), claimed_by__startswith=f"{process_space()}:")
         tokens = rows.values_list("claimed_by", flat=True)
         dead = [token for token in tokens if not Path(f"/proc/{token.split(':')[-2]}").exists()]
-        past = timezone.now() - timedelta(seconds=1)
-        ended += rows.filter(claimed_by__in=dead).update(lease_until=past)
+        ended += rows.filter(claimed_by__in=dead).update(lease_until=_past())
     return ended
+
+
+def give_up() -> None:
+    """Let others go on with what this process works on."""
+    with _lock:
+        held = dict(_renewed)
+    for kind in set(held.values()):
+        tokens = [token for token, of in held.items() if of is kind]
+        kind._default_manager.filter(claimed_by__in=tokens).update(claimed_by="", lease_until=_past())
+
+
+def _past() -> datetime:
+    return timezone.now() - timedelta(seconds=1)
 
 
 def _renew_periodically() -> None:

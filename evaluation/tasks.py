@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import celery
-from celery.signals import worker_ready
+from celery.signals import worker_ready, worker_shutting_down
 
 from evaluation.assistance import opinion_work, worker
 from evaluation.assistance.opinions import due_requests
@@ -16,7 +16,8 @@ from evaluation.assistance.requests import due_proposals
 from evaluation.call_records import load_client
 from evaluation.endpoints.testing import RUN_TEST, play_test
 from evaluation.judging.recomputing import COMPUTE_RESULTS
-from evaluation.leases import expire_dead
+from evaluation.leases import expire_dead, give_up
+from evaluation.models import Judging, OpinionRequest, Proposal, Session
 from evaluation.pilots import judging_work, lifecycle, queue, session_work
 from evaluation.pilots.queue import DISPATCH, Work
 from evaluation.results.ahead import compute_ahead
@@ -33,10 +34,16 @@ shared_task: Callable[..., Callable[[F], F]] = celery.shared_task  # celery has 
 def dispatch() -> None:
     queue.dispatch(
         (
-            Work("evaluation.tasks.run_proposal", due_proposals, "requested_by", awaited=True),
-            Work("evaluation.tasks.run_opinions", due_requests, "task__episode__persona__benchmark", awaited=True),
-            Work("evaluation.tasks.run_session", queue.leasable, "run__pilot", "position"),
-            Work("evaluation.tasks.run_judging", judging_work.claimable, "round"),
+            Work("evaluation.tasks.run_proposal", Proposal, due_proposals, "requested_by", awaited=True),
+            Work(
+                "evaluation.tasks.run_opinions",
+                OpinionRequest,
+                due_requests,
+                "task__episode__persona__benchmark",
+                awaited=True,
+            ),
+            Work("evaluation.tasks.run_session", Session, queue.leasable, "run__pilot", "position"),
+            Work("evaluation.tasks.run_judging", Judging, judging_work.claimable, "round"),
         )
     )
 
@@ -102,4 +109,10 @@ def take_over(**_: Any) -> None:
     gc.freeze()  # what was imported stays; the collector need not look through it again and again
 
 
+def hand_over(**_: Any) -> None:
+    """To the other workers. Threads of this one end before their next call."""
+    give_up()
+
+
 worker_ready.connect(take_over)
+worker_shutting_down.connect(hand_over)

@@ -39,7 +39,7 @@ def send(task: str) -> None:
         logger.warning("The queue cannot be reached for %s.", task, exc_info=True)
 
 
-def places() -> int:
+def count_places() -> int:
     """Sessions and judgings that the workers which answer within a second can carry."""
     workers = app.control.inspect(timeout=1).stats() or {}
     limits = [worker["pool"]["max-concurrency"] for worker in workers.values()]

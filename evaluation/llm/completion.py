@@ -184,10 +184,16 @@ def _told_cost(usage: Any) -> Decimal | None:
 
 
 def _tokens(usage: Any) -> Tokens:
-    """Cached input stands in three places, by service."""
+    """Cached input stands in three places, by service. Gemini counts thoughts, which it bills, in the total alone."""
     told = _mapping(usage)
     prompt, completion = _count(told.get("prompt_tokens")), _count(told.get("completion_tokens"))
     details, more = _mapping(told.get("prompt_tokens_details")), _mapping(told.get("completion_tokens_details"))
+    reasoning = _first((more.get("reasoning_tokens"), told.get("reasoning_tokens")))
+    total = _count(told.get("total_tokens"))
+    if prompt is not None and completion is not None and total is not None:
+        uncounted = total - prompt - completion
+        if uncounted > 0 and reasoning in (None, uncounted):
+            completion, reasoning = completion + uncounted, uncounted
     cached = (details.get("cached_tokens"), told.get("cached_tokens"), told.get("prompt_cache_hit_tokens"))
     written = (
         details.get("cache_write_tokens"),
@@ -199,7 +205,7 @@ def _tokens(usage: Any) -> Tokens:
         completion,
         _first(cached),
         _first(written),
-        _first((more.get("reasoning_tokens"), told.get("reasoning_tokens"))),
+        reasoning,
         untold=int(prompt is None or completion is None),
     )
 

@@ -775,6 +775,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='judging',
+            index=models.Index(condition=models.Q(('queued_at__isnull', False)), fields=['queued_at'], name='judging_queued'),
+        ),
+        migrations.AddIndex(
+            model_name='judging',
             index=models.Index(condition=models.Q(('state__in', ['waiting', 'running'])), fields=['state', 'lease_until'], name='judging_open'),
         ),
         migrations.AddConstraint(
@@ -808,6 +812,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='session',
             index=models.Index(condition=models.Q(('state__in', ['waiting', 'running'])), fields=['state', 'lease_until'], name='session_open'),
+        ),
+        migrations.AddIndex(
+            model_name='session',
+            index=models.Index(condition=models.Q(('queued_at__isnull', False)), fields=['queued_at'], name='session_queued'),
         ),
         migrations.AddIndex(
             model_name='session',

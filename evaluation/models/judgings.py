@@ -114,9 +114,10 @@ class Judging(Leased):
             models.CheckConstraint(condition=Q(sample__gte=1), name="judging_sample_from_1"),
         ]
         indexes = [
+            models.Index(fields=["queued_at"], name="judging_queued", condition=Q(queued_at__isnull=False)),
             models.Index(
                 fields=["state", "lease_until"], name="judging_open", condition=Q(state__in=["waiting", "running"])
-            )
+            ),
         ]
 
 

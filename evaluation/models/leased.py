@@ -38,7 +38,7 @@ class LeasedRows(models.QuerySet[Row, Row]):
     def under_way(self) -> Self:
         """Those somebody works on, and those for which a message was sent a moment ago."""
         now = timezone.now()
-        held = ~Q(claimed_by="") & Q(lease_until__gte=now)
+        held = Q(state=self.model.LEASED, lease_until__gte=now)
         return self.filter(held | Q(queued_at__gte=now - RESEND_AFTER))
 
     def claim(self, pk: int, **changes: Any) -> str:

@@ -118,6 +118,7 @@ class Session(Leased):
                 name="session_open",
                 condition=Q(state__in=["waiting", "running"]),
             ),
+            models.Index(fields=["queued_at"], name="session_queued", condition=Q(queued_at__isnull=False)),
             models.Index(
                 fields=["retry_at"], name="session_stopped", condition=Q(state="error", retry_at__isnull=False)
             ),

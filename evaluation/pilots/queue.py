@@ -13,6 +13,7 @@ import heapq
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -23,15 +24,15 @@ from django.db.models.functions import Coalesce, RowNumber
 from django.utils import timezone
 
 from evaluation.models import Pilot, Session
-from evaluation.models.leased import LeasedRows, free
+from evaluation.models.leased import Leased, LeasedRows, free
 from evaluation.models.sessions import Sessions
-from studio.celery import enqueue, places, send
+from studio.celery import count_places, enqueue, send
 from studio.models.transactions import try_lock
 
 State = Session.State
 DISPATCH = "evaluation.tasks.dispatch"
 PLACES_SECONDS = 10
-"""How long the number of places is remembered."""
+"""How long the number of places is remembered. If no worker says how many it has, there are those of one."""
 _LOCK = 7_015_002
 """Key of the advisory lock of whoever dispatches."""
 T = TypeVar("T")
@@ -44,12 +45,13 @@ class Work:
 
     task: str
     """The Celery task that works on one, by key."""
+    kind: type[Leased]
     due: Callable[[], LeasedRows[Any]]
     owner: str
     """Lookup of what gets its fair part."""
     order: str = "pk"
     awaited: bool = False
-    """Somebody waits for it: it is sent even if all places are taken."""
+    """Whether somebody waits for it."""
 
 
 def wake_workers() -> None:
@@ -88,30 +90,16 @@ def claim_session(pk: int) -> Session | None:
     return session
 
 
-@transaction.atomic
-def dispatch(works: Sequence[Work]) -> int:
-    """Send what is due, as far as there are places for it, when this transaction commits; returns how much it is.
+def dispatch(works: Sequence[Work]) -> None:
+    """Send what is due, as far as there are places for it. Harmless if done twice at once: one of the two does nothing.
 
-    Harmless if run twice at once: one of the two does nothing.
+    What somebody waits for is sent first, and whether or not there are places: workers keep threads for it.
     """
-    if not try_lock(_LOCK):
-        return 0
-    sent = 0
-    for awaited in (True, False):
-        group = {work.task: work for work in works if work.awaited == awaited}
-        under_way = _under_way(group.values())
-        room = settings.WORKER_SESSIONS if awaited else _places() - sum(under_way.values())
-        if room <= 0:
-            continue
-        due = {owner: rows for work in group.values() for owner, rows in _due(work, room).items()}
-        chosen: dict[str, list[int]] = defaultdict(list)
-        for task, pk in fair_order(due, under_way)[:room]:
-            chosen[task].append(pk)
-        for task, keys in chosen.items():
-            group[task].due().model._default_manager.filter(pk__in=keys).update(queued_at=timezone.now())
-            transaction.on_commit(lambda task=task, keys=keys: enqueue(task, keys), robust=True)  # type: ignore[misc]
-            sent += len(keys)
-    return sent
+    places: int = cache.get_or_set("worker-places", count_places, PLACES_SECONDS) or settings.WORKER_SESSIONS
+    with transaction.atomic():
+        if try_lock(_LOCK):
+            _send([work for work in works if work.awaited], settings.WORKER_SESSIONS)
+            _send([work for work in works if not work.awaited], places)
 
 
 def fair_order(due: Mapping[Owner, Iterable[T]], running: Mapping[Owner, int]) -> list[T]:
@@ -129,26 +117,23 @@ def fair_order(due: Mapping[Owner, Iterable[T]], running: Mapping[Owner, int]) -
     return order
 
 
-def _places() -> int:
-    """In all workers that answer; if none does in time, those of one."""
-    found: int = cache.get_or_set("worker-places", places, PLACES_SECONDS) or settings.WORKER_SESSIONS
-    return found
-
-
-def _under_way(works: Iterable[Work]) -> dict[tuple[str, int], int]:
-    found = {}
+def _send(works: Sequence[Work], places: int) -> None:
+    """When the transaction commits."""
+    due: dict[tuple[Work, int], list[tuple[Work, int]]] = defaultdict(list)
+    under_way: dict[tuple[Work, int], int] = {}
     for work in works:
-        rows = work.due().model._default_manager.under_way().order_by()
-        for owner, number in rows.values_list(work.owner).annotate(Count("pk")):
-            found[work.task, owner] = number
-    return found
-
-
-def _due(work: Work, most: int) -> dict[tuple[str, int], list[tuple[str, int]]]:
-    """At most so many of each owner, in order: task and key."""
-    place = Window(RowNumber(), partition_by=F(work.owner), order_by=(F(work.order), F("pk")))
-    rows = work.due().unsent().annotate(place=place).filter(place__lte=most).order_by("place")
-    by_owner: dict[tuple[str, int], list[tuple[str, int]]] = defaultdict(list)
-    for owner, pk in rows.values_list(work.owner, "pk"):
-        by_owner[work.task, owner].append((work.task, pk))
-    return by_owner
+        rows: LeasedRows[Any] = LeasedRows(work.kind).under_way().order_by()
+        counted = rows.values_list(work.owner).annotate(Count("pk"))
+        under_way |= {(work, owner): number for owner, number in counted}
+    free = max(0, places - sum(under_way.values()))
+    for work in works:
+        place = Window(RowNumber(), partition_by=F(work.owner), order_by=(F(work.order), F("pk")))
+        unsent = work.due().unsent().annotate(place=place).filter(place__lte=free).order_by("place")
+        for owner, pk in unsent.values_list(work.owner, "pk"):
+            due[work, owner].append((work, pk))
+    chosen: dict[Work, list[int]] = defaultdict(list)
+    for work, pk in fair_order(due, under_way)[:free]:
+        chosen[work].append(pk)
+    for work, keys in chosen.items():
+        work.kind._default_manager.filter(pk__in=keys).update(queued_at=timezone.now())
+        transaction.on_commit(partial(enqueue, work.task, keys), robust=True)

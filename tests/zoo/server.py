@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -28,6 +28,10 @@ class Zoo:
 def playing(service: Service) -> Iterator[Zoo]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def handle(self) -> None:
+            with suppress(ConnectionError):  # whoever asked is gone
+                super().handle()
 
         def do_POST(self) -> None:
             _, seat, _, path = self.path.split("/", 3)

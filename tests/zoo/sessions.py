@@ -141,9 +141,13 @@ def answered(service: Service) -> list[Entry]:
     return [entry for entry in service.log if entry.counted is not None]
 
 
-def refusals(service: Service) -> Counter[str]:
-    """By seat and words."""
-    return Counter(f"{entry.seat}: {entry.refused}" for entry in service.log if entry.status != 200)
+def refusals(service: Service) -> Counter[tuple[str, str, str]]:
+    """By seat, the way in which JSON was asked for, and words."""
+    return Counter(
+        (entry.seat, str((entry.body.get("response_format") or {}).get("type", "")), entry.refused)
+        for entry in service.log
+        if entry.status != 200
+    )
 
 
 def total(service: Service, name: str) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,7 +21,7 @@ from django.db import connection
 from evaluation.models import ModelCall, Session, ToolCall, Turn
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.tools import toolbox
-from studio.celery import app, workers_answer
+from studio.celery import app
 from studio.domain.tool_servers import ToolServer
 from studio.local import shared_server
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
@@ -30,9 +32,13 @@ from tests.evaluation.tools.mcp.http_server import HttpToolServer, serving_tools
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(110)]
 
 
+StartWorker = Callable[..., subprocess.Popen[bytes]]
+
+
 @pytest.fixture
-def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """Starts workers on the test's database; kills what is left of them."""
+def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StartWorker]:
+    """Starts workers on the test's database, with a beat; kills what is left of them. Takes what differs in their
+    environment."""
     values = connection.settings_dict
     user, host, port = values["USER"] or "studio", values["HOST"], values["PORT"]
     host_and_port = quote(str(host), safe="") + (f":{port}" if port else "")
@@ -40,36 +46,42 @@ def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
     monkeypatch.setattr(app.conf, "broker_write_url", broker)
     monkeypatch.setattr(app.conf, "broker_read_url", broker)
     app._after_fork()  # pools remember the address of the broker that an earlier test spoke with
+    with app.connection_for_write() as connected:
+        connected.default_channel.client.flushdb()  # what killed workers had is delivered again some time
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "studio.settings",
         "DATABASE_URL": f"postgres://{user}:{values['PASSWORD']}@{host_and_port}/{values['NAME']}",
         "CELERY_BROKER_URL": broker,
         "STUDIO_SESSION_LEASE_SECONDS": "2",
+        "STUDIO_WORKER_SESSIONS": "4",
+        "STUDIO_DATABASE_CONNECTIONS": "4",
         "STUB_API_KEY": "none",
         "STUDIO_MODEL_NETWORKS": "127.0.0.1",
         "STUDIO_MCP_ADDRESSES": "127.0.0.1",
     }
-    workers: list[subprocess.Popen[bytes]] = []
+    processes: list[subprocess.Popen[bytes]] = []
 
-    def start() -> subprocess.Popen[bytes]:
-        log = (tmp_path / f"worker-{len(workers)}.log").open("wb")
-        argv = [sys.executable, "-m", "celery", "-A", "studio", "worker", "--pool", "threads", "--concurrency", "4"]
-        argv += ["--without-gossip", "--without-mingle", "--loglevel", "INFO"]
-        worker = subprocess.Popen(argv, env=environment, stdout=log, stderr=log, start_new_session=True)
-        workers.append(worker)
+    def start(*arguments: str, **different: str) -> subprocess.Popen[bytes]:
+        log = (tmp_path / f"process-{len(processes)}.log").open("wb")
+        argv = [sys.executable, "-m", "celery", "-A", "studio.celery", *arguments, "--loglevel", "INFO"]
+        process = subprocess.Popen(argv, env=environment | different, stdout=log, stderr=log, start_new_session=True)
+        processes.append(process)
+        return process
+
+    def start_and_wait(**different: str) -> subprocess.Popen[bytes]:
+        name = f"worker-{len(processes)}"
+        worker = start("worker", "--hostname", f"{name}@%h", **different)
+        answers = partial(app.control.ping, timeout=1)
+        until(lambda: worker.poll() is not None or any(name in str(one) for one in answers()), tmp_path)
+        assert worker.poll() is None, (tmp_path / f"process-{len(processes) - 1}.log").read_text()[-3000:]
         return worker
 
-    def start_and_wait() -> subprocess.Popen[bytes]:
-        worker = start()
-        until(lambda: worker.poll() is not None or workers_answer(), tmp_path)
-        assert worker.poll() is None, (tmp_path / f"worker-{len(workers) - 1}.log").read_text()[-3000:]
-        return worker
-
+    start("beat", "--pidfile=")
     yield start_and_wait
-    for worker in workers:
-        if worker.poll() is None:
-            os.killpg(worker.pid, signal.SIGKILL)
-            worker.wait()
+    for process in processes:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
     app._after_fork()
 
 
@@ -77,14 +89,16 @@ def until(condition: Callable[[], bool], tmp_path: Path, seconds: float = 45) ->
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            logs = "\n".join(path.read_text(errors="replace")[-3000:] for path in sorted(tmp_path.glob("worker-*.log")))
+            logs = "\n".join(
+                path.read_text(errors="replace")[-3000:] for path in sorted(tmp_path.glob("process-*.log"))
+            )
             raise AssertionError(f"It did not happen within {seconds} seconds.\n{logs}")
         time.sleep(0.05)
 
 
 @pytest.mark.slow
 def test_session_of_a_killed_worker_resumes_at_its_last_turn(
-    stub: StubModel, start_worker: Callable[[], subprocess.Popen[bytes]], tmp_path: Path
+    stub: StubModel, start_worker: StartWorker, tmp_path: Path
 ):
     model = endpoint(f"stub {stub.base_url}", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
     tasks = [
@@ -126,7 +140,7 @@ def test_session_of_a_killed_worker_resumes_at_its_last_turn(
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_calls_of_a_tool_server_are_not_repeated_after_their_worker_was_killed_within_one(
-    stub: StubModel, start_worker: Callable[[], subprocess.Popen[bytes]], tmp_path: Path, settings: Any
+    stub: StubModel, start_worker: StartWorker, tmp_path: Path, settings: Any
 ):
     settings.MCP_ADDRESSES = ["127.0.0.1"]
     stub.agent = calling(("mcp_shop_order", {"what": "tea"}), ("mcp_shop_order", {"what": "cake"}))
@@ -148,3 +162,47 @@ def test_calls_of_a_tool_server_are_not_repeated_after_their_worker_was_killed_w
     assert [arguments["what"] for _, arguments, *_ in shop.calls] == ["tea", "cake"]
     results = ToolCall.objects.order_by("position").values_list("result", "ok")
     assert list(results) == [("True", True), (toolbox.UNSURE, False)]
+
+
+def test_of_two_workers_one_finishes_what_the_other_had_when_it_was_killed(
+    stub: StubModel, start_worker: StartWorker, tmp_path: Path
+):
+    model = endpoint(f"stub {stub.base_url}", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
+    one, other = start_worker(), start_worker()
+    stub.gate.clear()
+    pilot = pilot_of(
+        benchmark_of(task("a", intents=intents("one", "two"))), agent=model, user_model=model, judge=model, runs=6
+    )
+    until(lambda: stub.asked["agent"] == 6, tmp_path)
+    holders = {token.split(":")[1] for token in Session.objects.values_list("claimed_by", flat=True)}
+    assert holders == {str(one.pid), str(other.pid)}
+    held = Session.objects.filter(claimed_by__contains=f":{one.pid}:").count()
+    os.killpg(one.pid, signal.SIGKILL)
+    one.wait()
+    stub.gate.set()
+
+    wait_for_pilot(pilot, log=lambda text: None)
+
+    assert pilot.state == "finished"
+    assert set(Session.objects.values_list("state", flat=True)) == {"finished"}
+    assert stub.asked.total() == ModelCall.objects.count() + held  # those under way when it was killed
+
+
+def test_a_message_that_the_broker_delivers_again_while_its_session_runs_does_nothing(
+    stub: StubModel, start_worker: StartWorker, tmp_path: Path
+):
+    model = endpoint(f"stub {stub.base_url}", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
+    start_worker(DJANGO_SETTINGS_MODULE="tests.evaluation.pilots.impatient_broker")
+    stub.gate.clear()
+    pilot = pilot_of(benchmark_of(task("a", intents=intents("one"))), agent=model, user_model=model, judge=model)
+    log = tmp_path / "process-1.log"
+    until(lambda: stub.asked.total() == 1, tmp_path)
+    until(lambda: len(re.findall(r"run_session\[.*received", log.read_text())) >= 2, tmp_path)
+    until(lambda: len(re.findall(r"run_session\[.*succeeded", log.read_text())) >= 1, tmp_path)
+    assert stub.asked.total() == 1
+    stub.gate.set()
+
+    wait_for_pilot(pilot, log=lambda text: None)
+
+    assert pilot.state == "finished"
+    assert stub.asked.total() == ModelCall.objects.count()

@@ -31,7 +31,6 @@ class Gemini(Service):
         "model messages tools tool_choice parallel_tool_calls response_format stream stream_options temperature top_p "
         "n stop max_tokens max_completion_tokens reasoning_effort extra_body user".split()
     )
-    tells = frozenset({"cached"})
     cache_block = 1
 
     def check(self, body: Body) -> None:

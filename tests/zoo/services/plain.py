@@ -16,7 +16,7 @@ from dataclasses import replace
 from tests.zoo.checks import Refused
 from tests.zoo.counting import Counted, tokens_in
 from tests.zoo.script import Asked, Said, say
-from tests.zoo.service import Body, Entry, Reply, Service
+from tests.zoo.service import Body, Reply, Service
 
 THINKING_JUDGE = """\
 <think>
@@ -93,7 +93,6 @@ class Plain(Service):
         document = self.document(message, "tool_calls" if said.calls else "stop", counted)
         if name == "no_usage":
             del document["usage"]
-        self.log.append(Entry("", body, 200, said, "", None if name == "no_usage" else counted))
         if body.get("stream"):
             return Reply(self._spoiled(name, body, document), content_type="text/event-stream", drops=name == "closed")
         if name == "slow":
