@@ -278,12 +278,9 @@ class Exchange:
         schema = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": VERDICT}}
         try:
             completion = self._ask([_user("Write one sentence about rain, in plain words.")], response_format=schema)
+            if self._client.endpoint.learned.facts.get("json"):
+                raise _Failed("refused", "JSON is asked for in words. Nothing has to be set.", outcome="note")
             _decision(json.loads(completion.text))
-        except EndpointError as error:
-            raise _Failed(
-                "refused", "JSON is asked for in words instead. Nothing has to be set.", outcome="note",
-                detail=str(error),
-            ) from None  # fmt: skip
         except ValueError:
             raise _Failed(
                 "taken, not enforced", "Answers are checked and asked for again. Nothing has to be set.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -30,10 +30,11 @@ class Service:
     def answer(self, body: Body) -> Body | tuple[int, Body]:
         self.bodies.append(body)
         self.gate.wait(60)
-        text, calls = self._reply(body)
+        schema = (body.get("response_format") or {}).get("type") == "json_schema"
+        text, cities = say(body["messages"], tools=bool(body.get("tools")), schema=schema)
         message: Body = {"role": "assistant", "content": text}
-        if calls:
-            message["tool_calls"] = calls
+        if cities:
+            message["tool_calls"] = [_call(position, city) for position, city in enumerate(cities)]
         prompt = json.dumps(body["messages"])
         words = len(prompt.split())
         cached = words if any(prompt.startswith(earlier[:-2]) for earlier in self._seen) else 0
@@ -49,29 +50,30 @@ class Service:
             "object": "chat.completion",
             "created": 0,
             "model": "large-2026",
-            "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}],
+            "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if cities else "stop"}],
             "usage": usage,
         }
         return self.bend(body, answer)
 
-    def _reply(self, body: Body) -> tuple[str, list[Body]]:
-        messages = body["messages"]
-        last = messages[-1]
-        asked = last["content"] if isinstance(last["content"], str) else last["content"][0]["text"]
-        if body.get("tools"):
-            if last["role"] != "tool":
-                cities = [city for city in TEMPERATURES if city in asked]
-                return "", [_call(position, city) for position, city in enumerate(cities)]
-            told = [message for message in messages if message["role"] == "tool"]
-            lima = any("Lima" in str(message.get("content")) for message in messages if message["role"] == "user")
-            return ("19 °C." if lima else f"The sum is {sum(int(each['content'][:2]) for each in told)}."), []
-        if (body.get("response_format") or {}).get("type") == "json_schema" or "as JSON" in asked:
-            return '{"decision": "YES", "reason": "So."}', []
-        if not isinstance(last["content"], str):
-            return "Yellow.", []
-        if "grind" in asked and len(asked) < 100:
-            return "Corn.", []
-        return ("Cobalt heron." if "password" in asked else "ready"), []
+
+def say(messages: Sequence[Body], *, tools: bool, schema: bool) -> tuple[str, list[str]]:
+    """What a good model says in the exchange: words, and the cities whose temperature it looks up."""
+    last = messages[-1]
+    content = last.get("content")
+    asked = str(content if isinstance(content, str) or not content else content[0]["text"])
+    if tools:
+        if last["role"] != "tool":
+            return "", [city for city in TEMPERATURES if city in asked]
+        told = [message for message in messages if message["role"] == "tool"]
+        lima = any("Lima" in str(message.get("content")) for message in messages if message["role"] == "user")
+        return ("19 °C." if lima else f"The sum is {sum(int(str(each['content'])[:2]) for each in told)}."), []
+    if schema or "as JSON" in asked:
+        return '{"decision": "YES", "reason": "So."}', []
+    if "colour" in asked:
+        return "Yellow.", []
+    if "grind" in asked and len(asked) < 100:
+        return "Corn.", []
+    return ("Cobalt heron." if "password" in asked else "ready"), []
 
 
 def _call(position: int, city: str) -> Body:

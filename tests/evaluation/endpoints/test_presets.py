@@ -1,0 +1,70 @@
+"""Each service of the zoo, connected as its preset says, holds what every seat of a pilot needs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evaluation.endpoints.exchange import Exchange
+from evaluation.endpoints.services import BY_SLUG
+from evaluation.llm import Endpoint, ModelClient, RetryPolicy
+from tests.evaluation.conftest import LOCAL
+from tests.evaluation.endpoints.service import say
+from tests.zoo.script import Asked, Call, Said
+from tests.zoo.server import playing
+from tests.zoo.service import KEY, Body
+from tests.zoo.services import SERVICES
+
+PRESETS = {name: name for name in ("anthropic", "deepseek", "gemini", "glm", "groq", "kimi", "litellm", "mistral",
+                                   "ollama", "openrouter", "qwen", "sglang", "vllm")}  # fmt: skip
+PRESETS |= {
+    "llama.cpp": "llamacpp",
+    "lm-studio": "lmstudio",
+    "minimax-split": "minimax",
+    "openai-responses": "openai",
+    "xai-responses": "xai",
+}
+
+
+def answer(name: str, body: Body, asked: Asked) -> Said:
+    text, cities = say(asked.messages, tools=bool(asked.functions), schema=asked.form == "json_schema")
+    return Said(text, tuple(Call("temperature", json.dumps({"city": city})) for city in cities))
+
+
+@pytest.mark.parametrize(("name", "slug"), PRESETS.items(), ids=PRESETS)
+def test_service_holds_what_a_pilot_needs_when_connected_by_its_preset(
+    name: str, slug: str, monkeypatch: pytest.MonkeyPatch
+):
+    service, preset = SERVICES[name](), BY_SLUG[slug]
+    monkeypatch.setenv("ZOO_API_KEY", KEY)
+    monkeypatch.setattr(service, "fault", answer)
+    service.faults = ["exchange"] * 40
+    with playing(service) as zoo:
+        endpoint = Endpoint(
+            name,
+            zoo.url(),
+            service.model,
+            "ZOO_API_KEY" if service.hosted else "",
+            api=preset.api,
+            dialect=preset.dialect or service.dialect,  # which its host would tell
+            params=preset.params,
+            policy=LOCAL,
+        )
+        lines = list(Exchange(ModelClient(endpoint, retry_policy=RetryPolicy(attempts=1))).lines())
+
+    assert [(line.name, line.word, line.detail) for line in lines if line.outcome in ("fails", "skipped")] == []
+    assert (service.lost, service.foreign) == ([], [])
+
+
+def test_chat_completions_of_newer_openai_models_fail_with_what_to_set(monkeypatch: pytest.MonkeyPatch):
+    service = SERVICES["openai-chat-5.6"]()
+    monkeypatch.setenv("ZOO_API_KEY", KEY)
+    monkeypatch.setattr(service, "fault", answer)
+    service.faults = ["exchange"] * 40
+    with playing(service) as zoo:
+        endpoint = Endpoint("newer", zoo.url(), service.model, "ZOO_API_KEY", dialect="openai", policy=LOCAL)
+        lines = {line.name: line for line in Exchange(ModelClient(endpoint)).lines()}
+
+    assert lines["tools"].outcome == "fails"
+    assert "Set the model's API to Responses" in lines["tools"].detail
