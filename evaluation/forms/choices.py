@@ -6,6 +6,7 @@ from django import forms
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
+from evaluation.endpoints.services import PAPER_SEAT
 from evaluation.models import ModelEndpoint
 from studio.models import Benchmark
 
@@ -32,12 +33,15 @@ class EndpointChoice(forms.ModelChoiceField[ModelEndpoint]):
         return f"{row.label} – ${row.input_price.normalize():f} in, ${row.output_price.normalize():f} out per million"
 
 
-def default_endpoint(part: str, benchmark: Benchmark) -> int | None:
-    """Key of the configured model for a part; without one, of a scripted model, which is free."""
-    name = {
-        "agent": "scripted-helpful",
-        "user_model": settings.DEFAULT_USER_MODEL or "scripted-user",
-        "judge": settings.DEFAULT_JUDGE or "scripted-judge",
-    }[part]
-    keys = dict(endpoints_for(part, benchmark).values_list("name", "pk"))
-    return keys.get(name, next(iter(keys.values()), None))
+def default_endpoint(part: str, benchmark: Benchmark, agent: ModelEndpoint | None = None) -> int | None:
+    """Key of the configured model for a part. Without one, beside a real agent the paper's user and judge if they are
+    connected, or the agent's own model; else a scripted model, which is free."""
+    rows = endpoints_for(part, benchmark)
+    configured = {"user_model": settings.DEFAULT_USER_MODEL, "judge": settings.DEFAULT_JUDGE}.get(part)
+    if configured and (row := rows.filter(name=configured).first()):
+        return row.pk
+    if part != "agent" and agent is not None and not agent.scripted:
+        return (rows.filter(model=PAPER_SEAT["model"], effort=PAPER_SEAT["effort"]).first() or agent).pk
+    scripted = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}[part]
+    row = rows.filter(name=scripted).first() or rows.first()
+    return row.pk if row else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -105,6 +106,9 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
             if self.stored
             else "Stored encrypted, and never shown again."
         )
+        for price in PRICES:
+            if (amount := self.initial.get(price)) is not None:
+                self.initial[price] = Decimal(f"{Decimal(amount).normalize():f}")  # 2.5 in place of 2.500000
         if self.stored:
             self.fields["forget_key"] = forms.BooleanField(label="Delete the stored key", required=False)
         efforts = self.service.efforts if self.service else EFFORTS

@@ -137,7 +137,7 @@ class PilotForm(BudgetForm):
     tokens = WholeNumberField(min_value=0, required=False, label="Agent tokens per session")
     cost = NumberField(min_value=0, required=False, label="Agent US dollars per session", help_text="0 means no limit.")
 
-    accept_warnings = forms.BooleanField(required=False, label="Start all the same")
+    accept_warnings = forms.BooleanField(required=False, label="Start anyway")
 
     def __init__(self, *args: Any, benchmark: Benchmark, pilots: QuerySet[Pilot], **options: Any) -> None:
         """``pilots``: those whose sessions may be taken over."""
@@ -165,9 +165,15 @@ class PilotForm(BudgetForm):
             field.queryset = endpoints_for(name, benchmark)
             field.empty_label = None
             if not self.is_bound and name not in self.initial:
-                self.initial[name] = default_endpoint(name, benchmark)
+                self.initial[name] = default_endpoint(name, benchmark, self._agent_to_begin_with())
         for name in ("turns", "tool_calls", "tokens", "cost"):
             self.initial.setdefault(name, int(LIMITS[name]))
+
+    def _agent_to_begin_with(self) -> ModelEndpoint | None:
+        pk = str(self.initial.get("agent") or "")
+        agents = self.fields["agent"]
+        assert isinstance(agents, forms.ModelChoiceField)
+        return agents.queryset.filter(pk=pk).first() if agents.queryset is not None and pk.isdecimal() else None
 
     def _choice(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]

@@ -74,7 +74,7 @@ def start_pilot(
     configured = agent_of(agent, kind, params)
     validate_agent(configured, plans)
     if not accept_warnings and (found := warnings_before(endpoints, plans, configured.params)):
-        raise PilotError("accept_warnings", " ".join((*found, "Accept this to start all the same.")))
+        raise PilotError("accept_warnings", " ".join((*found, "Accept this to start anyway.")))
     config = {role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()}
     config["agent_kind"] = freeze_agent(configured)
     config["user"] = _frozen_user(user_style, user_model)

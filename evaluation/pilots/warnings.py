@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evaluation.agents import reachable_names
-from evaluation.endpoints.exchange import CHECKS, SEATS
+from evaluation.endpoints.exchange import CHECKS, SEATS, Line
 from evaluation.endpoints.services import service_at
 from evaluation.endpoints.testing import failures_for
 from evaluation.models import ModelEndpoint
@@ -20,10 +20,13 @@ def warnings_before(
     endpoints: Mapping[str, ModelEndpoint], plans: Sequence[PersonaPlan], params: Mapping[str, str]
 ) -> list[str]:
     """As sentences. ``endpoints`` by seat; ``params`` are those of the agent's kind."""
+    failed: dict[tuple[str, Line], list[str]] = {}
+    for seat, endpoint in endpoints.items():
+        for line in failures_for(endpoint, seat):
+            failed.setdefault((endpoint.label, line), []).append(SEATS[seat])
     found = [
-        f"{endpoint.label} as {SEATS[seat]}: “{CHECKS[line.name].label}” failed its test ({line.word}). {line.advice}"
-        for seat, endpoint in endpoints.items()
-        for line in failures_for(endpoint, seat)
+        f"{label} failed its test as {' and '.join(seats)}: “{CHECKS[line.name].label}”, {line.word}. {line.advice}"
+        for (label, line), seats in failed.items()
     ]
     service = service_at(endpoints["agent"].base_url)
     if service and service.max_tools and not BY_SEARCH.items() <= params.items():

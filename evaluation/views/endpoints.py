@@ -23,7 +23,7 @@ from evaluation.endpoints.testing import newest_tests, request_test
 from evaluation.forms.endpoints import ConnectForm, EndpointForm, ModelRequestForm
 from evaluation.llm import EndpointError, is_internal
 from evaluation.models import ModelEndpoint
-from studio.access import SignedInRequest, find_benchmark, may, require, why_not
+from studio.access import SignedInRequest, benchmarks_allowing, find_benchmark, may, require, why_not
 from studio.models import Benchmark
 
 
@@ -181,6 +181,7 @@ def _page(request: SignedInRequest, place: Place, row: ModelEndpoint) -> dict[st
     return {
         "place": place,
         "endpoint": row,
+        "startable": [place.benchmark] if place.benchmark else benchmarks_allowing(request.user, "pilot"),
         "key": key_is_set(row),
         "learned": learned_sentences(learned_facts(row)),
         "dearer_above": listed.dearer_above if listed else None,

@@ -47,7 +47,9 @@ def form_data(agent: ModelEndpoint, **more: object) -> dict[str, Any]:
 
 
 def test_agent_that_failed_its_test_starts_no_pilot_until_that_is_accepted(model: ModelEndpoint, benchmark: Benchmark):
-    with pytest.raises(PilotError, match=r"mute as agent: “Calls a tool” failed .* Choose a model that calls tools"):
+    with pytest.raises(
+        PilotError, match=r"mute failed its test as agent: “Calls a tool”, no call.* Choose a model that calls tools"
+    ):
         pilot_of(benchmark, agent=model)
 
     assert not Pilot.objects.exists()
@@ -63,7 +65,7 @@ def test_start_page_says_it_and_asks(model: ModelEndpoint, benchmark: Benchmark,
     asked = client.post(f"{address}/new/", form_data(model)).content.decode()
     started = client.post(f"{address}/new/", form_data(model, accept_warnings="on"))
 
-    assert "failed its test (no call: it answered in words)" in estimate
+    assert "failed its test as agent: “Calls a tool”, no call: it answered in words" in estimate
     assert "failed its test" in asked and 'name="accept_warnings"' in asked
     assert started.status_code == 302 and Pilot.objects.count() == 1
 
