@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,6 +24,8 @@ from studio.domain.hosts import InternalAddressError, allowed_addresses
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 CONNECT_SECONDS = 20.0
 HOLD_EVERY = 5.0
+LAST_EVENTS = (b"[DONE]", b"response.completed", b"response.incomplete")
+LINGER_SECONDS = 1.0
 
 
 class AnswerTooLargeError(httpx2.TransportError):
@@ -69,7 +71,11 @@ def watched(watch: Watch) -> Iterator[None]:
 
 def expect_soon(response: httpx2.Response, seconds: float) -> None:
     """Once an answer has begun, its next piece may take no longer."""
-    stream = response.extensions.get("network_stream")
+    _hurry(response.extensions, seconds)
+
+
+def _hurry(extensions: Mapping[str, Any], seconds: float) -> None:
+    stream = extensions.get("network_stream")
     if isinstance(stream, _Stream):
         stream.patience = seconds
 
@@ -116,9 +122,7 @@ class _Watching(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         response = self._inner.handle_request(request)
-        stream = response.stream
-        assert isinstance(stream, httpx2.SyncByteStream)
-        response.stream = _WatchedStream(stream, _watch.get())
+        response.stream = _WatchedStream(response, _watch.get())
         return response
 
     def close(self) -> None:
@@ -126,16 +130,29 @@ class _Watching(httpx2.BaseTransport):
 
 
 class _WatchedStream(httpx2.SyncByteStream):
-    def __init__(self, inner: httpx2.SyncByteStream, watch: Watch) -> None:
-        self._inner = inner
+    """The openai client stops reading at the last event; the end of the body behind it is read too, or the connection
+    could not be used again."""
+
+    def __init__(self, response: httpx2.Response, watch: Watch) -> None:
+        assert isinstance(response.stream, httpx2.SyncByteStream)
+        self._inner = response.stream
+        self._pieces = iter(response.stream)
+        self._extensions = response.extensions
         self._watch = watch
+        self._ends = False
 
     def __iter__(self) -> Iterator[bytes]:
-        for piece in self._inner:
+        for piece in self._pieces:
             self._watch.see(piece)
+            self._ends = self._ends or any(mark in piece for mark in LAST_EVENTS)
             yield piece
 
     def close(self) -> None:
+        if self._ends:
+            with suppress(httpx2.HTTPError):
+                _hurry(self._extensions, LINGER_SECONDS)
+                for piece in self._pieces:
+                    self._watch.see(piece)
         self._inner.close()
 
 

@@ -34,7 +34,8 @@ def send_response(writer: asyncio.StreamWriter, response: Response) -> bool:
 
 
 def stream_response(writer: asyncio.StreamWriter, completion: Mapping[str, Any]) -> bool:
-    base = {key: completion[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    kept = ("id", "created", "model", "system_fingerprint")
+    base = {key: completion[key] for key in kept} | {"object": "chat.completion.chunk"}
     choice = completion["choices"][0]
     text = choice["message"]["content"]
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
