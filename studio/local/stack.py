@@ -26,9 +26,6 @@ WEB_PROCESSES, WEB_THREADS = 2, 16
 WORKER_PROCESSES = os.cpu_count() or 1
 WEB_CONNECTIONS, WORKER_CONNECTIONS = 10, 12
 """Of each process to the database."""
-PLAN_ONCE = "-c plan_cache_mode=force_generic_plan"
-"""Of PostgreSQL: a worker's statements always look up the same few rows, but for five times on each connection they
-would be planned for their values."""
 KEEP_ALIVE_SECONDS = 75
 """Longer than browsers and proxies keep an idle connection, or a request meets a connection just closed."""
 ACCESS_LOG = '%(h)s %(l)s %(u)s %(t)s "%(r)s" %(s)s %(b)s "%(f)s" "%(a)s" %({x-request-id}o)s'
@@ -126,7 +123,7 @@ def web_process(listener: socket.socket) -> ManagedProcess:
 
 
 def worker_processes() -> list[ManagedProcess]:
-    argv = ["env", f"STUDIO_DATABASE_CONNECTIONS={WORKER_CONNECTIONS}", f"PGOPTIONS={PLAN_ONCE}"]
+    argv = ["env", f"STUDIO_DATABASE_CONNECTIONS={WORKER_CONNECTIONS}"]
     argv += [*_celery(), "worker", "--loglevel", "INFO", "--without-gossip", "--without-mingle"]
     names = ["worker", *(f"worker-{number}" for number in range(2, WORKER_PROCESSES + 1))]
     return [ManagedProcess(name, [*argv, "--hostname", f"{name}@%h"]) for name in names]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -10,11 +11,12 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from evaluation.leases import expire_dead
+from evaluation.leases import expire_dead, give_up, renewing
 from evaluation.models import ModelCall, Pilot, Session, SessionIntent, Turn
+from evaluation.models.leased import LeaseLostError
 from evaluation.pilots.control import control_pilot
 from evaluation.pilots.lifecycle import sweep
-from evaluation.pilots.queue import claim_session
+from evaluation.pilots.queue import claim_session, leasable
 from evaluation.pilots.session_work import work_on
 from tests.evaluation.builders import intents, rubric, task
 from tests.evaluation.pilots.builders import start, work_through
@@ -144,3 +146,41 @@ def test_session_that_kills_its_workers_is_stopped(stub: StubModel):
     session = Session.objects.get()
     assert (session.state, session.reason) == ("error", "Its worker stopped 2 times before a turn was stored.")
     assert Pilot.objects.get().state == "stopped"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_leases_of_a_process_are_renewed_as_long_as_it_works(stub: StubModel, settings):
+    settings.SESSION_LEASE_SECONDS = 0.6
+    start(stub, task("a"))
+    session = claim_session(Session.objects.get().pk)
+
+    with renewing(session):
+        end = time.monotonic() + 30
+        while Session.objects.get().lease_until == session.lease_until and time.monotonic() < end:
+            time.sleep(0.02)
+        assert Session.objects.get().lease_until > session.lease_until
+        session.require()
+
+
+def test_a_worker_that_stops_hands_its_sessions_over(stub: StubModel):
+    start(stub, task("a"))
+    session = claim_session(Session.objects.get().pk)
+
+    with renewing(session):
+        give_up()
+        with pytest.raises(LeaseLostError):
+            session.require()
+
+    assert list(leasable()) == [session]
+
+
+def test_what_lost_its_lease_writes_and_releases_nothing(stub: StubModel):
+    start(stub, task("a"))
+    session = claim_session(Session.objects.get().pk)
+    Session.objects.update(claimed_by="another")
+
+    for attempt in (session.lock, lambda: session.write(turn_count=3)):
+        with pytest.raises(LeaseLostError):
+            attempt()
+    assert not session.release(turn_count=3)
+    assert (Session.objects.get().turn_count, Session.objects.get().claimed_by) == (0, "another")
