@@ -12,7 +12,6 @@ from collections.abc import Collection
 from django.db import transaction
 
 from studio.celery import send
-from studio.findings.processes import CheckProcesses
 from studio.findings.refresh import refresh_findings
 from studio.models import Benchmark, Finding, Persona, Task
 from studio.models.copying import create_rows
@@ -61,18 +60,17 @@ def resend_deferred() -> None:
 def check_deferred() -> None:
     """Check the tasks that wait, unless someone else is doing so. Personas whose checks fail keep waiting."""
     failed: set[int] = set()
-    with CheckProcesses() as workers:
-        while personas := _waiting(failed):
-            try:
-                if not _check(personas, workers):
-                    return
-            except Exception:
-                failed.update(persona for persona in personas if not _check_alone(persona, workers))
+    while personas := _waiting(failed):
+        try:
+            if not _check(personas):
+                return
+        except Exception:
+            failed.update(persona for persona in personas if not _check_alone(persona))
 
 
-def _check_alone(persona: int, workers: CheckProcesses) -> bool:
+def _check_alone(persona: int) -> bool:
     try:
-        return _check([persona], workers)
+        return _check([persona])
     except Exception:
         logger.exception("The checks of the imported persona %d failed with an internal error.", persona)
         return False
@@ -85,11 +83,11 @@ def _waiting(failed: Collection[int]) -> list[int]:
 
 
 @atomic_with_retry
-def _check(personas: Collection[int], workers: CheckProcesses) -> bool:
+def _check(personas: Collection[int]) -> bool:
     """False if someone else is checking. Locked, the tasks stay as they are read until their findings are stored."""
     if not try_lock(_LOCK):
         return False
     tasks = Task.objects.select_for_update(no_key=True, of=("self",)).filter(episode__persona__in=personas)
     list(tasks.order_by("pk").values_list("pk", flat=True))
-    refresh_findings(Persona.objects.filter(pk__in=personas), workers=workers)
+    refresh_findings(Persona.objects.filter(pk__in=personas))
     return True

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from studio.domain.base import FileRef
 from studio.domain.bounded_cache import BoundedCache
-from studio.domain.checks import STOPPED
+from studio.domain.checks import STOPPED, find_problems
 from studio.domain.checks.opinions import Opinion
 from studio.domain.checks.questions import OpinionQuestion, questions_of
 from studio.domain.episode import EpisodeSpec
+from studio.domain.findings import Finding as Problem
 from studio.domain.graders import ANALYSIS, GraderReport
 from studio.domain.task import TaskSpec
 from studio.domain.tool_catalog import tool_descriptions
@@ -22,7 +21,6 @@ from studio.drafts.sync import sync
 from studio.findings.checked import SINGLE_TASK_RULES, checked_keys, question_keys
 from studio.findings.grader_keys import request_reports
 from studio.findings.opinions import read_opinions, request_opinions
-from studio.findings.processes import CheckProcesses, Result
 from studio.models import Blob, CheckedTask, Finding, GraderScript, Persona, ScriptReport, Task
 from studio.models.statements import AnyOf, PreparedQuery
 
@@ -173,26 +171,25 @@ def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
         yield from skill.files
 
 
-def refresh_findings(personas: Iterable[Persona], *, ask: bool = True, workers: CheckProcesses | None = None) -> None:
+def check_personas(personas: Sequence[Persona]) -> Iterator[Problem]:
+    """Current findings of every task. Personas come with their ``benchmark``, whose plan the checks use."""
+    for start in range(0, len(personas), PERSONAS_AT_ONCE):
+        for persona in load_personas(personas[start : start + PERSONAS_AT_ONCE]):
+            yield from find_problems(**persona.arguments())
+
+
+def refresh_findings(personas: Iterable[Persona], *, ask: bool = True) -> None:
     """Check these personas and replace their stored findings. Tasks that did not change since are checked only by the
     rules that read several tasks. Grader scripts without a report, and changed texts without a second opinion, are sent
-    to a worker, which refreshes the findings again; without ``ask``, no opinions are asked for.
-
-    Many tasks are checked in worker processes, ``workers`` if there are some already, while this one loads the next and
-    stores the last."""
+    to a worker, which refreshes the findings again; without ``ask``, no opinions are asked for."""
     keys = sorted({persona.pk for persona in personas})
-    pending: deque[_Refresh] = deque()
     unanswered: list[int] = []
     scripted: list[Persona] = []
-    with nullcontext(workers) if workers else CheckProcesses() as workers:
-        for start in range(0, len(keys), PERSONAS_AT_ONCE):
-            pending.append(_Refresh(keys[start : start + PERSONAS_AT_ONCE], workers))
-            unanswered += pending[-1].unanswered
-            scripted += pending[-1].scripted
-            if len(pending) > 1:
-                pending.popleft().store()
-        while pending:
-            pending.popleft().store()
+    for start in range(0, len(keys), PERSONAS_AT_ONCE):
+        refresh = _Refresh(keys[start : start + PERSONAS_AT_ONCE])
+        unanswered += refresh.unanswered
+        scripted += refresh.scripted
+        refresh.store()
     run_graders(scripted)
     if ask:
         request_opinions(unanswered)
@@ -201,7 +198,7 @@ def refresh_findings(personas: Iterable[Persona], *, ask: bool = True, workers: 
 class _Refresh:
     """Some personas on their way to stored findings."""
 
-    def __init__(self, personas: Sequence[int], workers: CheckProcesses) -> None:
+    def __init__(self, personas: Sequence[int]) -> None:
         loaded = load_personas(_PERSONAS.objects(list(personas)))
         self.tasks: dict[tuple[int, str], int] = {}
         """Keys of tasks by persona and id."""
@@ -212,21 +209,20 @@ class _Refresh:
         self.unchanged: set[int] = set()
         self.unanswered: list[int] = []
         self.scripted = [each.row for each in loaded if each.episode.persona.scripts]
-        self.results: list[tuple[int, dict[str, str], set[str], Result]] = []
+        self.results: list[tuple[int, dict[str, str], set[str], list[Problem]]] = []
         """Of each persona: its key, the tasks' keys, which are unchanged, and the findings."""
         for each in loaded:
             pk, keys = each.row.pk, each.keys
             same = {task_id for task_id, key in keys.items() if known[pk, task_id] == key}
             self.unchanged |= {self.tasks[pk, task_id] for task_id in same}
             self.unanswered += [self.tasks[pk, task_id] for task_id in sorted(each.unanswered - same)]
-            result = workers.submit(each.arguments(same), tasks=len(keys) - len(same))
-            self.results.append((pk, keys, same, result))
+            self.results.append((pk, keys, same, find_problems(**each.arguments(same))))
 
     def store(self) -> None:
         wanted, checked = {}, []
-        for persona, keys, same, result in self.results:
+        for persona, keys, same, problems in self.results:
             stopped = set()
-            for finding in result():
+            for finding in problems:
                 if finding.rule == STOPPED:
                     stopped.add(finding.task)
                 row = Finding(

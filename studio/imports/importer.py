@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -30,24 +28,6 @@ __all__ = ["ImportReport", "find_reading_errors", "import_archive", "import_file
 
 DEFER_ABOVE = 500
 """Tasks whose checks a person who imports would have to wait for, some seconds."""
-P = ParamSpec("P")
-
-
-def _uncollected(function: Callable[P, ImportReport]) -> Callable[P, ImportReport]:
-    """Without the garbage collector, which would look through all that was read, again and again: a third of the time.
-    What an import makes is in use until its end."""
-
-    @wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> ImportReport:
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            return function(*args, **kwargs)
-        finally:
-            if collects:
-                gc.enable()
-
-    return run
 
 
 def upload_limits() -> Limits:
@@ -61,7 +41,6 @@ def upload_limits() -> Limits:
     )
 
 
-@_uncollected
 def import_path(
     benchmark: Benchmark,
     path: Path,
@@ -93,7 +72,6 @@ def import_path(
     )
 
 
-@_uncollected
 def import_archive(
     benchmark: Benchmark,
     data: bytes,
@@ -119,7 +97,6 @@ def import_archive(
     )
 
 
-@_uncollected
 def import_files(
     benchmark: Benchmark,
     files: Mapping[str, bytes],

@@ -7,8 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from studio.findings.many_personas import check_personas
-from studio.findings.refresh import run_graders
+from studio.findings.refresh import check_personas, run_graders
 from studio.findings.waivers import waiver_reasons
 from studio.management.base import EXIT_PROBLEMS, ReportCommand
 from studio.models import Task

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from typing import Any
 
 import pytest
@@ -11,10 +9,9 @@ import pytest
 from studio.domain.checks import RULES, find_problems
 from studio.domain.task import Dependency, TaskSpec
 from studio.drafts.load import load_task
-from studio.findings import checked, many_personas, processes, refresh
-from studio.findings.many_personas import check_personas
-from studio.findings.refresh import FIELDS, refresh_findings
-from studio.models import CheckedTask, Finding, Persona, Task
+from studio.findings import checked
+from studio.findings.refresh import FIELDS, check_personas, refresh_findings
+from studio.models import Finding, Persona, Task
 from studio.tasks.save import save_task
 from tests.bench.checks import read
 from tests.factories import BenchmarkFactory, a_persona, a_task
@@ -97,60 +94,3 @@ def test_unchanged_real_tasks_keep_the_findings_of_rules_that_read_one_task(pibe
         some = find_problems(episode, texts=texts, unchanged=unchanged)
         left = [each for each in everything if each.task not in unchanged or RULES[each.rule].across_tasks]
         assert some == left
-
-
-@pytest.mark.django_db
-def test_worker_processes_report_the_same_in_the_same_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many_personas, "PERSONAS_AT_ONCE", 1)
-    monkeypatch.setattr(processes, "_start_method", lambda: "fork")  # imports nothing anew
-    keys = [bakery()[0].pk for _ in range(2)]
-    personas = list(Persona.objects.filter(pk__in=keys).select_related("benchmark").order_by("pk"))
-
-    here, there = (list(check_personas(personas, processes=number)) for number in (1, 2))
-
-    assert {finding.persona for finding in here} == {persona.user_id for persona in personas}
-    assert [finding.to_json() for finding in there] == [finding.to_json() for finding in here]
-
-
-@pytest.mark.django_db
-def test_findings_from_worker_processes_are_stored_like_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    personas = [bakery()[0] for _ in range(2)]
-    before = [stored(persona) for persona in personas]
-    CheckedTask.objects.all().delete()
-    Finding.objects.all().delete()
-    monkeypatch.setattr(processes, "_start_method", lambda: "fork")
-    monkeypatch.setattr(processes, "FEW_TASKS", 0)
-    monkeypatch.setattr(refresh, "PERSONAS_AT_ONCE", 1)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-
-    refresh_findings(personas)
-
-    assert [stored(persona) for persona in personas] == before
-    assert all(before)
-
-
-def end_at_once(**_: Any) -> list[Any]:
-    """Of a worker process only."""
-    if multiprocessing.parent_process():
-        os._exit(1)
-    return []
-
-
-def test_a_machine_that_allows_no_processes_checks_in_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: Any, **__: Any) -> None:
-        raise OSError
-
-    monkeypatch.setattr(processes, "ProcessPoolExecutor", refuse)
-    monkeypatch.setattr(processes, "find_problems", end_at_once)
-
-    with processes.CheckProcesses(2) as workers:
-        assert workers.submit({}, tasks=1)() == []
-
-
-def test_a_worker_process_that_dies_is_replaced_by_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_start_method", lambda: "fork")
-    monkeypatch.setattr(processes, "find_problems", end_at_once)
-
-    with processes.CheckProcesses(2) as workers:
-        results = [workers.submit({}, tasks=1) for _ in range(2)]
-        assert [result() for result in results] == [[], []]
