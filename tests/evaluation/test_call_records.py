@@ -22,7 +22,7 @@ SAID = "Die Gebühr ist 70 €, “wie besprochen”. " * 40
 
 def parts(request) -> dict[str, str]:
     """The client sends the fields of a request in an order of its own; how an answer travels is not recorded."""
-    return {name: json.dumps(value) for name, value in request.items() if not name.startswith("stream")}
+    return {n: json.dumps(value, sort_keys=True) for n, value in request.items() if not n.startswith("stream")}
 
 
 def test_requests_and_answers_are_stored_as_they_were_and_states_hold_no_conversation(
