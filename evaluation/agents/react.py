@@ -292,7 +292,9 @@ class ReactAgent:
 
     def _omit_pictures(self) -> bool:
         """False if there were none."""
-        shown = [message for message in self._messages if isinstance(message["content"], list)]
+        shown = [
+            message for message in self._messages if message["role"] == "user" and isinstance(message["content"], list)
+        ]
         for message in shown:
             message["content"] = OMITTED_PICTURE
         return bool(shown)

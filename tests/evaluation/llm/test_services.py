@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -82,6 +83,9 @@ def test_tool_loops_over_two_turns_of_the_user(zoo: Zoo):
         messages.append(completion.message)
 
     assert (zoo.service.lost, zoo.service.foreign) == ([], [])
+    requests = [entry.body.get("messages") or entry.body["input"] for entry in zoo.service.log]
+    for before, after in pairwise(requests):  # caches serve what begins alike
+        assert after[: len(before)] == before
     roles = [message["role"] for message in messages]
     assert roles.count("tool") == 6
     assert [entry.refused for entry in zoo.service.log if entry.refused] == []
