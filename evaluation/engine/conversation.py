@@ -13,7 +13,7 @@ from evaluation.agents.kinds import Workflow, is_informed, make_informed_agent
 from evaluation.engine.journal import SessionJournal
 from evaluation.engine.plan import SessionPlan
 from evaluation.engine.recording import Recording
-from evaluation.engine.store import Checkpoint, Closing, Standing, Store
+from evaluation.engine.store import Checkpoint, Closing, Replied, Standing, Store, TurnStore
 from evaluation.engine.voice import PURPOSE, PersonaVoice
 from evaluation.grading.intents import intents_decided
 from evaluation.grading.judges import ModelIntentJudge
@@ -39,19 +39,29 @@ def converse(plan: SessionPlan, store: Store, standing: Standing) -> Progress:
     with _open(plan, store, standing) as at:
         while progress.ending is None:
             try:
-                progress = at.take_turn(progress)
+                replied = at.hear(progress)
             except AgentError as error:
                 progress = replace(progress, message="", ending="failed", reason=str(error))
+            else:
+                checkpoint = at.answer(progress, replied)
+                store.turn(checkpoint)
+                progress = checkpoint.after
         closing = at.close() if plan.followed and progress.ending != "failed" else None
     store.end(progress, closing)
     return progress
+
+
+def hear(plan: SessionPlan, store: TurnStore, standing: Standing) -> Replied:
+    """The agent's part of the next turn alone. Raises AgentError, and otherwise as ``converse``."""
+    with _open(plan, store, standing) as at:
+        return at.hear(standing.progress)
 
 
 class _Conversation:
     """What lives as long as the conversation is played."""
 
     def __init__(
-        self, plan: SessionPlan, store: Store, standing: Standing, folder: Path, servers: ServerTools | None
+        self, plan: SessionPlan, store: TurnStore, standing: Standing, folder: Path, servers: ServerTools | None
     ) -> None:
         self._plan = plan
         self._store = store
@@ -63,26 +73,27 @@ class _Conversation:
         self._journal = SessionJournal(plan.name, store.made, standing.progress.turns)
         self._agent = self._build_agent(standing, servers)
 
-    def take_turn(self, progress: Progress) -> Progress:
+    def hear(self, progress: Progress) -> Replied:
         """Raises AgentError."""
-        number = progress.turns + 1
-        self._begin(number)
+        self._begin(progress.turns + 1)
         started = time.monotonic()
         reply = _storable(self._agent.reply(progress.message))
         seconds = time.monotonic() - started
-        files, apps = self._keep()
-        judge = ModelIntentJudge(self._recording.ask, self._plan.prompts, number)
+        return Replied(reply, *self._keep(), seconds)
+
+    def answer(self, progress: Progress, replied: Replied) -> Checkpoint:
+        """The user's part."""
+        judge = ModelIntentJudge(self._recording.ask, self._plan.prompts, progress.turns + 1)
         taken, after = resolve_turn(
             progress,
-            reply,
+            replied.reply,
             judge,
             lambda: read_texts(self._plan.task.files_read, folder_reader(self._folder)),
             max_turns=self._plan.max_turns,
             speak=self._speak(),
         )
-        decided = intents_decided(judge, self._plan.task, taken)
-        self._store.turn(Checkpoint(taken, after, decided, files, apps, seconds))
-        return after
+        decided = intents_decided(judge.calls, self._plan.task, taken)
+        return Checkpoint(taken, after, decided, replied.files, replied.apps, replied.seconds)
 
     def close(self) -> Closing | None:
         """None if the agent did nothing more."""
@@ -128,7 +139,7 @@ class _Conversation:
 
 
 @contextmanager
-def _open(plan: SessionPlan, store: Store, standing: Standing) -> Iterator[_Conversation]:
+def _open(plan: SessionPlan, store: TurnStore, standing: Standing) -> Iterator[_Conversation]:
     with temporary_folder() as folder, opened(plan.servers, plan.server_policy) as servers:
         rebuild_workspace(standing.files, folder, store.read)
         yield _Conversation(plan, store, standing, folder, servers)
@@ -138,24 +149,25 @@ def _storable(reply: AgentReply) -> AgentReply:
     """Models write what no store takes."""
     return AgentReply(
         storable(reply.text),
-        tuple(
-            ToolRecord(
-                storable(call.name)[:STORED_NAME],
-                storable(dict(call.arguments)),
-                storable(call.result),
-                call.ok,
-                call.seconds,
-                tuple(map(storable, call.changes)),
-                call.key,
-                tuple(map(storable, call.effects)),
-            )
-            for call in reply.tool_calls
-        ),
+        tuple(map(storable_call, reply.tool_calls)),
         reply.tokens,
         storable(dict(reply.state)),
         storable(reply.note),
         _storable_aside(reply.aside),
         tuple(Thought(storable(each.text), each.tokens) for each in reply.thoughts),
+    )
+
+
+def storable_call(call: ToolRecord) -> ToolRecord:
+    return ToolRecord(
+        storable(call.name)[:STORED_NAME],
+        storable(dict(call.arguments)),
+        storable(call.result),
+        call.ok,
+        call.seconds,
+        tuple(map(storable, call.changes)),
+        call.key,
+        tuple(map(storable, call.effects)),
     )
 
 

@@ -19,7 +19,6 @@ from evaluation.engine.journal import MadeCall
 from evaluation.engine.plan import SessionPlan
 from evaluation.engine.store import Checkpoint, Closing, Standing
 from evaluation.grading.decided import Decided, Place
-from evaluation.grading.evidence import PlayedTurn
 from evaluation.grading.session import SessionGrade
 from evaluation.llm import Call
 from evaluation.protocol.scoring import ScoringMode
@@ -160,12 +159,7 @@ class FolderStore:
 
     def played(self, mode: ScoringMode, final_files: Manifest | None = None) -> Played:
         """``final_files``: at the end of the episode, unless that ended with this session."""
-        turns = [
-            PlayedTurn(
-                each.taken.number, each.taken.message, each.taken.reply.text, each.taken.reply.tool_calls, each.files
-            )
-            for each in self._turns
-        ]
+        turns = [checkpoint.played for checkpoint in self._turns]
         final = final_files or self.left.files
         return Played(turns, self._decided[mode], final if mode == ScoringMode.COMPAT else None)
 

@@ -11,9 +11,10 @@ from typing import Any, Protocol
 
 from evaluation.engine.journal import MadeCalls
 from evaluation.grading.decided import Decided
+from evaluation.grading.evidence import PlayedTurn
 from evaluation.grading.session import SessionGrade
 from evaluation.llm import Call
-from evaluation.protocol.participants import Aside
+from evaluation.protocol.participants import AgentReply, Aside
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import Progress, TurnTaken
 from evaluation.workspaces.app_states import AppHashes
@@ -44,6 +45,21 @@ class Checkpoint:
     seconds: float
     """That the agent took."""
 
+    @property
+    def played(self) -> PlayedTurn:
+        reply = self.taken.reply
+        return PlayedTurn(self.taken.number, self.taken.message, reply.text, reply.tool_calls, self.files)
+
+
+@dataclass(frozen=True)
+class Replied:
+    """The agent's part of a turn, and what it left."""
+
+    reply: AgentReply
+    files: Manifest
+    apps: AppHashes
+    seconds: float = 0.0
+
 
 @dataclass(frozen=True)
 class Closing:
@@ -54,7 +70,9 @@ class Closing:
     apps: AppHashes
 
 
-class Store(Protocol):
+class TurnStore(Protocol):
+    """What is kept of a turn while it is played."""
+
     @property
     def made(self) -> MadeCalls:
         """Tool calls of the turn under way."""
@@ -72,6 +90,16 @@ class Store(Protocol):
         """Keep an answered or failed request, whatever becomes of its turn: it was paid for."""
         ...
 
+    def read(self, sha256s: Sequence[str]) -> Mapping[str, bytes]:
+        """Contents of files, as far as they are stored."""
+        ...
+
+    def keep(self, contents: Sequence[bytes]) -> Sequence[str]:
+        """Their sha256, in order."""
+        ...
+
+
+class Store(TurnStore, Protocol):
     def turn(self, checkpoint: Checkpoint) -> None:
         """Keep the whole turn or nothing, and forget the tool calls made in it."""
         ...
@@ -86,12 +114,4 @@ class Store(Protocol):
 
     def finish(self, grades: Mapping[ScoringMode, SessionGrade]) -> None:
         """Nothing is left to do now, or compat waits for other sessions of the run."""
-        ...
-
-    def read(self, sha256s: Sequence[str]) -> Mapping[str, bytes]:
-        """Contents of files, as far as they are stored."""
-        ...
-
-    def keep(self, contents: Sequence[bytes]) -> Sequence[str]:
-        """Their sha256, in order."""
         ...

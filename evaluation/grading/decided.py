@@ -10,7 +10,7 @@ from evaluation.protocol.participants import Decision
 
 Place = tuple[str, int, int]
 """Kind (satisfaction, follow_up or checklist), turn and index: what a decision is about, in one judging."""
-Grader = Literal["judge", "rubric", "rule"]
+Grader = Literal["judge", "rubric", "rule", "person"]
 Known = Mapping[Place, bool | None]
 """What is decided already."""
 

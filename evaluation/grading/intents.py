@@ -86,7 +86,7 @@ def decide_intents(
             judge = ModelIntentJudge(ask, versions, number)
             files = partial(read_texts, task.files_read, evidence.read)
             taken, _ = resolve_turn(progress, AgentReply(evidence.reply), judge, files)
-            yield intents_decided(judge, task, taken)
+            yield intents_decided(judge.calls, task, taken)
             answered = _yes(taken.satisfied) | _yes(taken.asked_for)
         over |= answered | {
             index for index, status in held.items() if status.turn == number and status.status != "completed"
@@ -97,10 +97,11 @@ def _yes(decisions: Mapping[int, Decision]) -> set[int]:
     return {index for index, decision in decisions.items() if decision.yes}
 
 
-def intents_decided(judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken) -> list[Decided]:
+def intents_decided(calls: Mapping[str, str], task: TaskSpec, taken: TurnTaken) -> list[Decided]:
+    """``calls``: hash of the judge's request, by kind."""
     stages = (("satisfaction", taken.satisfied), ("follow_up", taken.asked_for))
     return [
-        judged((kind, taken.number, index), decision, judge.calls[kind], uid=task.intents[index - 1].uid)
+        judged((kind, taken.number, index), decision, calls.get(kind, ""), uid=task.intents[index - 1].uid)
         for kind, decisions in stages
         for index, decision in decisions.items()
     ]

@@ -9,16 +9,16 @@ from typing import Any
 
 from evaluation.agents import reachable_names
 from evaluation.agents.person import SHELL, Tool, World, tools_for_person, why_no_shell
+from evaluation.engine.conversation import storable_call
 from evaluation.models import Rehearsal
-from evaluation.protocol.participants import InfrastructureError
+from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from evaluation.rehearsals.lifecycle import RehearsalError, lock_rehearsal
-from evaluation.rehearsals.turns import call_document, call_of
+from evaluation.rehearsals.turns import calls_in, turns_of, with_call
 from evaluation.workspaces.app_states import load_apps
 from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.manifests import MissingContentError, rebuild_workspace, store_files
 from evaluation.workspaces.web_corpus import open_corpus
 from studio.domain.persona import PersonaSpec
-from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.domain.tool_names import bare_tool_name
 from studio.models import Blob
@@ -39,8 +39,8 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | N
     """Make the call in the rehearsal's workspace and apps, and return its position in the turn. A refusal is the call's
     result, as for an agent. Raises RehearsalError if no call can be made."""
     with lock_rehearsal(pk, Rehearsal.Seat.AGENT, Rehearsal.State.YOURS, Rehearsal.State.STOPPED, turn=turn) as row:
-        calls = list(row.current_turn.get("calls", ()))
-        if len(calls) >= MAX_CALLS:
+        made = len(calls_in(row))
+        if made >= MAX_CALLS:
             raise RehearsalError("tool", f"A turn has at most {MAX_CALLS} calls. Write your reply.")
         persona, task = _specs(row)
         try:
@@ -56,16 +56,14 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | N
                 row.apps = apps.store(world.snapshot(), Blob.objects.store)
         except (InfrastructureError, MissingContentError) as error:
             raise RehearsalError("tool", str(error)) from None
-        document = storable(call_document(record))
-        row.current_turn = {**row.current_turn, "calls": [*calls, document]}
+        row.current_turn = with_call(row, storable_call(record))
         row.save(update_fields=["current_turn", "manifest", "apps", "updated_at"])
-    return len(calls)
+    return made
 
 
-def calls_made(row: Rehearsal) -> list[Mapping[str, Any]]:
+def calls_made(row: Rehearsal) -> list[ToolRecord]:
     """All calls of the rehearsal, oldest first."""
-    earlier = [call for turn in row.turns for call in turn["reply"]["calls"]]
-    return [*earlier, *row.current_turn.get("calls", ())]
+    return [*(call for turn in turns_of(row) for call in turn.taken.reply.tool_calls), *calls_in(row)]
 
 
 def why_without_shell(row: Rehearsal) -> str:
@@ -89,17 +87,17 @@ def apps_now(row: Rehearsal, app: str) -> World | None:
 def access_token(row: Rehearsal, app: str) -> str:
     """That of the last log-in to the app; empty if there was none, or a log-out since."""
     for call in reversed(calls_made(row)):
-        if call["ok"] and bare_tool_name(call["name"]) == f"{app}__logout":
+        if call.ok and bare_tool_name(call.name) == f"{app}__logout":
             return ""
-        if call["ok"] and bare_tool_name(call["name"]) == f"{app}__login":
+        if call.ok and bare_tool_name(call.name) == f"{app}__login":
             response = response_of(call)
             return str(response.get("access_token", "")) if isinstance(response, dict) else ""
     return ""
 
 
-def response_of(call: Mapping[str, Any]) -> Any:
+def response_of(call: ToolRecord) -> Any:
     try:
-        document = json.loads(call_of(call).result)
+        document = json.loads(call.result)
     except (ValueError, RecursionError):
         return None
     return document.get("response") if isinstance(document, dict) else None
@@ -113,7 +111,7 @@ def accounts_of(row: Rehearsal, app: str) -> list[tuple[str, str]]:
 
 
 def _shell_seconds(row: Rehearsal) -> float:
-    return sum(float(call["milliseconds"]) for call in calls_made(row) if call["name"] == SHELL) / 1000
+    return sum(call.seconds for call in calls_made(row) if call.name == SHELL)
 
 
 def _specs(row: Rehearsal) -> tuple[PersonaSpec, TaskSpec]:

@@ -12,12 +12,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from evaluation.grading.decided import Decided
-from evaluation.grading.evidence import GraderScriptSource, PlayedTurn, evidence_of, load_script
+from evaluation.grading.evidence import GraderScriptSource, evidence_of, load_script
 from evaluation.grading.session import Checklist, SessionGrade, decide_checklist, grade
 from evaluation.models import Rehearsal
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.rehearsals.turns import call_of, graded_turns
+from evaluation.rehearsals.turns import played_turns
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -40,7 +40,7 @@ class RuleOutcome:
 
 
 def is_due(row: Rehearsal) -> bool:
-    over = row.state == Rehearsal.State.FINISHED and bool(graded_turns(row))
+    over = row.state == Rehearsal.State.FINISHED and bool(played_turns(row))
     return over and row.script_outcomes is None and bool(row.revision.spec.get("grader_script"))
 
 
@@ -103,11 +103,7 @@ def _decide(
     row: Rehearsal, task: TaskSpec, script: GraderScriptSource = NO_SCRIPT
 ) -> tuple[SessionGrade, list[Decided]]:
     """As an agent's session is graded (strict), by rules and the script alone. Raises InfrastructureError."""
-    turns = [
-        PlayedTurn(number, "", turn["reply"]["text"], tuple(map(call_of, turn["reply"]["calls"])), turn["manifest"])
-        for number, turn in enumerate(graded_turns(row), start=1)
-    ]
-    evidence = evidence_of(turns, ScoringMode.STRICT, Blob.objects.read)
+    evidence = evidence_of(played_turns(row), ScoringMode.STRICT, Blob.objects.read)
     checklist = Checklist(task, script, evidence, ScoringMode.STRICT)
     decided = [each for found in decide_checklist(checklist, None, {}) for each in found]
     return grade(checklist, {each.place: each.met for each in decided}), decided

@@ -13,6 +13,7 @@ from dataclasses import replace
 from django.db import transaction
 
 from evaluation.agents.react import MAX_REPLY
+from evaluation.engine.store import Replied
 from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.pilots.plans import PilotError, needed_by, newest_revisions
 from evaluation.protocol.participants import AgentReply
@@ -21,13 +22,17 @@ from evaluation.rehearsals.grading import start_script
 from evaluation.rehearsals.turns import (
     Choice,
     ManualIntentJudge,
-    call_of,
-    decisions_from_json,
+    calls_in,
+    checkpoint_of,
+    current_turn,
+    decided_by_hand,
+    decisions_of,
     manual_decisions,
-    reply_document,
-    turn_document,
+    proposed_in,
+    replied_in,
+    resolve_current_turn,
 )
-from evaluation.rehearsals.work import changes_after_turn, resolve_current_turn, start_model_work
+from evaluation.rehearsals.work import changes_after_turn, start_model_work
 from evaluation.workspaces.app_states import initial_apps
 from evaluation.workspaces.manifests import MAX_FILES, manifest_reader, safe_path, stage_files
 from studio.domain.opening_message import opening_message
@@ -111,9 +116,8 @@ def submit_reply(pk: int, text: str, *, turn: int | None = None) -> None:
             raise RehearsalError("text", "Write the assistant's reply.")
         if len(text) > MAX_REPLY:
             raise RehearsalError("text", f"This has {len(text):,} characters; a reply has at most {MAX_REPLY:,}.")
-        calls = row.current_turn.get("calls", [])
-        reply = reply_document(AgentReply(text, tuple(map(call_of, calls))))
-        row.current_turn = {"reply": reply, "calls": calls}
+        replied = Replied(AgentReply(text, tuple(calls_in(row))), row.manifest, row.apps)
+        row.current_turn |= current_turn(replied)
         row.save(update_fields=["current_turn", "updated_at"])
         start_model_work(row)
 
@@ -130,22 +134,16 @@ def submit_decisions(
     with lock_rehearsal(pk, Seat.USER, State.YOURS, turn=turn) as row:
         _validate_message(message)
         task = TaskSpec.model_validate(row.revision.spec)
-        reply = row.current_turn["reply"]
+        replied, proposal = replied_in(row), proposed_in(row)
+        assert replied is not None
         files = read_texts(task.files_read, manifest_reader(row.manifest, Blob.objects.read))
-        decided = manual_decisions(
-            choices,
-            quotes,
-            decisions_from_json(row.current_turn.get("proposal")),
-            "\n".join((reply["text"], *files.values())),
-        )
-        taken, progress = resolve_current_turn(row, task, ManualIntentJudge(decided))
+        evidence = "\n".join((replied.reply.text, *files.values()))
+        manual = manual_decisions(choices, quotes, decisions_of(proposal), evidence)
+        taken, progress = resolve_current_turn(row, task, ManualIntentJudge(manual))
         if message and not progress.ending:
             progress = replace(progress, message=message)
-        judged = {*taken.satisfied, *taken.asked_for}
-        document = turn_document(
-            taken, reply, {index: decision for index, decision in decided.items() if index in judged}, row.manifest
-        )
-        changes = {"reason": ""} | changes_after_turn(row, document, progress)
+        decided = [*proposal, *decided_by_hand(task, taken, manual)]
+        changes = {"reason": ""} | changes_after_turn(row, checkpoint_of(row, taken, progress, decided))
         for name, value in changes.items():
             setattr(row, name, value)
         row.save(update_fields=[*changes, "updated_at"])

@@ -6,19 +6,32 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 from django.utils.safestring import SafeString
 
-from evaluation.models import Rehearsal, ToolCall
-from evaluation.protocol.session import COVERED, IntentState
+from evaluation.engine.store import Checkpoint
+from evaluation.models import Rehearsal
+from evaluation.protocol.participants import Thought, ToolRecord
+from evaluation.protocol.session import COVERED, IntentState, TurnTaken
 from evaluation.rehearsals.calls import calls_made
 from evaluation.rehearsals.grading import RuleOutcome, is_due, is_running, rule_outcomes, script_outcomes
-from evaluation.rehearsals.turns import IntentDecision, decisions_from_json, progress_of
+from evaluation.rehearsals.turns import (
+    IntentDecision,
+    calls_in,
+    checkpoint_of,
+    decisions_of,
+    progress_of,
+    proposed_in,
+    replied_in,
+    turns_of,
+)
+from evaluation.store.rows import call_row
 from evaluation.transcripts.files import FileRow, changed_files, file_rows, sizes_of
 from evaluation.transcripts.passages import highlight_markdown
 from evaluation.transcripts.session import CallView, call_view
 from studio.domain.app_changes import RecordChange, net_changes
+from studio.domain.opening_message import text_of
 from studio.domain.task import HiddenIntent, TaskSpec
 
 
@@ -47,7 +60,7 @@ class RehearsalTurn:
     """Index, status and text of each intent resolved in this turn."""
     decisions: tuple[DecisionView, ...] = ()
     app_changes: tuple[RecordChange, ...] = ()
-    thoughts: tuple[Mapping[str, Any], ...] = ()
+    thoughts: tuple[Thought, ...] = ()
     """Of the model in the assistant's seat; for whom the rehearsal is over."""
 
 
@@ -116,22 +129,16 @@ def summary_of(row: Rehearsal) -> RehearsalSummary:
 def load_transcript(row: Rehearsal) -> RehearsalTranscript:
     task = TaskSpec.model_validate(row.revision.spec)
     progress = progress_of(row, task)
-    proposal = decisions_from_json(row.current_turn.get("proposal"))
+    proposed = proposed_in(row)
+    proposal = decisions_of(proposed)
     turns, before = [], row.start_manifest
-    for document in row.turns:
-        turns.append(_turn(document, task, before))
-        before = document["manifest"]
+    for checkpoint in turns_of(row):
+        turns.append(_turn(checkpoint, task, before))
+        before = dict(checkpoint.files)
     current = None
-    if "reply" in row.current_turn:
-        document = {
-            "number": len(turns) + 1,
-            "message": row.message,
-            "reply": row.current_turn["reply"],
-            "decided": row.current_turn.get("proposal") or {},
-            "settled": {},
-            "manifest": row.manifest,
-        }
-        current = _turn(document, task, before)
+    if (replied := replied_in(row)) is not None:
+        taken = TurnTaken(len(turns) + 1, row.message, replied.reply, {}, {}, {})
+        current = _turn(checkpoint_of(row, taken, progress, proposed), task, before)
     intents = tuple(
         RehearsalIntent(
             state,
@@ -152,8 +159,8 @@ def load_transcript(row: Rehearsal) -> RehearsalTranscript:
         counts=tuple((status, count[status]) for status in ("completed", "inferred", "provided", "open")),
         covered=covered,
         proc=covered / len(intents) if intents else None,
-        made=tuple(call_view(ToolCall(**call), {}) for call in row.current_turn.get("calls", ())),
-        app_changes=tuple(net_changes(effect for call in calls_made(row) for effect in call.get("effects", ()))),
+        made=tuple(map(_call, calls_in(row))),
+        app_changes=tuple(net_changes(effect for call in calls_made(row) for effect in call.effects)),
         rules=(*rule_outcomes(row, task), *script_outcomes(row)),
         script=PurePosixPath(task.grader_script).name,
         script_problem=str((row.script_outcomes or {}).get("problem", "")),
@@ -167,33 +174,37 @@ def _script_state(row: Rehearsal, task: TaskSpec) -> Literal["", "later", "runni
     return "later" if task.grader_script and row.state != Rehearsal.State.FINISHED else ""
 
 
-def _turn(document: Mapping[str, Any], task: TaskSpec, before: Mapping[str, str]) -> RehearsalTurn:
-    number, reply = document["number"], document["reply"]
+def _turn(checkpoint: Checkpoint, task: TaskSpec, before: Mapping[str, str]) -> RehearsalTurn:
+    taken, reply = checkpoint.taken, checkpoint.taken.reply
+    number = taken.number
     decided = {
         index: decision
-        for index, decision in decisions_from_json(document["decided"]).items()
+        for index, decision in decisions_of(checkpoint.decided).items()
         if 1 <= index <= len(task.intents)
     }
     quotes = {f"{number}-{index}": decision.quote for index, decision in decided.items() if decision.quote}
-    html, located = highlight_markdown(reply["text"], quotes)
+    html, located = highlight_markdown(reply.text, quotes)
     return RehearsalTurn(
         number=number,
-        message=document["message"],
-        reply_text=reply["text"],
+        message=text_of(taken.message),
+        reply_text=reply.text,
         reply=html,
-        note=reply["note"],
-        tokens=reply["tokens"],
-        milliseconds=reply["milliseconds"],
-        calls=tuple(call_view(ToolCall(**call), {}) for call in reply["calls"]),
-        thoughts=tuple(reply.get("thoughts", ())),
-        changes=tuple(changed_files(before, document["manifest"])),
+        note=reply.note,
+        tokens=reply.tokens.total,
+        milliseconds=int(checkpoint.seconds * 1000),
+        calls=tuple(map(_call, reply.tool_calls)),
+        thoughts=reply.thoughts,
+        changes=tuple(changed_files(before, checkpoint.files)),
         resolved=tuple(
-            (int(index), status, task.intents[int(index) - 1].content)
-            for index, status in sorted(document["settled"].items(), key=lambda item: int(item[0]))
+            (index, status, task.intents[index - 1].content) for index, status in sorted(taken.resolved.items())
         ),
         decisions=tuple(
             DecisionView(f"{number}-{index}", index, number, decision, f"{number}-{index}" in located)
             for index, decision in sorted(decided.items())
         ),
-        app_changes=tuple(net_changes(effect for call in reply["calls"] for effect in call.get("effects", ()))),
+        app_changes=tuple(net_changes(effect for call in reply.tool_calls for effect in call.effects)),
     )
+
+
+def _call(record: ToolRecord) -> CallView:
+    return call_view(call_row(record), {})

@@ -1,22 +1,101 @@
-"""A rehearsal's turns, in their stored form and in the protocol's types."""
+"""A rehearsal's turns as the engine's checkpoints, and the decisions of the person who plays the user."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+from pydantic import TypeAdapter
+
+from evaluation.engine.store import Checkpoint, Replied
+from evaluation.grading.decided import Decided
+from evaluation.grading.evidence import PlayedTurn
+from evaluation.grading.intents import intents_decided
 from evaluation.models import Rehearsal
 from evaluation.protocol.answers import occurs
-from evaluation.protocol.participants import AgentReply, Decision, OpenIntent, Style, ToolRecord
-from evaluation.protocol.session import Progress, TurnTaken, opening_progress
-from studio.domain.opening_message import text_of
+from evaluation.protocol.participants import AgentReply, Decision, IntentJudge, OpenIntent, Style, ToolRecord
+from evaluation.protocol.session import Progress, TurnTaken, opening_progress, resolve_turn
+from evaluation.protocol.trace import read_texts
+from evaluation.workspaces.manifests import manifest_reader
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
+from studio.models import Blob
 
 Choice = Literal["met", "asked", "neither"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
 MAX_QUOTE = 1_000
+_CHOSEN: Mapping[str, Choice] = {"satisfaction": "met", "follow_up": "asked"}
+_TURNS = TypeAdapter(list[Checkpoint])
+_REPLIED = TypeAdapter(Replied)
+_CALLS = TypeAdapter(list[ToolRecord])
+_DECIDED = TypeAdapter(list[Decided])
+
+
+def turns_of(row: Rehearsal) -> list[Checkpoint]:
+    return _TURNS.validate_python(row.turns)
+
+
+def with_turn(row: Rehearsal, checkpoint: Checkpoint) -> list[Any]:
+    """As JSON."""
+    return [*row.turns, *_TURNS.dump_python([checkpoint], mode="json")]
+
+
+def replied_in(row: Rehearsal) -> Replied | None:
+    """The current turn's reply, if there is one."""
+    document = row.current_turn.get("replied")
+    return None if document is None else _REPLIED.validate_python(document)
+
+
+def calls_in(row: Rehearsal) -> list[ToolRecord]:
+    """Those of the person in the assistant's seat, in the current turn."""
+    return _CALLS.validate_python(row.current_turn.get("calls", []))
+
+
+def proposed_in(row: Rehearsal) -> list[Decided]:
+    """What the judge would decide in the current turn."""
+    return _DECIDED.validate_python(row.current_turn.get("proposal", []))
+
+
+def current_turn(replied: Replied | None = None, proposal: Sequence[Decided] = ()) -> dict[str, Any]:
+    """As JSON."""
+    document: dict[str, Any] = {"replied": _REPLIED.dump_python(replied, mode="json")} if replied else {}
+    return document | ({"proposal": _DECIDED.dump_python(list(proposal), mode="json")} if proposal else {})
+
+
+def with_call(row: Rehearsal, call: ToolRecord) -> dict[str, Any]:
+    """The current turn as JSON."""
+    calls = _CALLS.dump_python([*calls_in(row), call], mode="json")
+    return {**row.current_turn, "calls": calls}
+
+
+def played_turns(row: Rehearsal) -> list[PlayedTurn]:
+    """The finished turns; once the rehearsal is over, also what was done in the one that was not judged any more."""
+    turns = [checkpoint.played for checkpoint in turns_of(row)]
+    if row.current_turn and row.state == Rehearsal.State.FINISHED:
+        replied = replied_in(row)
+        reply = replied.reply if replied else AgentReply("", tuple(calls_in(row)))
+        turns.append(PlayedTurn(len(turns) + 1, "", reply.text, reply.tool_calls, row.manifest))
+    return turns
+
+
+def progress_of(row: Rehearsal, task: TaskSpec) -> Progress:
+    """With the message as the person in the user's seat wrote it."""
+    turns = turns_of(row)
+    return replace(turns[-1].after, message=row.message) if turns else opening_progress(task)
+
+
+def resolve_current_turn(row: Rehearsal, task: TaskSpec, judge: IntentJudge) -> tuple[TurnTaken, Progress]:
+    replied = replied_in(row)
+    assert replied is not None
+    read = manifest_reader(row.manifest, Blob.objects.read)
+    return resolve_turn(progress_of(row, task), replied.reply, judge, lambda: read_texts(task.files_read, read))
+
+
+def checkpoint_of(row: Rehearsal, taken: TurnTaken, after: Progress, decided: Sequence[Decided]) -> Checkpoint:
+    replied = replied_in(row)
+    assert replied is not None
+    return Checkpoint(taken, after, decided, row.manifest, row.apps, replied.seconds)
 
 
 @dataclass(frozen=True)
@@ -29,9 +108,6 @@ class IntentDecision:
     by: Literal["judge", "hand"] = "judge"
     judge: Choice | None = None
     """The judge's proposal, if the user decided."""
-
-    def to_json(self) -> dict[str, Any]:
-        return dict(vars(self))
 
 
 class ManualIntentJudge:
@@ -72,101 +148,25 @@ def manual_decisions(
     return decided
 
 
-def judge_decisions(taken: TurnTaken) -> dict[int, IntentDecision]:
-    by_index: dict[int, IntentDecision] = {}
-    stages: tuple[tuple[Choice, Mapping[int, Decision]], ...] = (("met", taken.satisfied), ("asked", taken.asked_for))
-    for choice, decisions in stages:
-        for index, decision in decisions.items():
-            by_index[index] = IntentDecision(
-                choice if decision.yes else "neither",
-                decision.quote if decision.yes else "",
-                decision.reason,
-                decision.yes and decision.supported,
-                decision.style,
-            )
-    return by_index
+def decided_by_hand(task: TaskSpec, taken: TurnTaken, manual: Mapping[int, IntentDecision]) -> list[Decided]:
+    """Where the judge proposed something else, or nothing."""
+    by_hand = {index for index, decision in manual.items() if decision.by == "hand"}
+    return [replace(each, grader="person") for each in intents_decided({}, task, taken) if each.index in by_hand]
 
 
-def decisions_to_json(decided: Mapping[int, IntentDecision]) -> dict[str, Any]:
-    return {str(index): decision.to_json() for index, decision in decided.items()}
-
-
-def decisions_from_json(document: Mapping[str, Any] | None) -> dict[int, IntentDecision]:
-    return {int(index): IntentDecision(**fields) for index, fields in (document or {}).items()}
-
-
-def reply_document(reply: AgentReply, milliseconds: int = 0) -> dict[str, Any]:
-    document = {
-        "text": reply.text,
-        "note": reply.note,
-        "tokens": reply.tokens.total,
-        "milliseconds": milliseconds,
-        "calls": [call_document(call) for call in reply.tool_calls],
-        "thoughts": [asdict(thought) for thought in reply.thoughts],
-    }
-    return dict(storable(document))
-
-
-def call_document(call: ToolRecord) -> dict[str, Any]:
-    return {
-        "name": call.name,
-        "arguments": dict(call.arguments),
-        "result": call.result,
-        "ok": call.ok,
-        "milliseconds": int(call.seconds * 1000),
-        "changes": list(call.changes),
-        "effects": [dict(effect) for effect in call.effects],
+def decisions_of(decided: Iterable[Decided]) -> dict[int, IntentDecision]:
+    """By intent, as pages show them; what a person decided goes before what a judge proposed."""
+    decided = list(decided)
+    judged = {each.index: _decision(each) for each in decided if each.grader == "judge"}
+    by_hand = {each.index: _decision(each) for each in decided if each.grader == "person"}
+    return judged | {
+        index: replace(decision, by="hand", judge=judged[index].choice if index in judged else None)
+        for index, decision in by_hand.items()
     }
 
 
-def call_of(document: Mapping[str, Any]) -> ToolRecord:
-    return ToolRecord(
-        document["name"],
-        document["arguments"],
-        document["result"],
-        document["ok"],
-        document["milliseconds"] / 1000,
-        tuple(document.get("changes", ())),
-        effects=tuple(document.get("effects", ())),
-    )
-
-
-def reply_of(document: Mapping[str, Any]) -> AgentReply:
-    return AgentReply(document["text"], tuple(map(call_of, document["calls"])), note=document["note"])
-
-
-def turn_document(
-    taken: TurnTaken,
-    reply: Mapping[str, Any],
-    decided: Mapping[int, IntentDecision],
-    manifest: Mapping[str, str],
-) -> dict[str, Any]:
-    return {
-        "number": taken.number,
-        "message": text_of(taken.message),
-        "reply": dict(reply),
-        "decided": decisions_to_json(decided),
-        "settled": {str(index): status for index, status in taken.resolved.items()},
-        "manifest": dict(manifest),
-    }
-
-
-def graded_turns(rehearsal: Rehearsal) -> list[Mapping[str, Any]]:
-    """The finished turns; once the rehearsal is over, also what was done in the one that was not judged any more."""
-    last = rehearsal.current_turn
-    if not last or rehearsal.state != Rehearsal.State.FINISHED:
-        return list(rehearsal.turns)
-    reply = last.get("reply") or {"text": "", "calls": last.get("calls", [])}
-    return [*rehearsal.turns, {"reply": reply, "manifest": rehearsal.manifest}]
-
-
-def progress_of(rehearsal: Rehearsal, task: TaskSpec) -> Progress:
-    progress = opening_progress(task)
-    resolved = {
-        int(index): (status, turn["number"]) for turn in rehearsal.turns for index, status in turn["settled"].items()
-    }
-    intents = tuple(
-        replace(item, status=resolved[item.index][0], turn=resolved[item.index][1]) if item.index in resolved else item
-        for item in progress.intents
-    )
-    return Progress(intents, len(rehearsal.turns), rehearsal.message)
+def _decision(each: Decided) -> IntentDecision:
+    if not each.met:
+        return IntentDecision(reason=each.reason)
+    style: Style | None = "options" if each.style == "options" else "clarify" if each.style else None
+    return IntentDecision(_CHOSEN[each.kind], each.quote, each.reason, each.supported, style)

@@ -9,41 +9,40 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
 
-from evaluation.agents import AgentSetup, make_agent, reachable_names
-from evaluation.call_records import CallRecord, RecordOwnerDeletedError, rehearsal_record
-from evaluation.engine.plan import agent_limits
+from evaluation.call_records import CallRecord, CallRecorder, RecordOwnerDeletedError, rehearsal_record
+from evaluation.engine.conversation import hear
+from evaluation.engine.journal import MadeCalls, NoMadeCalls
+from evaluation.engine.plan import AgentSeat, SessionPlan
+from evaluation.engine.store import Checkpoint, Standing
+from evaluation.grading.intents import intents_decided
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.judging.judgings import open_rehearsal_judging, versions_of
 from evaluation.leases import renewing
+from evaluation.llm import Call
+from evaluation.model_access import endpoint_of, lane_of
 from evaluation.models import Rehearsal
 from evaluation.models.leased import LeaseLostError, lease_end
-from evaluation.protocol.participants import AgentError, InfrastructureError, IntentJudge
-from evaluation.protocol.session import Progress, TurnTaken, resolve_turn
-from evaluation.protocol.trace import read_texts
+from evaluation.protocol.participants import AgentError, InfrastructureError
 from evaluation.rehearsals.grading import run_due_script
 from evaluation.rehearsals.turns import (
-    decisions_to_json,
-    judge_decisions,
+    checkpoint_of,
+    current_turn,
     progress_of,
-    reply_document,
-    reply_of,
-    turn_document,
+    replied_in,
+    resolve_current_turn,
+    with_turn,
 )
 from evaluation.store.plans import bound_servers
 from evaluation.store.verdicts import JudgeOnRecord
-from evaluation.tools.mcp.servers import opened
-from evaluation.workspaces.app_states import load_apps
-from evaluation.workspaces.folders import temporary_folder
-from evaluation.workspaces.manifests import MissingContentError, manifest_reader, rebuild_workspace, store_files
-from evaluation.workspaces.web_corpus import open_corpus
-from studio.domain.opening_message import opening_of, text_of
+from evaluation.workspaces.manifests import MissingContentError
+from studio.domain.opening_message import text_of
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -100,15 +99,10 @@ def work_on(pk: int) -> None:
             rehearsal.held().update(**_failure(rehearsal, f"Internal error: {type(error).__name__}: {error}"))
 
 
-def resolve_current_turn(rehearsal: Rehearsal, task: TaskSpec, judge: IntentJudge) -> tuple[TurnTaken, Progress]:
-    reply = reply_of(rehearsal.current_turn["reply"])
-    read = manifest_reader(rehearsal.manifest, Blob.objects.read)
-    return resolve_turn(progress_of(rehearsal, task), reply, judge, lambda: read_texts(task.files_read, read))
-
-
-def changes_after_turn(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+def changes_after_turn(row: Rehearsal, checkpoint: Checkpoint) -> dict[str, Any]:
+    progress = checkpoint.after
     changes: dict[str, Any] = {
-        "turns": [*rehearsal.turns, turn],
+        "turns": with_turn(row, checkpoint),
         "current_turn": {},
         "message": text_of(progress.message),
     }
@@ -122,75 +116,79 @@ def changes_after_turn(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: 
     return changes
 
 
-def _work(rehearsal: Rehearsal) -> None:
-    task = TaskSpec.model_validate(rehearsal.revision.spec)
-    record = rehearsal_record(rehearsal)
-    if rehearsal.seat == Rehearsal.Seat.AGENT:
-        _judge_reply(rehearsal, task, record)
+def _work(row: Rehearsal) -> None:
+    task = TaskSpec.model_validate(row.revision.spec)
+    record = rehearsal_record(row)
+    if replied_in(row) is None and not _hear(row, task, record):
         return
-    if "reply" not in rehearsal.current_turn and not _run_agent(rehearsal, task, record):
+    if row.judge is None:
+        _write(row, state=State.YOURS, claimed_by="", lease_until=None)
         return
-    if rehearsal.judge:
-        taken, _ = resolve_current_turn(rehearsal, task, _make_judge(rehearsal, record))
-        rehearsal.current_turn |= {"proposal": decisions_to_json(judge_decisions(taken))}
-        _write(rehearsal, current_turn=rehearsal.current_turn)
-    _write(rehearsal, state=State.YOURS, claimed_by="", lease_until=None)
+    judging = open_rehearsal_judging(row, row.judge)
+    judge = ModelIntentJudge(JudgeOnRecord(judging, record), versions_of(judging), len(row.turns) + 1)
+    taken, after = resolve_current_turn(row, task, judge)
+    decided = intents_decided(judge.calls, task, taken)
+    changes: dict[str, Any] = {"state": State.YOURS, "claimed_by": "", "lease_until": None}
+    if row.seat == Rehearsal.Seat.AGENT:
+        changes |= changes_after_turn(row, checkpoint_of(row, taken, after, decided))
+    else:
+        changes["current_turn"] = current_turn(replied_in(row), decided)
+    _write(row, **changes)
 
 
-def _judge_reply(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> None:
-    taken, progress = resolve_current_turn(rehearsal, task, _make_judge(rehearsal, record))
-    turn = turn_document(taken, rehearsal.current_turn["reply"], judge_decisions(taken), rehearsal.manifest)
-    _write(
-        rehearsal,
-        **{"state": State.YOURS, "claimed_by": "", "lease_until": None} | changes_after_turn(rehearsal, turn, progress),
-    )
-
-
-def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
-    """Let the agent reply; False if it failed. Of the task it sees only the messages and tools."""
-    persona = PersonaSpec.model_validate(rehearsal.persona_revision.spec)
-    assert rehearsal.agent is not None
-    number = len(rehearsal.turns) + 1
-    started = time.monotonic()
-    with temporary_folder() as folder, opened(bound_servers(persona), policy()) as servers:
-        rebuild_workspace(rehearsal.manifest, folder, Blob.objects.read)
-        apps = load_apps(rehearsal.apps, persona, task.task_id, Blob.objects.read)
-        world = apps.open()
-        agent = make_agent(
-            AgentSetup(
-                client=record.client(rehearsal.agent, "agent", lambda: number),
-                workspace=folder,
-                tools=reachable_names(persona.tools, task.tools),
-                world=world,
-                corpus=open_corpus(persona, task.task_id, Blob.objects.read),
-                servers=servers,
-                limits=agent_limits({}),
-                state=record.restore(rehearsal.agent_state),
-            )
-        )
-        try:
-            reply = agent.reply(rehearsal.message if rehearsal.turns else opening_of(task))
-            rehearsal.manifest = store_files(folder, rehearsal.manifest, Blob.objects.store)
-            rehearsal.apps = apps.store(world.snapshot(), Blob.objects.store)
-        except AgentError as error:
-            _write(rehearsal, state=State.FINISHED, reason=f"The assistant failed: {error}", claimed_by="")
-            return False
-    rehearsal.current_turn = {"reply": reply_document(reply, int((time.monotonic() - started) * 1000))}
-    rehearsal.agent_state = record.shorten(storable(dict(reply.state)))
-    _write(
-        rehearsal,
-        current_turn=rehearsal.current_turn,
-        agent_state=rehearsal.agent_state,
-        manifest=rehearsal.manifest,
-        apps=rehearsal.apps,
-    )
+def _hear(row: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
+    """Let the agent reply; False if it failed."""
+    standing = Standing(progress_of(row, task), row.manifest, row.apps, record.restore(row.agent_state))
+    try:
+        replied = hear(_plan(row, task), RehearsalStore(row, record), standing)
+    except AgentError as error:
+        _write(row, state=State.FINISHED, reason=f"The assistant failed: {error}", claimed_by="")
+        return False
+    row.agent_state = record.shorten(replied.reply.state)
+    row.current_turn = current_turn(replace(replied, reply=replace(replied.reply, state={})))
+    row.manifest, row.apps = dict(replied.files), dict(replied.apps)
+    fields = ("current_turn", "agent_state", "manifest", "apps")
+    _write(row, **{name: getattr(row, name) for name in fields})
     return True
 
 
-def _make_judge(rehearsal: Rehearsal, record: CallRecord) -> ModelIntentJudge:
-    assert rehearsal.judge is not None
-    judging = open_rehearsal_judging(rehearsal, rehearsal.judge)
-    return ModelIntentJudge(JudgeOnRecord(judging, record), versions_of(judging), len(rehearsal.turns) + 1)
+def _plan(row: Rehearsal, task: TaskSpec) -> SessionPlan:
+    persona = PersonaSpec.model_validate(row.persona_revision.spec)
+    assert row.agent is not None
+    agent = endpoint_of(row.agent)
+    return SessionPlan(
+        name=f"rehearsal-{row.pk}",
+        task=task,
+        persona=persona,
+        agent=AgentSeat(agent),
+        user=agent,
+        judge=agent,
+        prompts={},
+        servers=bound_servers(persona),
+        server_policy=policy(),
+        lane=lane_of(f"rehearsal {row.pk}"),
+    )
+
+
+@dataclass(frozen=True)
+class RehearsalStore:
+    """``evaluation.engine.store.TurnStore``, for the agent's part of a turn."""
+
+    row: Rehearsal
+    record: CallRecord
+    made: MadeCalls = field(default_factory=NoMadeCalls)
+    read = staticmethod(Blob.objects.read)
+    keep = staticmethod(Blob.objects.store)
+
+    def answer(self, request_hash: str) -> Mapping[str, Any] | None:
+        return self.record.answer(request_hash)
+
+    def check(self) -> None:
+        self.record.before_sending()
+
+    def call(self, call: Call, purpose: str, turn: int) -> None:
+        assert self.row.agent is not None
+        CallRecorder(self.record, self.row.agent, purpose, lambda: turn, None).record(call)
 
 
 def _write(rehearsal: Rehearsal, **changes: Any) -> None:
@@ -199,7 +197,7 @@ def _write(rehearsal: Rehearsal, **changes: Any) -> None:
 
 def _failure(rehearsal: Rehearsal, reason: str) -> dict[str, Any]:
     """Fields after an infrastructure failure. If the agent has replied, the user can decide manually."""
-    answered = rehearsal.seat == Rehearsal.Seat.USER and "reply" in rehearsal.current_turn
+    answered = rehearsal.seat == Rehearsal.Seat.USER and "replied" in rehearsal.current_turn
     return {
         "state": State.YOURS if answered else State.STOPPED,
         "reason": storable(reason)[:2000],

@@ -190,7 +190,7 @@ def insert_turn(
         milliseconds=int(checkpoint.seconds * 1000),
     )
     ToolCall.objects.bulk_create(
-        _call_row(turn, position, call) for position, call in enumerate(reply.tool_calls, start=1)
+        call_row(call, turn=turn, position=position) for position, call in enumerate(reply.tool_calls, start=1)
     )
     intents = task_of(session.revision_id).intents
     SessionIntent.objects.bulk_create(
@@ -238,10 +238,10 @@ def aside_to_json(aside: Iterable[Aside]) -> list[dict[str, str]]:
     return [asdict(each) for each in aside]
 
 
-def _call_row(turn: Turn, position: int, call: ToolRecord) -> ToolCall:
+def call_row(call: ToolRecord, **place: Any) -> ToolCall:
+    """Not saved. ``place``: its turn and position."""
     return ToolCall(
-        turn=turn,
-        position=position,
+        **place,
         name=call.name,
         arguments=dict(call.arguments),
         result=call.result,

@@ -14,7 +14,7 @@ from evaluation.grading.script import ToolHistory
 from evaluation.models import Rehearsal, ScriptExample, Turn
 from evaluation.protocol.history import select_calls, tools_history
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.rehearsals.turns import reply_of
+from evaluation.rehearsals.turns import turns_of
 from evaluation.store.evidence import tool_record_of
 from studio.domain.graders import generate_histories, read_script
 from studio.models import GraderScript, Task, User
@@ -84,7 +84,7 @@ def load_history(choice: str, text: str, source: str, tasks: Sequence[Task], per
         case "rehearsal":
             rehearsal = Rehearsal.objects.filter(pk=number, person=person, revision__task__in=tasks).first()
             if rehearsal is not None:
-                calls = [list(reply_of(turn["reply"]).tool_calls) for turn in rehearsal.turns]
+                calls = [list(turn.taken.reply.tool_calls) for turn in turns_of(rehearsal)]
                 return tools_history(select_calls(calls, ScoringMode.STRICT))
         case "generated":
             generated = generate_histories(read_script(source))

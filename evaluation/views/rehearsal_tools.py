@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from evaluation.models import Rehearsal
+from evaluation.protocol.participants import ToolRecord
 from evaluation.rehearsals.calls import (
     access_token,
     accounts_of,
@@ -25,6 +26,7 @@ from evaluation.rehearsals.lifecycle import RehearsalError
 from evaluation.rehearsals.mailbox import APP, LISTS, THREADS_SHOWN, load_mailbox, mail_tools
 from evaluation.rehearsals.tool_forms import ToolField, fields_of, read_arguments
 from evaluation.rehearsals.transcript import load_transcript
+from evaluation.rehearsals.turns import calls_in
 from evaluation.views.rehearsals import find_own_rehearsal
 from studio.access import SignedInRequest
 from studio.domain.app_data import record_kinds
@@ -118,24 +120,22 @@ def _call(
         made = make_call(row.pk, name, arguments)
         row.refresh_from_db()
         if request.resolver_match and request.resolver_match.url_name == "rehearsal_mail":
-            return {}, _mail_after(request, row, offered, row.current_turn["calls"][made])
+            return {}, _mail_after(request, row, offered, calls_in(row)[made])
     except RehearsalError as error:
         row.refresh_from_db()
         return {error.field or "tool": str(error)}, None
     return {}, redirect(f"{reverse('evaluation:rehearsal_tools', args=[row.pk])}?tool={name}#result")
 
 
-def _mail_after(
-    request: SignedInRequest, row: Rehearsal, offered: Mapping[str, Any], call: Mapping[str, Any]
-) -> HttpResponse:
+def _mail_after(request: SignedInRequest, row: Rehearsal, offered: Mapping[str, Any], call: ToolRecord) -> HttpResponse:
     """The mailbox with the thread that the call was about. Who has logged in looks into the inbox, as an assistant
     would."""
-    bare, inbox = bare_tool_name(call["name"]), mail_tools(offered).get(LISTS["inbox"])
-    if bare == f"{APP}__login" and call["ok"] and inbox is not None:
+    bare, inbox = bare_tool_name(call.name), mail_tools(offered).get(LISTS["inbox"])
+    if bare == f"{APP}__login" and call.ok and inbox is not None:
         make_call(row.pk, inbox.name, {"access_token": access_token(row, APP), "page_limit": THREADS_SHOWN})
     answer = response_of(call)
-    thread = call["arguments"].get("email_thread_id") or _number(request, "thread")
-    if call["ok"] and isinstance(answer, dict):
+    thread = call.arguments.get("email_thread_id") or _number(request, "thread")
+    if call.ok and isinstance(answer, dict):
         thread = answer.get("sent_email_thread_id") or answer.get("email_thread_id") or thread
     opened = {"thread": thread} if thread and bare not in LISTS.values() else {}
     query = urlencode({"folder": request.GET.get("folder", "inbox")[:20]} | opened)

@@ -204,7 +204,7 @@ def test_calls_belong_to_the_turn_and_rules_see_them(row: Rehearsal, scripted):
     work_on(row.pk)
 
     row.refresh_from_db()
-    assert [(call["name"].removeprefix(PRE), call["ok"]) for call in row.turns[0]["reply"]["calls"]] == [
+    assert [(call["name"].removeprefix(PRE), call["ok"]) for call in row.turns[0]["taken"]["reply"]["tool_calls"]] == [
         ("gmail__login", True), ("gmail__reply_to_email", True), ("gmail__show_thread", False),
     ]  # fmt: skip
     assert row.current_turn == {}

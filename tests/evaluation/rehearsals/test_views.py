@@ -1,15 +1,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from evaluation.engine.store import Checkpoint
 from evaluation.models import ModelEndpoint, Rehearsal
+from evaluation.protocol.participants import AgentReply
+from evaluation.protocol.session import TurnTaken
 from evaluation.rehearsals import lifecycle
+from evaluation.rehearsals.turns import progress_of, with_turn
 from evaluation.rehearsals.work import work_on
+from studio.domain.task import TaskSpec
 from studio.drafts.autosave import EditorKey, autosave
 from studio.drafts.load import load_task
 from studio.models import Revision, Task, User
@@ -191,7 +197,7 @@ def test_text_of_users_and_models_is_escaped(client: Client, draft: Task, script
     row = start(client, draft, "user", "")
     work_on(row.pk)
     row.refresh_from_db()
-    row.current_turn["reply"] |= {"text": HOSTILE, "note": HOSTILE}
+    row.current_turn["replied"]["reply"] |= {"text": HOSTILE, "note": HOSTILE}
     row.reason = HOSTILE
     row.save()
     post(client, row, "decide", **{"choice.1": "met", "quote.1": HOSTILE, "message": HOSTILE})
@@ -213,11 +219,10 @@ def test_number_of_queries_does_not_depend_on_turns(client: Client, draft: Task,
     lifecycle.write_file(row.pk, "a.md", b"1")
     row.refresh_from_db()
     short = queries_of(client, f"/rehearsals/{row.pk}/")
-    reply = {"text": "x", "note": "", "tokens": 0, "milliseconds": 0, "calls": []}
-    row.turns = [
-        {"number": n, "message": "m", "reply": reply, "decided": {}, "settled": {}, "manifest": row.manifest}
-        for n in range(1, 40)
-    ]
+    progress = progress_of(row, TaskSpec.model_validate(row.revision.spec))
+    for number in range(1, 40):
+        taken = TurnTaken(number, "m", AgentReply("x"), {}, {}, {})
+        row.turns = with_turn(row, Checkpoint(taken, replace(progress, turns=number), (), row.manifest, {}, 0))
     row.save()
 
     assert queries_of(client, f"/rehearsals/{row.pk}/") == short < 15
