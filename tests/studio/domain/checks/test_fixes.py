@@ -60,6 +60,7 @@ def test_fix_removes_its_finding_and_changes_only_the_fields_it_names(
     fix = fix_for(finding, episode)
 
     assert fix is not None
+    assert fix == fix_for(finding.model_copy(update={"message": "Said in other words."}), episode)
     assert fix.label and fix.effect.endswith(".")
     fixed = fix.apply(original)
     tasks = tuple(fixed if each.task_id == original.task_id else each for each in episode.tasks)
