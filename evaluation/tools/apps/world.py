@@ -13,7 +13,6 @@ from pydantic_core import from_json
 from evaluation.tools.apps.catalog import APPS, api_of
 from evaluation.tools.apps.framework.app import Api, described_changes, error_response
 from evaluation.tools.apps.framework.errors import AppDataError, AppError, NotFoundError
-from evaluation.tools.apps.framework.index import no_collection
 from evaluation.tools.apps.framework.loaded import LOADED
 from evaluation.tools.apps.framework.paging import Page
 from evaluation.tools.apps.framework.state import AppState, Change
@@ -114,8 +113,7 @@ def load_state(app: str, content: bytes) -> AppState:
     """Raises AppDataError. What this process read or wrote lately is not read again."""
     state = LOADED.find(app, content)
     if state is None:
-        with no_collection():
-            state = _read(app, content)
+        state = _read(app, content)
         LOADED.add(app, content, state)
     return state
 

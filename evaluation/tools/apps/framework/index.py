@@ -6,11 +6,9 @@ has changed since, it looks through one by one; when that is much, a new index i
 
 from __future__ import annotations
 
-import gc
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from operator import attrgetter
 from types import CodeType
@@ -24,18 +22,6 @@ Record = TypeVar("Record", bound="DataclassInstance")
 Texts = Callable[[Any], tuple[str, ...]]
 _WORD = re.compile(r"\w+")
 _LAST = "\U0010ffff"
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Python would look for garbage among thousands of new records again and again, which doubles the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @lru_cache(maxsize=256)
@@ -103,8 +89,7 @@ class TableIndex(Generic[Record]):
         """``texts`` must look at nothing but the record and what ``beside`` holds, which is never changed in place."""
         index = self._words.get(texts.__code__)
         if index is None or index.beside is not beside:
-            with no_collection():
-                index = self._words[texts.__code__] = TextIndex(self.records, texts, beside)
+            index = self._words[texts.__code__] = TextIndex(self.records, texts, beside)
         return index
 
     def having(self, field: str | Callable[[Record], Any], value: Any) -> list[int]:

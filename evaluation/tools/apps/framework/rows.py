@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from evaluation.tools.apps.framework.errors import AppDataError
-from evaluation.tools.apps.framework.index import Key, Record, no_collection
+from evaluation.tools.apps.framework.index import Key, Record
 
 FEW = 12
 """Records that are looked for one by one before all are cut apart."""
@@ -137,9 +137,8 @@ class SharedRecords(Mapping[Key, Record]):
         """All are parsed at once, which takes a third of the time."""
         if self._all is None:
             content, start, end = self.section
-            with no_collection():
-                records = _read(self._shape.all, content[start:end])
-                self._all = {getattr(record, self._shape.key): record for record in records}
+            records = _read(self._shape.all, content[start:end])
+            self._all = {getattr(record, self._shape.key): record for record in records}
         return self._all.values()
 
 
