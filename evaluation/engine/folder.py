@@ -100,6 +100,7 @@ class FolderStore:
                 "request": call.request,
                 "response": call.response,
                 "error": call.error,
+                "ending": call.ending,
                 "tokens": asdict(call.tokens),
                 "cost": None if call.cost is None else str(call.cost),
                 "milliseconds": call.milliseconds,

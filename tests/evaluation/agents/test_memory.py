@@ -182,3 +182,11 @@ def test_pictures_count_little_and_are_recorded_as_text():
 
     assert write_record(messages) == "USER: Look.\nASSISTANT: Yes.\nSHOWN: a.png: [picture]"
     assert ContextBudget(2_000, {}).shorten(messages, lambda asked: pytest.fail("It is short.")) is None
+
+
+@pytest.mark.parametrize("thoughts", ["<think>Hm.</think>\n", [{"type": "thinking", "thinking": "Hm."}]])
+def test_what_is_summarised_or_remembered_of_a_conversation_has_no_thoughts(thoughts: Any):
+    content = f"{thoughts}Yes." if isinstance(thoughts, str) else [*thoughts, {"type": "text", "text": "Yes."}]
+    answer = {"role": "assistant", "content": content, "reasoning_content": "Hm."}
+
+    assert write_record([{"role": "user", "content": "Look."}, answer]) == "USER: Look.\nASSISTANT: Yes."

@@ -27,6 +27,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "reasoning": {"reasoning": MARK, "reasoning_details": [{"type": "reasoning.text", "text": MARK, "signature": "s"}]},
     "thinking_blocks": {"thinking_blocks": [{"type": "thinking", "thinking": MARK, "signature": "s"}]},
     "inline": {"content": f"<think>{MARK}</think>\n"},
+    "parts": {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": MARK}]}]},
 }
 LINES = """
 import json
@@ -78,7 +79,9 @@ class Thinker:
         return self.say("Here is the note.")
 
     def say(self, text: str, name: str = "", **arguments: str) -> dict[str, Any]:
-        message = {"role": "assistant", **self.form, "content": self.form.get("content", "") + text}
+        before = self.form.get("content", "")
+        content = before + text if isinstance(before, str) else [*before, {"type": "text", "text": text}]
+        message = {"role": "assistant", **self.form, "content": content}
         if name:
             function = {"name": name, "arguments": json.dumps(arguments)}
             message["tool_calls"] = [{"id": f"call-{name}", "type": "function", "function": function}]
