@@ -142,6 +142,11 @@ class Exchange:
         self._read: list[dict[str, Any]] = []
         self.answered_by: Mapping[str, str] = {}
 
+    @property
+    def tokens(self) -> Tokens:
+        """Used so far."""
+        return sum(self._tokens, start=Tokens(None, None))
+
     def lines(self) -> Iterator[Line]:
         """In the order of ``CHECKS``. Where a model does not answer at all, nothing else is asked."""
         checks: Mapping[str, Callable[[], str]] = {

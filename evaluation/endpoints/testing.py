@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,6 +17,7 @@ from evaluation.model_access import endpoint_of
 from evaluation.models import ModelEndpoint
 from evaluation.models.endpoint_tests import EndpointTest, settings_of
 from evaluation.models.endpoints import PRICES
+from evaluation.protocol.participants import Tokens
 from studio.celery import enqueue
 from studio.domain.storable import storable
 from studio.models import User
@@ -60,6 +61,8 @@ def play_test(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
             test.lines = [*test.lines, storable(line.to_json())]
             test.save(update_fields=["lines", "updated_at"])
         test.answered_by = storable(dict(exchange.answered_by))
+        cost = endpoint.cost_of(exchange.tokens)
+        test.usage = {"tokens": asdict(exchange.tokens), "cost": None if cost is None else str(cost)}
     test.finished_at = timezone.now()
     test.save()
 
@@ -99,8 +102,9 @@ class Tested:
         return sum(line.milliseconds for _, line in self.lines if line) / 1000
 
     @property
-    def tokens(self) -> int:
-        return sum(line.tokens or 0 for _, line in self.lines if line)
+    def tokens(self) -> Tokens | None:
+        """By kind; None before it has ended."""
+        return Tokens(**self.test.usage["tokens"]) if self.test.usage else None
 
 
 def read_test(test: EndpointTest, endpoint: ModelEndpoint) -> Tested:

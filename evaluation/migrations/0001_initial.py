@@ -71,6 +71,7 @@ class Migration(migrations.Migration):
                 ('settings', models.JSONField()),
                 ('lines', models.JSONField(default=list)),
                 ('answered_by', models.JSONField(default=dict)),
+                ('usage', models.JSONField(default=dict)),
                 ('requested_at', models.DateTimeField(auto_now_add=True)),
                 ('started_at', models.DateTimeField(null=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),

@@ -26,6 +26,8 @@ class EndpointTest(models.Model):
     """Those played so far, see ``Line``."""
     answered_by = models.JSONField(default=dict)
     """The model's own id and fingerprint, and the provider behind a router, where told."""
+    usage = models.JSONField(default=dict)
+    """``{"tokens": …, "cost": …}`` of the whole exchange: tokens by kind, dollars as text; null: unknown."""
     requested_by = models.ForeignKey("studio.User", on_delete=models.SET_NULL, null=True, related_name="+")
     requested_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
