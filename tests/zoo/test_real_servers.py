@@ -87,9 +87,11 @@ def two_sessions(endpoints: dict[str, ModelEndpoint]) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "provider"), [("deepseek", "deepseek"), ("openai-chat", "openai"), ("mistral", "mistral")]
+    ("name", "provider", "returns"),
+    [("deepseek", "deepseek", True), ("openai-chat", "openai", True), ("mistral", "mistral", False)],
 )
-def test_a_pilot_runs_through_litellms_proxy(tmp_path: Path, name: str, provider: str):
+def test_a_pilot_runs_through_litellms_proxy(tmp_path: Path, name: str, provider: str, returns: bool):
+    """``returns``: the proxy (1.108.7 was tried) gives thoughts back to the service; Mistral's it leaves out."""
     litellm, port = program("LITELLM"), free_port()
     with playing(SERVICES[name]()) as zoo:
         served = [
@@ -122,7 +124,7 @@ def test_a_pilot_runs_through_litellms_proxy(tmp_path: Path, name: str, provider
 
     sessions = list(Session.objects.values_list("state", "reason", "turn_count"))
     assert (pilot.state, sessions) == ("finished", [("finished", "", 2)] * 2)
-    assert zoo.service.lost == []
+    assert (zoo.service.lost == []) is returns
     assert leaks(zoo.service.log) == []
 
 
