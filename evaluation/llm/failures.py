@@ -17,6 +17,7 @@ from evaluation.llm.errors import (
     RateLimitError,
     RequestRejectedError,
     ServerError,
+    UnreadableAnswerError,
 )
 from evaluation.llm.retry import retry_after
 
@@ -48,6 +49,8 @@ _REQUEST_AT_FAULT = re.compile(
     r"response_format|json_schema|grammar|validation errors?\b|not support|unsupported|mmproj", re.I
 )
 """With a status of the server's own failure: sent again, the request would fail again (llama.cpp, llama-cpp-python)."""
+_UNUSABLE_CODES = {"tool_use_failed"}
+"""A status of refusal for what the model wrote (Groq): asked again, it mostly writes it well."""
 _STATUS_OF_CODE = {"1002": 429, "1302": 429, "1303": 429, "1305": 429, "1004": 401, "2013": 400}
 """MiniMax's and GLM's own codes, in the body of a 200."""
 _NEEDS_RESPONSES = re.compile(r"tools with reasoning_effort are not supported|use (the )?/?v1/responses", re.I)
@@ -127,6 +130,8 @@ def failure_of(asked: Asked, status: int, headers: Mapping[str, str], problem: P
         return ContextTooLongError(f"The conversation is longer than {asked.model} can read", detail=detail)
     if code in _FILTERED_CODES or (status in (400, 403, 422) and _FILTERED.search(message)):
         return ContentFilteredError(f"The filter of {name} did not let the request through", detail=detail)
+    if code in _UNUSABLE_CODES:
+        return UnreadableAnswerError(f"{name} could not read what its model wrote", detail=detail)
     if status == 429:
         return RateLimitError(f"{name} limits the rate of requests", detail=detail, retry_after=retry_after(headers))
     if status in (401, 403):

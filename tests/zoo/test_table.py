@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from tests.zoo.services import SERVICES
+from tests.zoo.table import KINDS, PAGE, read_results, render
+
+
+def test_the_page_of_tested_services_is_current():
+    assert PAGE.read_text() == render(), "run `python -m tests.zoo.table`"
+
+
+def test_every_service_was_played_by_every_kind_that_needs_no_installation():
+    results = read_results()
+    assert {name: set(kinds) - {"nanobot"} for name, kinds in results.items()} == dict.fromkeys(
+        SERVICES, set(KINDS) - {"nanobot"}
+    )
