@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import fcntl
+import html
 import json
 import os
 import subprocess
@@ -75,7 +76,7 @@ def render() -> str:
         played = results.get(name, {})
         marks = ["✓" if kind in played else "–" for kind in KINDS]
         refused = sorted({words for facts in played.values() for words in facts["refused"]})
-        told = "<br>".join(words.replace("|", "\\|") for words in refused)
+        told = "<br>".join(html.escape(words, quote=False).replace("|", "\\|") for words in refused)
         lines.append(f"| {name} | {service.model} | {service.api} | {' | '.join(marks)} | {told} |")
     return HEAD + "\n".join(lines) + "\n" + MEANING
 
