@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,6 +23,8 @@ from studio.domain.hosts import InternalAddressError, allowed_addresses
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 CONNECT_SECONDS = 20.0
 HOLD_EVERY = 5.0
+KEPT, KEPT_SECONDS = 64, 30
+"""Connections that are not in use, and how long."""
 LAST_EVENTS = (b"[DONE]", b"response.completed", b"response.incomplete")
 LINGER_SECONDS = 1.0
 
@@ -97,15 +98,12 @@ def _client(address: str, key: str, networks: tuple[str, ...] | None, _: int) ->
     )
 
 
-_lock = threading.Lock()
-
-
 @cache
 def _http(networks: tuple[str, ...] | None, proxy: str, _: int) -> httpx2.Client:
     """One pool of connections for all that share it. A proxy resolves names itself."""
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30)
-    transport = httpx2.HTTPTransport(proxy=proxy, limits=limits) if proxy else _Direct(networks)
-    return httpx2.Client(transport=_Watching(transport), trust_env=False, follow_redirects=False)
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT, keepalive_expiry=KEPT_SECONDS)
+    transport = _ThroughProxy(proxy=proxy, limits=limits) if proxy else _Direct(networks)
+    return httpx2.Client(transport=transport, trust_env=False, follow_redirects=False)
 
 
 def _proxy_of(address: str) -> str:
@@ -116,44 +114,40 @@ def _proxy_of(address: str) -> str:
     return proxies.get(parts.scheme) or proxies.get("all") or ""
 
 
-class _Watching(httpx2.BaseTransport):
-    def __init__(self, inner: httpx2.BaseTransport) -> None:
-        self._inner = inner
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = self._inner.handle_request(request)
-        response.stream = _WatchedStream(response, _watch.get())
-        return response
-
-    def close(self) -> None:
-        self._inner.close()
-
-
-class _WatchedStream(httpx2.SyncByteStream):
+class _Answer(httpx2.SyncByteStream):
     """The openai client stops reading at the last event; the end of the body behind it is read too, or the connection
     could not be used again."""
 
-    def __init__(self, response: httpx2.Response, watch: Watch) -> None:
-        assert isinstance(response.stream, httpx2.SyncByteStream)
-        self._inner = response.stream
-        self._pieces = iter(response.stream)
-        self._extensions = response.extensions
-        self._watch = watch
+    def __init__(self, stream: Iterable[bytes], extensions: Mapping[str, Any]) -> None:
+        self._stream = stream
+        self._pieces = iter(stream)
+        self._extensions = extensions
+        self._watch = _watch.get()
         self._ends = False
 
     def __iter__(self) -> Iterator[bytes]:
-        for piece in self._pieces:
-            self._watch.see(piece)
-            self._ends = self._ends or any(mark in piece for mark in LAST_EVENTS)
-            yield piece
+        with _as_httpx():
+            for piece in self._pieces:
+                self._watch.see(piece)
+                self._ends = self._ends or any(mark in piece for mark in LAST_EVENTS)
+                yield piece
 
     def close(self) -> None:
         if self._ends:
+            _hurry(self._extensions, LINGER_SECONDS)
             with suppress(httpx2.HTTPError):
-                _hurry(self._extensions, LINGER_SECONDS)
-                for piece in self._pieces:
-                    self._watch.see(piece)
-        self._inner.close()
+                for _ in self:
+                    pass
+        if close := getattr(self._stream, "close", None):
+            close()
+
+
+class _ThroughProxy(httpx2.HTTPTransport):
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = super().handle_request(request)
+        assert isinstance(response.stream, Iterable)
+        response.stream = _Answer(response.stream, response.extensions)
+        return response
 
 
 class _Direct(httpx2.BaseTransport):
@@ -163,8 +157,8 @@ class _Direct(httpx2.BaseTransport):
         self._pool = httpcore2.ConnectionPool(
             ssl_context=httpx2.create_ssl_context(),
             max_connections=None,
-            max_keepalive_connections=64,
-            keepalive_expiry=30,
+            max_keepalive_connections=KEPT,
+            keepalive_expiry=KEPT_SECONDS,
             network_backend=_Backend(networks),
         )
 
@@ -176,36 +170,17 @@ class _Direct(httpx2.BaseTransport):
             port=request.url.port,
             target=request.url.raw_path,
         )
-        with _as_httpx():
-            answer = self._pool.handle_request(
-                httpcore2.Request(
-                    request.method,
-                    url,
-                    headers=request.headers.raw,
-                    content=request.stream,
-                    extensions=request.extensions,
-                )
-            )
-        assert isinstance(answer.stream, Iterable)
-        return httpx2.Response(
-            answer.status, headers=answer.headers, stream=_DirectStream(answer.stream), extensions=answer.extensions
+        asked = httpcore2.Request(
+            request.method, url, headers=request.headers.raw, content=request.stream, extensions=request.extensions
         )
+        with _as_httpx():
+            answer = self._pool.handle_request(asked)
+        assert isinstance(answer.stream, Iterable)
+        stream = _Answer(answer.stream, answer.extensions)
+        return httpx2.Response(answer.status, headers=answer.headers, stream=stream, extensions=answer.extensions)
 
     def close(self) -> None:
         self._pool.close()
-
-
-class _DirectStream(httpx2.SyncByteStream):
-    def __init__(self, inner: Iterable[bytes]) -> None:
-        self._inner = inner
-
-    def __iter__(self) -> Iterator[bytes]:
-        with _as_httpx():
-            yield from self._inner
-
-    def close(self) -> None:
-        if close := getattr(self._inner, "close", None):
-            close()
 
 
 @contextmanager

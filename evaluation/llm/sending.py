@@ -41,7 +41,7 @@ logging.getLogger("httpx2").setLevel(logging.WARNING)  # one line per call would
 HOLD_SECONDS = 1.0
 """After a 429 that does not say how long to wait."""
 LONGEST_HOLD = 600.0
-GRACE = 5.0
+GRACE = CONNECT_SECONDS + 10
 """Seconds that a slot outlives the longest silence of its call."""
 LIST_SECONDS = 20.0
 FAILURES = (EndpointError, openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError)
