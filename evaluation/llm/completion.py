@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -133,7 +133,7 @@ def read_answer(body: Any) -> Answer:
     given = message.get("tool_calls") or ()
     if not isinstance(given, (list, tuple)):
         raise UnreadableAnswerError("The answer's tool calls are not a list.")
-    calls = tuple(_requested(call, position) for position, call in enumerate(given))
+    calls = _with_ids_of_their_own(tuple(_requested(call, position) for position, call in enumerate(given)))
     thoughts, text = read_message(message)
     refusal = _text(message.get("refusal"))
     if not text.strip() and refusal:
@@ -168,6 +168,13 @@ def _requested(call: Any, position: int) -> RequestedToolCall:
         json.dumps(arguments) if isinstance(arguments, Mapping) else _text(arguments),
         {name: value for name, value in call.items() if name not in ("id", "type", "function")},
     )
+
+
+def _with_ids_of_their_own(calls: tuple[RequestedToolCall, ...]) -> tuple[RequestedToolCall, ...]:
+    """Some servers give two calls one id, by which their results could not be told apart."""
+    if len({call.id for call in calls}) == len(calls):
+        return calls
+    return tuple(replace(call, id=f"{call.id}_{position}") for position, call in enumerate(calls))
 
 
 def _answered_by(body: Mapping[str, Any]) -> AnsweredBy:

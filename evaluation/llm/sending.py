@@ -61,10 +61,17 @@ def send_request(endpoint: Endpoint, body: Json, lane: Lane, after_waiting: Call
         with lane.admitted(
             endpoint.place, max(1, limits.max_concurrency), limits.timeout_seconds + GRACE, after_waiting
         ) as hold_on:
+            watch = Watch(limits.whole_seconds, hold_on)
             try:
-                return _post(endpoint, body, Watch(limits.whole_seconds, hold_on))
+                return _post(endpoint, body, watch)
             except FAILURES as error:
                 failure = failure_from(endpoint, error)
+                if (
+                    isinstance(failure, EndpointTimeoutError)
+                    and watch.received
+                    and watch.seconds == limits.whole_seconds
+                ):
+                    failure = EndpointTimeoutError(f"{endpoint.name} did not go on with its answer.")
             if isinstance(failure, RateLimitError):
                 lane.slots.hold(endpoint.place, min(failure.retry_after or HOLD_SECONDS, LONGEST_HOLD))
     except HeldError as held:

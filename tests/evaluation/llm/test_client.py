@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -233,6 +233,18 @@ def test_what_a_service_adds_to_a_call_is_sent_back():
         "index": 0,
     }
     assert answer.tokens == Tokens(None, None, untold=1)
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"), [("ab", ["a", "b"]), ("aa", ["a_0", "a_1"]), (["", ""], ["call_0", "call_1"])]
+)
+def test_calls_of_one_answer_have_ids_of_their_own(ids: Sequence[str], expected: list[str]):
+    calls = [{"id": name, "function": {"name": "f", "arguments": {"a": 1}}} for name in ids]
+
+    answer = read_answer({"choices": [{"message": {"tool_calls": calls}}]})
+
+    assert [call.id for call in answer.tool_calls] == expected
+    assert {call.arguments for call in answer.tool_calls} == {'{"a": 1}'}
 
 
 @pytest.mark.parametrize(

@@ -218,17 +218,17 @@ def stalling(*texts: str) -> Play:
 
 
 @pytest.mark.parametrize(
-    ("answer", "limits"),
+    ("answer", "limits", "sentence"),
     [
-        (stalling(), EndpointLimits(0.2, next_seconds=20)),
-        (stalling(event(content="I am")), EndpointLimits(20, next_seconds=0.2)),
-        (stalling(event(reasoning_content="I am")), EndpointLimits(20, next_seconds=0.2)),
+        (stalling(), EndpointLimits(0.2, next_seconds=20), "did not answer within 0.2 seconds"),
+        (stalling(event(content="I am")), EndpointLimits(20, next_seconds=0.2), "did not go on"),
+        (stalling(event(reasoning_content="I am")), EndpointLimits(20, next_seconds=0.2), "did not go on"),
     ],
     ids=["before it begins", "in an answer", "in a thought"],
 )
-def test_a_stall_is_told_from_a_slow_thought(answer: Play, limits: EndpointLimits):
+def test_a_stall_is_told_from_a_slow_thought(answer: Play, limits: EndpointLimits, sentence: str):
     started = time.monotonic()
-    with serving(answer, limits=limits) as (_, ask), pytest.raises(EndpointTimeoutError):
+    with serving(answer, limits=limits) as (_, ask), pytest.raises(EndpointTimeoutError, match=sentence):
         ask()
 
     assert time.monotonic() - started < 15
