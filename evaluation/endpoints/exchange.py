@@ -90,6 +90,7 @@ WORDS = {
     "ServerError": ("the service fails", "Try again later."),
     "UnreadableAnswerError": ("unreadable answer", "Check the address: what answers does not speak the OpenAI API."),
     "RequestRejectedError": ("request refused", "Correct the model's name, its API or its parameters."),
+    "ContentFilteredError": ("filtered", "The service's filter stopped it. Ask the service, or choose another model."),
     "ContextTooLongError": ("too long", "Choose a model, or start the server, with a longer context."),
 }
 """A failure's word and what to do, by exception class."""
