@@ -362,9 +362,10 @@ def test_line_that_was_not_finished_never_was(stub: StubModel, tmp_path: Path):
     assert store.last_turn == 0
     asked = sum(stub.asked.values())
     play(folders, store)
-    assert (tmp_path / "session.jsonl").read_bytes().count(b"\n") == whole.count(b"\n")
     assert sum(stub.asked.values()) == asked
-    store.close()
+    assert folders.open().last_turn == 1
+    assert (tmp_path / "session.jsonl").read_bytes().count(b"\n") == whole.count(b"\n")
+    folders.open().close()
 
 
 def test_folder_reads_only_files_named_by_their_content(tmp_path: Path):
