@@ -36,6 +36,8 @@ class AgentScores:
     """Mean over sessions that ran."""
     tokens: int
     cost: float
+    unpriced: int
+    """Calls of unknown cost."""
 
 
 def leaderboard(
@@ -66,6 +68,7 @@ def _agent(
         turns=sum(row.turns for row in ran) / len(ran) if ran else 0.0,
         tokens=sum(row.tokens for row in rows),
         cost=sum(row.cost for row in rows),
+        unpriced=sum(row.unpriced for row in rows),
     )
 
 

@@ -35,6 +35,8 @@ class SessionRow:
     tokens: int = 0
     cost: float = 0.0
     """In US dollars."""
+    unpriced: int = 0
+    """Calls of unknown cost."""
 
     def values_of(self, label: str) -> list[str]:
         return self.labels.get(label, "").split("\n")

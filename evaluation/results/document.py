@@ -128,6 +128,7 @@ def _agent(agent: AgentScores, mode: ScoringMode, *, scripted: bool) -> dict[str
         "turns": agent.turns,
         "tokens": agent.tokens,
         "cost": agent.cost,
+        "unpriced": agent.unpriced,
     }
 
 

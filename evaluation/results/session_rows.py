@@ -81,7 +81,22 @@ def _rows(pilots: Sequence[Pilot], sessions: Sequence[Any]) -> list[SessionRow]:
     tasks = facts_of_tasks({row[4] for row in sessions})
     statuses = _statuses(with_origins(pilots))
     rows = []
-    for key, pilot, run, persona, revision, state, ended, covered, compat, strict, turns, tokens, cost in sessions:
+    for (
+        key,
+        pilot,
+        run,
+        persona,
+        revision,
+        state,
+        ended,
+        covered,
+        compat,
+        strict,
+        turns,
+        tokens,
+        cost,
+        unpriced,
+    ) in sessions:
         task = tasks[revision]
         rows.append(
             SessionRow(
@@ -103,6 +118,7 @@ def _rows(pilots: Sequence[Pilot], sessions: Sequence[Any]) -> list[SessionRow]:
                 turns=turns,
                 tokens=tokens,
                 cost=float(cost),
+                unpriced=unpriced,
             )
         )
     return rows
@@ -112,7 +128,7 @@ def _sessions(rows: QuerySet[Session]) -> list[Any]:
     return list(
         rows.order_by("run__pilot", "run__persona_revision__persona__position", "run__number", "position").values_list(
             "pk", "run__pilot", "run__number", "run__persona_revision__persona__user_id", "revision", "state",
-            "ended_at", "covered", "comp_compat", "comp_strict", "turn_count", ALL_TOKENS, "cost",
+            "ended_at", "covered", "comp_compat", "comp_strict", "turn_count", ALL_TOKENS, "cost", "unpriced",
         )
     )  # fmt: skip
 

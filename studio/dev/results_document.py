@@ -80,6 +80,7 @@ class ResultAgent(Closed):
     turns: float
     tokens: int
     cost: float = Field(description="US dollars.")
+    unpriced: int = Field(description="Calls of unknown cost.")
 
 
 class ResultModelAnswers(Closed):
