@@ -17,14 +17,16 @@ Message = Mapping[str, Any]
 class Relayed:
     def __init__(self, answers: Iterable[Message] = ()) -> None:
         self.answers = list(answers)
-        """As they came, in order; only those of which the program was shown less."""
+        """As they came, in order: those of which the program was shown less, and those with calls, whose arguments a
+        program may write with other spaces, so that what its model has cached no longer fits."""
 
     def show(self, completion: Completion) -> dict[str, Any]:
         came = completion.message
         shown: dict[str, Any] = {"role": "assistant", "content": completion.text}
-        if calls := came.get("tool_calls"):
+        calls = came.get("tool_calls")
+        if calls:
             shown["tool_calls"] = [{name: call[name] for name in ("id", "type", "function")} for call in calls]
-        if came != shown:
+        if calls or came != shown:
             self.answers.append(came)
         return shown
 
