@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
@@ -62,6 +61,8 @@ class SessionJournal:
         """``turn``: the last one that was stored."""
         self._session = session
         self._made = made
+        self._earlier = {call.key: call for call in made.all()}
+        """What was made of the turn that is taken up again."""
         self._turn = turn
         self._number = 0
         """Of the turn's last call."""
@@ -100,11 +101,6 @@ class SessionJournal:
         if self._under_way:
             self._under_way[-1] = replace(self._under_way[-1], output=text)
             self._made.put(self._under_way[-1])
-
-    @cached_property
-    def _earlier(self) -> dict[str, MadeCall]:
-        """What was made of the turn that is taken up again."""
-        return {call.key: call for call in self._made.all()}
 
 
 def call_key(session: str, turn: int, number: int, name: str, arguments: str) -> str:

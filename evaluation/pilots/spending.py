@@ -20,13 +20,13 @@ class SessionSpending:
     """For the holder of the session's lease."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
         self._pilot = session.run.pilot
+        tokens, cost = ALL_TOKENS + F("assumed_tokens"), F("cost") + F("assumed_cost")
+        self._row = session.held().values_list(tokens, "calls", cost)
 
     def check(self) -> None:
         """Before a call is sent. Raises LeaseLostError and BudgetSpentError."""
-        tokens, cost = ALL_TOKENS + F("assumed_tokens"), F("cost") + F("assumed_cost")
-        row = self._session.held().values_list(tokens, "calls", cost).first()
+        row = next(iter(self._row.all()), None)  # made once: it is asked before every call
         if row is None:
             raise LeaseLostError
         shared_spending.check(self._pilot.pk, self._pilot.benchmark_id, Spent(*row))

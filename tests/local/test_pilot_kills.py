@@ -20,7 +20,7 @@ from studio.local.paths import CHECKOUT
 from tests.bench.crowd import studio
 from tests.local.processes import finish, processes_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
 
 SEED, KILLS, PERSONAS, RUNS, AT_ONCE = 11, 20, 5, 4, 4
 VICTIMS = ("celery", "celery", "valkey-server", "/bin/postgres -D")
@@ -101,7 +101,7 @@ def run_pilot(
     begin = BEGIN.format(name=name, url=f"{model.url}/v1", personas=PERSONAS, runs=RUNS, at_once=AT_ONCE)
     look = LOOK.format(pilot=shell(data, begin, "PILOT"))
     killed: list[str] = []
-    until = time.monotonic() + 600
+    until = time.monotonic() + 1200
     while time.monotonic() < until:
         if disturb and len(killed) < KILLS:
             time.sleep(disturb.uniform(0.5, 3))
