@@ -37,6 +37,8 @@ CUT_FROM = 20_000
 """Characters of a request from which on it is noticed that the service has read far less."""
 CUT_CHARACTERS = 10
 """More characters of a token than any text has."""
+LEAST_READ = 1_000
+"""With fewer tokens the service counts something else, such as what its cache did not have."""
 MAX_SHOWN = 20_000
 """Characters of an unusable answer that its model is shown."""
 
@@ -301,7 +303,7 @@ class ModelClient:
         read = completion.tokens.prompt
         if read is None or completion.tokens.cached or read * CUT_CHARACTERS > request.size or request.size < CUT_FROM:
             return
-        if read < CUT_FROM // CHARACTERS // 5 or _holds_pictures(request.body):  # it counts something else
+        if read < LEAST_READ or _holds_pictures(request.body):
             return
         raise ContextCutError(
             f"{self.endpoint.name} read {read:,} tokens of about {request.size // CHARACTERS:,}: it cuts conversations "

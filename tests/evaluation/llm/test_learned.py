@@ -139,3 +139,18 @@ def test_refusal_that_names_nothing_fails_at_once_with_the_services_sentence(stu
 
     assert refused.value.hopeless and not refused.value.retryable
     assert len(stub.bodies) == 1
+
+
+def test_service_that_refuses_to_stream_is_asked_without(stub: StubModel):
+    def agent(body: dict[str, Any]) -> str | tuple[int, str]:
+        if body.get("stream"):
+            message = "Your organization must be verified to stream this model."
+            return 400, json.dumps({"error": {"message": message, "param": "stream"}})
+        return "Done."
+
+    stub.agent = agent
+    client = ModelClient(Endpoint("m", stub.base_url, "m", policy=LOCAL))
+
+    assert [client.complete(HELLO).text, client.complete(HELLO).text] == ["Done.", "Done."]
+    assert ["stream" in body for body in stub.bodies] == [True, False, False]
+    assert "stream_options" not in stub.bodies[-1]
