@@ -81,22 +81,8 @@ def _rows(pilots: Sequence[Pilot], sessions: Sequence[Any]) -> list[SessionRow]:
     tasks = facts_of_tasks({row[4] for row in sessions})
     statuses = _statuses(with_origins(pilots))
     rows = []
-    for (
-        key,
-        pilot,
-        run,
-        persona,
-        revision,
-        state,
-        ended,
-        covered,
-        compat,
-        strict,
-        turns,
-        tokens,
-        cost,
-        unpriced,
-    ) in sessions:
+    for key, pilot, run, persona, revision, state, ended, covered, *figures in sessions:
+        compat, strict, turns, tokens, cost, unpriced = figures
         task = tasks[revision]
         rows.append(
             SessionRow(
