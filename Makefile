@@ -1,6 +1,6 @@
 # π-Bench Studio. `make run` starts everything; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow bench-crowd check bench-checks screenshots docs migrations lock agent-packages nanobot-agent
+.PHONY: help setup run test test-slow bench-crowd check bench-checks screenshots docs migrations lines lock agent-packages nanobot-agent
 
 # The first of these that is Python 3.11 or newer; PYTHON=... names another. Debian's own comes first: it is built with
 # optimisations that others often lack, and runs the tests in four fifths of their time.
@@ -18,6 +18,7 @@ help:
 	@echo "make setup   only install what running and testing need"
 	@echo "make screenshots   make the pictures in docs/ again"
 	@echo "make migrations    the initial migrations anew, after a change of models"
+	@echo "make lines   lines of code by room, as studio/dev/lines.toml limits them"
 	@echo "make docs    regenerate the architecture diagrams and JSON Schemas in docs/"
 
 setup:
@@ -59,6 +60,9 @@ migrations: setup
 	@rm -f */migrations/0*.py
 	@for app in studio annotations evaluation; do $(BIN)/python manage.py makemigrations -v 0 --no-header $$app || break; done; \
 	made=$$?; git checkout -q -- '*/migrations/0002_triggers.py'; exit $$made
+
+lines: setup
+	@$(BIN)/python -m studio.dev.lines --print
 
 # What agents' own code may import in the sandbox: 200 MB, so not a part of `make run`.
 agent-packages: setup
