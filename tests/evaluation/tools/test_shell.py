@@ -6,6 +6,8 @@ import json
 import os
 import stat
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -253,9 +255,17 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(
     assert packages.why_no_packages() in exec_card.plain
 
 
+@pytest.fixture
+def readable() -> Iterator[Path]:
+    """A folder that the sandbox's user can reach, unlike pytest's when root runs it."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
 @pytest.mark.slow
-def test_packages_are_built_from_the_lock_and_work_in_the_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("STUDIO_DATA_DIR", str(tmp_path))
+def test_packages_are_built_from_the_lock_and_work_in_the_sandbox(readable: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("STUDIO_DATA_DIR", str(readable))
     code = """
 import docx, matplotlib.pyplot as plt, openpyxl, pandas, pptx
 frame = pandas.read_csv("a.csv")
