@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from studio.drafts.load import load_task
 from studio.models import Autosave, Task
 from tests.e2e.visitor import Visitor
+from tests.local.processes import wait_until
 
 INTENT = "What they need and do not say"
 REQUEST = "Request"
@@ -236,6 +237,46 @@ def test_two_users_see_each_other_and_edits_of_different_fields_are_merged(task,
     expect(mine.get_by_role("status").filter(has_text="Saved as version 3")).to_be_visible()
     spec = load_task(Task.objects.get(pk=task.pk))
     assert (spec.title, spec.description) == ("A title of theirs", "A description of mine.")
+
+
+def test_text_typed_while_a_save_brings_in_anothers_stays(task, visit):
+    mine, theirs = visit("author").go(task.get_absolute_url()), visit("owner").go(task.get_absolute_url())
+    held: list[Route] = []
+
+    def is_draft(request: Request) -> bool:
+        return request.method == "POST" and request.url.endswith("/keep/")
+
+    mine.route(
+        "**/keep/", lambda route: held.append(route) if is_draft(route.request) and not held else route.continue_()
+    )
+    theirs.get_by_role("textbox", name="Title").fill("A title of theirs")
+    theirs.keyboard.press("Control+s")
+    expect(theirs.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
+
+    with mine.expect_request(is_draft):
+        mine.get_by_role("textbox", name=REQUEST).fill("Before the answer.")
+    mine.get_by_role("textbox", name=REQUEST).fill("Before the answer, and after.")
+    held[0].continue_()
+
+    expect(mine.get_by_role("textbox", name="Title")).to_have_value("A title of theirs")
+    expect(mine.get_by_role("textbox", name=REQUEST)).to_have_value("Before the answer, and after.")
+    mine.keyboard.press("Control+s")
+    expect(mine.get_by_role("status").filter(has_text="Saved as version 3")).to_be_visible()
+    spec = load_task(Task.objects.get(pk=task.pk))
+    assert (spec.title, spec.initial_request) == ("A title of theirs", "Before the answer, and after.")
+
+
+def test_text_typed_just_before_the_page_is_left_reaches_the_studio(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+
+    page.get_by_role("textbox", name=REQUEST).fill("At the last moment.")
+    page.goto("/")
+
+    def stored() -> list[list[str]]:
+        rows = Autosave.objects.filter(task=task, form_data__isnull=False)
+        return [row.form_data["initial_request"] for row in rows]
+
+    wait_until(lambda: stored() == [["At the last moment."]], "the text of the page that was left", seconds=60)
 
 
 def edit_same_field(task: Task, visit: Callable[..., Visitor]) -> tuple[Page, Page]:

@@ -120,7 +120,14 @@ def refuse_of_former_owner(invitation: Invitation, owner: User, benchmark: Bench
     return "can no longer invite"
 
 
-@pytest.mark.parametrize("close", [refuse_used, refuse_revoked, refuse_expired, refuse_of_former_owner])
+def refuse_of_disabled_owner(invitation: Invitation, owner: User, benchmark: Benchmark) -> str:
+    User.objects.filter(pk=owner.pk).update(is_active=False)
+    return "can no longer invite"
+
+
+@pytest.mark.parametrize(
+    "close", [refuse_used, refuse_revoked, refuse_expired, refuse_of_former_owner, refuse_of_disabled_owner]
+)
 def test_closed_invitation_says_why_and_lets_nobody_in(owner: User, benchmark: Benchmark, close: Any):
     link = link_of(owner, benchmark)
     why = close(Invitation.objects.get(), owner, benchmark)

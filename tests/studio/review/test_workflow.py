@@ -3,7 +3,7 @@ from django.db import IntegrityError, connection, transaction
 
 from studio.drafts.authors import authors_of, authors_of_newest
 from studio.drafts.load import load_task
-from studio.models import Event, Notification, Review, Role, Task, TaskState
+from studio.models import CheckedTask, Event, Finding, Notification, Review, Role, Task, TaskState
 from studio.review import comments, suggestions, workflow
 from studio.review.assignments import approval_obstacle, assignees_of
 from studio.review.checklist import QUESTIONS, ReviewAnswer
@@ -85,6 +85,18 @@ def test_errors_block_approval():
     with pytest.raises(WorkflowError, match="The checks find"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
 
+    assert desk.state == TaskState.IN_REVIEW
+
+
+def test_approval_checks_the_task_again():
+    desk = Desk()
+    desk.edit(by=desk.author, intents=())
+    submit(desk.task.pk, by=desk.author)
+    Finding.objects.all().delete()  # as if a rule were new, or an import's checks had not run yet
+    CheckedTask.objects.all().delete()
+
+    with pytest.raises(WorkflowError, match="The checks find"):
+        workflow.approve(desk.task.pk, by=desk.reviewer)
     assert desk.state == TaskState.IN_REVIEW
 
 
@@ -228,6 +240,18 @@ def test_database_rejects_approvals_by_authors_or_with_an_unmet_question():
     refuse_in_database(desk.task, desk.second, "approved_by_others")
     answers = {"realistic": {"so": False, "word": ""}}
     refuse_in_database(desk.task, desk.reviewer, "approved_points_are_so", answers=answers)
+    desk.task.revisions.first().reviews.create(reviewer=desk.reviewer, decision="approved")
+
+
+def test_database_counts_authors_of_an_approved_version_again_once_changes_were_requested():
+    desk = Desk()
+    submit(desk.task.pk, by=desk.author)
+    workflow.approve(desk.task.pk, by=desk.reviewer)
+    workflow.request_changes(desk.task.pk, by=desk.second, text="The rye is missing.")
+    desk.edit(by=desk.second, title="Bread for Sunday")
+
+    refuse_in_database(desk.task, desk.author, "approved_by_others")
+    refuse_in_database(desk.task, desk.second, "approved_by_others")
     desk.task.revisions.first().reviews.create(reviewer=desk.reviewer, decision="approved")
 
 

@@ -56,11 +56,20 @@ def test_all_problems_of_a_document_are_reported() -> None:
         "[" * 5_000,
         "a: " + "[" * 100 + "]" * 100,
         "\n".join(["a0: &a0 [x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]),
+        "\n".join(["a0: &a0 []"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]),
         "a: &a x\nb: [" + "*a, " * 2_000 + "]",
         "a: &a " + "x" * 1_000_000 + "\nb: [" + "*a, " * 20 + "]",
         "x: [" + "1, " * 200_000 + "]",
     ],
-    ids=["deep, open", "deep", "billion laughs", "many aliases", "long text repeated", "many values"],
+    ids=[
+        "deep, open",
+        "deep",
+        "billion laughs",
+        "laughs without a letter",
+        "many aliases",
+        "long text repeated",
+        "many values",
+    ],
 )
 def test_bombs_are_rejected_before_they_expand(text: str) -> None:
     [(line, _, _)] = errors(text)

@@ -1,0 +1,65 @@
+"""Rows that one transaction locks are not had by another, on a connection of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from studio.drafts.autosave import EditorKey, autosave, locked_text
+from studio.drafts.locks import lock, lock_all
+from studio.models import Autosave, Benchmark, Persona, Role, Task
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def task() -> Task:
+    benchmark: Benchmark = BenchmarkFactory()
+    return a_task(a_persona(benchmark, by=member(benchmark, Role.AUTHOR)))
+
+
+def is_free(model: type[Task] | type[Autosave], pk: int) -> bool:
+    """Whether another transaction could lock the row at once."""
+
+    def ask() -> bool:
+        try:
+            with transaction.atomic():
+                model._default_manager.select_for_update(nowait=True, no_key=True).get(pk=pk)
+        except OperationalError:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(ask).result()
+
+
+@pytest.mark.parametrize("take", [lock, lambda pk: lock_all([pk])])
+def test_a_task_is_locked_until_the_transaction_ends(task: Task, take: Callable[[int], object]) -> None:
+    with transaction.atomic():
+        assert is_free(Task, task.pk)
+        take(task.pk)
+        assert not is_free(Task, task.pk)
+
+    assert is_free(Task, task.pk)
+
+
+@pytest.mark.parametrize("of_persona", [False, True])
+def test_autosaved_text_is_locked_until_the_transaction_ends(task: Task, of_persona: bool) -> None:
+    persona: Persona = task.episode.persona
+    key = EditorKey(persona=persona, name="profile") if of_persona else EditorKey(task=task)
+    writer = persona.benchmark.memberships.get().user
+    autosave(key, writer, {"title": ["Rye"]}, base_version=1)
+    row = Autosave.objects.get()
+
+    with transaction.atomic():
+        assert is_free(Autosave, row.pk)
+        locked_text(key, writer)
+        assert not is_free(Autosave, row.pk)
+
+    assert is_free(Autosave, row.pk)
