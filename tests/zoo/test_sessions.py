@@ -133,5 +133,7 @@ def _learned() -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     for facts in ModelEndpoint.objects.values_list("learned", flat=True):
         for name, value in facts.items():
+            if name == "of":  # the address, which differs each time
+                continue
             found[name] = sorted({*found.get(name, ()), *value}) if isinstance(value, list) else value
     return found
