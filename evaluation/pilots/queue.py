@@ -75,14 +75,17 @@ def leasable() -> Sessions:
 
 def claim_session(pk: int) -> Session | None:
     """None if another worker has it or it is not due."""
-    token = leasable().claim(
-        pk,
-        state=State.RUNNING,
-        attempts=F("attempts") + 1,
-        retry_at=None,
-        reason="",
-        started_at=Coalesce("started_at", Value(timezone.now())),
-    )
+    with transaction.atomic():
+        # whoever pauses or cancels holds the pilot: what they change is seen, or what is claimed here is seen by them
+        Pilot.objects.select_for_update(no_key=True).filter(runs__sessions=pk).values_list("pk").first()
+        token = leasable().claim(
+            pk,
+            state=State.RUNNING,
+            attempts=F("attempts") + 1,
+            retry_at=None,
+            reason="",
+            started_at=Coalesce("started_at", Value(timezone.now())),
+        )
     rows = Session.objects.select_related("run__pilot__agent", "run__pilot__user_model", "run__pilot__judge")
     session = rows.filter(pk=pk, claimed_by=token).first() if token else None
     if session is not None:

@@ -4,11 +4,11 @@ import os
 import subprocess
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from evaluation.leases import expire_dead, give_up, renewing
@@ -23,6 +23,12 @@ from tests.evaluation.pilots.builders import start, work_through
 from tests.evaluation.stub_model import StubModel, decisions
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
+
+
+def somebody_waits_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)")
+        return bool(cursor.fetchone()[0])
 
 
 def test_sessions_of_a_run_go_in_order_and_compat_waits_for_the_last(stub: StubModel):
@@ -100,6 +106,29 @@ def test_cancelled_session_stores_nothing(stub: StubModel):
 
     pilot.refresh_from_db()
     assert (pilot.state, Session.objects.get().state, Turn.objects.count()) == ("cancelled", "cancelled", 0)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("action", ["cancel", "pause"])
+def test_session_whose_pilot_is_being_stopped_is_not_claimed(stub: StubModel, action: str):
+    pilot = start(stub, task("a"))
+    pk = Session.objects.get().pk
+
+    def want() -> bool:
+        try:
+            return claim_session(pk) is not None
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            control_pilot(pilot.pk, action, by=None)
+            got = pool.submit(want)
+            while not (got.done() or somebody_waits_for_a_lock()):
+                wait([got], timeout=0.01)
+        assert got.result() is False
+
+    assert Session.objects.get().state == ("cancelled" if action == "cancel" else "waiting")
 
 
 @pytest.mark.django_db(transaction=True)
