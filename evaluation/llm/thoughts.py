@@ -19,11 +19,10 @@ def split_thoughts(text: str) -> tuple[str, str]:
     """Thoughts that open an answer, and what was said after them."""
     if opened := _OPENED.match(text):
         closing = f"</{opened[1]}>" if opened[1] else "◁/think▷"
-        start = opened.end()
-        end = text.lower().find(closing.lower(), start)
-        if end < 0:  # cut while it thought
-            return text[start:].strip(), ""
-        return text[start:end].strip(), text[end + len(closing) :].lstrip()
+        closed = re.compile(re.escape(closing), re.I).search(text, opened.end())
+        if not closed:  # cut while it thought
+            return text[opened.end() :].strip(), ""
+        return text[opened.end() : closed.start()].strip(), text[closed.end() :].lstrip()
     if (closed := _CLOSED_LATER.search(text)) and not re.search(rf"<(?:{_NAMES})>", text[: closed.start()], re.I):
         return text[: closed.start()].strip(), text[closed.end() :].lstrip()
     return "", text

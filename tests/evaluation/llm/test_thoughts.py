@@ -15,6 +15,7 @@ from evaluation.llm.thoughts import read_message, said_in, split_thoughts
         ("<mm:think>Hm.</mm:think>Yes.", "Hm.", "Yes."),
         ("◁think▷Hm.◁/think▷Yes.", "Hm.", "Yes."),
         ("<THINK>Hm.</think>Yes.", "Hm.", "Yes."),
+        ("<think>İİİ</think>Yes.", "İİİ", "Yes."),  # longer in small letters
         ("Hm.\n</think>\n\nYes.", "Hm.", "Yes."),  # the opening stood in the prompt
         ("<think>It never", "It never", ""),
         ("<think>Only that.</think>", "Only that.", ""),
