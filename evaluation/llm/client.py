@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 
@@ -296,7 +296,7 @@ class ModelClient:
 
     def _spend(self, completion: Completion) -> None:
         cost = self.endpoint.prices.of(completion.spent) if completion.cost is None else completion.cost
-        self.budget.spend(replace(completion.spent, untold=0), cost)
+        self.budget.spend(completion.spent, cost)
 
     def _check_whole(self, request: _Request, completion: Completion) -> None:
         """Some servers cut a conversation that is too long for them, and answer as if nothing was (Ollama)."""

@@ -100,8 +100,16 @@ class Completion:
 
     @property
     def spent(self) -> Tokens:
-        """What limits count: as the service told it, and where it told nothing, as estimated."""
-        return self.estimate if self.tokens.untold else self.tokens
+        """What limits count: as the service told it, and what it did not tell, as estimated."""
+        told, guessed = self.tokens, self.estimate
+        if not told.untold:
+            return told
+        return replace(
+            told,
+            prompt=guessed.prompt if told.prompt is None else told.prompt,
+            completion=guessed.completion if told.completion is None else told.completion,
+            untold=0,
+        )
 
 
 @dataclass(frozen=True)

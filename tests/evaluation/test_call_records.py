@@ -7,11 +7,14 @@ import json
 import pytest
 
 from evaluation import call_records
-from evaluation.call_records import session_record
+from evaluation.call_records import CallRecorder, session_record
 from evaluation.judging.judgings import open_judging
+from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import ModelCall, ModelEndpoint, Session, Turn
 from evaluation.pilots.spending import SessionSpending
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
+from tests.evaluation.conftest import LOCAL
+from tests.evaluation.endpoints.service import Service, serving
 from tests.evaluation.factories import pilot_row
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel
@@ -92,3 +95,20 @@ def test_a_call_that_was_stored_but_never_confirmed_is_counted_once(monkeypatch:
 
     session.refresh_from_db()
     assert (ModelCall.objects.count(), session.calls, session.agent_tokens) == (1, 1, 5)
+
+
+def test_an_answer_whose_service_tells_its_input_alone_is_stored_and_its_output_estimated():
+    session = Session.objects.select_related("run__pilot").get(run__pilot=pilot_row())
+    record = session_record(session, counting=SessionSpending(session))
+    row = ModelEndpoint.objects.get(name="scripted-user")
+    with serving(Service()) as service:
+        service.bend = lambda body, answer: {**answer, "usage": {"prompt_tokens": 90_000}}
+        recorder = CallRecorder(record, row, "agent", lambda: 1, None)
+        endpoint = Endpoint("m", service.base_url, "large", policy=LOCAL)
+
+        completion = ModelClient(endpoint, recorder=recorder).complete([{"role": "user", "content": "?"}])
+
+    session.refresh_from_db()
+    assert completion.spent.total > 90_000
+    assert (session.calls, session.agent_tokens) == (1, 90_000)
+    assert session.assumed_tokens == completion.spent.total - 90_000
