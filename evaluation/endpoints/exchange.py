@@ -173,6 +173,7 @@ class Exchange:
     def _play(self, name: str, check: Callable[[], str]) -> Line:
         started, before = time.monotonic(), len(self._tokens)
         needed = CHECKS[name].needed
+        outcome: Outcome
         try:
             outcome, word, advice, detail = "holds", check(), "", ""
         except _Failed as failed:
@@ -188,7 +189,7 @@ class Exchange:
             outcome, word, advice, detail = "fails", "not usable", "", str(error)
         used = sum(self._tokens[before:], start=Tokens())
         milliseconds = round((time.monotonic() - started) * 1000)
-        return Line(name, outcome, word, advice, detail[:1000], milliseconds, used.total or None)  # type: ignore[arg-type]
+        return Line(name, outcome, word, advice, detail[:1000], milliseconds, used.total or None)
 
     def _ask(self, messages: list[dict[str, Any]], **options: Any) -> Completion:
         return self._counted(self._client.complete(messages, **options))
