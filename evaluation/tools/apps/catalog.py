@@ -23,4 +23,4 @@ APPS: dict[str, App[Any]] = {
 def api_of(name: str) -> Api[Any] | None:
     bare = bare_tool_name(name)
     app = APPS.get(bare.partition("__")[0])
-    return app.apis.get(bare) if app else None
+    return app.apis.get(bare) or app.aliases.get(bare) if app else None

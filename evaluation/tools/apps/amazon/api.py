@@ -80,8 +80,8 @@ def show_product(call: AmazonCall, product_id: int) -> dict[str, Any]:
     return product_shown(call, call.state.products.get(product_id))
 
 
-@app.api()
-def show_recommendations(call: AmazonCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+@app.api(alias="show_recommendations")
+def show_recommended_products(call: AmazonCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List products for you: the best rated of the types you have looked at or bought, then all others."""
     seen = {each.product_id for each in call.state.history if each.owner == call.user}
     bought = {item.product_id for order in call.state.orders if order.owner == call.user for item in order.items}
@@ -162,8 +162,8 @@ def show_product_question_answers(
     return paginate(found, page_index, page_limit, as_dict)
 
 
-@app.api()
-def post_product_question(
+@app.api(alias="post_product_question")
+def write_product_question(
     call: AmazonCall, product_id: int, question: Annotated[str, Field(min_length=1, max_length=2_000)]
 ) -> dict[str, Any]:
     """Ask a question about a product."""

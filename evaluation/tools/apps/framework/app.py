@@ -119,6 +119,8 @@ class App(Generic[State]):
         self.view = view
         self.complete = complete
         self.apis: dict[str, Api[State]] = {}
+        self.aliases: dict[str, Api[State]] = {}
+        """By other names that tasks may bind them by."""
 
     def new_state(self, data: Mapping[str, Any]) -> State:
         """Raises AppDataError."""
@@ -128,13 +130,15 @@ class App(Generic[State]):
             state.complete_with(self.complete)
         return state
 
-    def api(self, *, login: bool = True) -> Callable[[Function], Function]:
+    def api(self, *, login: bool = True, alias: str = "") -> Callable[[Function], Function]:
         """Declare a function as an API. Its first parameter is the Call; the others are the tool's arguments."""
 
         def declare(function: Function) -> Function:
             name = f"{self.name}__{function.__name__}"
             about = inspect.cleandoc(function.__doc__ or "")
             self.apis[name] = Api(name, about, function, login)
+            if alias:
+                self.aliases[f"{self.name}__{alias}"] = self.apis[name]
             return function
 
         return declare

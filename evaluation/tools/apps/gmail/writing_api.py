@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from evaluation.tools.apps.framework import (
     InvalidError,
@@ -105,14 +105,19 @@ def create_draft(
 def update_draft(
     call: GmailCall,
     draft_id: int,
-    recipient_email_addresses: Annotated[
-        tuple[Address, ...] | None, Field(max_length=50, description="Instead of all earlier recipients")
+    email_addresses: Annotated[
+        tuple[Address, ...] | None,
+        Field(
+            max_length=50,
+            description="Instead of all earlier recipients",
+            validation_alias=AliasChoices("email_addresses", "recipient_email_addresses"),
+        ),
     ] = None,
     subject: Subject | None = None,
     body: Body | None = None,
 ) -> dict[str, Any]:
     """Change a draft. What is left out stays as it is."""
-    given = {"recipients": recipient_email_addresses, "subject": subject, "body": body}
+    given = {"recipients": email_addresses, "subject": subject, "body": body}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     call.state.drafts.put(replace(call.own(call.state.drafts, draft_id), updated_at=call.stamp, **changes))
     return {"message": "The draft was updated."}

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from evaluation.tools.apps.framework import (
     App,
@@ -95,12 +95,15 @@ def update_note(
 def add_content_to_note(
     call: SimpleNoteCall,
     note_id: int,
-    content: Annotated[Content, Field(min_length=1)],
+    added_content: Annotated[
+        Content,
+        Field(min_length=1, description="The text", validation_alias=AliasChoices("added_content", "content")),
+    ],
     at_start: Annotated[bool, Field(description="Put it before what is there, instead of after")] = False,
 ) -> dict[str, Any]:
     """Add text to a note's content, as a new paragraph."""
     old = call.own(call.state.notes, note_id).content
-    parts = (content, old) if at_start else (old, content)
+    parts = (added_content, old) if at_start else (old, added_content)
     _change(call, note_id, content="\n".join(part for part in parts if part))
     return {"message": "The content was added."}
 

@@ -1,13 +1,13 @@
+"""Groups and expenses; ``payment_api`` tells who owes whom."""
+
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from evaluation.tools.apps.framework import (
-    App,
-    Call,
     ConflictError,
     InvalidError,
     NotFoundError,
@@ -15,26 +15,39 @@ from evaluation.tools.apps.framework import (
     PageIndex,
     PageLimit,
     PeopleQuery,
-    add_account_apis,
     paginate,
     search,
     search_people,
 )
 from evaluation.tools.apps.framework.records import as_dict
-from evaluation.tools.apps.splitwise.seed import complete
-from evaluation.tools.apps.splitwise.state import Expense, Group, Share, SplitwiseState, cents, equal_shares
-from evaluation.tools.apps.splitwise.view import VIEW
+from evaluation.tools.apps.splitwise import payment_api
+from evaluation.tools.apps.splitwise.common import (
+    Amount,
+    Email,
+    GroupId,
+    Name,
+    SplitwiseCall,
+    app,
+    own_group,
+    own_groups,
+    require_people,
+    rounded,
+)
+from evaluation.tools.apps.splitwise.state import Expense, Group, Share, cents, equal_shares
 
-app = App("splitwise", SplitwiseState, VIEW, complete)
-add_account_apis(app)
+__all__ = ["app", "payment_api"]
 
-SplitwiseCall = Call[SplitwiseState]
-Email = Annotated[str, Field(min_length=1, max_length=200)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Amount = Annotated[float, Field(gt=0, le=1_000_000)]
+ExpenseId = Annotated[int, Field(description="From record_expense or a list of expenses")]
+Debtors = Annotated[
+    tuple[Email, ...],
+    Field(max_length=50, description="Who share it, the payer too if so; left out: all members of the group"),
+]
+Part = Annotated[float, Field(ge=0, le=1_000_000)]
+Amounts = Annotated[
+    tuple[Part, ...], Field(max_length=50, description="What each debtor owes, in their order; left out: all the same")
+]
 Shares = Annotated[
-    dict[str, Annotated[float, Field(ge=0, le=1_000_000)]],
-    Field(description="Email address to amount; all members the same if left out"),
+    dict[str, Part], Field(description="Instead of debtor_emails and debt_amounts: email address to amount")
 ]
 
 
@@ -52,13 +65,13 @@ def search_users(
 @app.api()
 def show_groups(call: SplitwiseCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List your groups."""
-    return paginate(_own_groups(call), page_index, page_limit, as_dict)
+    return paginate(own_groups(call), page_index, page_limit, as_dict)
 
 
 @app.api()
-def show_group(call: SplitwiseCall, group_id: int) -> dict[str, Any]:
+def show_group(call: SplitwiseCall, group_id: GroupId) -> dict[str, Any]:
     """Show a group with its members."""
-    return as_dict(_group(call, group_id))
+    return as_dict(own_group(call, group_id))
 
 
 @app.api()
@@ -76,10 +89,10 @@ def create_group(
     return {"message": "The group was created.", "group_id": number}
 
 
-@app.api()
-def add_group_member(call: SplitwiseCall, group_id: int, email: Email) -> dict[str, Any]:
+@app.api(alias="add_group_member")
+def add_member_to_group(call: SplitwiseCall, group_id: GroupId, email: Email) -> dict[str, Any]:
     """Add a person to a group of yours."""
-    group = _group(call, group_id)
+    group = own_group(call, group_id)
     call.state.accounts.get(email)
     if email in group.members:
         raise ConflictError(f"{email} is in the group already.")
@@ -90,62 +103,77 @@ def add_group_member(call: SplitwiseCall, group_id: int, email: Email) -> dict[s
 @app.api()
 def record_expense(
     call: SplitwiseCall,
-    group_id: int,
-    description: Name,
-    amount: Amount,
-    paid_by: Annotated[Email | None, Field(description="You, if left out")] = None,
+    description: Annotated[Name, Field(description="What it was for")],
+    paid_amount: Annotated[
+        Amount, Field(description="What was paid in all", validation_alias=AliasChoices("paid_amount", "amount"))
+    ],
+    payer_email: Annotated[
+        Email | None,
+        Field(description="Who paid; you, if left out", validation_alias=AliasChoices("payer_email", "paid_by")),
+    ] = None,
+    debtor_emails: Debtors = (),
+    debt_amounts: Amounts = (),
+    group_id: Annotated[int | None, Field(description="Left out: an expense outside of groups")] = None,
     shares: Shares | None = None,
 ) -> dict[str, Any]:
-    """Record an expense of a group."""
-    group = _group(call, group_id)
-    payer = paid_by or call.user
-    _require_members(group, (payer,))
-    amount = cents(amount) / 100
-    if not amount:
-        raise InvalidError("The amount is less than a cent.")
+    """Record an expense that people share."""
+    group = None if group_id is None else own_group(call, group_id)
+    payer = payer_email or call.user
+    require_people(call, group, (payer,))
+    amount = rounded(paid_amount)
+    parts = _shares(call, group, amount, *_split(shares, debtor_emails, debt_amounts))
+    if group is None and call.user not in (payer, *(part.username for part in parts)):
+        raise InvalidError("You must be the payer or a debtor of an expense outside of groups.")
     number = call.state.expenses.next_id()
-    parts = _shares(group, amount, shares)
     stamp = call.stamp
-    call.state.expenses.put(Expense(number, group_id, description, amount, payer, parts, call.user, stamp, stamp))
+    call.state.expenses.put(Expense(number, description, amount, payer, group_id, parts, call.user, stamp, stamp))
     return {"message": "The expense was recorded.", "expense_id": number}
 
 
 @app.api()
 def update_expense(
     call: SplitwiseCall,
-    expense_id: int,
-    description: Name | None = None,
-    amount: Amount | None = None,
-    paid_by: Email | None = None,
+    expense_id: ExpenseId,
+    description: Annotated[Name | None, Field(description="What it was for")] = None,
+    paid_amount: Annotated[
+        Amount | None,
+        Field(description="What was paid in all", validation_alias=AliasChoices("paid_amount", "amount")),
+    ] = None,
+    payer_email: Annotated[
+        Email | None, Field(description="Who paid", validation_alias=AliasChoices("payer_email", "paid_by"))
+    ] = None,
+    debtor_emails: Debtors = (),
+    debt_amounts: Amounts = (),
     shares: Shares | None = None,
 ) -> dict[str, Any]:
-    """Change an expense. A new amount without shares is split the same among all members."""
+    """Change an expense. What is left out stays as it is; a new amount is split the same among all debtors."""
     expense = _expense(call, expense_id)
-    group = _group(call, expense.group_id)
+    group = None if expense.group_id is None else own_group(call, expense.group_id)
     changes: dict[str, Any] = {"updated_at": call.stamp}
     if description is not None:
         changes["description"] = description
-    if paid_by is not None:
-        _require_members(group, (paid_by,))
-        changes["paid_by"] = paid_by
-    if amount is not None or shares is not None:
-        total = expense.amount if amount is None else cents(amount) / 100
-        if not total:
-            raise InvalidError("The amount is less than a cent.")
-        changes |= {"amount": total, "shares": _shares(group, total, shares)}
+    if payer_email is not None:
+        require_people(call, group, (payer_email,))
+        changes["paid_by"] = payer_email
+    debtors, amounts = _split(shares, debtor_emails, debt_amounts)
+    if paid_amount is not None or debtors or amounts:
+        total = expense.amount if paid_amount is None else rounded(paid_amount)
+        if not debtors and group is None:
+            debtors = tuple(share.username for share in expense.shares)
+        changes |= {"amount": total, "shares": _shares(call, group, total, debtors, amounts)}
     call.state.expenses.put(replace(expense, **changes))
     return {"message": "The expense was updated."}
 
 
 @app.api()
-def delete_expense(call: SplitwiseCall, expense_id: int) -> dict[str, Any]:
+def delete_expense(call: SplitwiseCall, expense_id: ExpenseId) -> dict[str, Any]:
     """Delete an expense."""
     call.state.expenses.remove(_expense(call, expense_id).expense_id)
     return {"message": "The expense was deleted."}
 
 
 @app.api()
-def show_expense(call: SplitwiseCall, expense_id: int) -> dict[str, Any]:
+def show_expense(call: SplitwiseCall, expense_id: ExpenseId) -> dict[str, Any]:
     """Show an expense with everybody's share."""
     return as_dict(_expense(call, expense_id))
 
@@ -153,13 +181,13 @@ def show_expense(call: SplitwiseCall, expense_id: int) -> dict[str, Any]:
 @app.api()
 def show_group_expenses(
     call: SplitwiseCall,
-    group_id: int,
+    group_id: GroupId,
     query: Annotated[str, Field(max_length=200, description="Words of the description")] = "",
     page_index: PageIndex = 0,
     page_limit: PageLimit = 5,
 ) -> Page:
     """List or search the expenses of a group, latest first."""
-    _group(call, group_id)
+    own_group(call, group_id)
     if query.strip():
         found = search(query, call.state.expenses, lambda expense: (expense.description,))
         latest = iter(sorted(found, key=_added, reverse=True))
@@ -169,67 +197,53 @@ def show_group_expenses(
 
 
 @app.api()
-def show_group_balance(call: SplitwiseCall, group_id: int) -> dict[str, Any]:
-    """Show what you are owed in a group; below 0, what you owe."""
-    _group(call, group_id)
-    return {"group_id": group_id, "balance": call.state.balances(group_id)[call.user] / 100}
-
-
-@app.api()
-def show_member_balances(call: SplitwiseCall, group_id: int) -> list[dict[str, Any]]:
-    """Show what each member of a group is owed; below 0, what they owe."""
-    _group(call, group_id)
-    return [{"email": member, "balance": owed / 100} for member, owed in call.state.balances(group_id).items()]
-
-
-@app.api()
-def show_person_balance(call: SplitwiseCall, email: Email) -> dict[str, Any]:
-    """Show what a person owes you over all groups, each expense by itself; below 0, what you owe them."""
-    call.state.accounts.get(email)
-    if email == call.user:
-        raise InvalidError("This is yourself.")
-    groups = {group.group_id for group in _own_groups(call)}
-    owed = 0
-    for expense in call.state.expenses:
-        if expense.group_id in groups:
-            by = {share.username: cents(share.amount) for share in expense.shares}
-            owed += by.get(email, 0) if expense.paid_by == call.user else 0
-            owed -= by.get(call.user, 0) if expense.paid_by == email else 0
-    return {"email": email, "balance": owed / 100}
+def show_no_group_expenses(call: SplitwiseCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """List the expenses outside of groups that you share, latest first."""
+    latest = call.state.expenses.latest_first(_added)
+    return paginate((each for each in latest if _with_you(call, each)), page_index, page_limit, as_dict)
 
 
 def _added(expense: Expense) -> tuple[str, int]:
     return expense.created_at, expense.expense_id
 
 
-def _own_groups(call: SplitwiseCall) -> list[Group]:
-    return [group for group in call.state.groups if call.user in group.members]
-
-
-def _group(call: SplitwiseCall, group_id: int) -> Group:
-    group = call.state.groups.find(group_id)
-    if group is None or call.user not in group.members:
-        raise NotFoundError(f"You have no group with group_id {group_id}.")
-    return group
-
-
 def _expense(call: SplitwiseCall, expense_id: int) -> Expense:
+    """Of a group of yours, or outside of groups with you in it."""
     expense = call.state.expenses.find(expense_id)
-    if expense is None or expense.group_id not in {group.group_id for group in _own_groups(call)}:
-        raise NotFoundError(f"You have no expense with expense_id {expense_id}.")
-    return expense
+    if expense is not None and (_with_you(call, expense) or expense.group_id in _own_numbers(call)):
+        return expense
+    raise NotFoundError(f"You have no expense with expense_id {expense_id}.")
 
 
-def _require_members(group: Group, people: tuple[str, ...]) -> None:
-    for person in people:
-        if person not in group.members:
-            raise InvalidError(f"{person} is not in the group.")
+def _own_numbers(call: SplitwiseCall) -> set[int]:
+    return {group.group_id for group in own_groups(call)}
 
 
-def _shares(group: Group, amount: float, shares: dict[str, float] | None) -> tuple[Share, ...]:
-    if not shares:
-        return equal_shares(amount, group.members)
-    _require_members(group, tuple(shares))
-    if sum(map(cents, shares.values())) != cents(amount):
-        raise InvalidError(f"The shares add up to {sum(shares.values()):.2f}, not to {amount:.2f}.")
-    return tuple(Share(person, cents(part) / 100) for person, part in shares.items())
+def _with_you(call: SplitwiseCall, expense: Expense) -> bool:
+    """Outside of groups."""
+    people = (expense.paid_by, *(share.username for share in expense.shares))
+    return expense.group_id is None and call.user in people
+
+
+def _split(
+    shares: dict[str, float] | None, debtors: tuple[str, ...], amounts: tuple[float, ...]
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    return (tuple(shares), tuple(shares.values())) if shares else (debtors, amounts)
+
+
+def _shares(
+    call: SplitwiseCall, group: Group | None, total: float, debtors: tuple[str, ...], amounts: tuple[float, ...]
+) -> tuple[Share, ...]:
+    people = debtors or (group.members if group else ())
+    if not people:
+        raise InvalidError("Name the debtor_emails, or the group_id.")
+    if len(set(people)) < len(people):
+        raise InvalidError("A debtor is named twice.")
+    require_people(call, group, people)
+    if not amounts:
+        return equal_shares(total, people)
+    if len(amounts) != len(debtors):
+        raise InvalidError(f"There are {len(debtors)} debtor_emails, but {len(amounts)} debt_amounts.")
+    if sum(map(cents, amounts)) != cents(total):
+        raise InvalidError(f"The shares add up to {sum(amounts):.2f}, not to {total:.2f}.")
+    return tuple(Share(person, cents(part) / 100) for person, part in zip(people, amounts, strict=True))

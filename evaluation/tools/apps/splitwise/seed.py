@@ -21,6 +21,6 @@ EXAMPLE: dict[str, Any] = {
 def complete(state: SplitwiseState) -> None:
     """An expense without shares is everybody's."""
     for expense in list(state.expenses):
-        group = state.groups.find(expense.group_id)
+        group = state.groups.find(expense.group_id) if expense.group_id is not None else None
         if not expense.shares and group is not None and group.members:
             state.expenses.put(replace(expense, shares=equal_shares(expense.amount, group.members)))

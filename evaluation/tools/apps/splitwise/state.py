@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from evaluation.tools.apps.framework import AppState
 
@@ -24,15 +25,33 @@ class Share:
 @dataclass(frozen=True)
 class Expense:
     expense_id: int
-    group_id: int
     description: str
     amount: float
     paid_by: str
+    group_id: int | None = None
     shares: tuple[Share, ...] = ()
     """Who owes how much of it; none in a persona's data: everybody in the group the same."""
     created_by: str = ""
     created_at: str = ""
     updated_at: str = ""
+
+
+@dataclass(frozen=True)
+class Payment:
+    payment_id: int
+    payer: str
+    receiver: str
+    amount: float
+    group_id: int | None = None
+    description: str = ""
+    created_at: str = ""
+
+
+class Debt(NamedTuple):
+    group_id: int | None
+    debtor: str
+    creditor: str
+    cents: int
 
 
 class SplitwiseState(AppState):
@@ -42,28 +61,49 @@ class SplitwiseState(AppState):
         super().__init__()
         self.groups = self.table("groups", Group, "group", {"members": "accounts"})
         self.expenses = self.table("expenses", Expense, "expense", {"group_id": "groups", "paid_by": "accounts"})
+        self.payments = self.table(
+            "payments", Payment, "payment", {"group_id": "groups", "payer": "accounts", "receiver": "accounts"}
+        )
 
     def balances(self, group_id: int) -> dict[str, int]:
         """Cents by member: above nothing is owed to them, below they owe."""
         cents_by = dict.fromkeys(self.groups.get(group_id).members, 0)
-        for expense in self.expenses.having("group_id", group_id):
-            cents_by[expense.paid_by] = cents_by.get(expense.paid_by, 0) + cents(expense.amount)
-            for share in expense.shares:
-                cents_by[share.username] = cents_by.get(share.username, 0) - cents(share.amount)
+        for debt in _debts(self.expenses.having("group_id", group_id), self.payments.having("group_id", group_id)):
+            cents_by[debt.creditor] = cents_by.get(debt.creditor, 0) + debt.cents
+            cents_by[debt.debtor] = cents_by.get(debt.debtor, 0) - debt.cents
         return cents_by
+
+    def owed_to(self, person: str) -> dict[tuple[str, int | None], int]:
+        """Cents by the other person and the group: above nothing is owed to ``person``, below ``person`` owes."""
+        owed: dict[tuple[str, int | None], int] = {}
+        for debt in _debts(self.expenses, self.payments):
+            if person in (debt.debtor, debt.creditor) and debt.debtor != debt.creditor:
+                lent = debt.creditor == person
+                key = (debt.debtor if lent else debt.creditor, debt.group_id)
+                owed[key] = owed.get(key, 0) + (debt.cents if lent else -debt.cents)
+        return owed
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
         for expense in self.expenses:
             if sum(cents(share.amount) for share in expense.shares) != cents(expense.amount):
                 yield f"expenses {expense.expense_id}: the shares do not add up to {expense.amount}."
-            group = self.groups.find(expense.group_id)
+            group = None if expense.group_id is None else self.groups.find(expense.group_id)
             for person in {expense.paid_by, *(share.username for share in expense.shares)} if group else ():
                 if group and person not in group.members:
                     yield f"expenses {expense.expense_id}: {person} is not in the group."
         for group in self.groups:
             if sum(self.balances(group.group_id).values()):
                 yield f"groups {group.group_id}: what is owed does not add up."
+
+
+def _debts(expenses: Iterable[Expense], payments: Iterable[Payment]) -> Iterator[Debt]:
+    """Who comes to owe whom. A payment makes its receiver owe the payer, which cancels what the payer owes."""
+    for expense in expenses:
+        for share in expense.shares:
+            yield Debt(expense.group_id, share.username, expense.paid_by, cents(share.amount))
+    for payment in payments:
+        yield Debt(payment.group_id, payment.receiver, payment.payer, cents(payment.amount))
 
 
 def cents(amount: float) -> int:

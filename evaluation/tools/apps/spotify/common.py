@@ -64,6 +64,7 @@ def song_shown(call: SpotifyCall, song: Song) -> dict[str, Any]:
     shown["artists"] = artists_shown(call, shown.pop("artist_ids"))
     album = call.state.albums.find(song.album_id) if song.album_id is not None else None
     shown["album_title"] = album.title if album else ""
+    shown["shareable_link"] = f"https://spotify.com/songs/{song.song_id}"
     return shown
 
 
@@ -75,6 +76,7 @@ def album_shown(call: SpotifyCall, album: Album) -> dict[str, Any]:
     shown = as_dict(album)
     shown["artists"] = artists_shown(call, shown.pop("artist_ids"))
     shown["song_ids"] = [song.song_id for song in call.state.songs.having("album_id", album.album_id)]
+    shown["shareable_link"] = f"https://spotify.com/albums/{album.album_id}"
     return shown
 
 
@@ -82,4 +84,5 @@ def playlist_shown(call: SpotifyCall, playlist: Playlist) -> dict[str, Any]:
     shown = as_dict(playlist)
     owner = call.state.accounts.get(shown.pop("owner"))
     shown["owner"] = {"name": owner.name, "email": owner.username}
+    shown["shareable_link"] = f"https://spotify.com/playlists/{playlist.playlist_id}"
     return shown

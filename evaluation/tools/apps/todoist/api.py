@@ -169,8 +169,8 @@ def show_notifications(
     return paginate(found, page_index, page_limit, shown)
 
 
-@app.api()
-def show_notification_count(call: TodoistCall, is_read: bool | None = None) -> dict[str, Any]:
+@app.api(alias="show_notification_count")
+def show_notifications_count(call: TodoistCall, is_read: bool | None = None) -> dict[str, Any]:
     """Count your notifications."""
     return {"count": sum(is_read in (None, each.is_read) for each in _own_notifications(call))}
 

@@ -11,7 +11,7 @@ import pytest
 
 from evaluation.tools import Workspace, toolbox_for
 from evaluation.tools.apps import AppDataError, World, describe, differences
-from evaluation.tools.apps.catalog import APPS
+from evaluation.tools.apps.catalog import APPS, api_of
 from evaluation.tools.apps.framework.loaded import LoadedStates
 from evaluation.tools.apps.phone.seed import EXAMPLE as PHONE
 from evaluation.tools.apps.simple_note.seed import EXAMPLE as NOTES
@@ -292,3 +292,33 @@ def test_example_data_of_every_app_is_consistent():
     assert list(World.from_data(data).problems()) == []
     for name, tables in data.items():
         assert World.from_data({name: tables}).state(name).to_json()
+
+
+@pytest.mark.parametrize(
+    ("earlier", "name"),
+    [
+        ("amazon__post_product_question", "amazon__write_product_question"),
+        ("amazon__show_recommendations", "amazon__show_recommended_products"),
+        ("splitwise__add_group_member", "splitwise__add_member_to_group"),
+        ("todoist__show_notification_count", "todoist__show_notifications_count"),
+    ],
+)
+def test_earlier_names_bind_the_same_api_and_are_not_listed_twice(earlier: str, name: str):
+    assert api_of(earlier) is api_of(name) is not None
+    assert earlier not in APPS[earlier.partition("__")[0]].apis
+
+
+def test_earlier_names_of_arguments_are_accepted_and_not_shown(world: World):
+    api = api_of("simple_note__add_content_to_note")
+    assert api is not None
+    assert list(api.arguments.model_json_schema()["properties"]) == [
+        "note_id",
+        "added_content",
+        "at_start",
+        "access_token",
+    ]
+    token = {"access_token": token_of(world)}
+    for name in ("content", "added_content"):
+        assert world.call("simple_note__add_content_to_note", {"note_id": 1, name: f"With {name}", **token}).ok
+    note = world.call("simple_note__show_note", {"note_id": 1, **token}).response
+    assert note["content"].endswith("With content\nWith added_content")
