@@ -18,6 +18,8 @@ class TurnCost:
     calls: int = 0
     tokens: int = 0
     cost: Decimal = Decimal(0)
+    unpriced: int = 0
+    """Calls whose cost is not known."""
 
 
 NOTHING = TurnCost()
@@ -31,6 +33,11 @@ def costs_by_turn(session: Session) -> dict[int, TurnCost]:
     sums = (
         rows.order_by()
         .values_list("turn")
-        .annotate(calls=Count("pk"), used=used, paid=Coalesce(Sum("cost"), Decimal(0)))
+        .annotate(
+            calls=Count("pk"),
+            used=used,
+            paid=Coalesce(Sum("cost"), Decimal(0)),
+            unpriced=Count("pk", filter=Q(cost=None)),
+        )
     )
-    return {turn: TurnCost(calls, used, paid) for turn, calls, used, paid in sums}
+    return {turn: TurnCost(*figures) for turn, *figures in sums}

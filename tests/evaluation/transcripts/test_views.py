@@ -243,6 +243,7 @@ def test_each_turn_says_what_it_cost_without_what_judging_again_took(client: Cli
     called(session, 1, "checklist_strict", 50, "0.01", judging=judging)
     called(session, 1, "agent", 7, "0.5", attempts=0)  # answered from the record
     called(session, 3, "agent", 10, "0.04")
+    called(session, 3, "agent", None, None)
     again = JudgingRound.objects.create(
         pilot=session.run.pilot, number=2, purpose="rejudging", judge=judging.judge, prompts=judging.prompts
     )
@@ -253,20 +254,20 @@ def test_each_turn_says_what_it_cost_without_what_judging_again_took(client: Cli
 
     assert costs_by_turn(session) == {
         1: TurnCost(2, 150, Decimal("0.03")),
-        3: TurnCost(1, 10, Decimal("0.04")),
+        3: TurnCost(2, 10, Decimal("0.04"), unpriced=1),
     }
     page = " ".join(read(client, session).split())
     assert "$0.0300 for 2 calls" in page
     assert "for 0 calls" in page
 
 
-def called(session: Session, turn: int, purpose: str, tokens: int, cost: str, **fields: object) -> None:
+def called(session: Session, turn: int, purpose: str, tokens: int | None, cost: str | None, **fields: object) -> None:
     ModelCall.objects.create(
         session=session,
         turn=turn,
         purpose=purpose,
         prompt_tokens=tokens,
-        cost=Decimal(cost),
+        cost=None if cost is None else Decimal(cost),
         endpoint=session.run.pilot.agent,
         request_hash=f"{ModelCall.objects.count():064}",
         content=b"",
