@@ -292,7 +292,7 @@ def _took_each(sessions: Sequence[int]) -> dict[tuple[int, str, str, int], Token
         )
     )
     return {
-        (session, scoring, kind, turn): Tokens(prompt, math.ceil(completion / number))
+        (session, scoring, kind, turn): Tokens(prompt, None if completion is None else math.ceil(completion / number))
         for session, scoring, kind, turn, number, prompt, completion in rows
     }
 

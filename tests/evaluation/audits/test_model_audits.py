@@ -107,6 +107,22 @@ def test_model_has_its_own_row_of_table_6_and_people_theirs(desk: Desk):
     assert set(started.judgings.values_list("purpose", "scoring")) == {("audit", ""), ("audit", "strict")}
 
 
+class SilentOnUsage(StubModel):
+    def answer(self, body: dict[str, Any]) -> Any:
+        message = {"role": "assistant", "content": super().answer(body)}
+        return {"choices": [{"message": message, "finish_reason": "stop"}]}
+
+
+def test_decisions_can_be_audited_where_the_judge_told_no_tokens(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("STUB_API_KEY", "none")
+    with serving(SilentOnUsage()) as scoring, serving(StubModel()) as other:
+        desk = Desk(scoring, other)
+
+        plan = plan_model_audit(desk.draw_decisions(), desk.model_of(other))
+
+    assert (plan.calls, plan.tokens) == (2, 0)
+
+
 def test_scoring_model_is_asked_anew_when_it_audits_itself(desk: Desk):
     asked = desk.scoring.asked["checklist"]
 
