@@ -262,9 +262,8 @@ def _assumed(call: Call) -> Assumed:
     """Of an answer of which the service did not tell what it used: budgets count something for it."""
     if call.completion is None or not call.tokens.untold:
         return NONE
-    tokens = call.completion.spent
-    cost = call.cost if call.cost is not None else call.endpoint.prices.of(tokens)
-    return tokens.total - call.tokens.total, (cost or Decimal(0)) - (call.cost or Decimal(0))
+    cost = call.completion.charge(call.endpoint.prices) or Decimal(0)
+    return call.completion.spent.total - call.tokens.total, cost - (call.cost or Decimal(0))
 
 
 def session_record(

@@ -209,14 +209,15 @@ class ReactAgent:
         return completion
 
     def _spend(self, turn: _Turn, completion: Completion) -> None:
+        cost = completion.charge(self._client.endpoint.prices) or 0
         turn.calls += 1
         turn.tokens += completion.tokens
         turn.spent += completion.spent.total
-        turn.cost += completion.cost or 0
+        turn.cost += cost
         if completion.thoughts:
             turn.thoughts.append(Thought(completion.thoughts, completion.tokens.reasoning))
         self._tokens += completion.spent.total
-        self._cost += completion.cost or 0
+        self._cost += cost
 
     def _force_answer(self, turn: _Turn) -> None:
         completion = self._ask(turn, tool_choice="none")

@@ -295,8 +295,7 @@ class ModelClient:
         )
 
     def _spend(self, completion: Completion) -> None:
-        cost = self.endpoint.prices.of(completion.spent) if completion.cost is None else completion.cost
-        self.budget.spend(completion.spent, cost)
+        self.budget.spend(completion.spent, completion.charge(self.endpoint.prices))
 
     def _check_whole(self, request: _Request, completion: Completion) -> None:
         """Some servers cut a conversation that is too long for them, and answer as if nothing was (Ollama)."""

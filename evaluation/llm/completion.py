@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal
 
+from evaluation.llm.endpoint import Prices
 from evaluation.llm.errors import UnreadableAnswerError
 from evaluation.llm.responses import finish_reason_of, message_of, usage_of
 from evaluation.llm.thoughts import read_message
@@ -110,6 +111,10 @@ class Completion:
             completion=guessed.completion if told.completion is None else told.completion,
             untold=0,
         )
+
+    def charge(self, prices: Prices) -> Decimal | None:
+        """What limits count: the cost, or where it is not known, that of ``spent``; None: no price."""
+        return prices.of(self.spent) if self.cost is None else self.cost
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from evaluation.models import ModelCall, Session, ToolCall, Turn
 from evaluation.pilots.budgets import spent_by_pilot
 from evaluation.results.model_answers import model_answers
 from evaluation.results.pilot_report import load_pilot, scores_json
-from tests.evaluation.builders import task
+from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, task
 from tests.evaluation.pilots.builders import start, work_through
 from tests.evaluation.stub_model import StubModel
 
@@ -113,3 +113,16 @@ def test_a_budget_stops_a_pilot_whose_model_does_not_tell_what_it_used(stub: Stu
     assert spent_by_pilot(pilot.pk).tokens >= 120
     call = ModelCall.objects.get(purpose="agent")
     assert (call.prompt_tokens, call.completion_tokens) == ((100, 40) if usage else (None, None))
+
+
+@pytest.mark.django_db
+def test_limit_of_money_counts_an_estimate_where_a_service_tells_no_usage(stub: StubModel):
+    stub.agent = lambda body: answer(tool_calls=call('{"path": "n", "content": "1"}'))
+    prices = {"input_price": 100, "output_price": 100}
+    model = endpoint("stub", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY", **prices)
+    spec = task("a", tools=("write_file",))
+
+    work_through(pilot_of(benchmark_of(spec), agent=model, user_model=model, judge=model, limits={"cost": 0.000001}))
+
+    assert Turn.objects.get(number=1).note == "The cost limit of 0.000001 in a session was reached."
+    assert stub.asked["agent"] == 1

@@ -379,6 +379,7 @@ def test_model_that_takes_no_pictures_goes_on_without(agent: MakeAgent, client_f
     class Blind:
         def __init__(self) -> None:
             self.sent: list[Any] = []
+            self.endpoint = client_for("scripted-silent").endpoint
 
         def complete(self, messages: Any, **params: Any) -> Completion:
             self.sent.append([message["content"] for message in messages])
