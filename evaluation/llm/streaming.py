@@ -8,6 +8,8 @@ from typing import Any
 from evaluation.llm.errors import TruncatedAnswerError, UnreadableAnswerError
 
 Json = dict[str, Any]
+MOST_PARTS = 10_000
+"""Of a list: each piece is looked for among them."""
 _TEXTS = frozenset(
     ("content", "reasoning_content", "reasoning", "refusal", "arguments", "text", "summary", "thinking", "data")
 )
@@ -84,19 +86,20 @@ def _add(entries: list[Any], piece: Any) -> None:
     """To the entry that it belongs to: by its number, or else the last one if that is of its kind and open."""
     if not isinstance(piece, Mapping):
         entries.append(piece)
-        return
-    if entry := _entry_of(entries, piece):
+    elif entry := _entry_of(entries, piece):
         _grow(entry, piece)
+    elif len(entries) == MOST_PARTS:
+        raise UnreadableAnswerError(f"A list of the streamed answer has more than {MOST_PARTS:,} parts.")
     else:
         entries.append(_copy(piece))
 
 
 def _entry_of(entries: list[Any], piece: Mapping[str, Any]) -> Json | None:
     number = piece.get("index")
-    own = [entry for entry in entries if isinstance(entry, dict)]
+    own = (entry for entry in reversed(entries) if isinstance(entry, dict))
     if isinstance(number, int):
-        own = [entry for entry in own if entry.get("index") == number]
-    last = own[-1] if own else None
+        own = (entry for entry in own if entry.get("index") == number)
+    last = next(own, None)
     if last is None or (piece.get("type") or last.get("type")) != (last.get("type") or piece.get("type")):
         return None
     if "function" in piece or "function" in last:  # another call begins with an id of its own

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluation.llm import ModelClient, TruncatedAnswerError, UnreadableAnswerError
 from evaluation.llm.completion import read_answer
-from evaluation.llm.streaming import assemble
+from evaluation.llm.streaming import MOST_PARTS, assemble
 from evaluation.scripted.server import ScriptedServer
 
 HELLO = [{"role": "user", "content": "Draft the supplier memo."}]
@@ -129,6 +129,14 @@ def test_chunk_without_choices_brings_the_usage():
     answer = assemble([delta(content="Done."), END, {"choices": [], "usage": {"prompt_tokens": 7}}])
 
     assert answer["usage"] == {"prompt_tokens": 7}
+
+
+def test_answer_of_more_calls_than_any_model_makes_is_unreadable():
+    calls = [{"id": str(number), "function": {}} for number in range(MOST_PARTS + 1)]
+
+    assert len(message_of({"tool_calls": calls[1:]})["tool_calls"]) == MOST_PARTS
+    with pytest.raises(UnreadableAnswerError, match="more than 10,000 parts"):
+        message_of({"tool_calls": calls})
 
 
 def test_stream_of_something_else_is_unreadable():
