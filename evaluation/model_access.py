@@ -50,9 +50,11 @@ def _learned_of(row: ModelEndpoint) -> Learned:
     key = (os.getpid(), row.pk, origin)
     if key not in _learned:
         known = row.learned if row.learned.get("of") == origin else {}
-        _learned[key] = Learned(known, partial(_store, row.pk, origin))
+        _learned[key] = Learned(known, partial(_store, row.pk, row.base_url, row.model))
     return _learned[key]
 
 
-def _store(pk: int, origin: str, facts: Mapping[str, Any]) -> None:
-    ModelEndpoint.objects.filter(pk=pk).update(learned={**facts, "of": origin})
+def _store(pk: int, base_url: str, model: str, facts: Mapping[str, Any]) -> None:
+    """Unless the row is another model by now."""
+    same = ModelEndpoint.objects.filter(pk=pk, base_url=base_url, model=model)
+    same.update(learned={**facts, "of": origin_of(base_url, model)})

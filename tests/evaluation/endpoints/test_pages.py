@@ -15,6 +15,7 @@ from evaluation.endpoints.exchange import CHECKS, Line
 from evaluation.endpoints.testing import failures_for, play_test, request_test
 from evaluation.llm import RetryPolicy
 from evaluation.llm.stored_keys import SECRET_VARIABLE
+from evaluation.model_access import endpoint_of
 from evaluation.models import EndpointTest, ModelEndpoint
 from studio.models import Role
 from tests.evaluation.builders import endpoint
@@ -376,3 +377,14 @@ def test_effort_where_it_has_no_effect_is_refused_beside_its_field(staff: Client
     ).content.decode()
 
     assert "Effort has no effect at this address" in page
+
+
+def test_what_a_pilot_learns_of_the_model_that_a_row_once_was_is_not_kept_with_the_row():
+    row = endpoint("busy", base_url="https://models.example/v1", model="old", scripted=False)
+    as_run = endpoint_of(row)
+    ModelEndpoint.objects.filter(pk=row.pk).update(model="new", learned={"dropped": ["seed"], "of": "new"})
+
+    as_run.learned.learn({"temperature": 1}, "temperature is not supported")
+
+    assert as_run.learned.knows_refused("temperature")
+    assert ModelEndpoint.objects.get(pk=row.pk).learned == {"dropped": ["seed"], "of": "new"}
