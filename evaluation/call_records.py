@@ -169,11 +169,12 @@ class CallRecord:
 
 
 class RejudgingRecord(CallRecord):
-    """Of a judging of a stored session. The same request is not asked again, whichever session it was asked for."""
+    """Of a judging of a stored session, for the holder of its lease. The same request is not asked again, whichever
+    session it was asked for."""
 
     def __init__(self, judging: Judging) -> None:
         assert judging.session is not None
-        super().__init__(judging.session, lambda: _mark_scripted(judging))
+        super().__init__(judging.session, lambda: _mark_scripted(judging), group=f"judging round {judging.round_id}")
         self._judging = judging
 
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
@@ -273,7 +274,7 @@ def session_record(
 ) -> CallRecord:
     """For the holder of the session's lease. A scripted answer marks the whole pilot as scripted."""
     pilot = session.run.pilot
-    return CallRecord(session, lambda: _mark_scripted(pilot), before_sending, counting, _group_of(pilot))
+    return CallRecord(session, lambda: _mark_scripted(pilot), before_sending, counting)
 
 
 def load_client() -> None:
@@ -283,17 +284,12 @@ def load_client() -> None:
 
 def calls_in_flight(pilot: Pilot, role: Role) -> int:
     """Model calls of its sessions to the endpoint of ``role`` that are under way, a moment ago."""
-    return model_access.calls_in_flight(endpoint_of(pilot.endpoint(role)), _group_of(pilot))
+    return model_access.calls_in_flight(endpoint_of(pilot.endpoint(role)), group_of(pilot))
 
 
-def _group_of(pilot: Pilot) -> str:
+def group_of(pilot: Pilot) -> str:
     """The line in which a pilot's calls wait for endpoints."""
     return f"pilot {pilot.pk}"
-
-
-def rejudging_record(judging: Judging) -> RejudgingRecord:
-    """For the holder of the judging's lease."""
-    return RejudgingRecord(judging)
 
 
 def rehearsal_record(rehearsal: Rehearsal) -> CallRecord:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from django.db import connection, transaction
 from django.utils import timezone
 
-from evaluation.call_records import rejudging_record
+from evaluation.call_records import RejudgingRecord
 from evaluation.grading.decided import Decided
 from evaluation.grading.evidence import load_script
 from evaluation.grading.intents import IntentStatus, decide_intents
@@ -76,7 +76,7 @@ def _judge(judging: Judging) -> int:
     assert session is not None
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
-    record = rejudging_record(judging)
+    record = RejudgingRecord(judging)
     for decided in _decide(judging, session, task, persona, JudgeOnRecord(judging, record)):
         with transaction.atomic():
             judging.lock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evaluation.call_records import group_of
 from evaluation.engine.plan import AgentSeat, SessionPlan, agent_limits
 from evaluation.judging.judgings import versions_in
 from evaluation.model_access import endpoint_of, lane_of
@@ -32,7 +33,7 @@ def plan_of(session: Session) -> SessionPlan:
         followed=Session.objects.filter(run=session.run_id, position__gt=session.position).exists(),
         servers=bound_servers(persona),
         server_policy=policy(),
-        lane=lane_of(f"pilot {pilot.pk}"),
+        lane=lane_of(group_of(pilot)),
     )
 
 
