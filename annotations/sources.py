@@ -37,8 +37,8 @@ class ModelAuditor:
     """Judgings that infrastructure failures stopped."""
     cost: str
     """In US dollars, so far."""
-    estimate: str
-    """Before it started."""
+    estimate: str | None
+    """Before it started; None: not known."""
     judges_itself: bool
     """It is the model that scored: its disagreement is with itself."""
 

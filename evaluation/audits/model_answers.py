@@ -34,6 +34,7 @@ def read_model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor
 def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound]) -> ModelAuditor:
     judgings = Judging.objects.filter(round__in=rounds)
     spent = ModelCall.objects.filter(judging__in=judgings).aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
+    estimates = [row.estimate.get("cost", 0) for row in rounds]
     audited = [row for row in rounds if f"{PILOT}{row.pilot_id}" in campaign.source.split()]
     return ModelAuditor(
         campaign=campaign.pk,
@@ -44,7 +45,7 @@ def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound]) ->
         waiting=judgings.exclude(state__in=[Judging.State.FINISHED, Judging.State.ERROR]).count(),
         stopped=judgings.filter(state=Judging.State.ERROR).count(),
         cost=str(spent),
-        estimate=str(sum(Decimal(str(row.estimate.get("cost", 0))) for row in rounds)),
+        estimate=None if None in estimates else str(sum(Decimal(str(cost)) for cost in estimates)),
         judges_itself=any(
             row.judge.get("model") == _audited(campaign, row.pilot).judge.get("model") for row in audited
         ),

@@ -38,9 +38,10 @@ class ModelAuditPlan:
         return sum(plan.estimate.tokens for plan in self.plans)
 
     @property
-    def cost(self) -> Decimal:
-        """In US dollars."""
-        return sum((Decimal(plan.estimate.cost) for plan in self.plans), Decimal(0))
+    def cost(self) -> Decimal | None:
+        """In US dollars; None: not known."""
+        costs = [Decimal(plan.estimate.cost) for plan in self.plans if plan.estimate.cost is not None]
+        return sum(costs, Decimal(0)) if len(costs) == len(self.plans) else None
 
     @property
     def sessions(self) -> int:
@@ -52,7 +53,7 @@ class ModelAuditPlan:
             "sessions": self.sessions,
             "calls": self.calls,
             "tokens": self.tokens,
-            "cost": str(self.cost),
+            "cost": None if self.cost is None else str(self.cost),
         }
 
 

@@ -50,8 +50,8 @@ class RejudgingEstimate:
 
     calls: int
     tokens: int
-    cost: str
-    """In US dollars."""
+    cost: str | None
+    """In US dollars; None: a judge's price, or what was used, is not known."""
     recorded: int
     """Judgings, or of single decisions questions, that the record answers in full."""
 
@@ -248,13 +248,16 @@ def _estimate(plan: RejudgingPlan) -> RejudgingEstimate:
     finished = Judging.objects.filter(session__in=plan.sessions, state=Judging.State.FINISHED)
     works, recorded = (_questions if plan.asked else _whole)(plan, finished)
     calls, tokens, cost, known = 0, Tokens(), Decimal(0), 0
+    unknown = False
     for session, scoring, number, used, question in works:
         for sample in plan.sample_numbers:
             if (plan.key(session, scoring, sample), *question) in recorded:
                 known += 1
                 continue
-            calls, tokens, cost = calls + number, tokens + used, cost + (plan.judges[scoring].cost_of(used) or 0)
-    return RejudgingEstimate(calls, tokens.total, str(cost), known)
+            each = plan.judges[scoring].cost_of(used)
+            calls, tokens, cost = calls + number, tokens + used, cost + (each or 0)
+            unknown = unknown or each is None
+    return RejudgingEstimate(calls, tokens.total, None if unknown else str(cost), known)
 
 
 def _whole(plan: RejudgingPlan, finished: QuerySet[Judging]) -> tuple[list[Work], set[tuple[object, ...]]]:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, Sum
 
 from annotations.intervals import Rate, wilson
 from evaluation.judging.judgings import rules_of, scoring_choice
@@ -71,11 +71,15 @@ def in_total(rows: Iterable[DecisionComparison]) -> DecisionComparison:
 
 
 def round_totals(judging_round: JudgingRound) -> dict[str, Any]:
-    """``{"judgings", "by_state", "asked", "replayed", "tokens", "cost"}``."""
+    """``{"judgings", "by_state", "asked", "replayed", "tokens", "cost", "unpriced"}``."""
     rows = Judging.objects.filter(round=judging_round).order_by()
     states = dict(rows.values_list("state").annotate(number=Count("pk")))
     calls = ModelCall.objects.filter(judging__round=judging_round, attempts__gt=0).aggregate(
-        asked=Count("pk"), prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost")
+        asked=Count("pk"),
+        prompt=Sum("prompt_tokens"),
+        completion=Sum("completion_tokens"),
+        paid=Sum("cost"),
+        unpriced=Count("pk", filter=Q(cost=None)),
     )
     return {
         "judgings": sum(states.values()),
@@ -83,7 +87,8 @@ def round_totals(judging_round: JudgingRound) -> dict[str, Any]:
         "asked": calls["asked"],
         "replayed": rows.aggregate(total=Sum("replayed"))["total"] or 0,
         "tokens": (calls["prompt"] or 0) + (calls["completion"] or 0),
-        "cost": calls["cost"] or Decimal(0),
+        "cost": calls["paid"] or Decimal(0),
+        "unpriced": calls["unpriced"],
     }
 
 
@@ -148,6 +153,7 @@ def round_report(judging_round: JudgingRound) -> dict[str, Any]:
         "decisions": [{"kind": row.label, "n": row.n, "to_yes": row.to_yes, "to_no": row.to_no} for row in decisions],
         "tokens": totals["tokens"],
         "cost": str(totals["cost"]),
+        "unpriced": totals["unpriced"],
         "estimate": judging_round.estimate,
         "judging": judging_json(judging_round, rules),
         "scores_pilot": choice.round_id == judging_round.pk,

@@ -66,7 +66,8 @@ class Command(ReportCommand):
         if as_json:
             self.print_json(document)
         else:
+            cost = "unknown" if plan.cost is None else plan.cost
             self.stdout.write(
                 f"Estimated: {plan.packets} {campaign.packets_word}, {plan.calls} calls, {plan.tokens} tokens, "
-                f"{plan.cost} US dollars" + ("; started" if rounds else "")
+                f"{cost} US dollars" + ("; started" if rounds else "")
             )

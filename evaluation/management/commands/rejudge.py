@@ -66,8 +66,9 @@ class Command(ReportCommand):
             self.usage_error(error.message, "Nothing was started.", as_json=as_json, document=EMPTY)
         estimate = plan.estimate
         if not as_json:
+            cost = "unknown" if estimate.cost is None else estimate.cost
             self.stdout.write(
-                f"Estimated: {estimate.calls} calls, {estimate.tokens} tokens, {estimate.cost} US dollars; "
+                f"Estimated: {estimate.calls} calls, {estimate.tokens} tokens, {cost} US dollars; "
                 f"{estimate.recorded} judgings are in the record."
             )
         if options["estimate"]:

@@ -120,7 +120,7 @@ def test_decisions_can_be_audited_where_the_judge_told_no_tokens(monkeypatch: py
 
         plan = plan_model_audit(desk.draw_decisions(), desk.model_of(other))
 
-    assert (plan.calls, plan.tokens) == (2, 0)
+    assert (plan.calls, plan.tokens, plan.as_json()["cost"]) == (2, 0, None)
 
 
 def test_scoring_model_is_asked_anew_when_it_audits_itself(desk: Desk):

@@ -35,6 +35,22 @@ def text_of(response) -> str:
     return " ".join(response.content.decode().split())
 
 
+def test_cost_of_a_judge_without_a_price_is_unknown_before_and_after(stub: StubModel, other: StubModel):
+    pilot = run_pilot(stub)
+    client = signed_in(pilot, "author")
+    judge = model_of(other, input_price=None)
+
+    page = text_of(client.get(f"/pilots/{pilot.pk}/rejudge/", {"judge": judge.pk, "samples": 1}))
+    assert "<b>Unknown cost</b> for about 5 calls" in page
+
+    client.post(f"/pilots/{pilot.pk}/rejudge/", {"samples": 1, "judge": judge.pk})
+    for row in JudgingRound.objects.get(number=2).judgings.all():
+        work_on(row.pk)
+
+    page = text_of(client.get(f"/pilots/{pilot.pk}/"))
+    assert "6 calls of unknown cost" in page and "estimated unknown" in page
+
+
 def test_page_estimates_the_cost_before_and_shows_cost_and_flips_after(stub: StubModel, other: StubModel):
     pilot = run_pilot(stub)
     client = signed_in(pilot, "author")
