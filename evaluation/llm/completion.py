@@ -102,15 +102,10 @@ class Completion:
     @property
     def spent(self) -> Tokens:
         """What limits count: as the service told it, and what it did not tell, as estimated."""
-        told, guessed = self.tokens, self.estimate
-        if not told.untold:
-            return told
-        return replace(
-            told,
-            prompt=guessed.prompt if told.prompt is None else told.prompt,
-            completion=guessed.completion if told.completion is None else told.completion,
-            untold=0,
-        )
+        told, guess = self.tokens, self.estimate
+        prompt = guess.prompt if told.prompt is None else told.prompt
+        completion = guess.completion if told.completion is None else told.completion
+        return replace(told, prompt=prompt, completion=completion, untold=0)
 
     def charge(self, prices: Prices) -> Decimal | None:
         """What limits count: the cost, or where it is not known, that of ``spent``; None: no price."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Sum
 
 from annotations.intervals import Rate, wilson
 from evaluation.judging.judgings import rules_of, scoring_choice
 from evaluation.models import JudgingRound, ModelCall, Pilot
 from evaluation.models.judgings import Judging
 from evaluation.results.pilot_report import judging_json
+from evaluation.store.usage import OF_USE, use_of
 
 _DECISIONS = """
 SELECT verdict.kind, judging.scoring, count(*), count(*) FILTER (WHERE verdict.met AND NOT other.met),
@@ -74,21 +74,15 @@ def round_totals(judging_round: JudgingRound) -> dict[str, Any]:
     """``{"judgings", "by_state", "asked", "replayed", "tokens", "cost", "unpriced"}``."""
     rows = Judging.objects.filter(round=judging_round).order_by()
     states = dict(rows.values_list("state").annotate(number=Count("pk")))
-    calls = ModelCall.objects.filter(judging__round=judging_round, attempts__gt=0).aggregate(
-        asked=Count("pk"),
-        prompt=Sum("prompt_tokens"),
-        completion=Sum("completion_tokens"),
-        paid=Sum("cost"),
-        unpriced=Count("pk", filter=Q(cost=None)),
-    )
+    use = use_of(ModelCall.objects.filter(judging__round=judging_round, attempts__gt=0).aggregate(**OF_USE))
     return {
         "judgings": sum(states.values()),
         "by_state": states,
-        "asked": calls["asked"],
+        "asked": use.calls,
         "replayed": rows.aggregate(total=Sum("replayed"))["total"] or 0,
-        "tokens": (calls["prompt"] or 0) + (calls["completion"] or 0),
-        "cost": calls["paid"] or Decimal(0),
-        "unpriced": calls["unpriced"],
+        "tokens": use.tokens.total,
+        "cost": use.cost,
+        "unpriced": use.unpriced,
     }
 
 

@@ -13,9 +13,10 @@ from django.utils.safestring import SafeString
 from evaluation.judging.judged import load_judged
 from evaluation.judging.judgings import rules_of, scoring_choice
 from evaluation.models import MadeCall, Session, ToolCall, Turn, Verdict
+from evaluation.store.usage import Use
 from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
 from evaluation.transcripts.files import FileRow, changed_files, manifest_before, manifests_before, read_small_texts
-from evaluation.transcripts.money import NOTHING, TurnCost, costs_by_turn
+from evaluation.transcripts.money import costs_by_turn
 from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_outcomes, item_outcomes
 from evaluation.transcripts.passages import highlight, highlight_markdown
 from evaluation.workspaces.manifests import Manifest
@@ -66,7 +67,7 @@ class TurnView:
     intents: tuple[IntentOutcome, ...]
     items: tuple[ItemOutcome, ...]
     """First met in this turn; ``intents`` were resolved in it."""
-    cost: TurnCost = NOTHING
+    cost: Use = field(default_factory=Use)
 
     @property
     def summary(self) -> str:
@@ -85,7 +86,7 @@ class SessionTranscript:
     items: list[ItemOutcome]
     befores: Mapping[int, Manifest]
     evidence: LocatedEvidence = field(default_factory=LocatedEvidence)
-    closing_cost: TurnCost = NOTHING
+    closing_cost: Use = field(default_factory=Use)
     """Of what the agent did after the last turn."""
     app_changes: tuple[RecordChange, ...] = ()
     """From its beginning to its end."""
@@ -127,7 +128,7 @@ def load_transcript(session: Session) -> SessionTranscript:
         turns=[
             replace(
                 _turn(turn, before[turn.number], evidence, files.get(turn.number, {}), intents, items),
-                cost=costs.get(turn.number, NOTHING),
+                cost=costs.get(turn.number, Use()),
             )
             for turn in turns
         ],
@@ -135,7 +136,7 @@ def load_transcript(session: Session) -> SessionTranscript:
         items=items,
         befores=before,
         evidence=evidence,
-        closing_cost=costs.get(len(turns) + 1, NOTHING),
+        closing_cost=costs.get(len(turns) + 1, Use()),
         app_changes=tuple(net_changes(effect for turn in turns for effect in _effects(turn))),
     )
 

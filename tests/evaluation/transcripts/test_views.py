@@ -9,7 +9,7 @@ from django.test import Client
 from evaluation.judging.judgings import open_judging
 from evaluation.models import Judging, JudgingRound, ModelCall, Session, TurnNote
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.transcripts.money import TurnCost, costs_by_turn
+from evaluation.transcripts.money import costs_by_turn
 from tests.evaluation.builders import benchmark_of, file, intents, rubric, task
 from tests.evaluation.factories import finish, person, pilot_row, resolve_intent, turn, verdict
 
@@ -252,9 +252,10 @@ def test_each_turn_says_what_it_cost_without_what_judging_again_took(client: Cli
     )
     called(session, 1, "checklist_strict", 50, "0.3", judging=other)
 
-    assert costs_by_turn(session) == {
-        1: TurnCost(2, 150, Decimal("0.03")),
-        3: TurnCost(2, 10, Decimal("0.04"), unpriced=1),
+    used = costs_by_turn(session)
+    assert {turn: (use.calls, use.tokens.total, use.cost, use.unpriced) for turn, use in used.items()} == {
+        1: (2, 150, Decimal("0.03"), 0),
+        3: (2, 10, Decimal("0.04"), 1),
     }
     page = " ".join(read(client, session).split())
     assert "$0.0300 for 2 calls" in page
