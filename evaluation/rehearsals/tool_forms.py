@@ -15,7 +15,7 @@ from studio.domain.storable import read_json
 Kind = Literal["line", "text", "number", "amount", "flag", "choice", "list", "json"]
 LONG = 1_000
 """Characters from which a text gets more than a line."""
-LONG_NAMES = frozenset({"body", "content", "message", "text", "description", "comment"})
+LONG_NAMES = frozenset({"body", "content", "added_content", "message", "text", "description", "comment", "question"})
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ class WriteFile(Arguments):
 
 class EditFile(Arguments):
     path: FilePath
-    old_text: Annotated[str, Field(min_length=1, description="Text to replace, exactly as it stands in the file")]
-    new_text: Annotated[str, Field(description="What to put there instead")]
+    old_text: Annotated[str, Field(min_length=1, description="As it stands in the file, spaces and line breaks too")]
+    new_text: Annotated[str, Field(description="What stands there then; empty deletes it")]
     replace_all: Annotated[bool, Field(description="Replace every occurrence")] = False
 
 

@@ -161,7 +161,7 @@ GENERAL: dict[str, GeneralTool] = {
             "edit_file",
             "Edit File",
             "Change a passage of a file",
-            "Replace a piece of text in a file; it must occur exactly once.",
+            "Replace old_text by new_text in a file. old_text must occur there exactly once, unless replace_all.",
             files.EditFile,
             _in_workspace(files.edit_file),
         ),

@@ -21,8 +21,8 @@ PICTURES = ("png", "jpeg", "gif", "webp")
 
 class ReadFile(Arguments):
     path: FilePath
-    offset: Annotated[int, Field(ge=1, description="First line to read, from 1")] = 1
-    limit: Annotated[int, Field(ge=1, le=MAX_LINES, description="How many lines")] = MAX_LINES
+    offset: Annotated[int, Field(ge=1, description="Line to begin with, from 1 as grep counts")] = 1
+    limit: Annotated[int, Field(ge=1, le=MAX_LINES, description="How many lines, at most 2000")] = MAX_LINES
 
 
 def read_file(workspace: Workspace, arguments: ReadFile, outbox: Outbox | None) -> str:

@@ -78,20 +78,33 @@ class Tool:
         return {"type": "function", "function": function}
 
 
+BOUNDS = frozenset(
+    "minLength maxLength minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum pattern".split()
+)
+UNSAID = BOUNDS | {"title"}
+"""Every call is checked against ``arguments``, and an error says what is wrong; a model reads schemas at each turn."""
+
+
 @lru_cache(1024)
 def _parameters_of(arguments: type[Arguments]) -> dict[str, Any]:
     """Not to be changed: every session has it."""
-    parameters: dict[str, Any] = _untitled(arguments.model_json_schema())
+    parameters: dict[str, Any] = _said(arguments.model_json_schema())
     parameters.pop("description", None)
     return parameters
 
 
-def _untitled(schema: Any) -> Any:
-    """Without the titles that pydantic adds, which tell a model nothing."""
-    if isinstance(schema, dict):
-        return {
-            key: {name: _untitled(part) for name, part in value.items()} if key == "properties" else _untitled(value)
-            for key, value in schema.items()
-            if key != "title"
-        }
-    return [_untitled(item) for item in schema] if isinstance(schema, list) else schema
+def _said(schema: Any) -> Any:
+    """Without what is ``UNSAID``, and without null where leaving a parameter out says the same."""
+    if isinstance(schema, list):
+        return [_said(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "anyOf" in schema and "default" in schema and schema["default"] is None:
+        left = [part for part in schema["anyOf"] if part != {"type": "null"}]
+        rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+        return _said({**(left[0] if len(left) == 1 else {"anyOf": left}), **rest})
+    return {
+        key: {name: _said(part) for name, part in value.items()} if key == "properties" else _said(value)
+        for key, value in schema.items()
+        if key not in UNSAID and (key, value) != ("additionalProperties", False)
+    }

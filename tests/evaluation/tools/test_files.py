@@ -57,26 +57,20 @@ def test_schemas_hold_only_the_parameters(toolbox: Toolbox):
             "notebooks. Go on in a long one with offset.",
             "parameters": {
                 "type": "object",
-                "additionalProperties": False,
                 "properties": {
                     "path": {
                         "type": "string",
-                        "minLength": 1,
-                        "maxLength": 4000,
                         "description": "Path within the workspace, e.g. notes/plan.md",
                     },
                     "offset": {
                         "type": "integer",
-                        "minimum": 1,
                         "default": 1,
-                        "description": "First line to read, from 1",
+                        "description": "Line to begin with, from 1 as grep counts",
                     },
                     "limit": {
                         "type": "integer",
-                        "minimum": 1,
-                        "maximum": 2000,
                         "default": 2000,
-                        "description": "How many lines",
+                        "description": "How many lines, at most 2000",
                     },
                 },
                 "required": ["path"],

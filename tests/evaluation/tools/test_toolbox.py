@@ -5,8 +5,13 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from evaluation.tools import Toolbox, Workspace, toolbox_for
+from evaluation.tools.apps import bound_tools
+from evaluation.tools.apps.catalog import APPS
+from evaluation.tools.general import GENERAL
+from evaluation.tools.tool import BOUNDS, Tool
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +74,23 @@ def test_any_call_gets_an_answer(toolbox: Toolbox, name: str, arguments: str):
     assert isinstance(record.result, str)
     assert record.result
     assert record.ok or record.result.startswith("Error: ")
+
+
+def test_every_parameter_says_what_it_is_and_what_is_checked_at_the_call_is_not_said():
+    general = [Tool(tool.name, tool.description, tool.arguments, str) for tool in GENERAL.values()]
+    for tool in [*general, *bound_tools(name for app in APPS.values() for name in app.apis)]:
+        parameters = tool.schema["function"]["parameters"]["properties"]
+        silent = {name for name, part in parameters.items() if not part.get("description")}
+        assert silent <= {"access_token"}, tool.name  # each app's login says what it is
+        assert not BOUNDS & {key for part in parameters.values() for key in part}, tool.name
+
+
+def test_parameter_that_may_be_left_out_has_no_null_and_may_be_null_all_the_same():
+    [tool] = bound_tools(["gmail__show_inbox_threads"])
+    parameters = tool.schema["function"]["parameters"]["properties"]
+
+    assert parameters["read"] == {"description": "True: only read threads; false: only unread", "type": "boolean"}
+    assert {"type": "null"} in parameters["archived"]["anyOf"]  # means something else than its default
+    assert tool.arguments.model_validate({"read": None, "access_token": "x"})
+    with pytest.raises(ValidationError):
+        tool.arguments.model_validate({"page_limit": 21, "access_token": "x"})

@@ -7,14 +7,24 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from evaluation.tools.apps.amazon import cart_api, order_api
-from evaluation.tools.apps.amazon.common import AmazonCall, Query, app, product_shown, product_summary
+from evaluation.tools.apps.amazon.common import (
+    AmazonCall,
+    ProductId,
+    ProductType,
+    Query,
+    QuestionId,
+    SellerId,
+    app,
+    product_shown,
+    product_summary,
+)
 from evaluation.tools.apps.amazon.state import Question, Review
 from evaluation.tools.apps.framework import ConflictError, NotFoundError, Page, PageIndex, PageLimit, paginate, rank
 from evaluation.tools.apps.framework.records import as_dict
 
 __all__ = ["app", "cart_api", "order_api"]
 
-Rating = Annotated[float, Field(ge=0, le=5)]
+Rating = Annotated[float, Field(ge=0, le=5, description="Lowest rating, 0 to 5")]
 SORTS: dict[str, tuple[str, bool]] = {
     "price_low_to_high": ("price", False),
     "price_high_to_low": ("price", True),
@@ -30,7 +40,7 @@ def search_product_types(call: AmazonCall, query: Query = "") -> list[str]:
 
 
 @app.api()
-def show_product_feature_choices(call: AmazonCall, product_type: str) -> dict[str, list[str]]:
+def show_product_feature_choices(call: AmazonCall, product_type: ProductType) -> dict[str, list[str]]:
     """Show what can be chosen among products of a type, such as colors and sizes."""
     products = [product for product in call.state.products if product.product_type == product_type]
     if not products:
@@ -46,13 +56,16 @@ def show_product_feature_choices(call: AmazonCall, product_type: str) -> dict[st
 def search_products(
     call: AmazonCall,
     query: Query = "",
-    product_type: str | None = None,
-    min_price: Annotated[float, Field(ge=0)] = 0,
-    max_price: Annotated[float | None, Field(ge=0)] = None,
+    product_type: ProductType | None = None,
+    min_price: Annotated[float, Field(ge=0, description="Lowest price")] = 0,
+    max_price: Annotated[float | None, Field(ge=0, description="Highest price")] = None,
     min_rating: Rating = 0,
-    seller_id: int | None = None,
-    only_in_stock: bool = False,
-    sort_by: Literal["relevance", "price_low_to_high", "price_high_to_low", "rating"] = "relevance",
+    seller_id: SellerId | None = None,
+    only_in_stock: Annotated[bool, Field(description="Leave out what is sold out")] = False,
+    sort_by: Annotated[
+        Literal["relevance", "price_low_to_high", "price_high_to_low", "rating"],
+        Field(description="Order of the results"),
+    ] = "relevance",
     page_index: PageIndex = 0,
     page_limit: PageLimit = 5,
 ) -> Page:
@@ -75,7 +88,7 @@ def search_products(
 
 
 @app.api()
-def show_product(call: AmazonCall, product_id: int) -> dict[str, Any]:
+def show_product(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
     """Show a product."""
     return product_shown(call, call.state.products.get(product_id))
 
@@ -100,7 +113,7 @@ def search_sellers(call: AmazonCall, query: Query = "", page_index: PageIndex = 
 
 
 @app.api()
-def show_seller(call: AmazonCall, seller_id: int) -> dict[str, Any]:
+def show_seller(call: AmazonCall, seller_id: SellerId) -> dict[str, Any]:
     """Show a seller."""
     return as_dict(call.state.sellers.get(seller_id))
 
@@ -108,7 +121,7 @@ def show_seller(call: AmazonCall, seller_id: int) -> dict[str, Any]:
 @app.api()
 def show_product_reviews(
     call: AmazonCall,
-    product_id: int,
+    product_id: ProductId,
     query: Query = "",
     rating: Annotated[int | None, Field(ge=1, le=5, description="Only reviews with so many stars")] = None,
     page_index: PageIndex = 0,
@@ -124,10 +137,10 @@ def show_product_reviews(
 @app.api()
 def write_product_review(
     call: AmazonCall,
-    product_id: int,
-    rating: Annotated[int, Field(ge=1, le=5)],
-    title: Annotated[str, Field(max_length=200)] = "",
-    text: Annotated[str, Field(max_length=10_000)] = "",
+    product_id: ProductId,
+    rating: Annotated[int, Field(ge=1, le=5, description="Stars, 1 to 5")],
+    title: Annotated[str, Field(max_length=200, description="Headline")] = "",
+    text: Annotated[str, Field(max_length=10_000, description="What you think of it")] = "",
 ) -> dict[str, Any]:
     """Write a review of a product; one for each product."""
     call.state.products.get(product_id)
@@ -143,7 +156,7 @@ def write_product_review(
 
 @app.api()
 def show_product_questions(
-    call: AmazonCall, product_id: int, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5
+    call: AmazonCall, product_id: ProductId, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5
 ) -> Page:
     """List or search the questions about a product."""
     call.state.products.get(product_id)
@@ -154,7 +167,7 @@ def show_product_questions(
 
 @app.api()
 def show_product_question_answers(
-    call: AmazonCall, question_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 5
+    call: AmazonCall, question_id: QuestionId, page_index: PageIndex = 0, page_limit: PageLimit = 5
 ) -> Page:
     """List the answers to a question about a product."""
     call.state.questions.get(question_id)
@@ -164,7 +177,9 @@ def show_product_question_answers(
 
 @app.api(alias="post_product_question")
 def write_product_question(
-    call: AmazonCall, product_id: int, question: Annotated[str, Field(min_length=1, max_length=2_000)]
+    call: AmazonCall,
+    product_id: ProductId,
+    question: Annotated[str, Field(min_length=1, max_length=2_000, description="What you ask")],
 ) -> dict[str, Any]:
     """Ask a question about a product."""
     call.state.products.get(product_id)

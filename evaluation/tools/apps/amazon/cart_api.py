@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.amazon.common import AmazonCall, Quantity, app, product_summary
+from evaluation.tools.apps.amazon.common import AmazonCall, ProductId, Quantity, app, product_summary
 from evaluation.tools.apps.amazon.state import CartItem, Viewed, WishListItem
 from evaluation.tools.apps.framework import (
     ConflictError,
@@ -28,7 +28,7 @@ def show_cart(call: AmazonCall) -> dict[str, Any]:
 
 
 @app.api()
-def add_product_to_cart(call: AmazonCall, product_id: int, quantity: Quantity = 1) -> dict[str, Any]:
+def add_product_to_cart(call: AmazonCall, product_id: ProductId, quantity: Quantity = 1) -> dict[str, Any]:
     """Put a product into your cart, or more of it."""
     item = _in_cart(call, product_id)
     wanted = quantity + (item.quantity if item else 0)
@@ -40,7 +40,7 @@ def add_product_to_cart(call: AmazonCall, product_id: int, quantity: Quantity = 
 
 @app.api()
 def update_product_quantity_in_cart(
-    call: AmazonCall, product_id: int, quantity: Annotated[int, Field(ge=0, le=100, description="0 removes it")]
+    call: AmazonCall, product_id: ProductId, quantity: Annotated[int, Field(ge=0, le=100, description="0 removes it")]
 ) -> dict[str, Any]:
     """Change how many of a product are in your cart."""
     item = _require_in_cart(call, product_id)
@@ -53,7 +53,7 @@ def update_product_quantity_in_cart(
 
 
 @app.api()
-def delete_product_from_cart(call: AmazonCall, product_id: int) -> dict[str, Any]:
+def delete_product_from_cart(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
     """Remove a product from your cart."""
     call.state.cart.remove(_require_in_cart(call, product_id).cart_item_id)
     return {"message": "The product was removed from your cart."}
@@ -74,7 +74,7 @@ def show_wish_list(call: AmazonCall, page_index: PageIndex = 0, page_limit: Page
 
 
 @app.api()
-def add_product_to_wish_list(call: AmazonCall, product_id: int, quantity: Quantity = 1) -> dict[str, Any]:
+def add_product_to_wish_list(call: AmazonCall, product_id: ProductId, quantity: Quantity = 1) -> dict[str, Any]:
     """Put a product on your wish list."""
     call.state.products.get(product_id)
     if any(item.product_id == product_id for item in _own_wishes(call)):
@@ -85,14 +85,14 @@ def add_product_to_wish_list(call: AmazonCall, product_id: int, quantity: Quanti
 
 
 @app.api()
-def delete_product_from_wish_list(call: AmazonCall, product_id: int) -> dict[str, Any]:
+def delete_product_from_wish_list(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
     """Remove a product from your wish list."""
     call.state.wish_list.remove(_wish(call, product_id).wish_list_item_id)
     return {"message": "The product was removed from your wish list."}
 
 
 @app.api()
-def move_product_from_cart_to_wish_list(call: AmazonCall, product_id: int) -> dict[str, Any]:
+def move_product_from_cart_to_wish_list(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
     """Move a product from your cart to your wish list."""
     item = _require_in_cart(call, product_id)
     add_product_to_wish_list(call, product_id, item.quantity)
@@ -101,7 +101,7 @@ def move_product_from_cart_to_wish_list(call: AmazonCall, product_id: int) -> di
 
 
 @app.api()
-def move_product_from_wish_list_to_cart(call: AmazonCall, product_id: int) -> dict[str, Any]:
+def move_product_from_wish_list_to_cart(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
     """Move a product from your wish list to your cart."""
     wish = _wish(call, product_id)
     add_product_to_cart(call, product_id, wish.quantity)
@@ -110,7 +110,7 @@ def move_product_from_wish_list_to_cart(call: AmazonCall, product_id: int) -> di
 
 
 @app.api()
-def add_product_to_browsing_history(call: AmazonCall, product_id: int) -> dict[str, Any]:
+def add_product_to_browsing_history(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
     """Put a product into your browsing history."""
     call.state.products.get(product_id)
     call.state.history.put(Viewed(call.state.history.next_id(), call.user, product_id, call.stamp))

@@ -16,8 +16,15 @@ app = App("amazon", AmazonState, VIEW, complete)
 add_account_apis(app)
 
 AmazonCall = Call[AmazonState]
+ProductId = Annotated[int, Field(description="From search_products")]
+AddressId = Annotated[int, Field(description="From show_addresses")]
+PaymentCardId = Annotated[int, Field(description="From show_payment_cards")]
+OrderId = Annotated[int, Field(description="From show_orders")]
+SellerId = Annotated[int, Field(description="From search_sellers")]
+QuestionId = Annotated[int, Field(description="From show_product_questions")]
+ProductType = Annotated[str, Field(description="One of search_product_types")]
 Query = Annotated[str, Field(max_length=200, description="Words to look for; empty for all")]
-Quantity = Annotated[int, Field(ge=1, le=100)]
+Quantity = Annotated[int, Field(ge=1, le=100, description="How many")]
 
 
 def product_shown(call: AmazonCall, product: Product) -> dict[str, Any]:

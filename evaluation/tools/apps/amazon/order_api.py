@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from evaluation.tools.apps.amazon.cart_api import own_cart
-from evaluation.tools.apps.amazon.common import AmazonCall, Query, app
+from evaluation.tools.apps.amazon.common import AddressId, AmazonCall, OrderId, PaymentCardId, ProductId, Query, app
 from evaluation.tools.apps.amazon.state import Address, Order, OrderItem, PaymentCard, cost_of
 from evaluation.tools.apps.framework import InvalidError, NotFoundError, Page, PageIndex, PageLimit, matches, paginate
 from evaluation.tools.apps.framework.records import as_dict, without_owner
@@ -24,7 +24,7 @@ def show_addresses(call: AmazonCall, query: Query = "") -> list[dict[str, Any]]:
 
 
 @app.api()
-def show_address(call: AmazonCall, address_id: int) -> dict[str, Any]:
+def show_address(call: AmazonCall, address_id: AddressId) -> dict[str, Any]:
     """Show a saved address."""
     return without_owner(call.own(call.state.addresses, address_id))
 
@@ -33,11 +33,11 @@ def show_address(call: AmazonCall, address_id: int) -> dict[str, Any]:
 def add_address(
     call: AmazonCall,
     name: Annotated[Text, Field(description="E.g. Home, Work")],
-    street_address: Text,
-    city: Text,
-    state: Text,
-    country: Text,
-    zip_code: Text,
+    street_address: Annotated[Text, Field(description="Street and number")],
+    city: Annotated[Text, Field(description="City")],
+    state: Annotated[Text, Field(description="State or region")],
+    country: Annotated[Text, Field(description="Country")],
+    zip_code: Annotated[Text, Field(description="Postal code")],
 ) -> dict[str, Any]:
     """Save an address."""
     number = call.state.addresses.next_id()
@@ -46,7 +46,7 @@ def add_address(
 
 
 @app.api()
-def delete_address(call: AmazonCall, address_id: int) -> dict[str, Any]:
+def delete_address(call: AmazonCall, address_id: AddressId) -> dict[str, Any]:
     """Delete a saved address."""
     call.state.addresses.remove(call.own(call.state.addresses, address_id).address_id)
     return {"message": "The address was deleted."}
@@ -59,7 +59,7 @@ def show_payment_cards(call: AmazonCall) -> list[dict[str, Any]]:
 
 
 @app.api()
-def show_payment_card(call: AmazonCall, payment_card_id: int) -> dict[str, Any]:
+def show_payment_card(call: AmazonCall, payment_card_id: PaymentCardId) -> dict[str, Any]:
     """Show a payment card."""
     return _card_shown(call.own(call.state.cards, payment_card_id))
 
@@ -67,12 +67,12 @@ def show_payment_card(call: AmazonCall, payment_card_id: int) -> dict[str, Any]:
 @app.api()
 def add_payment_card(
     call: AmazonCall,
-    card_name: Text,
-    owner_name: Text,
-    card_number: Annotated[str, Field(pattern=r"^[0-9]{12,19}$")],
-    expiry_year: Annotated[int, Field(ge=2000, le=2100)],
-    expiry_month: Annotated[int, Field(ge=1, le=12)],
-    cvv_number: Annotated[str, Field(pattern=r"^[0-9]{3,4}$")],
+    card_name: Annotated[Text, Field(description="What to call it")],
+    owner_name: Annotated[Text, Field(description="Name on it")],
+    card_number: Annotated[str, Field(pattern=r"^[0-9]{12,19}$", description="12 to 19 digits")],
+    expiry_year: Annotated[int, Field(ge=2000, le=2100, description="Four digits")],
+    expiry_month: Annotated[int, Field(ge=1, le=12, description="1 to 12")],
+    cvv_number: Annotated[str, Field(pattern=r"^[0-9]{3,4}$", description="3 or 4 digits")],
 ) -> dict[str, Any]:
     """Save a payment card."""
     number = call.state.cards.next_id()
@@ -83,7 +83,7 @@ def add_payment_card(
 
 
 @app.api()
-def place_order(call: AmazonCall, payment_card_id: int, address_id: int) -> dict[str, Any]:
+def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: AddressId) -> dict[str, Any]:
     """Buy everything in your cart."""
     card = call.own(call.state.cards, payment_card_id)
     address = call.own(call.state.addresses, address_id)
@@ -127,21 +127,21 @@ def show_orders(call: AmazonCall, query: Query = "", page_index: PageIndex = 0, 
 
 
 @app.api()
-def show_order(call: AmazonCall, order_id: int) -> dict[str, Any]:
+def show_order(call: AmazonCall, order_id: OrderId) -> dict[str, Any]:
     """Show an order."""
     return _order_shown(call, call.own(call.state.orders, order_id))
 
 
 @app.api()
 def show_product_purchases(
-    call: AmazonCall, product_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 5
+    call: AmazonCall, product_id: ProductId, page_index: PageIndex = 0, page_limit: PageLimit = 5
 ) -> Page:
     """List your past purchases of a product, latest first."""
     return paginate(_purchases(call, product_id), page_index, page_limit)
 
 
 @app.api()
-def show_last_product_purchase(call: AmazonCall, product_id: int) -> dict[str, Any]:
+def show_last_product_purchase(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
     """Show your latest purchase of a product."""
     purchases = _purchases(call, product_id)
     if not purchases:

@@ -30,7 +30,7 @@ add_account_apis(app)
 
 FileCall = Call[FileSystemState]
 Path = Annotated[str, Field(min_length=1, max_length=1_000, description="E.g. ~/letters/landlord.txt; ~ is your home")]
-Content = Annotated[str, Field(max_length=1_000_000)]
+Content = Annotated[str, Field(max_length=1_000_000, description="Text of the file")]
 MOST_PARTS = 32
 
 
@@ -122,7 +122,12 @@ def show_file(call: FileCall, file_path: Path) -> dict[str, Any]:
 
 
 @app.api()
-def create_file(call: FileCall, file_path: Path, content: Content = "", overwrite: bool = False) -> dict[str, Any]:
+def create_file(
+    call: FileCall,
+    file_path: Path,
+    content: Content = "",
+    overwrite: Annotated[bool, Field(description="Replace a file that is there")] = False,
+) -> dict[str, Any]:
     """Create a file."""
     path = _path(call, file_path)
     old = call.state.files.find(path)

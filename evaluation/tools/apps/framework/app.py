@@ -20,7 +20,8 @@ from evaluation.tools.tool import Arguments
 State = TypeVar("State", bound=AppState)
 Function = TypeVar("Function", bound=Callable[..., Any])
 STAMP = "%Y-%m-%dT%H:%M:%S"
-ACCESS_TOKEN = Annotated[str, Field(min_length=1, max_length=200, description="From login")]
+ACCESS_TOKEN = Annotated[str, Field(min_length=1, max_length=200)]
+"""Without a description: each app's login says once what it is."""
 
 
 @dataclass

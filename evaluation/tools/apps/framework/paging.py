@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-PageIndex = Annotated[int, Field(ge=0, description="Page of the list, from 0")]
-PageLimit = Annotated[int, Field(ge=1, le=20, description="Entries a page")]
+PageIndex = Annotated[int, Field(ge=0, description="0, then the answer's next_page_index")]
+PageLimit = Annotated[int, Field(ge=1, le=20, description="Entries a page, at most 20")]
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,11 @@ from evaluation.tools.apps.framework import (
 )
 from evaluation.tools.apps.gmail import label_api, writing_api
 from evaluation.tools.apps.gmail.common import (
+    EmailId,
     GmailCall,
     Label,
     Query,
+    ThreadId,
     app,
     email_shown,
     own_thread,
@@ -48,8 +50,8 @@ def show_inbox_threads(
     call: GmailCall,
     query: Query = "",
     label: Annotated[Label | None, Field(description="Only threads with this label")] = None,
-    read: Annotated[bool | None, Field(description="Only read, or only unread threads")] = None,
-    starred: bool | None = None,
+    read: Annotated[bool | None, Field(description="True: only read threads; false: only unread")] = None,
+    starred: Annotated[bool | None, Field(description="True: only starred threads; false: only others")] = None,
     archived: Annotated[bool | None, Field(description="False leaves archived threads out, null shows all")] = False,
     page_index: PageIndex = 0,
     page_limit: PageLimit = 5,
@@ -121,7 +123,7 @@ def show_category_sizes(call: GmailCall) -> dict[str, Any]:
 
 
 @app.api()
-def show_thread(call: GmailCall, email_thread_id: int) -> dict[str, Any]:
+def show_thread(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
     """Show a thread with its emails, oldest first."""
     box = own_thread(call, email_thread_id)
     emails = call.state.emails_of(email_thread_id)
@@ -129,7 +131,7 @@ def show_thread(call: GmailCall, email_thread_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def show_email(call: GmailCall, email_id: int) -> dict[str, Any]:
+def show_email(call: GmailCall, email_id: EmailId) -> dict[str, Any]:
     """Show one email."""
     return email_shown(visible_email(call, email_id))
 

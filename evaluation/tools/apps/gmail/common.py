@@ -22,11 +22,14 @@ app = App("gmail", GmailState, VIEW, complete)
 add_account_apis(app)
 
 GmailCall = Call[GmailState]
+ThreadId = Annotated[int, Field(description="From a list of threads")]
+DraftId = Annotated[int, Field(description="From create_draft or show_drafts")]
+EmailId = Annotated[int, Field(description="From show_thread")]
 Address = Annotated[str, Field(pattern=r"^[^@\s,;]+@[^@\s,;]+\.[^@\s,;]+$", max_length=200)]
 Addresses = Annotated[tuple[Address, ...], Field(min_length=1, max_length=50, description="Email addresses")]
-Subject = Annotated[str, Field(max_length=500)]
-Body = Annotated[str, Field(max_length=100_000)]
-Label = Annotated[str, Field(min_length=1, max_length=100)]
+Subject = Annotated[str, Field(max_length=500, description="Subject line")]
+Body = Annotated[str, Field(max_length=100_000, description="Text of the email")]
+Label = Annotated[str, Field(min_length=1, max_length=100, description="Name of a label, new or not")]
 Query = Annotated[str, Field(max_length=500, description="Words of the subject, the text or an address")]
 
 

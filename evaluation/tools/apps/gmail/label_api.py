@@ -17,6 +17,7 @@ from evaluation.tools.apps.framework import (
 from evaluation.tools.apps.gmail.common import (
     GmailCall,
     Label,
+    ThreadId,
     app,
     own_thread,
 )
@@ -40,7 +41,7 @@ def search_labels(
 
 
 @app.api()
-def label_thread(call: GmailCall, email_thread_id: int, label: Label) -> dict[str, Any]:
+def label_thread(call: GmailCall, email_thread_id: ThreadId, label: Label) -> dict[str, Any]:
     """Put a label on a thread."""
     box = own_thread(call, email_thread_id)
     _mark(call, box, labels=tuple(dict.fromkeys((*box.labels, label))))
@@ -48,7 +49,7 @@ def label_thread(call: GmailCall, email_thread_id: int, label: Label) -> dict[st
 
 
 @app.api()
-def unlabel_thread(call: GmailCall, email_thread_id: int, label: Label) -> dict[str, Any]:
+def unlabel_thread(call: GmailCall, email_thread_id: ThreadId, label: Label) -> dict[str, Any]:
     """Take a label off a thread."""
     box = own_thread(call, email_thread_id)
     if label not in box.labels:
@@ -58,37 +59,37 @@ def unlabel_thread(call: GmailCall, email_thread_id: int, label: Label) -> dict[
 
 
 @app.api()
-def mark_thread_read(call: GmailCall, email_thread_id: int) -> dict[str, Any]:
+def mark_thread_read(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
     """Mark a thread as read."""
     return _mark(call, own_thread(call, email_thread_id), read=True)
 
 
 @app.api()
-def mark_thread_unread(call: GmailCall, email_thread_id: int) -> dict[str, Any]:
+def mark_thread_unread(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
     """Mark a thread as unread."""
     return _mark(call, own_thread(call, email_thread_id), read=False)
 
 
 @app.api()
-def mark_thread_starred(call: GmailCall, email_thread_id: int) -> dict[str, Any]:
+def mark_thread_starred(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
     """Star a thread."""
     return _mark(call, own_thread(call, email_thread_id), starred=True)
 
 
 @app.api()
-def mark_thread_unstarred(call: GmailCall, email_thread_id: int) -> dict[str, Any]:
+def mark_thread_unstarred(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
     """Take the star off a thread."""
     return _mark(call, own_thread(call, email_thread_id), starred=False)
 
 
 @app.api()
-def mark_thread_archived(call: GmailCall, email_thread_id: int) -> dict[str, Any]:
+def mark_thread_archived(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
     """Archive a thread: it leaves the inbox."""
     return _mark(call, own_thread(call, email_thread_id), archived=True)
 
 
 @app.api()
-def mark_thread_unarchived(call: GmailCall, email_thread_id: int) -> dict[str, Any]:
+def mark_thread_unarchived(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
     """Bring a thread back from the archive."""
     return _mark(call, own_thread(call, email_thread_id), archived=False)
 

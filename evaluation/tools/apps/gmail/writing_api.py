@@ -20,9 +20,11 @@ from evaluation.tools.apps.gmail.common import (
     Address,
     Addresses,
     Body,
+    DraftId,
     GmailCall,
     Query,
     Subject,
+    ThreadId,
     app,
     own_thread,
     thread_shown,
@@ -40,7 +42,7 @@ def send_email(call: GmailCall, email_addresses: Addresses, subject: Subject = "
 @app.api()
 def reply_to_email(
     call: GmailCall,
-    email_id: Annotated[int, Field(description="The email you answer")],
+    email_id: Annotated[int, Field(description="Email you answer, from show_thread")],
     body: Body,
     reply_to_all: Annotated[bool, Field(description="To everybody in it, instead of its sender alone")] = False,
 ) -> dict[str, Any]:
@@ -56,7 +58,7 @@ def reply_to_email(
 @app.api()
 def forward_email_thread(
     call: GmailCall,
-    email_thread_id: int,
+    email_thread_id: ThreadId,
     email_addresses: Addresses,
     body: Annotated[Body, Field(description="What to write above it")] = "",
 ) -> dict[str, Any]:
@@ -81,8 +83,12 @@ def create_draft(
     ] = (),
     subject: Subject = "",
     body: Body = "",
-    belongs_to_email_thread_id: Annotated[int | None, Field(description="To send it in this thread")] = None,
-    response_to_email_id: Annotated[int | None, Field(description="The email it answers")] = None,
+    belongs_to_email_thread_id: Annotated[
+        int | None, Field(description="Thread to send it in; left out: a new one")
+    ] = None,
+    response_to_email_id: Annotated[
+        int | None, Field(description="Email it answers; it is sent in that thread")
+    ] = None,
 ) -> dict[str, Any]:
     """Create a draft. It is not sent until send_email_from_draft."""
     thread_id = _thread_of_draft(call, belongs_to_email_thread_id, response_to_email_id)
@@ -104,7 +110,7 @@ def create_draft(
 @app.api()
 def update_draft(
     call: GmailCall,
-    draft_id: int,
+    draft_id: DraftId,
     email_addresses: Annotated[
         tuple[Address, ...] | None,
         Field(
@@ -133,20 +139,20 @@ def show_drafts(call: GmailCall, query: Query = "", page_index: PageIndex = 0, p
 
 
 @app.api()
-def show_draft(call: GmailCall, draft_id: int) -> dict[str, Any]:
+def show_draft(call: GmailCall, draft_id: DraftId) -> dict[str, Any]:
     """Show a draft."""
     return _draft_shown(call.own(call.state.drafts, draft_id))
 
 
 @app.api()
-def delete_draft(call: GmailCall, draft_id: int) -> dict[str, Any]:
+def delete_draft(call: GmailCall, draft_id: DraftId) -> dict[str, Any]:
     """Delete a draft."""
     call.state.drafts.remove(call.own(call.state.drafts, draft_id).draft_id)
     return {"message": "The draft was deleted."}
 
 
 @app.api()
-def send_email_from_draft(call: GmailCall, draft_id: int) -> dict[str, Any]:
+def send_email_from_draft(call: GmailCall, draft_id: DraftId) -> dict[str, Any]:
     """Send a draft. It is a draft no longer."""
     draft = call.own(call.state.drafts, draft_id)
     if not draft.recipients:

@@ -17,7 +17,7 @@ from evaluation.tools.apps.framework import (
 )
 from evaluation.tools.apps.framework.records import without_owner
 from evaluation.tools.apps.phone import message_api
-from evaluation.tools.apps.phone.common import PhoneCall, PhoneNumber, Text, app, name_of
+from evaluation.tools.apps.phone.common import AlarmId, ContactId, PhoneCall, PhoneNumber, Text, app, name_of
 from evaluation.tools.apps.phone.state import Alarm, Contact
 
 __all__ = ["app", "message_api"]
@@ -54,13 +54,13 @@ def search_contacts(
 @app.api()
 def add_contact(
     call: PhoneCall,
-    first_name: Annotated[Text, Field(min_length=1)],
-    last_name: Text = "",
+    first_name: Annotated[Text, Field(min_length=1, description="First name")],
+    last_name: Annotated[Text, Field(description="Last name")] = "",
     phone_number: Annotated[PhoneNumber | None, Field(description="Digits only")] = None,
-    email: Text = "",
+    email: Annotated[Text, Field(description="Email address")] = "",
     relationships: Annotated[tuple[str, ...], Field(description="E.g. coworker, sibling")] = (),
-    home_address: Text = "",
-    work_address: Text = "",
+    home_address: Annotated[Text, Field(description="Where they live")] = "",
+    work_address: Annotated[Text, Field(description="Where they work")] = "",
     birthday: Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="YYYY-MM-DD")] = "",
 ) -> dict[str, Any]:
     """Add a contact."""
@@ -84,14 +84,14 @@ def add_contact(
 @app.api()
 def update_contact(
     call: PhoneCall,
-    contact_id: int,
-    first_name: Annotated[Text, Field(min_length=1)] | None = None,
-    last_name: Text | None = None,
+    contact_id: ContactId,
+    first_name: Annotated[Annotated[Text, Field(min_length=1)] | None, Field(description="First name")] = None,
+    last_name: Annotated[Text | None, Field(description="Last name")] = None,
     phone_number: PhoneNumber | None = None,
-    email: Text | None = None,
-    relationships: tuple[str, ...] | None = None,
-    home_address: Text | None = None,
-    work_address: Text | None = None,
+    email: Annotated[Text | None, Field(description="Email address")] = None,
+    relationships: Annotated[tuple[str, ...] | None, Field(description="All of them, e.g. coworker, sibling")] = None,
+    home_address: Annotated[Text | None, Field(description="Where they live")] = None,
+    work_address: Annotated[Text | None, Field(description="Where they work")] = None,
     birthday: Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="YYYY-MM-DD")] | None = None,
 ) -> dict[str, Any]:
     """Change a contact. What is left out stays as it is."""
@@ -113,7 +113,7 @@ def update_contact(
 
 
 @app.api()
-def delete_contact(call: PhoneCall, contact_id: int) -> dict[str, Any]:
+def delete_contact(call: PhoneCall, contact_id: ContactId) -> dict[str, Any]:
     """Delete a contact."""
     call.state.contacts.remove(call.own(call.state.contacts, contact_id).contact_id)
     return {"message": "The contact was deleted."}
@@ -127,7 +127,7 @@ def show_alarms(call: PhoneCall, page_index: PageIndex = 0, page_limit: PageLimi
 
 
 @app.api()
-def show_alarm(call: PhoneCall, alarm_id: int) -> dict[str, Any]:
+def show_alarm(call: PhoneCall, alarm_id: AlarmId) -> dict[str, Any]:
     """Show an alarm."""
     return without_owner(call.own(call.state.alarms, alarm_id))
 
@@ -136,11 +136,11 @@ def show_alarm(call: PhoneCall, alarm_id: int) -> dict[str, Any]:
 def create_alarm(
     call: PhoneCall,
     time: Time,
-    label: Text = "",
+    label: Annotated[Text, Field(description="What it is for")] = "",
     repeat_days: RepeatDays = (),
-    enabled: bool = True,
-    snooze_minutes: Annotated[int, Field(ge=0, le=60)] = 5,
-    vibration: bool = True,
+    enabled: Annotated[bool, Field(description="Whether it rings")] = True,
+    snooze_minutes: Annotated[int, Field(ge=0, le=60, description="0 to 60")] = 5,
+    vibration: Annotated[bool, Field(description="Whether it vibrates")] = True,
 ) -> dict[str, Any]:
     """Create an alarm."""
     days = tuple(dict.fromkeys(repeat_days))
@@ -152,13 +152,13 @@ def create_alarm(
 @app.api()
 def update_alarm(
     call: PhoneCall,
-    alarm_id: int,
+    alarm_id: AlarmId,
     time: Time | None = None,
-    label: Text | None = None,
+    label: Annotated[Text | None, Field(description="What it is for")] = None,
     repeat_days: RepeatDays | None = None,
-    enabled: bool | None = None,
-    snooze_minutes: Annotated[int, Field(ge=0, le=60)] | None = None,
-    vibration: bool | None = None,
+    enabled: Annotated[bool | None, Field(description="Whether it rings")] = None,
+    snooze_minutes: Annotated[Annotated[int, Field(ge=0, le=60)] | None, Field(description="0 to 60")] = None,
+    vibration: Annotated[bool | None, Field(description="Whether it vibrates")] = None,
 ) -> dict[str, Any]:
     """Change an alarm. What is left out stays as it is."""
     given: dict[str, Any] = {
@@ -175,7 +175,7 @@ def update_alarm(
 
 
 @app.api()
-def delete_alarm(call: PhoneCall, alarm_id: int) -> dict[str, Any]:
+def delete_alarm(call: PhoneCall, alarm_id: AlarmId) -> dict[str, Any]:
     """Delete an alarm."""
     call.state.alarms.remove(call.own(call.state.alarms, alarm_id).alarm_id)
     return {"message": "The alarm was deleted."}

@@ -18,6 +18,9 @@ app = App("phone", PhoneState, VIEW)
 add_account_apis(app, by_phone=True)
 
 PhoneCall = Call[PhoneState]
+AlarmId = Annotated[int, Field(description="From show_alarms")]
+ContactId = Annotated[int, Field(description="From search_contacts")]
+TextMessageId = Annotated[int, Field(description="From search_text_messages")]
 PhoneNumber = Annotated[str, Field(pattern=r"^\+?[0-9]{3,15}$", description="Digits only, e.g. 4155550100")]
 Text = Annotated[str, Field(max_length=500)]
 

@@ -16,7 +16,7 @@ from evaluation.tools.apps.framework import (
     paginate,
     search,
 )
-from evaluation.tools.apps.phone.common import PhoneCall, PhoneNumber, Text, app, name_of
+from evaluation.tools.apps.phone.common import PhoneCall, PhoneNumber, Text, TextMessageId, app, name_of
 from evaluation.tools.apps.phone.state import TextMessage
 
 
@@ -44,7 +44,7 @@ def search_text_messages(
 
 
 @app.api()
-def show_text_message(call: PhoneCall, text_message_id: int) -> dict[str, Any]:
+def show_text_message(call: PhoneCall, text_message_id: TextMessageId) -> dict[str, Any]:
     """Show one text message."""
     message = call.state.messages.find(text_message_id)
     if message is None or call.user not in (message.sender, message.receiver):
@@ -72,7 +72,9 @@ def show_text_message_window(
 
 @app.api()
 def send_text_message(
-    call: PhoneCall, phone_number: PhoneNumber, message: Annotated[str, Field(min_length=1, max_length=5_000)]
+    call: PhoneCall,
+    phone_number: PhoneNumber,
+    message: Annotated[str, Field(min_length=1, max_length=5_000, description="Text to send")],
 ) -> dict[str, Any]:
     """Send a text message to a phone number."""
     if phone_number == call.user:
@@ -83,7 +85,7 @@ def send_text_message(
 
 
 @app.api()
-def delete_text_message(call: PhoneCall, text_message_id: int) -> dict[str, Any]:
+def delete_text_message(call: PhoneCall, text_message_id: TextMessageId) -> dict[str, Any]:
     """Delete a text message."""
     show_text_message(call, text_message_id)
     call.state.messages.remove(text_message_id)

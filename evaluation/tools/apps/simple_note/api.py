@@ -23,9 +23,10 @@ app = App("simple_note", SimpleNoteState, VIEW)
 add_account_apis(app)
 
 SimpleNoteCall = Call[SimpleNoteState]
-Title = Annotated[str, Field(min_length=1, max_length=500)]
-Content = Annotated[str, Field(max_length=100_000)]
-Tags = Annotated[tuple[str, ...], Field(max_length=50)]
+NoteId = Annotated[int, Field(description="From search_notes")]
+Title = Annotated[str, Field(min_length=1, max_length=500, description="Title of the note")]
+Content = Annotated[str, Field(max_length=100_000, description="Text of the note")]
+Tags = Annotated[tuple[str, ...], Field(max_length=50, description="Words to find it by")]
 
 
 @app.api()
@@ -48,7 +49,7 @@ def search_notes(
 
 
 @app.api()
-def show_note(call: SimpleNoteCall, note_id: int) -> dict[str, Any]:
+def show_note(call: SimpleNoteCall, note_id: NoteId) -> dict[str, Any]:
     """Show a note with its content."""
     note = call.own(call.state.notes, note_id)
     return {**_summary(note), "content": note.content}
@@ -56,7 +57,11 @@ def show_note(call: SimpleNoteCall, note_id: int) -> dict[str, Any]:
 
 @app.api()
 def create_note(
-    call: SimpleNoteCall, title: Title, content: Content = "", tags: Tags = (), pinned: bool = False
+    call: SimpleNoteCall,
+    title: Title,
+    content: Content = "",
+    tags: Tags = (),
+    pinned: Annotated[bool, Field(description="Keep it on top of the list")] = False,
 ) -> dict[str, Any]:
     """Create a note."""
     note = call.state.notes.put(
@@ -77,11 +82,11 @@ def create_note(
 @app.api()
 def update_note(
     call: SimpleNoteCall,
-    note_id: int,
+    note_id: NoteId,
     title: Annotated[Title | None, Field(description="The new title")] = None,
     content: Annotated[Content | None, Field(description="The whole new content")] = None,
     tags: Annotated[Tags | None, Field(description="The new tags, instead of all old ones")] = None,
-    pinned: bool | None = None,
+    pinned: Annotated[bool | None, Field(description="Keep it on top of the list")] = None,
 ) -> dict[str, Any]:
     """Change a note. What is left out stays as it is."""
     given: dict[str, Any] = {"title": title, "content": content, "pinned": pinned}
@@ -94,7 +99,7 @@ def update_note(
 @app.api()
 def add_content_to_note(
     call: SimpleNoteCall,
-    note_id: int,
+    note_id: NoteId,
     added_content: Annotated[
         Content,
         Field(min_length=1, description="The text", validation_alias=AliasChoices("added_content", "content")),
@@ -109,7 +114,7 @@ def add_content_to_note(
 
 
 @app.api()
-def delete_note(call: SimpleNoteCall, note_id: int) -> dict[str, Any]:
+def delete_note(call: SimpleNoteCall, note_id: NoteId) -> dict[str, Any]:
     """Delete a note for good."""
     call.state.notes.remove(call.own(call.state.notes, note_id).note_id)
     return {"message": "The note was deleted."}

@@ -16,7 +16,7 @@ add_account_apis(app)
 
 SplitwiseCall = Call[SplitwiseState]
 Email = Annotated[str, Field(min_length=1, max_length=200, description="The person's email address")]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=200, description="Name of the group")]
 Amount = Annotated[float, Field(gt=0, le=1_000_000)]
 GroupId = Annotated[int, Field(description="From show_groups")]
 

@@ -10,9 +10,13 @@ from evaluation.tools.apps.framework import Page, PageIndex, PageLimit, paginate
 from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.spotify import library_api, player_api, review_api
 from evaluation.tools.apps.spotify.common import (
+    AlbumId,
+    ArtistId,
     Genre,
+    PlaylistId,
     Query,
     Rating,
+    SongId,
     SpotifyCall,
     album_shown,
     app,
@@ -35,8 +39,8 @@ def search_songs(
     call: SpotifyCall,
     query: Query = "",
     genre: Genre | None = None,
-    artist_id: int | None = None,
-    album_id: int | None = None,
+    artist_id: ArtistId | None = None,
+    album_id: AlbumId | None = None,
     min_rating: Rating = 0,
     sort_by: SortBy = "relevance",
     page_index: PageIndex = 0,
@@ -64,7 +68,7 @@ def search_albums(
     call: SpotifyCall,
     query: Query = "",
     genre: Genre | None = None,
-    artist_id: int | None = None,
+    artist_id: ArtistId | None = None,
     min_rating: Rating = 0,
     sort_by: SortBy = "relevance",
     page_index: PageIndex = 0,
@@ -133,20 +137,20 @@ def show_genres(call: SpotifyCall) -> list[str]:
 
 
 @app.api()
-def show_song(call: SpotifyCall, song_id: int) -> dict[str, Any]:
+def show_song(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
     """Show a song."""
     return song_shown(call, call.state.songs.get(song_id))
 
 
 @app.api()
-def show_album(call: SpotifyCall, album_id: int) -> dict[str, Any]:
+def show_album(call: SpotifyCall, album_id: AlbumId) -> dict[str, Any]:
     """Show an album with its songs."""
     album = album_shown(call, call.state.albums.get(album_id))
     return {**album, "songs": songs_shown(call, album["song_ids"])}
 
 
 @app.api()
-def show_artist(call: SpotifyCall, artist_id: int) -> dict[str, Any]:
+def show_artist(call: SpotifyCall, artist_id: ArtistId) -> dict[str, Any]:
     """Show an artist with their albums."""
     artist = call.state.artists.get(artist_id)
     albums = [album for album in call.state.albums if artist_id in album.artist_ids]
@@ -154,7 +158,7 @@ def show_artist(call: SpotifyCall, artist_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def show_playlist(call: SpotifyCall, playlist_id: int) -> dict[str, Any]:
+def show_playlist(call: SpotifyCall, playlist_id: PlaylistId) -> dict[str, Any]:
     """Show a playlist with its songs."""
     playlist = visible_playlist(call, playlist_id)
     return {**playlist_shown(call, playlist), "songs": songs_shown(call, playlist.song_ids)}

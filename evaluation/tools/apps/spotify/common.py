@@ -18,9 +18,14 @@ app = App("spotify", SpotifyState, VIEW, complete)
 add_account_apis(app)
 
 SpotifyCall = Call[SpotifyState]
+SongId = Annotated[int, Field(description="From search_songs")]
+AlbumId = Annotated[int, Field(description="From search_albums")]
+ArtistId = Annotated[int, Field(description="From search_artists")]
+PlaylistId = Annotated[int, Field(description="From search_playlists")]
+SongReviewId = Annotated[int, Field(description="From show_song_reviews")]
 Query = Annotated[str, Field(max_length=200, description="Words of the title or name; empty for all")]
-Genre = Annotated[str, Field(max_length=100)]
-Rating = Annotated[float, Field(ge=0, le=5)]
+Genre = Annotated[str, Field(max_length=100, description="One of show_genres")]
+Rating = Annotated[float, Field(ge=0, le=5, description="Lowest rating, 0 to 5")]
 
 
 def own_library(call: SpotifyCall) -> Library:

@@ -18,6 +18,10 @@ from evaluation.tools.apps.framework import (
 )
 from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.spotify.common import (
+    AlbumId,
+    ArtistId,
+    PlaylistId,
+    SongId,
     SpotifyCall,
     add_to,
     album_shown,
@@ -30,11 +34,11 @@ from evaluation.tools.apps.spotify.common import (
 )
 from evaluation.tools.apps.spotify.state import Playlist
 
-Title = Annotated[str, Field(min_length=1, max_length=200)]
+Title = Annotated[str, Field(min_length=1, max_length=200, description="Title of the playlist")]
 
 
 @app.api()
-def like_song(call: SpotifyCall, song_id: int) -> dict[str, Any]:
+def like_song(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
     """Like a song."""
     song = call.state.songs.get(song_id)
     add_to(call, "liked_songs", song_id, "You like this song already.")
@@ -43,7 +47,7 @@ def like_song(call: SpotifyCall, song_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def unlike_song(call: SpotifyCall, song_id: int) -> dict[str, Any]:
+def unlike_song(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
     """Take back a like of a song."""
     song = call.state.songs.get(song_id)
     remove_from(call, "liked_songs", song_id, "You have not liked this song.")
@@ -52,7 +56,7 @@ def unlike_song(call: SpotifyCall, song_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def like_album(call: SpotifyCall, album_id: int) -> dict[str, Any]:
+def like_album(call: SpotifyCall, album_id: AlbumId) -> dict[str, Any]:
     """Like an album."""
     album = call.state.albums.get(album_id)
     add_to(call, "liked_albums", album_id, "You like this album already.")
@@ -61,7 +65,7 @@ def like_album(call: SpotifyCall, album_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def like_playlist(call: SpotifyCall, playlist_id: int) -> dict[str, Any]:
+def like_playlist(call: SpotifyCall, playlist_id: PlaylistId) -> dict[str, Any]:
     """Like a playlist."""
     playlist = visible_playlist(call, playlist_id)
     add_to(call, "liked_playlists", playlist_id, "You like this playlist already.")
@@ -89,7 +93,7 @@ def show_song_library(call: SpotifyCall, page_index: PageIndex = 0, page_limit: 
 
 
 @app.api()
-def add_song_to_library(call: SpotifyCall, song_id: int) -> dict[str, Any]:
+def add_song_to_library(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
     """Put a song into your library."""
     call.state.songs.get(song_id)
     add_to(call, "songs", song_id, "The song is in your library already.")
@@ -97,7 +101,7 @@ def add_song_to_library(call: SpotifyCall, song_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def remove_song_from_library(call: SpotifyCall, song_id: int) -> dict[str, Any]:
+def remove_song_from_library(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
     """Take a song out of your library."""
     remove_from(call, "songs", song_id, "The song is not in your library.")
     return {"message": "The song is in your library no longer."}
@@ -111,7 +115,7 @@ def show_album_library(call: SpotifyCall, page_index: PageIndex = 0, page_limit:
 
 
 @app.api()
-def add_album_to_library(call: SpotifyCall, album_id: int) -> dict[str, Any]:
+def add_album_to_library(call: SpotifyCall, album_id: AlbumId) -> dict[str, Any]:
     """Put an album into your library."""
     call.state.albums.get(album_id)
     add_to(call, "albums", album_id, "The album is in your library already.")
@@ -119,7 +123,7 @@ def add_album_to_library(call: SpotifyCall, album_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def remove_album_from_library(call: SpotifyCall, album_id: int) -> dict[str, Any]:
+def remove_album_from_library(call: SpotifyCall, album_id: AlbumId) -> dict[str, Any]:
     """Take an album out of your library."""
     remove_from(call, "albums", album_id, "The album is not in your library.")
     return {"message": "The album is in your library no longer."}
@@ -132,7 +136,7 @@ def show_downloaded_songs(call: SpotifyCall, page_index: PageIndex = 0, page_lim
 
 
 @app.api()
-def download_song(call: SpotifyCall, song_id: int) -> dict[str, Any]:
+def download_song(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
     """Download a song."""
     call.state.songs.get(song_id)
     add_to(call, "downloaded_songs", song_id, "The song is downloaded already.")
@@ -140,7 +144,7 @@ def download_song(call: SpotifyCall, song_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def remove_downloaded_song(call: SpotifyCall, song_id: int) -> dict[str, Any]:
+def remove_downloaded_song(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
     """Remove a downloaded song."""
     remove_from(call, "downloaded_songs", song_id, "The song is not downloaded.")
     return {"message": "The downloaded song was removed."}
@@ -154,7 +158,7 @@ def show_artist_following(call: SpotifyCall, page_index: PageIndex = 0, page_lim
 
 
 @app.api()
-def follow_artist(call: SpotifyCall, artist_id: int) -> dict[str, Any]:
+def follow_artist(call: SpotifyCall, artist_id: ArtistId) -> dict[str, Any]:
     """Follow an artist."""
     artist = call.state.artists.get(artist_id)
     add_to(call, "followed_artists", artist_id, "You follow this artist already.")
@@ -163,7 +167,7 @@ def follow_artist(call: SpotifyCall, artist_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def unfollow_artist(call: SpotifyCall, artist_id: int) -> dict[str, Any]:
+def unfollow_artist(call: SpotifyCall, artist_id: ArtistId) -> dict[str, Any]:
     """Stop following an artist."""
     artist = call.state.artists.get(artist_id)
     remove_from(call, "followed_artists", artist_id, "You do not follow this artist.")
@@ -179,7 +183,9 @@ def show_playlist_library(call: SpotifyCall, page_index: PageIndex = 0, page_lim
 
 
 @app.api()
-def create_playlist(call: SpotifyCall, title: Title, is_public: bool = False) -> dict[str, Any]:
+def create_playlist(
+    call: SpotifyCall, title: Title, is_public: Annotated[bool, Field(description="Whether others see it")] = False
+) -> dict[str, Any]:
     """Create a playlist."""
     number = call.state.playlists.next_id()
     call.state.playlists.put(
@@ -190,7 +196,10 @@ def create_playlist(call: SpotifyCall, title: Title, is_public: bool = False) ->
 
 @app.api()
 def update_playlist(
-    call: SpotifyCall, playlist_id: int, title: Title | None = None, is_public: bool | None = None
+    call: SpotifyCall,
+    playlist_id: PlaylistId,
+    title: Title | None = None,
+    is_public: Annotated[bool | None, Field(description="Whether others see it")] = None,
 ) -> dict[str, Any]:
     """Change the title of a playlist of yours, or who can see it."""
     given = {"title": title, "is_public": is_public}
@@ -200,7 +209,7 @@ def update_playlist(
 
 
 @app.api()
-def delete_playlist(call: SpotifyCall, playlist_id: int) -> dict[str, Any]:
+def delete_playlist(call: SpotifyCall, playlist_id: PlaylistId) -> dict[str, Any]:
     """Delete a playlist of yours."""
     _own(call, playlist_id)
     for library in [each for each in call.state.libraries if playlist_id in each.liked_playlists]:
@@ -211,7 +220,7 @@ def delete_playlist(call: SpotifyCall, playlist_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def add_song_to_playlist(call: SpotifyCall, playlist_id: int, song_id: int) -> dict[str, Any]:
+def add_song_to_playlist(call: SpotifyCall, playlist_id: PlaylistId, song_id: SongId) -> dict[str, Any]:
     """Add a song to a playlist of yours."""
     playlist = _own(call, playlist_id)
     call.state.songs.get(song_id)
@@ -222,7 +231,7 @@ def add_song_to_playlist(call: SpotifyCall, playlist_id: int, song_id: int) -> d
 
 
 @app.api()
-def remove_song_from_playlist(call: SpotifyCall, playlist_id: int, song_id: int) -> dict[str, Any]:
+def remove_song_from_playlist(call: SpotifyCall, playlist_id: PlaylistId, song_id: SongId) -> dict[str, Any]:
     """Remove a song from a playlist of yours."""
     playlist = _own(call, playlist_id)
     if song_id not in playlist.song_ids:

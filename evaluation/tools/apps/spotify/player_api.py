@@ -9,6 +9,9 @@ from pydantic import Field
 
 from evaluation.tools.apps.framework import InvalidError, NotFoundError
 from evaluation.tools.apps.spotify.common import (
+    AlbumId,
+    PlaylistId,
+    SongId,
     SpotifyCall,
     app,
     change_library,
@@ -22,9 +25,9 @@ from evaluation.tools.apps.spotify.common import (
 @app.api()
 def play_music(
     call: SpotifyCall,
-    song_id: int | None = None,
-    album_id: int | None = None,
-    playlist_id: int | None = None,
+    song_id: SongId | None = None,
+    album_id: AlbumId | None = None,
+    playlist_id: PlaylistId | None = None,
     queue_position: Annotated[int | None, Field(ge=0, description="A song of the queue, from 0")] = None,
 ) -> dict[str, Any]:
     """Play a song, an album, a playlist or a song of the queue; without any of these, go on playing."""
@@ -90,7 +93,10 @@ def show_song_queue(call: SpotifyCall) -> list[dict[str, Any]]:
 
 @app.api()
 def add_to_queue(
-    call: SpotifyCall, song_id: int | None = None, album_id: int | None = None, playlist_id: int | None = None
+    call: SpotifyCall,
+    song_id: SongId | None = None,
+    album_id: AlbumId | None = None,
+    playlist_id: PlaylistId | None = None,
 ) -> dict[str, Any]:
     """Add a song, or the songs of an album or playlist, to the end of the queue."""
     if sum(each is not None for each in (song_id, album_id, playlist_id)) != 1:

@@ -9,29 +9,31 @@ from pydantic import Field
 
 from evaluation.tools.apps.framework import ConflictError, ForbiddenError, Page, PageIndex, PageLimit, paginate
 from evaluation.tools.apps.framework.records import as_dict
-from evaluation.tools.apps.spotify.common import SpotifyCall, app
+from evaluation.tools.apps.spotify.common import SongId, SongReviewId, SpotifyCall, app
 from evaluation.tools.apps.spotify.state import SongReview
 
-Stars = Annotated[int, Field(ge=1, le=5)]
-Title = Annotated[str, Field(max_length=200)]
-Text = Annotated[str, Field(max_length=10_000)]
+Stars = Annotated[int, Field(ge=1, le=5, description="1 to 5")]
+Title = Annotated[str, Field(max_length=200, description="Headline")]
+Text = Annotated[str, Field(max_length=10_000, description="What you think of it")]
 
 
 @app.api()
-def show_song_reviews(call: SpotifyCall, song_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+def show_song_reviews(call: SpotifyCall, song_id: SongId, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List the reviews of a song."""
     call.state.songs.get(song_id)
     return paginate([each for each in call.state.reviews if each.song_id == song_id], page_index, page_limit, as_dict)
 
 
 @app.api()
-def show_song_review(call: SpotifyCall, song_review_id: int) -> dict[str, Any]:
+def show_song_review(call: SpotifyCall, song_review_id: SongReviewId) -> dict[str, Any]:
     """Show a review of a song."""
     return as_dict(call.state.reviews.get(song_review_id))
 
 
 @app.api()
-def review_song(call: SpotifyCall, song_id: int, rating: Stars, title: Title = "", text: Text = "") -> dict[str, Any]:
+def review_song(
+    call: SpotifyCall, song_id: SongId, rating: Stars, title: Title = "", text: Text = ""
+) -> dict[str, Any]:
     """Write a review of a song; one for each song."""
     call.state.songs.get(song_id)
     if any(each.song_id == song_id and each.author == call.user for each in call.state.reviews):
@@ -44,7 +46,7 @@ def review_song(call: SpotifyCall, song_id: int, rating: Stars, title: Title = "
 @app.api()
 def update_song_review(
     call: SpotifyCall,
-    song_review_id: int,
+    song_review_id: SongReviewId,
     rating: Stars | None = None,
     title: Title | None = None,
     text: Text | None = None,

@@ -22,8 +22,12 @@ from evaluation.tools.apps.framework import (
 )
 from evaluation.tools.apps.todoist import comment_api, label_api, sub_task_api, task_api
 from evaluation.tools.apps.todoist.common import (
+    Color,
     Description,
     Name,
+    NotificationId,
+    ProjectId,
+    SectionId,
     TodoistCall,
     app,
     own_section,
@@ -61,7 +65,7 @@ def show_projects(
 
 
 @app.api()
-def show_project(call: TodoistCall, project_id: int) -> dict[str, Any]:
+def show_project(call: TodoistCall, project_id: ProjectId) -> dict[str, Any]:
     """Show a project with its sections and how many tasks it has."""
     project = visible_project(call, project_id)
     tasks = [task for task in call.state.tasks if task.project_id == project_id]
@@ -74,7 +78,7 @@ def show_project(call: TodoistCall, project_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def create_project(call: TodoistCall, name: Name, description: Description = "", color: str = "") -> dict[str, Any]:
+def create_project(call: TodoistCall, name: Name, description: Description = "", color: Color = "") -> dict[str, Any]:
     """Create a project."""
     number = call.state.projects.next_id()
     call.state.projects.put(Project(number, call.user, name, description, color, created_at=call.stamp))
@@ -84,10 +88,10 @@ def create_project(call: TodoistCall, name: Name, description: Description = "",
 @app.api()
 def update_project(
     call: TodoistCall,
-    project_id: int,
+    project_id: ProjectId,
     name: Name | None = None,
     description: Description | None = None,
-    color: str | None = None,
+    color: Color | None = None,
 ) -> dict[str, Any]:
     """Change a project. What is left out stays as it is."""
     given = {"name": name, "description": description, "color": color}
@@ -97,7 +101,11 @@ def update_project(
 
 
 @app.api()
-def share_project(call: TodoistCall, project_id: int, email: Annotated[str, Field(max_length=200)]) -> dict[str, Any]:
+def share_project(
+    call: TodoistCall,
+    project_id: ProjectId,
+    email: Annotated[str, Field(max_length=200, description="The person's email address")],
+) -> dict[str, Any]:
     """Share a project with another user, who can then be assigned its tasks."""
     project = _own_project(call, project_id)
     call.state.accounts.get(email)
@@ -109,7 +117,7 @@ def share_project(call: TodoistCall, project_id: int, email: Annotated[str, Fiel
 
 
 @app.api()
-def delete_project(call: TodoistCall, project_id: int) -> dict[str, Any]:
+def delete_project(call: TodoistCall, project_id: ProjectId) -> dict[str, Any]:
     """Delete a project with its sections and tasks."""
     project = _own_project(call, project_id)
     if project.is_inbox:
@@ -123,7 +131,9 @@ def delete_project(call: TodoistCall, project_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def show_sections(call: TodoistCall, project_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 10) -> Page:
+def show_sections(
+    call: TodoistCall, project_id: ProjectId, page_index: PageIndex = 0, page_limit: PageLimit = 10
+) -> Page:
     """List the sections of a project."""
     visible_project(call, project_id)
     found = (section for section in call.state.sections if section.project_id == project_id)
@@ -131,7 +141,7 @@ def show_sections(call: TodoistCall, project_id: int, page_index: PageIndex = 0,
 
 
 @app.api()
-def create_section(call: TodoistCall, project_id: int, name: Name) -> dict[str, Any]:
+def create_section(call: TodoistCall, project_id: ProjectId, name: Name) -> dict[str, Any]:
     """Create a section in a project."""
     visible_project(call, project_id)
     number = call.state.sections.next_id()
@@ -140,14 +150,14 @@ def create_section(call: TodoistCall, project_id: int, name: Name) -> dict[str, 
 
 
 @app.api()
-def update_section(call: TodoistCall, section_id: int, name: Name) -> dict[str, Any]:
+def update_section(call: TodoistCall, section_id: SectionId, name: Name) -> dict[str, Any]:
     """Rename a section."""
     call.state.sections.put(replace(own_section(call, section_id), name=name))
     return {"message": "The section was updated."}
 
 
 @app.api()
-def delete_section(call: TodoistCall, section_id: int) -> dict[str, Any]:
+def delete_section(call: TodoistCall, section_id: SectionId) -> dict[str, Any]:
     """Delete a section with its tasks."""
     own_section(call, section_id)
     for task in [task for task in call.state.tasks if task.section_id == section_id]:
@@ -170,13 +180,19 @@ def show_notifications(
 
 
 @app.api(alias="show_notification_count")
-def show_notifications_count(call: TodoistCall, is_read: bool | None = None) -> dict[str, Any]:
+def show_notifications_count(
+    call: TodoistCall, is_read: Annotated[bool | None, Field(description="Only read, or only unread ones")] = None
+) -> dict[str, Any]:
     """Count your notifications."""
     return {"count": sum(is_read in (None, each.is_read) for each in _own_notifications(call))}
 
 
 @app.api()
-def mark_notification(call: TodoistCall, notification_id: int, is_read: bool = True) -> dict[str, Any]:
+def mark_notification(
+    call: TodoistCall,
+    notification_id: NotificationId,
+    is_read: Annotated[bool, Field(description="False marks it unread")] = True,
+) -> dict[str, Any]:
     """Mark a notification as read or unread."""
     notification = call.own(call.state.notifications, notification_id)
     call.state.notifications.put(replace(notification, is_read=is_read))

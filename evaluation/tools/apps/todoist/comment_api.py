@@ -16,6 +16,8 @@ from evaluation.tools.apps.framework import (
     paginate,
 )
 from evaluation.tools.apps.todoist.common import (
+    TaskCommentId,
+    TaskId,
     TodoistCall,
     app,
     shown,
@@ -23,24 +25,26 @@ from evaluation.tools.apps.todoist.common import (
 )
 from evaluation.tools.apps.todoist.state import Comment
 
-Content = Annotated[str, Field(min_length=1, max_length=20_000)]
+Content = Annotated[str, Field(min_length=1, max_length=20_000, description="Text of the comment")]
 
 
 @app.api()
-def show_task_comments(call: TodoistCall, task_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+def show_task_comments(
+    call: TodoistCall, task_id: TaskId, page_index: PageIndex = 0, page_limit: PageLimit = 5
+) -> Page:
     """List the comments on a task, oldest first."""
     visible_task(call, task_id)
     return paginate(call.state.comments.having("task_id", task_id), page_index, page_limit, shown)
 
 
 @app.api()
-def show_task_comment(call: TodoistCall, task_comment_id: int) -> dict[str, Any]:
+def show_task_comment(call: TodoistCall, task_comment_id: TaskCommentId) -> dict[str, Any]:
     """Show a comment on a task."""
     return shown(_comment(call, task_comment_id))
 
 
 @app.api()
-def post_task_comment(call: TodoistCall, task_id: int, content: Content) -> dict[str, Any]:
+def post_task_comment(call: TodoistCall, task_id: TaskId, content: Content) -> dict[str, Any]:
     """Comment on a task."""
     visible_task(call, task_id)
     number = call.state.comments.next_id()
@@ -49,7 +53,7 @@ def post_task_comment(call: TodoistCall, task_id: int, content: Content) -> dict
 
 
 @app.api()
-def update_task_comment(call: TodoistCall, task_comment_id: int, content: Content) -> dict[str, Any]:
+def update_task_comment(call: TodoistCall, task_comment_id: TaskCommentId, content: Content) -> dict[str, Any]:
     """Change a comment of yours."""
     comment = _own_comment(call, task_comment_id)
     call.state.comments.put(replace(comment, content=content, updated_at=call.stamp))
@@ -57,7 +61,7 @@ def update_task_comment(call: TodoistCall, task_comment_id: int, content: Conten
 
 
 @app.api()
-def delete_task_comment(call: TodoistCall, task_comment_id: int) -> dict[str, Any]:
+def delete_task_comment(call: TodoistCall, task_comment_id: TaskCommentId) -> dict[str, Any]:
     """Delete a comment of yours."""
     call.state.comments.remove(_own_comment(call, task_comment_id).task_comment_id)
     return {"message": "The comment was deleted."}

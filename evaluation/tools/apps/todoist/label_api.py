@@ -15,7 +15,7 @@ from evaluation.tools.apps.framework import (
     PageLimit,
     paginate,
 )
-from evaluation.tools.apps.todoist.common import Name, TodoistCall, app, shown, visible_task
+from evaluation.tools.apps.todoist.common import Color, LabelId, Name, TaskId, TodoistCall, app, shown, visible_task
 from evaluation.tools.apps.todoist.state import Label
 
 
@@ -32,7 +32,7 @@ def search_labels(
 
 
 @app.api()
-def create_label(call: TodoistCall, name: Name, color: str = "") -> dict[str, Any]:
+def create_label(call: TodoistCall, name: Name, color: Color = "") -> dict[str, Any]:
     """Create a label."""
     if any(label.name.lower() == name.lower() for label in _own_labels(call)):
         raise ConflictError(f"You have a label {name!r} already.")
@@ -42,7 +42,7 @@ def create_label(call: TodoistCall, name: Name, color: str = "") -> dict[str, An
 
 
 @app.api()
-def delete_label(call: TodoistCall, label_id: int) -> dict[str, Any]:
+def delete_label(call: TodoistCall, label_id: LabelId) -> dict[str, Any]:
     """Delete a label; it is taken off all tasks."""
     call.own(call.state.labels, label_id)
     for task in [task for task in call.state.tasks if label_id in task.labels]:
@@ -52,7 +52,7 @@ def delete_label(call: TodoistCall, label_id: int) -> dict[str, Any]:
 
 
 @app.api()
-def add_label_to_task(call: TodoistCall, task_id: int, label_id: int) -> dict[str, Any]:
+def add_label_to_task(call: TodoistCall, task_id: TaskId, label_id: LabelId) -> dict[str, Any]:
     """Put a label on a task."""
     task = visible_task(call, task_id)
     call.own(call.state.labels, label_id)
@@ -62,7 +62,7 @@ def add_label_to_task(call: TodoistCall, task_id: int, label_id: int) -> dict[st
 
 
 @app.api()
-def remove_label_from_task(call: TodoistCall, task_id: int, label_id: int) -> dict[str, Any]:
+def remove_label_from_task(call: TodoistCall, task_id: TaskId, label_id: LabelId) -> dict[str, Any]:
     """Take a label off a task."""
     task = visible_task(call, task_id)
     if label_id not in task.labels:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from evaluation.tools.apps.framework import (
     NotFoundError,
@@ -17,6 +19,8 @@ from evaluation.tools.apps.todoist.common import (
     DueDate,
     DueTime,
     Minutes,
+    SubTaskId,
+    TaskId,
     Title,
     TodoistCall,
     app,
@@ -27,7 +31,7 @@ from evaluation.tools.apps.todoist.state import SubTask
 
 
 @app.api()
-def show_sub_tasks(call: TodoistCall, task_id: int, page_index: PageIndex = 0, page_limit: PageLimit = 10) -> Page:
+def show_sub_tasks(call: TodoistCall, task_id: TaskId, page_index: PageIndex = 0, page_limit: PageLimit = 10) -> Page:
     """List the sub-tasks of a task."""
     visible_task(call, task_id)
     return paginate(call.state.sub_tasks.having("task_id", task_id), page_index, page_limit, shown)
@@ -36,7 +40,7 @@ def show_sub_tasks(call: TodoistCall, task_id: int, page_index: PageIndex = 0, p
 @app.api()
 def create_sub_task(
     call: TodoistCall,
-    task_id: int,
+    task_id: TaskId,
     title: Title,
     description: Description = "",
     due_date: DueDate = "",
@@ -63,13 +67,13 @@ def create_sub_task(
 @app.api()
 def update_sub_task(
     call: TodoistCall,
-    sub_task_id: int,
+    sub_task_id: SubTaskId,
     title: Title | None = None,
     description: Description | None = None,
     due_date: DueDate | None = None,
     due_time: DueTime | None = None,
     duration_minutes: Minutes | None = None,
-    is_completed: bool | None = None,
+    is_completed: Annotated[bool | None, Field(description="Whether it is done")] = None,
 ) -> dict[str, Any]:
     """Change a sub-task, or complete it. What is left out stays as it is."""
     given: dict[str, Any] = {
@@ -86,7 +90,7 @@ def update_sub_task(
 
 
 @app.api()
-def delete_sub_task(call: TodoistCall, sub_task_id: int) -> dict[str, Any]:
+def delete_sub_task(call: TodoistCall, sub_task_id: SubTaskId) -> dict[str, Any]:
     """Delete a sub-task."""
     call.state.sub_tasks.remove(_sub_task(call, sub_task_id).sub_task_id)
     return {"message": "The sub-task was deleted."}

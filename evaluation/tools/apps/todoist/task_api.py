@@ -19,7 +19,10 @@ from evaluation.tools.apps.todoist.common import (
     Description,
     DueDate,
     DueTime,
+    LabelId,
     Minutes,
+    SectionId,
+    TaskId,
     Title,
     TodoistCall,
     app,
@@ -33,17 +36,17 @@ from evaluation.tools.apps.todoist.common import (
 from evaluation.tools.apps.todoist.seed import inbox_of
 from evaluation.tools.apps.todoist.state import Notification, Task
 
-Priority = Literal["low", "medium", "high", "urgent"]
+Priority = Annotated[Literal["low", "medium", "high", "urgent"], Field(description="How pressing it is")]
 
 
 @app.api()
 def show_tasks(
     call: TodoistCall,
     project_id: Annotated[int | None, Field(description="Only tasks of this project")] = None,
-    section_id: int | None = None,
+    section_id: SectionId | None = None,
     query: Annotated[str, Field(max_length=500, description="Words of the title or description")] = "",
-    label_id: int | None = None,
-    is_completed: bool | None = None,
+    label_id: LabelId | None = None,
+    is_completed: Annotated[bool | None, Field(description="Only done, or only open tasks")] = None,
     assignee_email: Annotated[str | None, Field(description="Only tasks assigned to this person")] = None,
     page_index: PageIndex = 0,
     page_limit: PageLimit = 5,
@@ -67,7 +70,7 @@ def show_tasks(
 
 
 @app.api()
-def show_task(call: TodoistCall, task_id: int) -> dict[str, Any]:
+def show_task(call: TodoistCall, task_id: TaskId) -> dict[str, Any]:
     """Show a task."""
     task = visible_task(call, task_id)
     sub_tasks = len(call.state.sub_tasks.having("task_id", task_id))
@@ -81,7 +84,7 @@ def create_task(
     title: Title,
     project_id: Annotated[int | None, Field(description="Your inbox if left out")] = None,
     description: Description = "",
-    section_id: int | None = None,
+    section_id: SectionId | None = None,
     due_date: DueDate = "",
     due_time: DueTime = "",
     priority: Priority = "low",
@@ -113,7 +116,7 @@ def create_task(
 @app.api()
 def update_task(
     call: TodoistCall,
-    task_id: int,
+    task_id: TaskId,
     title: Title | None = None,
     description: Description | None = None,
     project_id: Annotated[int | None, Field(description="Move it to this project")] = None,
@@ -122,7 +125,7 @@ def update_task(
     due_time: DueTime | None = None,
     priority: Priority | None = None,
     duration_minutes: Minutes | None = None,
-    is_completed: bool | None = None,
+    is_completed: Annotated[bool | None, Field(description="Whether it is done")] = None,
 ) -> dict[str, Any]:
     """Change a task, or complete it. What is left out stays as it is."""
     task = visible_task(call, task_id)
@@ -148,7 +151,7 @@ def update_task(
 
 
 @app.api()
-def delete_task(call: TodoistCall, task_id: int) -> dict[str, Any]:
+def delete_task(call: TodoistCall, task_id: TaskId) -> dict[str, Any]:
     """Delete a task with its sub-tasks and comments."""
     remove_task(call.state, visible_task(call, task_id).task_id)
     return {"message": "The task was deleted."}
@@ -157,8 +160,8 @@ def delete_task(call: TodoistCall, task_id: int) -> dict[str, Any]:
 @app.api()
 def assign_or_unassign_task(
     call: TodoistCall,
-    task_id: int,
-    assignee_email: Annotated[str | None, Field(description="A member of the project; null: nobody")] = None,
+    task_id: TaskId,
+    assignee_email: Annotated[str | None, Field(description="A member of the project; left out: nobody")] = None,
 ) -> dict[str, Any]:
     """Assign a task to a member of its project, or to nobody."""
     task = visible_task(call, task_id)
