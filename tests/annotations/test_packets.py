@@ -23,7 +23,7 @@ parts = st.lists(
 def test_evidence_has_no_field_for_the_decision():
     sealed = set(SealedDecision.model_fields)
 
-    assert sealed == {"decision", "quote", "reason", "judge"}
+    assert sealed == {"decision", "quote", "reason", "judge", "thoughts"}
     assert sealed.isdisjoint(inspect.signature(build_content).parameters)
     assert sealed.isdisjoint(PacketContent.model_fields)
     assert sealed.isdisjoint(EvidencePart.model_fields)
