@@ -107,7 +107,7 @@ def _facts_conflict(
         return False
     if mine.kind == "number" and _unit(clause, mine) != _unit(sentence, theirs[0]):
         return False
-    if any(_contradicts(other_fact, sentence_facts) for other_fact in facts(clause) if other_fact is not mine):
+    if any(_contradicts(other_fact, sentence_facts) for other_fact in facts(clause) if other_fact != mine):
         return False
     if _boundary_word(clause, mine) != _boundary_word(sentence, theirs[0]):
         return False

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from studio.domain.bounded_cache import CACHES
 from studio.domain.checks import RULES, find_problems
+from studio.domain.checks.disagreement import find_disagreement
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.persona import PersonaSpec
@@ -93,3 +95,12 @@ def quoted_text(episode: EpisodeSpec, finding: Finding) -> str:
     if finding.field in ("title", "initial_request", "description"):
         return str(getattr(task, finding.field))
     return finding.passage
+
+
+def test_disagreement_is_found_whatever_is_still_cached() -> None:
+    texts = "The programme names Dr Paula Marsh as the speaker.", "The speaker is Dr Lena Marsh."
+    found = find_disagreement(*texts)
+
+    CACHES["studio.domain.checks.facts.facts"].clear()
+
+    assert found is not None and find_disagreement(*texts) == found
