@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -27,6 +28,7 @@ KEPT, KEPT_SECONDS = 64, 30
 """Connections that are not in use, and how long."""
 LAST_EVENTS = (b"[DONE]", b"response.completed", b"response.incomplete")
 LINGER_SECONDS = 1.0
+_making = threading.Lock()
 
 
 class AnswerTooLargeError(httpx2.TransportError):
@@ -83,7 +85,8 @@ def _hurry(extensions: Mapping[str, Any], seconds: float) -> None:
 
 def client_of(address: str, key: str, networks: tuple[str, ...] | None) -> openai.OpenAI:
     """``networks``: None for an address that needs no check, as the scripted model's. Raises openai.OpenAIError."""
-    return _client(address, key, networks, os.getpid())
+    with _making:  # sessions that begin together would each make one, with a pool of its own
+        return _client(address, key, networks, os.getpid())
 
 
 @cache
