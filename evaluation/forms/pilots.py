@@ -54,7 +54,7 @@ class BenchmarkBudgetForm(forms.Form):
 
 def budgets_of(data: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     return {
-        scope: {kind: data[f"{prefix}_{kind}"] or 0 for kind in KINDS}
+        scope: {kind: data.get(f"{prefix}_{kind}") or 0 for kind in KINDS}
         for scope, prefix in (("pilot", "budget"), ("session", "session_budget"))
     }
 

@@ -12,7 +12,7 @@ from evaluation.models.agents import REACT, freeze_agent
 from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.agents import agent_of, validate_agent
-from evaluation.pilots.budgets import BudgetError, validate_budgets
+from evaluation.pilots.budgets import BudgetError, benchmark_limits, validate_budgets
 from evaluation.pilots.plans import APPROVED, PersonaPlan, PilotError, plan_pilot
 from evaluation.pilots.queue import wake_workers
 from evaluation.pilots.warnings import warnings_before
@@ -73,7 +73,8 @@ def start_pilot(
             raise PilotError(part, f"“{endpoint}” belongs to another benchmark.")
     configured = agent_of(agent, kind, params)
     validate_agent(configured, plans)
-    if not accept_warnings and (found := warnings_before(endpoints, plans, configured.params)):
+    all_that_hold = (all_limits, *all_budgets.values(), benchmark_limits(benchmark.pk))
+    if not accept_warnings and (found := warnings_before(endpoints, plans, configured.params, all_that_hold)):
         raise PilotError("accept_warnings", " ".join((*found, "Accept this to start anyway.")))
     config = {role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()}
     config["agent_kind"] = freeze_agent(configured)

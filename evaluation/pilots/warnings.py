@@ -1,8 +1,8 @@
-"""What speaks against a pilot before it starts: models that failed a test, and too many tools."""
+"""What speaks against a pilot before it starts: models that failed a test, too many tools, dollars nobody can count."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from evaluation.agents import reachable_names
 from evaluation.endpoints.exchange import CHECKS, SEATS, Line
@@ -17,9 +17,13 @@ BY_SEARCH = {"tools": "search"}
 
 
 def warnings_before(
-    endpoints: Mapping[str, ModelEndpoint], plans: Sequence[PersonaPlan], params: Mapping[str, str]
+    endpoints: Mapping[str, ModelEndpoint],
+    plans: Sequence[PersonaPlan],
+    params: Mapping[str, str],
+    limits: Iterable[Mapping[str, float]] = (),
 ) -> list[str]:
-    """As sentences. ``endpoints`` by seat; ``params`` are those of the agent's kind."""
+    """As sentences. ``endpoints`` by seat; ``params`` are those of the agent's kind; ``limits`` are all that hold for
+    the pilot."""
     failed: dict[tuple[str, Line], list[str]] = {}
     for seat, endpoint in endpoints.items():
         for line in failures_for(endpoint, seat):
@@ -28,6 +32,17 @@ def warnings_before(
         f"{label} failed its test as {' and '.join(seats)}: “{CHECKS[line.name].label}”, {line.word}. {line.advice}"
         for (label, line), seats in failed.items()
     ]
+    if any(limit.get("cost") for limit in limits):
+        unpriced = {
+            each.label
+            for each in endpoints.values()
+            if not each.scripted and None in (each.input_price, each.output_price)
+        }
+        found += [
+            f"{label} has no price: a limit in dollars stops it only if its service tells what each call cost. Enter "
+            "its prices, or set a limit of tokens."
+            for label in sorted(unpriced)
+        ]
     service = service_at(endpoints["agent"].base_url)
     if service and service.max_tools and not BY_SEARCH.items() <= params.items():
         found += [

@@ -191,7 +191,8 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
             taken = runs * sum(len(plan.plan.taken) for plan in plans)
             chosen: dict[str, ModelEndpoint] = {role: data[role] for role in ROLES if data.get(role)}
             estimate = estimate_pilot(benchmark, tasks_of_sessions(plans), runs, chosen, taken)
-            warnings = warnings_before(chosen, plans, form.params)
+            limits = ({"cost": data.get("cost") or 0}, *budgets_of(data).values(), benchmark_limits(benchmark.pk))
+            warnings = warnings_before(chosen, plans, form.params, limits)
     return render(
         request,
         "evaluation/pilots/estimate.html",

@@ -10,7 +10,9 @@ from tests.evaluation.stub_model import StubModel
 
 def start(stub: StubModel, *tasks: object, **options: object) -> Pilot:
     model = endpoint(f"stub {stub.base_url}", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
-    return pilot_of(benchmark_of(*tasks), agent=model, user_model=model, judge=model, **options)
+    return pilot_of(
+        benchmark_of(*tasks), agent=model, user_model=model, judge=model, **{"accept_warnings": True, **options}
+    )
 
 
 def work_through(pilot: Pilot) -> Pilot:

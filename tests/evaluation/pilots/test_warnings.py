@@ -103,3 +103,16 @@ def test_more_tools_than_the_service_takes_are_said_before(monkeypatch: pytest.M
         pilot_of(benchmark, agent=model)
     assert pilot_of(benchmark, agent=model, kind="react", params={"tools": "search"})
     assert pilot_of(benchmark)
+
+
+def test_model_without_a_price_is_named_where_a_limit_in_dollars_holds(benchmark: Benchmark):
+    unpriced = endpoint("free-text", base_url="https://models.example/v1", model="m", scripted=False)
+    ModelEndpoint.objects.filter(pk=unpriced.pk).update(input_price=None, output_price=None)
+    unpriced.refresh_from_db()
+    in_dollars: dict[str, Any] = {"budgets": {"pilot": {"cost": 5}}}
+
+    with pytest.raises(PilotError, match=r"^free-text has no price: a limit in dollars stops it only if"):
+        pilot_of(benchmark, agent=unpriced, **in_dollars)
+
+    assert pilot_of(benchmark, agent=unpriced, accept_warnings=True, **in_dollars).budgets["pilot"]["cost"] == 5
+    assert pilot_of(benchmark, agent=unpriced, budgets={"pilot": {"tokens": 5_000}})
