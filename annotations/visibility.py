@@ -133,7 +133,6 @@ class AuditorShare:
 def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, AuditorShare]:
     """By campaign, in a constant number of queries. Nothing is pending for a person who is not assigned."""
     ids = [campaign.pk for campaign in campaigns]
-    answers = _answers_and_skips(ids)
     packets: dict[int, list[_PacketState]] = defaultdict(list)
     rows = Packet.objects.filter(campaign__in=ids).annotate(
         adjudicated=Exists(Adjudication.objects.filter(packet=OuterRef("pk")))
@@ -144,6 +143,9 @@ def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Audit
         seats[packet].append((auditor, until, is_judged))
     for pk, campaign, adjudicated, involved in rows.values_list("pk", "campaign_id", "adjudicated", "involved"):
         packets[campaign].append(_PacketState(pk, adjudicated, frozenset(involved), tuple(seats[pk])))
+    answers = _answers_and_skips(
+        ids
+    )  # after the seats: what is answered meanwhile is judged, and not lost between both
     auditors = _auditors_of(campaigns)
     opened = _opened_results(campaigns, user)
     return {

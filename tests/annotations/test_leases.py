@@ -143,3 +143,22 @@ def test_nobody_judges_a_task_they_wrote_or_approved_unless_the_audit_allows_it(
         with pytest.raises(CampaignError, match="For 1 of the 1 decisions there are not 2 auditors") as error:
             open_campaign(benchmark, [decision], overlap=2, **options)
         assert error.value.field == "auditors"
+
+
+@pytest.mark.parametrize("table", ["annotations_seat", "annotations_judgment", "annotations_packet"])
+def test_packet_answered_while_shares_are_read_is_not_lost_between_pending_and_judged(table):
+    campaign, [person] = make_campaign(size=3, overlap=1, auditors=1)
+    packet = next_packet(campaign, person)
+    given = []
+
+    def answer_after_reading(execute, sql, params, many, context):
+        result = execute(sql, params, many, context)
+        if f'FROM "{table}"' in sql and not given:
+            given.append(packet)
+            answer(packet, person)
+        return result
+
+    with connection.execute_wrapper(answer_after_reading):
+        share = shares_of([campaign], person)[campaign.pk]
+
+    assert given and share.done + len(share.pending) == 3
