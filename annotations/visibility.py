@@ -143,9 +143,8 @@ def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Audit
         seats[packet].append((auditor, until, is_judged))
     for pk, campaign, adjudicated, involved in rows.values_list("pk", "campaign_id", "adjudicated", "involved"):
         packets[campaign].append(_PacketState(pk, adjudicated, frozenset(involved), tuple(seats[pk])))
-    answers = _answers_and_skips(
-        ids
-    )  # after the seats: what is answered meanwhile is judged, and not lost between both
+    # after the seats: what is answered meanwhile is judged, and not lost between both
+    answers = _answers_and_skips(ids)
     auditors = _auditors_of(campaigns)
     opened = _opened_results(campaigns, user)
     return {
