@@ -24,7 +24,10 @@ SHAPES: dict[Any, Shape] = {str: "text", int: "number", float: "amount", bool: "
 
 def app_declarations() -> dict[str, AppDeclaration]:
     return {
-        name: AppDeclaration(partial(_app_card, name), partial(_tables, name), partial(_flaws, name)) for name in APPS
+        name: AppDeclaration(
+            app.view.title, app.signs_in_by, partial(_app_card, name), partial(_tables, name), partial(_flaws, name)
+        )
+        for name, app in APPS.items()
     }
 
 

@@ -9,13 +9,15 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
 
 FOLDER = "apps"
 CLOCK = "clock"
 """``apps/clock.json`` says when the episode takes place."""
+SignsInBy = Literal["email", "phone_number"]
+"""What of a person is the username of their account."""
 CLOCK_EXAMPLE = '{"now": "2026-04-13T09:00", "tasks": {}}'
 
 
@@ -64,6 +66,8 @@ class AppCard:
 class AppDeclaration:
     """What the evaluation package knows of an app."""
 
+    title: str
+    signs_in_by: SignsInBy
     read: Callable[[bytes | None], AppCard]
     tables: Callable[[], tuple[DeclaredTable, ...]]
     """Those that people edit, the ones they see first; made when first asked for."""
@@ -76,6 +80,11 @@ _apps: dict[str, AppDeclaration] = {}
 
 def register_apps(apps: Mapping[str, AppDeclaration]) -> None:
     _apps.update(apps)
+
+
+def declared_apps() -> Mapping[str, AppDeclaration]:
+    """Every app but the clock."""
+    return _apps
 
 
 def app_names() -> tuple[str, ...]:

@@ -39,6 +39,8 @@ def search_people(call: Call[Any], query: str, page_index: int, page_limit: int)
 
 def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:
     title = app.view.title
+    app.signs_in_by = "phone_number" if by_phone else "email"
+    identity = "phone number" if by_phone else "email address"
 
     def login(call: Call[AppState], username: Username, password: Password) -> dict[str, Any]:
         account = call.state.accounts.find(username.strip())
@@ -60,7 +62,7 @@ def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:
         call: Call[AppState], username: Username, password: Password, first_name: Name, last_name: Name
     ) -> dict[str, Any]:
         if not (_PHONE if by_phone else _EMAIL).fullmatch(username):
-            raise InvalidError(f"{username!r} is not a valid {'phone number' if by_phone else 'email address'}.")
+            raise InvalidError(f"{username!r} is not a valid {identity}.")
         if username in call.state.accounts:
             raise ConflictError(f"There is already an account for {username}.")
         contact = {"phone_number": username} if by_phone else {"email": username}
@@ -79,7 +81,9 @@ def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:
         call.state.accounts.put(replace(call.account, first_name=first_name, last_name=last_name))
         return {"message": "Your name was changed."}
 
-    login.__doc__ = f"Log in to {title}. The response holds the access_token that other calls need."
+    login.__doc__ = (
+        f"Log in to {title} with your {identity}. The response holds the access_token that other calls need."
+    )
     logout.__doc__ = f"Log out of {title}."
     signup.__doc__ = f"Create an account in {title}."
     show_account.__doc__ = f"Show your own {title} account."

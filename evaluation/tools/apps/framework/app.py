@@ -16,6 +16,7 @@ from evaluation.tools.apps.framework.index import Key, Record
 from evaluation.tools.apps.framework.state import LAST, Account, AppState, Change
 from evaluation.tools.apps.framework.tables import Table
 from evaluation.tools.tool import Arguments
+from studio.domain.app_data import SignsInBy
 
 State = TypeVar("State", bound=AppState)
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -118,6 +119,7 @@ class App(Generic[State]):
         self.name = name
         self.state_type = state
         self.view = view
+        self.signs_in_by: SignsInBy = "email"
         self.complete = complete
         self.apis: dict[str, Api[State]] = {}
         self.aliases: dict[str, Api[State]] = {}

@@ -36,6 +36,13 @@ STRUCTURAL_CASES: list[tuple[str, list[Finding], tuple[str, str, int | None]]] =
     ("files-read-absolute", check(scored("t", files_read=("/tmp/help.md",))), ("t", "files_read", 1)),
     ("files-read-unknown", check(scored("t", files_read=("plan.md",))), ("t", "files_read", 1)),
     ("tool-unbound", check(scored("t", tools=("a__b",))), ("t", "tools", 1)),
+    (
+        "sign-in-missing",
+        check(
+            scored("t", initial_request="My Gmail is ada@example.com, password 'r4[in'."), tools=("gmail__send_email",)
+        ),
+        ("t", "initial_request", None),
+    ),
     ("skill-unknown", check(scored("t", skills=("triage",))), ("t", "skills", 1)),
     (
         "evidence-tool-unbound",
