@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from evaluation.grading.script import GraderScriptError, GraderTurn, grader_keys, run_grader
 from evaluation.protocol.history import select_calls, tools_history
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.sandbox import SandboxUnavailableError
-from evaluation.workspaces.manifests import Manifest, Read, manifest_reader
+from evaluation.workspaces.manifests import Manifest, Read, manifest_reader, rebuild_workspace
 from studio.domain.opening_message import Incoming
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -51,6 +53,8 @@ class TurnEvidence:
     """All calls so far: what became of an app's records does not depend on the scoring mode."""
     read: Callable[[str], bytes | None]
     """Reads a workspace file; None if it does not exist."""
+    rebuild: Callable[[Path], None]
+    """Makes the workspace in a folder."""
 
 
 def load_script(task: TaskSpec, persona: PersonaSpec, read: Read) -> GraderScriptSource:
@@ -70,11 +74,15 @@ def load_script(task: TaskSpec, persona: PersonaSpec, read: Read) -> GraderScrip
         raise InfrastructureError(f"The grader script cannot run here: {error}") from error
 
 
-def run_script(script: GraderScriptSource, turns: Sequence[Sequence[ToolRecord]]) -> Sequence[GraderTurn]:
-    """``turns``: the calls that graders see of each. The keys must be known. Raises InfrastructureError if there is no
-    sandbox."""
+def run_script(
+    script: GraderScriptSource, turns: Sequence[TurnEvidence], *, with_files: bool = False
+) -> Sequence[GraderTurn]:
+    """The keys must be known. ``with_files``: the script finds the workspace as it was at each turn. Raises
+    InfrastructureError if there is no sandbox."""
+    histories = [tools_history(turn.calls) for turn in turns]
+    rebuild = [turn.rebuild for turn in turns] if with_files else []
     try:
-        return run_grader(script.source, [tools_history(calls) for calls in turns], keys=script.keys).turns
+        return run_grader(script.source, histories, keys=script.keys, rebuild=rebuild).turns
     except SandboxUnavailableError as error:
         raise InfrastructureError(f"The grader script cannot run here: {error}") from error
 
@@ -85,6 +93,7 @@ def evidence_of(
     """``final_files``: those at the end of the episode, which compat shows in every turn."""
     calls = [turn.calls for turn in turns]
     messages = tuple(turn.message for turn in turns)
+    left = [turn.files if final_files is None else final_files for turn in turns]
     return [
         TurnEvidence(
             turn.number,
@@ -92,7 +101,8 @@ def evidence_of(
             turn.reply,
             select_calls(calls[: index + 1], mode),
             select_calls(calls[: index + 1], ScoringMode.STRICT),
-            manifest_reader(turn.files if final_files is None else final_files, read),
+            manifest_reader(left[index], read),
+            partial(rebuild_workspace, left[index], read=read),
         )
         for index, turn in enumerate(turns)
     ]

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
+from zipfile import ZipFile
+
+import yaml
 
 from evaluation.sandbox import SandboxLimits, SandboxResult, run_python
+from evaluation.workspaces.folders import temporary_folder
 
 DRIVER = (Path(__file__).parent / "script_driver.py").read_bytes()
 CALL_SECONDS = 5.0
 """Wall time of one call of ``score``."""
+
+CONFIG = "nanobot.yaml"
+"""Where published scripts look for the workspace: ``nanobot.workspace_dir`` in ``config/nanobot.yaml``, from where they
+are run. A script that does not name it gets no workspace."""
+STAND = "/run/stand"
 
 ToolHistory = Sequence[Mapping[str, Any]]
 """Items ``{"tool_name": ..., "call": {...}, "result": {...}}``."""
@@ -62,25 +74,74 @@ def grader_keys(source: str) -> tuple[str, ...]:
     return keys
 
 
-def run_grader(source: str, histories: Sequence[ToolHistory], *, keys: Sequence[str] | None = None) -> GraderRun:
-    """Grade every turn's history in one sandbox, restarted only if a call kills it.
+def run_grader(
+    source: str,
+    histories: Sequence[ToolHistory],
+    *,
+    keys: Sequence[str] | None = None,
+    rebuild: Sequence[Callable[[Path], None]] = (),
+) -> GraderRun:
+    """Grade every turn's history in one sandbox, restarted only if a call kills it. ``rebuild``, if given, make the
+    workspace of each turn in a folder, for a script that reads it.
 
     Given ``keys``, the call ``score([])`` that determines them is skipped. If a turn's call fails, all its keys are 0;
     missing keys are 0 and unknown ones ignored. Raises GraderScriptError, SandboxUnavailableError.
     """
-    fixed = tuple(keys) if keys is not None else None
+    fixed = tuple(keys) if keys is not None else grader_keys(source)
+    if not rebuild or CONFIG not in source:
+        return GraderRun(fixed, tuple(_grade(source, histories, fixed)))
     turns: list[GraderTurn] = []
-    while fixed is None or len(turns) < len(histories):
+    with temporary_folder() as folder:
+        folder.chmod(0o711)  # the script is nobody; others of this machine cannot guess the name
+        stand = folder / secrets.token_hex(16)
+        for history, make in zip(histories, rebuild, strict=True):
+            turns += _grade(source, [history], fixed, _stage(stand, make))
+    return GraderRun(fixed, tuple(turns))
+
+
+def _grade(
+    source: str, histories: Sequence[ToolHistory], keys: tuple[str, ...], stand: Path | None = None
+) -> list[GraderTurn]:
+    turns: list[GraderTurn] = []
+    while len(turns) < len(histories):
         remaining = histories[len(turns) :]
-        answers, outcome = _run(source, remaining if fixed is not None else [[], *remaining], fixed)
-        if fixed is None:
-            fixed = _keys_of(answers, outcome)
-            del answers[0]
-        turns += [_turn(fixed, answer) for answer in answers]
+        answers, outcome = _run(source, remaining, keys, stand)
+        turns += [_turn(keys, answer) for answer in answers]
         if len(answers) < len(remaining):
             stopped = f"the run was stopped in this turn. {outcome.explain(_limits(len(remaining)))}"
-            turns.append(_turn(fixed, {"problem": stopped, "broken": True}))
-    return GraderRun(fixed, tuple(turns))
+            turns.append(_turn(keys, {"problem": stopped, "broken": True}))
+    return turns
+
+
+def program_files(driver: bytes, source: str) -> dict[str, bytes]:
+    """What a driver of a grader script finds beside it."""
+    return {
+        "main.py": driver,
+        "grader.py": source.encode("utf-8", "surrogatepass"),
+        "libraries.zip": _libraries(),
+    }
+
+
+@cache
+def _libraries() -> bytes:
+    """PyYAML, as any Python can import it."""
+    content = BytesIO()
+    with ZipFile(content, "w") as archive:
+        for path in sorted(Path(yaml.__file__).parent.glob("*.py")):
+            archive.write(path, f"yaml/{path.name}")
+    return content.getvalue()
+
+
+def _stage(folder: Path, rebuild: Callable[[Path], None]) -> Path:
+    """Where the script is run."""
+    workspace, config = folder / "workspace", folder / "config"
+    workspace.mkdir(parents=True, exist_ok=True)
+    config.mkdir(exist_ok=True)
+    rebuild(workspace)
+    (config / CONFIG).write_text(f"nanobot:\n  workspace_dir: {STAND}/workspace\n")
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return folder
 
 
 def _limits(calls: int) -> SandboxLimits:
@@ -88,11 +149,16 @@ def _limits(calls: int) -> SandboxLimits:
 
 
 def _run(
-    source: str, histories: Sequence[ToolHistory], keys: Sequence[str] | None
+    source: str, histories: Sequence[ToolHistory], keys: Sequence[str] | None, stand: Path | None = None
 ) -> tuple[list[dict[str, Any]], SandboxResult]:
-    request = json.dumps({"histories": list(histories), "keys": keys, "seconds": CALL_SECONDS})
-    files = {"main.py": DRIVER, "grader.py": source.encode("utf-8", "surrogatepass")}
-    outcome = run_python(files, stdin=request.encode(), limits=_limits(len(histories)))
+    """``stand``: the folder in which the script is run, read-only; None: an empty one."""
+    asked = {"histories": list(histories), "keys": keys, "seconds": CALL_SECONDS, "stand": STAND if stand else None}
+    outcome = run_python(
+        program_files(DRIVER, source),
+        stdin=json.dumps(asked).encode(),
+        limits=_limits(len(histories)),
+        folders=((stand, STAND),) if stand else (),
+    )
     answers = []
     for line in outcome.stdout.split(b"\n")[:-1][: len(histories)]:
         try:

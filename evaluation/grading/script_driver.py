@@ -1,6 +1,7 @@
 """Runs a grader script. Executed inside the sandbox; imports nothing but the standard library.
 
-Standard input is ``{"histories": [...], "keys": [...] or null, "seconds": n}``; the script lies beside this file.
+Standard input is ``{"histories": [...], "keys": [...] or null, "seconds": n, "stand": folder or null}``; the script
+lies beside this file, and so does what it may import. ``stand`` is where it is run.
 Without ``keys``, the first history's answer determines them; other keys are ignored. Each history, in order, yields
 one line of standard output: ``{"values": [[key, 0 or 1], ...]}`` or ``{"problem": "...", "broken": false}``, where
 ``broken`` is a call that did not end by itself. Each call runs in a process of its own that has neither our standard
@@ -20,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 SCRIPT = "grader.py"
+LIBRARIES = "libraries.zip"
 MAX_KEYS = 500
 MAX_KEY_LENGTH = 300
 MAX_ANSWER = 1 << 18
@@ -35,6 +37,11 @@ def main() -> None:
     answers = os.dup(1)
     os.set_inheritable(answers, False)
     _hide_descriptors()
+    sys.path.append(os.path.join(folder, LIBRARIES))
+    if b"yaml" in source:
+        import yaml  # noqa: F401 - once, not anew in the process of each call
+    if request["stand"]:
+        os.chdir(request["stand"])
     keys = request["keys"]
     for history in request["histories"]:
         answer = _call(source, history, keys, float(request["seconds"]), answers)

@@ -42,6 +42,8 @@ class Checklist:
     mode: ScoringMode
     every_turn: bool = False
     """Whether strict items are judged in later turns too, after they were met."""
+    with_files: bool = False
+    """Whether the grader script finds the workspace."""
 
     @property
     def items(self) -> tuple[GradedItem, ...]:
@@ -146,7 +148,8 @@ def _run_script(checklist: Checklist, keyed: Sequence[GradedItem]) -> list[Decid
     if script.keys is None:
         return [replace(_by_rule(keyed[0], checklist.turns[-1].number), error=script.problem)]
     decided = []
-    for turn, result in zip(checklist.turns, run_script(script, [turn.calls for turn in checklist.turns]), strict=True):
+    results = run_script(script, checklist.turns, with_files=checklist.with_files)
+    for turn, result in zip(checklist.turns, results, strict=True):
         unknown = result.broken or (result.problem and checklist.mode == ScoringMode.STRICT)
         for item in keyed:
             value = result.values[item.key]

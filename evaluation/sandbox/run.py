@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, cast
 
-from evaluation.sandbox.chain import FOLDER, PROGRAM, ConfinedCommand, SandboxUnavailableError, build_chain
+from evaluation.sandbox.chain import FOLDER, PROGRAM, ConfinedCommand, Layout, SandboxUnavailableError, build_chain
 from evaluation.sandbox.interpreter import Interpreter, find_interpreter
 from evaluation.sandbox.limits import Reason, SandboxLimits, SandboxResult
 
@@ -62,8 +62,10 @@ def run_python(
     stdin: bytes = b"",
     limits: SandboxLimits | None = None,
     interpreter: Interpreter | None = None,
+    folders: tuple[tuple[Path, str], ...] = (),
 ) -> SandboxResult:
-    """Run a program and wait for its end. ``code`` is its text, or its files, of which ``main.py`` is run.
+    """Run a program and wait for its end. ``code`` is its text, or its files, of which ``main.py`` is run. ``folders``
+    of the host appear where each says, read-only.
 
     Only the standard library can be imported. Raises SandboxUnavailableError if nothing could be run.
     """
@@ -83,6 +85,7 @@ def run_python(
                 limits=limits,
                 hidden=hidden_folders(),
                 interpreter=interpreter or find_interpreter(),
+                layout=Layout(folders=folders),
             )
             chain.fds.append(inside.detach())
         return run_chain(chain, stdin, limits, outside)

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from evaluation.grading.script import GraderScriptError, GraderTurn, grader_keys, run_grader
+from evaluation.grading.script import CONFIG, GraderScriptError, GraderTurn, grader_keys, run_grader
 from studio.domain.graders import GraderReport, History, generate_histories, read_script
 
 FIRST_BATCH, BATCH_SIZE = 2, 8
@@ -36,7 +36,7 @@ def analyse_script(source: str) -> GraderReport:
         tried=len(graded),
         failed=problem,
         always=tuple(key for key in keys if all(turn.values[key] for _, turn in graded)),
-        never=tuple(key for key in keys if not any(turn.values[key] for _, turn in graded)),
+        never=() if CONFIG in source else _never(keys, graded),
         by_draft=_earned(keys, graded, "draft"),
         by_anyone=_earned(keys, graded, "stranger"),
     )
@@ -53,6 +53,10 @@ def _run(source: str, histories: Sequence[History], keys: Sequence[str]) -> list
         batch = histories[len(turns) : len(turns) + (BATCH_SIZE if turns else FIRST_BATCH)]
         turns += run_grader(source, [history.calls for history in batch], keys=keys).turns
     return turns
+
+
+def _never(keys: Sequence[str], graded: Sequence[tuple[History, GraderTurn]]) -> tuple[str, ...]:
+    return tuple(key for key in keys if not any(turn.values[key] for _, turn in graded))
 
 
 def _earned(keys: Sequence[str], graded: Sequence[tuple[History, GraderTurn]], kind: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evaluation.grading.script import GraderScriptError, ToolHistory, run_grader
+from evaluation.grading.script import GraderScriptError, ToolHistory, program_files, run_grader
 from evaluation.sandbox import SandboxLimits, SandboxUnavailableError, run_python, why_unavailable
 
 __all__ = ["SandboxUnavailableError", "Trial", "try_script", "why_unavailable"]
@@ -46,8 +46,7 @@ def try_script(source: str, history: ToolHistory) -> Trial:
     """Run the script on ``history``, and grade it like a turn. Raises SandboxUnavailableError, and nothing else."""
     mark = secrets.token_hex(16)
     request = json.dumps({"history": list(history), "mark": mark})
-    files = {"main.py": DRIVER, "grader.py": source.encode("utf-8", "surrogatepass")}
-    outcome = run_python(files, stdin=request.encode("utf-8", "replace"), limits=LIMITS)
+    outcome = run_python(program_files(DRIVER, source), stdin=request.encode("utf-8", "replace"), limits=LIMITS)
     out = outcome.stdout.decode("utf-8", "replace")
     printed, mark_found, result = out.rpartition(f"\n{mark}")
     report = _read_report(result) if mark_found else {}

@@ -1,4 +1,5 @@
-"""Runs a grader script once, for its author to watch. Executed inside the sandbox; standard library only.
+"""Runs a grader script once, for its author to watch. Executed inside the sandbox, with the standard library and
+PyYAML.
 
 Standard input is ``{"history": [...], "mark": "..."}``; the script lies beside this file, and its output is passed
 through. The last line of standard output starts with the mark and says how the call ended. A script could forge such
@@ -13,12 +14,15 @@ import traceback
 import types
 
 SCRIPT = "grader.py"
+LIBRARIES = "libraries.zip"
 MAX_FRAMES = 20
 
 
 def main() -> None:
     request = json.loads(sys.stdin.buffer.read())
-    with open(os.path.join(os.path.dirname(sys.argv[0]), SCRIPT), "rb") as file:
+    folder = os.path.dirname(sys.argv[0])
+    sys.path.append(os.path.join(folder, LIBRARIES))
+    with open(os.path.join(folder, SCRIPT), "rb") as file:
         source = file.read()
     report: dict[str, object] = {}
     started = time.perf_counter()

@@ -10,7 +10,7 @@ It returns each key with 1 (earned) or 0 (not earned). For an empty list it retu
 the studio learns which keys there are. Each key counts like a checklist item of weight 1, beside the checklist.
 
 Ask only for what the request, an intent or a file says. Look at who gets a message, and count what is sent, not
-what is drafted. Python's standard library is there; the network and files are not.
+what is drafted. Python's standard library and PyYAML are there; the network is not.
 """
 
 FILE = "letter.md"

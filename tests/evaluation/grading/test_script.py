@@ -1,6 +1,8 @@
 """Grader scripts, honest and hostile. None hurts more than its own turn, and each says what happened."""
 
 import textwrap
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -205,3 +207,50 @@ def test_script_output_is_storable():
 )
 def test_stopped_call_differs_from_raising_call(body, broken):
     assert run_grader(on_tools(body), [SENT]).turns[0].broken is broken
+
+
+READS_A_FILE = """
+import os
+from pathlib import Path
+
+import yaml
+
+def score(tools_history):
+    config = Path("config") / "nanobot.yaml"
+    folder = yaml.safe_load(config.read_text())["nanobot"]["workspace_dir"] if config.exists() else "nowhere"
+    report = Path(os.path.expanduser(folder)) / "out" / "report.py"
+    text = report.read_text() if report.exists() else ""
+    return {"made": report.exists(), "imports_zipfile": "import zipfile" in text}
+"""
+
+
+def write(text: str) -> Callable[[Path], None]:
+    def rebuild(folder: Path) -> None:
+        for path in sorted(folder.rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink()
+        if text:
+            (folder / "out").mkdir()
+            (folder / "out" / "report.py").write_text(text)
+
+    return rebuild
+
+
+def test_a_script_reads_the_workspace_as_it_was_at_each_turn():
+    run = run_grader(READS_A_FILE, [[], [], []], rebuild=[write(""), write("import zipfile"), write("pass")])
+
+    assert run.keys == ("made", "imports_zipfile")
+    assert [list(turn.values.values()) for turn in run.turns] == [[0, 0], [1, 1], [1, 0]]
+
+
+def test_without_a_workspace_a_script_that_reads_it_has_its_keys_and_earns_none():
+    run = run_grader(READS_A_FILE, [[]])
+
+    assert run.turns == (GraderTurn({"made": 0, "imports_zipfile": 0}),)
+
+
+def test_a_script_cannot_change_the_workspace():
+    source = READS_A_FILE.replace("text = ", "report.exists() and report.write_text('import zipfile'); text = ")
+
+    run = run_grader(source, [[]], rebuild=[write("pass")])
+
+    assert "Read-only file system" in run.turns[0].problem

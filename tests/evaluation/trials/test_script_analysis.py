@@ -77,3 +77,15 @@ def test_endless_script_is_abandoned_without_findings_on_its_keys() -> None:
 
 def test_forking_script_gives_no_keys() -> None:
     assert analyse_script("import os\ndef score(h):\n    while True:\n        os.fork()").keys is None
+
+
+def test_keys_earned_by_files_are_not_said_to_be_out_of_reach() -> None:
+    source = """
+from pathlib import Path
+
+def score(tools_history):
+    config = Path("config/nanobot.yaml")
+    return {"made": config.exists()}
+"""
+
+    assert analyse_script(source).never == ()
