@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache, partial
-from importlib import import_module
+from itertools import islice
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from evaluation.tools.apps import AppDataError, World
+from evaluation.tools.apps import AppDataError
 from evaluation.tools.apps.catalog import APPS
 from evaluation.tools.apps.framework.tables import Table
+from evaluation.tools.apps.world import load_state
 from studio.domain.app_data import AppCard, AppDeclaration, AppTable, RecordKind
 from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw, Shape
 
@@ -25,39 +27,31 @@ SHAPES: dict[Any, Shape] = {str: "text", int: "number", float: "amount", bool: "
 def app_declarations() -> dict[str, AppDeclaration]:
     return {
         name: AppDeclaration(
-            app.view.title, app.signs_in_by, partial(_app_card, name), partial(_tables, name), partial(_flaws, name)
+            app.title, app.signs_in_by, partial(_app_card, name), partial(_tables, name), partial(_flaws, name)
         )
         for name, app in APPS.items()
     }
 
 
 def _app_card(name: str, content: bytes | None) -> AppCard:
-    view = APPS[name].view
-    kinds = _kinds(name)
-    example = json.dumps(import_module(f"evaluation.tools.apps.{name}.seed").EXAMPLE, ensure_ascii=False, indent=2)
+    app = APPS[name]
+    example = json.dumps(app.example, ensure_ascii=False, indent=2)
+    kinds = tuple(RecordKind(key, table.noun, table.fields, table.columns) for key, table in app.shown.items())
+    card = AppCard(name, app.title, app.about, example=example, kinds=kinds)
     if content is None:
-        return AppCard(name, view.title, view.about, example=example, kinds=kinds)
-    world = World({name: content})
+        return card
     try:
-        state = world.state(name)
+        state = load_state(name, content)
         problems = tuple(state.problems())
     except AppDataError as error:
-        return AppCard(name, view.title, view.about, error=str(error), example=example, kinds=kinds)
-    tables = []
-    for table_name, table in view.tables.items():
-        records = list(state.tables[table_name])
-        key = state.tables[table_name].key
-        columns = tuple(dict.fromkeys((key, *table.columns)))
-        rows = tuple(tuple(_cell(getattr(record, column)) for column in columns) for record in records[:MAX_ROWS])
-        if records:
-            tables.append(AppTable(table_name, columns, rows, len(records)))
-    return AppCard(name, view.title, view.about, tuple(tables), problems=problems, example=example, kinds=kinds)
+        return replace(card, error=str(error))
+    return replace(card, tables=tuple(_shown(table) for table in state.shown.values() if len(table)), problems=problems)
 
 
-@cache
-def _kinds(name: str) -> tuple[RecordKind, ...]:
-    tables, views = APPS[name].state_type().tables, APPS[name].view.tables
-    return tuple(RecordKind(table, view.noun, tables[table].fields, view.columns) for table, view in views.items())
+def _shown(table: Table[Any]) -> AppTable:
+    columns = tuple(dict.fromkeys((table.key, *table.columns)))
+    rows = tuple(tuple(_cell(getattr(record, column)) for column in columns) for record in islice(table, MAX_ROWS))
+    return AppTable(table.name, columns, rows, len(table))
 
 
 def _cell(value: object) -> str:
@@ -70,17 +64,17 @@ def _cell(value: object) -> str:
 
 @cache
 def _tables(name: str) -> tuple[DeclaredTable, ...]:
-    state, views = APPS[name].state_type(), APPS[name].view.tables
-    names = [*views, *(table for table in state.tables if table not in views and table not in HIDDEN)]
-    return tuple(_declared(state.tables[table], views[table].columns if table in views else ()) for table in names)
+    state = APPS[name].state_type()
+    names = [*state.shown, *(table for table in state.tables if table not in state.shown and table not in HIDDEN)]
+    return tuple(_declared(state.tables[table]) for table in names)
 
 
-def _declared(table: Table[Any], columns: tuple[str, ...]) -> DeclaredTable:
+def _declared(table: Table[Any]) -> DeclaredTable:
     hints = get_type_hints(table.record_type)
     fields = tuple(
         AppField(part, _shape(hints[part]), part in table.required, table.refers.get(part, "")) for part in table.fields
     )
-    return DeclaredTable(table.name, table.noun, fields, columns)
+    return DeclaredTable(table.name, table.noun, fields, table.columns)
 
 
 def _shape(hint: Any) -> Shape:

@@ -11,12 +11,10 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from evaluation.tools.apps import World
 from evaluation.tools.apps.catalog import APPS
-from evaluation.tools.apps.framework.loaded import LOADED
 
 SMALL, LARGE = 100, 10_000
 MAIN = {
@@ -63,7 +61,7 @@ WRITE: dict[str, tuple[str, dict[str, Any]]] = {
 
 def data_of(app: str, count: int) -> bytes:
     """The app's example with ``count`` records in its largest table, a hundredth of which a search finds."""
-    example = json.loads(json.dumps(import_module(f"evaluation.tools.apps.{app}.seed").EXAMPLE))
+    example = APPS[app].example
     table, key, name = MAIN[app]
     [first, *_] = example[table]
     rows = []
@@ -86,41 +84,19 @@ def milliseconds(action: Callable[[], Any], times: int = 5) -> float:
 
 def measure(app: str, count: int) -> dict[str, float]:
     seed = data_of(app, count)
-
-    def read_first() -> None:
-        LOADED.clear()
-        World({app: seed}).state(app)
-
-    figures = {"read a seed as people wrote it": milliseconds(read_first, 3)}
+    figures = {"read a seed as people wrote it": milliseconds(lambda: World({app: seed}).state(app), 3)}
     world = World({app: seed})
     me = json.loads(seed)["accounts"][0]
     login = {"username": me["username"], "password": me["password"]}
     token = world.call(f"{app}__login", login).response["access_token"]
     left = world.snapshot()
-
-    fresh = [bytes(bytearray(left[app])) for _ in range(6)]  # as they come from the database
-
-    def read_left() -> None:
-        LOADED.clear()
-        World({app: fresh.pop()}).state(app)
-
-    figures["read what a session left, or was made ready"] = milliseconds(read_left, 3)
-
-    def first_call() -> None:
-        LOADED.clear()
-        World({app: fresh.pop()}).call(f"{app}__{SHOW[app][0]}", {**SHOW[app][1], "access_token": token})
-
-    figures["the same and a first call"] = milliseconds(first_call, 3)
-    figures["the same in a process that knows it"] = milliseconds(
-        lambda: World({app: bytes(bytearray(left[app]))}).state(app)
-    )
+    figures["read what a session left"] = milliseconds(lambda: World({app: left[app]}).state(app), 3)
 
     def call(name: str, arguments: dict[str, Any]) -> None:
         result = world.call(f"{app}__{name}", {**arguments, "access_token": token})
         assert result.ok or app == "file_system", (app, name, result.response)
 
     figures["show"] = milliseconds(lambda: call(*SHOW[app]), 25)
-    figures["search, first"] = milliseconds(lambda: call(*SEARCH[app]), 1)
     figures["search"] = milliseconds(lambda: call(*SEARCH[app]))
     world.snapshot()
     figures["snapshot, unchanged"] = milliseconds(world.snapshot)

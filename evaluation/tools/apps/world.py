@@ -11,11 +11,10 @@ from typing import Any
 from pydantic_core import from_json
 
 from evaluation.tools.apps.catalog import APPS, api_of
-from evaluation.tools.apps.framework.app import Api, described_changes, error_response
+from evaluation.tools.apps.framework.app import Api, error_response
 from evaluation.tools.apps.framework.errors import AppDataError, AppError, NotFoundError
-from evaluation.tools.apps.framework.loaded import LOADED
 from evaluation.tools.apps.framework.paging import Page
-from evaluation.tools.apps.framework.state import AppState, Change
+from evaluation.tools.apps.framework.state import AppState, Change, changed_records
 from evaluation.tools.tool import Arguments
 
 DEFAULT_NOW = datetime(2026, 4, 13, 9, 0)  # noqa: DTZ001 - the time where the episode takes place
@@ -66,11 +65,7 @@ class World:
 
     def snapshot(self) -> dict[str, bytes]:
         """An app that nothing has changed costs nothing."""
-        written = {app: self._states[app].to_json() for app in sorted(self._changed)}
-        for app, content in written.items():
-            if content is not self._loaded.get(app):
-                LOADED.add(app, content, self._states[app])
-        self._loaded |= written
+        self._loaded |= {app: self._states[app].to_json() for app in sorted(self._changed)}
         self._changed = set()
         return dict(self._loaded)
 
@@ -98,7 +93,7 @@ class World:
             return CallResult(error_response(error), ok=False)
         if changes:
             self._changed.add(app)
-        seen = tuple(described_changes(APPS[app].view, changes))
+        seen = tuple(change for change in changes if change.table in APPS[app].shown)
         if isinstance(response, Page):
             return CallResult(list(response.items), True, seen, response.next_index)
         return CallResult(response, True, seen)
@@ -110,18 +105,7 @@ class World:
 
 
 def load_state(app: str, content: bytes) -> AppState:
-    """Raises AppDataError. What this process read or wrote lately is not read again."""
-    state = LOADED.find(app, content)
-    if state is None:
-        state = _read(app, content)
-        LOADED.add(app, content, state)
-    return state
-
-
-def _read(app: str, content: bytes) -> AppState:
-    written: AppState = APPS[app].state_type()
-    if written.load_written(content):
-        return written
+    """Raises AppDataError."""
     try:
         data = from_json(content, allow_inf_nan=False)
     except ValueError as error:
@@ -136,33 +120,19 @@ def differences(before: Snapshot, after: Snapshot) -> list[Change]:
     """What became of the records that people see."""
     changes: list[Change] = []
     for app in (name for name in APPS if before.get(name) != after.get(name)):
-        old, new = _records(app, before.get(app)), _records(app, after.get(app))
-        changes += (
-            Change(app, table, key, old.get((table, key)), new.get((table, key)))
-            for table, key in dict.fromkeys((*old, *new))
-            if old.get((table, key)) != new.get((table, key))
-        )
+        old, new = load_state(app, before.get(app) or b"{}"), load_state(app, after.get(app) or b"{}")
+        for name, table in new.shown.items():
+            changes += changed_records(app, name, old.tables[name].records, table.records)
     return changes
-
-
-def _records(app: str, content: bytes | None) -> dict[tuple[str, int | str], dict[str, Any]]:
-    if not content:
-        return {}
-    data = json.loads(load_state(app, content).to_json())
-    return {
-        (table, next(iter(record.values()))): record
-        for table in APPS[app].view.tables
-        for record in data.get(table, ())
-    }
 
 
 def describe(change: Change) -> str:
     """In one line: Simple Note: new note “Shopping”."""
-    view = APPS[change.app].view
-    table = view.tables[change.table]
+    app = APPS[change.app]
+    table = app.shown[change.table]
     record = change.after or change.before or {}
     name = next((str(record[column]) for column in table.columns if record.get(column) not in (None, "", [])), "")
-    named = f"{view.title}: {table.noun} “{_short(name)}”" if name else f"{view.title}: {table.noun} {change.key}"
+    named = f"{app.title}: {table.noun} “{_short(name)}”" if name else f"{app.title}: {table.noun} {change.key}"
     if change.before is None:
         return f"{named} added"
     if change.after is None:

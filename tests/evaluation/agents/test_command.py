@@ -16,7 +16,7 @@ from evaluation.llm import Completion
 from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Tokens
 from evaluation.sandbox import SandboxUnavailableError, why_unavailable
 from evaluation.tools import programs
-from evaluation.tools.apps.simple_note.seed import EXAMPLE as NOTES
+from evaluation.tools.apps.simple_note import app as simple_note
 from studio.domain.opening_message import EnvironmentEvent, Incoming
 
 PAGE = Path(__file__).parents[3] / "docs/agents-as-programs.md"
@@ -175,7 +175,7 @@ def test_program_with_sockets_reaches_tools_by_mcp_and_its_model_over_http(tmp_p
         Model(),  # type: ignore[arg-type]  # what is asked of it
         tmp_path,
         tools=names,
-        world=World.from_data({"simple_note": NOTES}),
+        world=World.from_data({"simple_note": simple_note.example}),
         params={"program": CONNECTED, "connection": "sockets"},
     )
 
@@ -201,7 +201,7 @@ def test_program_with_sockets_is_ended_when_its_model_is_down(tmp_path: Path):
         DownModel(),  # type: ignore[arg-type]  # what is asked of it
         tmp_path,
         tools=("simple_note__login",),
-        world=World.from_data({"simple_note": NOTES}),
+        world=World.from_data({"simple_note": simple_note.example}),
         params={"program": stubborn, "connection": "sockets"},
     )
 

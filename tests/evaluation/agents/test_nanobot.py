@@ -15,7 +15,7 @@ from evaluation.llm import Completion
 from evaluation.llm.completion import RequestedToolCall
 from evaluation.protocol.participants import Tokens
 from evaluation.sandbox import why_unavailable
-from evaluation.tools.apps.simple_note.seed import EXAMPLE as NOTES
+from evaluation.tools.apps.simple_note import app as simple_note
 from evaluation.tools.programs import nanobot_packages
 from studio.local.paths import data_folder
 
@@ -47,7 +47,7 @@ def test_nanobot_takes_turns_with_files_apps_and_a_memory_of_the_conversation(
     if words := why_unavailable() or ("" if nanobot_packages() else "nanobot is not installed: make nanobot-agent"):
         pytest.skip(words)
     model = Model()
-    world = World.from_data({"simple_note": NOTES})
+    world = World.from_data({"simple_note": simple_note.example})
     setup = AgentSetup(model, tmp_path, tools=(LOGIN,), world=world, conversation="session-1")  # type: ignore[arg-type]
 
     first = make_agent(setup, "nanobot").reply("Write a note.")

@@ -19,8 +19,16 @@ from evaluation.tools.apps.amazon.common import (
     product_summary,
 )
 from evaluation.tools.apps.amazon.state import Question, Review
-from evaluation.tools.apps.framework import ConflictError, NotFoundError, Page, PageIndex, PageLimit, paginate, rank
-from evaluation.tools.apps.framework.records import as_dict
+from evaluation.tools.apps.framework import (
+    ConflictError,
+    NotFoundError,
+    Page,
+    PageIndex,
+    PageLimit,
+    as_dict,
+    paginate,
+    rank,
+)
 
 __all__ = ["app", "cart_api", "order_api"]
 

@@ -6,13 +6,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.amazon.seed import complete
 from evaluation.tools.apps.amazon.state import AmazonState, Product
-from evaluation.tools.apps.amazon.view import VIEW
-from evaluation.tools.apps.framework import App, Call, add_account_apis
-from evaluation.tools.apps.framework.records import as_dict
+from evaluation.tools.apps.framework import App, Call, add_account_apis, as_dict
 
-app = App("amazon", AmazonState, VIEW, complete)
+app = App(
+    "amazon",
+    AmazonState,
+    "Amazon",
+    "Find products, read reviews and questions, fill the cart and wish list, order, look at orders.",
+)
 add_account_apis(app)
 
 AmazonCall = Call[AmazonState]

@@ -10,8 +10,17 @@ from pydantic import Field
 from evaluation.tools.apps.amazon.cart_api import own_cart
 from evaluation.tools.apps.amazon.common import AddressId, AmazonCall, OrderId, PaymentCardId, ProductId, Query, app
 from evaluation.tools.apps.amazon.state import Address, Order, OrderItem, PaymentCard, cost_of
-from evaluation.tools.apps.framework import InvalidError, NotFoundError, Page, PageIndex, PageLimit, matches, paginate
-from evaluation.tools.apps.framework.records import as_dict, without_owner
+from evaluation.tools.apps.framework import (
+    InvalidError,
+    NotFoundError,
+    Page,
+    PageIndex,
+    PageLimit,
+    as_dict,
+    matches,
+    paginate,
+    without_owner,
+)
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evaluation.tools.apps.framework import AppState
 
@@ -10,7 +10,7 @@ from evaluation.tools.apps.framework import AppState
 class Seller:
     seller_id: int
     name: str
-    rating: float = 0
+    rating: float = 0.0
     email: str = ""
 
 
@@ -19,8 +19,8 @@ class Product:
     product_id: int
     name: str
     product_type: str = ""
-    price: float = 0
-    rating: float = 0
+    price: float = 0.0
+    rating: float = 0.0
     brand: str = ""
     description: str = ""
     seller_id: int | None = None
@@ -127,7 +127,7 @@ class Order:
     items: tuple[OrderItem, ...]
     shipping_address: str = ""
     payment_card: str = ""
-    total_cost: float = 0
+    total_cost: float = 0.0
     placed_at: str = ""
     arrives_at: str = ""
 
@@ -138,17 +138,49 @@ class AmazonState(AppState):
     def __init__(self) -> None:
         super().__init__()
         owned = {"owner": "accounts"}
-        self.sellers = self.table("sellers", Seller, "seller")
-        self.products = self.table("products", Product, "product", {"seller_id": "sellers"})
-        self.reviews = self.table("reviews", Review, "review", {"product_id": "products"})
-        self.questions = self.table("questions", Question, "question", {"product_id": "products"})
-        self.answers = self.table("answers", Answer, "answer", {"question_id": "questions"})
-        self.cart = self.table("cart", CartItem, "cart item", {**owned, "product_id": "products"})
-        self.wish_list = self.table("wish_list", WishListItem, "wish list item", {**owned, "product_id": "products"})
-        self.history = self.table("browsing_history", Viewed, "viewed product", {**owned, "product_id": "products"})
-        self.addresses = self.table("addresses", Address, "address", owned)
-        self.cards = self.table("payment_cards", PaymentCard, "payment card", owned)
-        self.orders = self.table("orders", Order, "order", owned)
+        of_product = {"product_id": "products"}
+        self.products = self.table(
+            "products", Product, "product", {"seller_id": "sellers"}, "name product_type price rating stock description"
+        )
+        self.sellers = self.table("sellers", Seller, "seller", {}, "name rating")
+        self.reviews = self.table("reviews", Review, "review", of_product, "title product_id rating text author")
+        self.questions = self.table("questions", Question, "question", of_product, "question product_id author")
+        self.answers = self.table(
+            "answers", Answer, "answer", {"question_id": "questions"}, "answer question_id author"
+        )
+        self.cart = self.table(
+            "cart", CartItem, "cart item", owned | of_product, "cart_item_id owner product_id quantity"
+        )
+        self.wish_list = self.table(
+            "wish_list",
+            WishListItem,
+            "wish list item",
+            owned | of_product,
+            "wish_list_item_id owner product_id quantity",
+        )
+        self.history = self.table(
+            "browsing_history", Viewed, "viewed product", owned | of_product, "viewed_id owner product_id"
+        )
+        self.addresses = self.table("addresses", Address, "address", owned, "name street_address city owner")
+        self.cards = self.table(
+            "payment_cards", PaymentCard, "payment card", owned, "card_name owner card_number balance"
+        )
+        self.orders = self.table(
+            "orders", Order, "order", owned, "order_id owner items shipping_address total_cost placed_at"
+        )
+
+    def complete(self) -> None:
+        """Orders cost what their items cost; products without a rating get the mean of their reviews."""
+        for order in list(self.orders):
+            if not order.total_cost:
+                self.orders.put(replace(order, total_cost=cost_of(order.items)))
+        ratings: dict[int, list[int]] = {}
+        for review in self.reviews:
+            ratings.setdefault(review.product_id, []).append(review.rating)
+        for product in list(self.products):
+            stars = ratings.get(product.product_id, [])
+            if not product.rating and stars:
+                self.products.put(replace(product, rating=round(sum(stars) / len(stars), 1)))
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()

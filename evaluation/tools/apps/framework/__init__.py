@@ -1,7 +1,7 @@
 """What a simulated app is made of: tables, accounts, APIs."""
 
 from evaluation.tools.apps.framework.accounts import PeopleQuery, add_account_apis, search_people
-from evaluation.tools.apps.framework.app import Api, App, AppView, Call, TableView
+from evaluation.tools.apps.framework.app import Api, App, Call
 from evaluation.tools.apps.framework.errors import (
     AppDataError,
     AppError,
@@ -13,7 +13,7 @@ from evaluation.tools.apps.framework.errors import (
 )
 from evaluation.tools.apps.framework.paging import Page, PageIndex, PageLimit, paginate
 from evaluation.tools.apps.framework.state import Account, AppState
-from evaluation.tools.apps.framework.tables import Table
+from evaluation.tools.apps.framework.tables import Table, as_dict, without_owner
 from evaluation.tools.apps.framework.text import matches, rank, search
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "AppDataError",
     "AppError",
     "AppState",
-    "AppView",
     "Call",
     "ConflictError",
     "ForbiddenError",
@@ -34,12 +33,13 @@ __all__ = [
     "PageLimit",
     "PeopleQuery",
     "Table",
-    "TableView",
     "UnauthorizedError",
     "add_account_apis",
+    "as_dict",
     "matches",
     "paginate",
     "rank",
     "search",
     "search_people",
+    "without_owner",
 ]

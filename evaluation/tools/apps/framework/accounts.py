@@ -38,7 +38,7 @@ def search_people(call: Call[Any], query: str, page_index: int, page_limit: int)
 
 
 def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:
-    title = app.view.title
+    title = app.title
     app.signs_in_by = "phone_number" if by_phone else "email"
     identity = "phone number" if by_phone else "email address"
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
 from pydantic import Field, ValidationError, create_model
 
 from evaluation.tools.apps.framework.errors import AppError, InvalidError, NotFoundError, UnauthorizedError
-from evaluation.tools.apps.framework.index import Key, Record
-from evaluation.tools.apps.framework.state import LAST, Account, AppState, Change
-from evaluation.tools.apps.framework.tables import Table
+from evaluation.tools.apps.framework.state import Account, AppState, Change
+from evaluation.tools.apps.framework.tables import Key, Record, Table
 from evaluation.tools.tool import Arguments
 from studio.domain.app_data import SignsInBy
 
@@ -55,23 +56,6 @@ class Call(Generic[State]):
 
 
 @dataclass(frozen=True)
-class TableView:
-    """How people see a table: what a record is called, and which fields are its columns, the first as its name."""
-
-    noun: str
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class AppView:
-    title: str
-    about: str
-    """What an assistant can do with the app, in plain words."""
-    tables: Mapping[str, TableView]
-    """Without the tables that nobody needs to see."""
-
-
-@dataclass(frozen=True)
 class Api(Generic[State]):
     name: str
     """``<app>__<api>``"""
@@ -108,29 +92,33 @@ class Api(Generic[State]):
 
 
 class App(Generic[State]):
-    def __init__(
-        self,
-        name: str,
-        state: type[State],
-        view: AppView,
-        complete: Callable[[State], None] = lambda state: None,
-    ) -> None:
-        """``complete`` adds what a persona's data may leave out."""
+    def __init__(self, name: str, state: type[State], title: str, about: str) -> None:
+        """``about``: what an assistant can do with the app, in plain words."""
         self.name = name
         self.state_type = state
-        self.view = view
+        self.title = title
+        self.about = about
         self.signs_in_by: SignsInBy = "email"
-        self.complete = complete
         self.apis: dict[str, Api[State]] = {}
         self.aliases: dict[str, Api[State]] = {}
         """By other names that tasks may bind them by."""
+
+    @cached_property
+    def shown(self) -> Mapping[str, Table[Any]]:
+        """The tables that people need to see, without their records."""
+        return self.state_type().shown
+
+    @property
+    def example(self) -> dict[str, Any]:
+        """A persona's data to start from: ``<app>.json`` beside the module of its state."""
+        beside = Path(inspect.getfile(self.state_type)).with_name(f"{self.name}.json")
+        example: dict[str, Any] = json.loads(beside.read_bytes())
+        return example
 
     def new_state(self, data: Mapping[str, Any]) -> State:
         """Raises AppDataError."""
         state = self.state_type()
         state.load(data)
-        if LAST not in data:  # a persona's data, not what a session left
-            state.complete_with(self.complete)
         return state
 
     def api(self, *, login: bool = True, alias: str = "") -> Callable[[Function], Function]:
@@ -170,8 +158,3 @@ def _arguments(function: Callable[..., Any], login: bool) -> type[Arguments]:
 
 def error_response(error: AppError) -> dict[str, Any]:
     return {"message": str(error), "status": error.status}
-
-
-def described_changes(view: AppView, changes: list[Change]) -> Iterator[Change]:
-    """Those that people need to see: nothing of tokens and the like."""
-    return (change for change in changes if change.table in view.tables)

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain
-from typing import Any, NamedTuple, Self
-
-from pydantic_core import from_json
+from typing import Any, NamedTuple
 
 from evaluation.tools.apps.framework.errors import AppDataError
-from evaluation.tools.apps.framework.index import Key, Record
-from evaluation.tools.apps.framework.records import as_dict
-from evaluation.tools.apps.framework.rows import RecordsSpan
-from evaluation.tools.apps.framework.tables import Table
+from evaluation.tools.apps.framework.tables import Kept, Key, Record, Table, as_dict
 
 LAST = "last_numbers"
 """The key of a state's JSON that holds the highest number given in each table."""
@@ -65,15 +57,22 @@ class AppState:
 
     def __init__(self) -> None:
         self.tables: dict[str, Table[Any]] = {}
-        self._touched: list[Table[Any]] = []
-        self._json: bytes | None = None
-        self.accounts = self.table("accounts", Account, "account")
+        self._kept: Kept = {}
+        """By tables that the transaction under way has changed."""
+        self.accounts = self.table("accounts", Account, "account", {}, "username password first_name last_name")
         self.tokens = self.table("tokens", Token, "access token", {"username": "accounts"})
 
     def table(
-        self, name: str, record_type: type[Record], noun: str, refers: Mapping[str, str] | None = None
+        self,
+        name: str,
+        record_type: type[Record],
+        noun: str,
+        refers: Mapping[str, str] | None = None,
+        columns: str = "",
     ) -> Table[Record]:
-        table: Table[Record] = Table(name, record_type, noun, refers or {}, lambda: self._touched.append(table))
+        """Of ``noun``, what one record is called; ``refers``: field → the table whose keys it holds; ``columns``: the
+        fields that people see, the first as the record's name, or none if nobody needs to see the table."""
+        table = Table(name, record_type, noun, refers or {}, tuple(columns.split()), self._kept)
         self.tables[name] = table
         return table
 
@@ -91,63 +90,18 @@ class AppState:
             if not isinstance(rows, list):
                 raise AppDataError(f"{self.app}, {name}: this must be a list of records.")
             table.load(rows, last.get(name, 0), self.app)
-        self._touched.clear()
-        self._json = None
+        if LAST not in data:  # what a person wrote, not what a session left
+            self.complete()
+            self._kept.clear()
 
-    def load_written(self, content: bytes) -> bool:
-        """Whether ``content`` is JSON as ``to_json`` writes it, and so was taken over: its records are cut apart here,
-        and parsed when they are asked for."""
-        end = content.rfind(b',"%s":{' % LAST.encode())
-        if end < 0 or not content.startswith(b'{"'):
-            return False
-        sections: dict[str, RecordsSpan] = {}
-        start = 1
-        for border in chain(self._borders.finditer(content, 0, end), (None,)):
-            name = content[start + 1 : content.find(b'"', start + 1)].decode(errors="replace")
-            if name not in self.tables or not content.startswith(self.tables[name].opening, start):
-                return False
-            if border and not content.startswith(self.tables[border[1].decode()].opening, border.start() + 3):
-                continue
-            closed = end if border is None else border.start() + 2
-            sections[name] = RecordsSpan(content, start + len(name) + 3, closed)
-            start = closed + 1
-        try:
-            last = from_json(content[end + len(LAST) + 4 : -1])
-        except ValueError:
-            return False
-        if not isinstance(last, dict) or not all(isinstance(number, int) for number in last.values()):
-            return False
-        for name, table in self.tables.items():
-            table.load_section(sections.get(name), last.get(name, 0))
-        self._touched.clear()
-        self._json = content
-        return True
-
-    @cached_property
-    def _borders(self) -> re.Pattern[bytes]:
-        """What may be the end of a table and the beginning of the next."""
-        return re.compile(rb'\}\],"(%s)":\[\{"' % "|".join(self.tables).encode())
+    def complete(self) -> None:
+        """Add what a persona's data may leave out. Subclasses do."""
 
     def to_json(self) -> bytes:
-        """The same bytes for the same state; nothing is written anew where nothing changed."""
-        if self._json is None:
-            last = {name: table.last for name, table in self.tables.items() if table.last}
-            parts = [
-                b'"%s":%s' % (name.encode(), table.to_json())
-                for name, table in self.tables.items()
-                if not table.is_empty
-            ]
-            parts.append(b'"%s":%s' % (LAST.encode(), json.dumps(last).encode()))
-            self._json = b"{" + b",".join(parts) + b"}"
-        return self._json
-
-    def copy(self) -> Self:
-        """Another state with the same records; it costs the same for any number of them."""
-        other = type(self)()
-        for name, table in self.tables.items():
-            other.tables[name].share(table)
-        other._json = self._json
-        return other
+        """The same bytes for the same state."""
+        parts = [b'"%s":%s' % (name.encode(), table.to_json()) for name, table in self.tables.items() if len(table)]
+        last = {name: table.last for name, table in self.tables.items() if table.last}
+        return b"{%s}" % b",".join([*parts, b'"%s":%s' % (LAST.encode(), json.dumps(last).encode())])
 
     @contextmanager
     def transaction(self) -> Iterator[list[Change]]:
@@ -155,36 +109,33 @@ class AppState:
         changes: list[Change] = []
         try:
             yield changes
+            for name, (before, _) in self._kept.items():
+                changes += changed_records(self.app, name, before, self.tables[name].records)
         except BaseException:
-            for table in self._touched:
-                table.roll_back()
-            self._touched.clear()
+            for name, (records, last) in self._kept.items():
+                self.tables[name].records, self.tables[name].last = records, last
             raise
-        if self._touched:
-            self._json = None
-        for table in self._touched:
-            changes += (
-                Change(
-                    self.app,
-                    table.name,
-                    key,
-                    as_dict(before) if before is not None else None,
-                    as_dict(after) if after is not None else None,
-                )
-                for key, before, after in table.commit()
-            )
-        self._touched.clear()
+        finally:
+            self._kept.clear()
 
-    def complete_with(self, complete: Callable[[Any], None]) -> None:
-        """Add what a persona's data left out; nobody needs to be told."""
-        complete(self)
-        for table in self._touched:
-            table.forget()
-            table.consolidate()
-        self._touched.clear()
-        self._json = None
+    @property
+    def shown(self) -> dict[str, Table[Any]]:
+        """The tables that people need to see; accounts at the end."""
+        others = {name: table for name, table in self.tables.items() if table.columns and table is not self.accounts}
+        return {**others, "accounts": self.accounts}
 
     def problems(self) -> Iterator[str]:
         """What is inconsistent. Subclasses add the rules of their app."""
         for table in self.tables.values():
             yield from table.dangling(self.tables)
+
+
+def changed_records(app: str, table: str, before: Mapping[Key, Any], after: Mapping[Key, Any]) -> list[Change]:
+    """In the order of their keys."""
+    keys = [key for key in {**before, **after} if before.get(key) is not after.get(key)]
+    keys.sort(key=lambda key: (isinstance(key, str), key))
+    return [
+        Change(app, table, key, old and as_dict(old), new and as_dict(new))
+        for key, old, new in ((key, before.get(key), after.get(key)) for key in keys)
+        if old != new
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,8 +12,8 @@ from evaluation.tools.apps.framework import (
     PageIndex,
     PageLimit,
     PeopleQuery,
+    matches,
     paginate,
-    search,
     search_people,
 )
 from evaluation.tools.apps.gmail import label_api, writing_api
@@ -145,35 +145,20 @@ def _threads(
     page_limit: int,
 ) -> Page:
     """``counts``: an email that puts its thread in the list."""
-    matching = _threads_with(call, query)
-    emails = call.state.emails
-    if matching is None:
-        latest: Iterable[Email] = emails.latest_first(sent)
-    else:
-        of_threads = (email for thread_id in matching for email in emails.having("email_thread_id", thread_id))
-        latest = sorted(of_threads, key=sent, reverse=True)
+    threads: dict[int, list[Email]] = {}
+    for email in call.state.emails:
+        threads.setdefault(email.email_thread_id or 0, []).append(email)
 
     def found() -> Iterator[tuple[MailboxThread, list[Email]]]:
-        """The threads by their latest email."""
-        seen: set[int | None] = set()
-        for email in latest:
-            if email.email_thread_id in seen or email.email_thread_id is None:
-                continue
-            seen.add(email.email_thread_id)
-            box = call.state.mailboxes.find(mailbox_key(email.email_thread_id, call.user))
-            if box is not None and fits(box):
-                inside = emails.having("email_thread_id", email.email_thread_id)
-                if any(map(counts, inside)):
-                    yield box, inside
+        for number in sorted(threads, key=lambda number: max(map(sent, threads[number])), reverse=True):
+            box, emails = call.state.mailboxes.find(mailbox_key(number, call.user)), threads[number]
+            if box is not None and fits(box) and any(map(counts, emails)) and _hold(emails, query):
+                yield box, emails
 
     return paginate(found(), page_index, page_limit, lambda thread: thread_shown(call, *thread))
 
 
-def _threads_with(call: GmailCall, query: str) -> set[int | None] | None:
-    """Those whose emails hold every word of the query, each in any of them; None: all."""
-    found: set[int | None] | None = None
-    for word in query.split():
-        emails = search(word, call.state.emails, lambda each: (each.subject, each.body, each.sender, *each.recipients))
-        holding = {email.email_thread_id for email in emails}
-        found = holding if found is None else found & holding
-    return found
+def _hold(emails: list[Email], query: str) -> bool:
+    """Every word of the query, each in any of them."""
+    texts = [(each.subject, each.body, each.sender, *each.recipients) for each in emails]
+    return all(any(matches(word, *parts) for parts in texts) for word in query.split())

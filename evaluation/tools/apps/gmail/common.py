@@ -12,13 +12,16 @@ from evaluation.tools.apps.framework import (
     Call,
     NotFoundError,
     add_account_apis,
+    as_dict,
 )
-from evaluation.tools.apps.framework.records import as_dict
-from evaluation.tools.apps.gmail.seed import complete
 from evaluation.tools.apps.gmail.state import Email, GmailState, MailboxThread, mailbox_key
-from evaluation.tools.apps.gmail.view import VIEW
 
-app = App("gmail", GmailState, VIEW, complete)
+app = App(
+    "gmail",
+    GmailState,
+    "Gmail",
+    "Read, search, label and archive mail; write drafts, send, reply and forward.",
+)
 add_account_apis(app)
 
 GmailCall = Call[GmailState]

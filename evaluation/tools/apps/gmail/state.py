@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluation.tools.apps.framework import AppState
 
@@ -60,22 +60,37 @@ class GmailState(AppState):
     def __init__(self) -> None:
         super().__init__()
         self.threads = self.table("threads", EmailThread, "thread")
-        self.emails = self.table(
-            "emails", Email, "email", {"email_thread_id": "threads", "response_to_email_id": "emails"}
-        )
-        self.mailboxes = self.table(
-            "mailboxes", MailboxThread, "thread in a mailbox", {"email_thread_id": "threads", "owner": "accounts"}
-        )
+        of_thread = {"email_thread_id": "threads", "response_to_email_id": "emails"}
+        self.emails = self.table("emails", Email, "email", of_thread, "subject sender recipients body sent_at")
         self.drafts = self.table(
             "drafts",
             Draft,
             "draft",
-            {
-                "owner": "accounts",
-                "belongs_to_email_thread_id": "threads",
-                "response_to_email_id": "emails",
-            },
+            {"owner": "accounts", "belongs_to_email_thread_id": "threads", "response_to_email_id": "emails"},
+            "subject recipients body updated_at",
         )
+        self.mailboxes = self.table(
+            "mailboxes",
+            MailboxThread,
+            "thread",
+            {"email_thread_id": "threads", "owner": "accounts"},
+            "mailbox_thread_id read starred archived labels",
+        )
+
+    def complete(self) -> None:
+        """Emails without a thread get one; each participant with an account has the thread in their mailbox."""
+        for email in list(self.emails):
+            if email.email_thread_id is None:
+                thread = self.threads.put(EmailThread(self.threads.next_id(), email.subject, email.sent_at))
+                self.emails.put(replace(email, email_thread_id=thread.email_thread_id))
+            elif email.email_thread_id not in self.threads:
+                self.threads.put(EmailThread(email.email_thread_id, email.subject, email.sent_at))
+        for email in self.emails:
+            for person in dict.fromkeys((email.sender, *email.recipients)):
+                key = mailbox_key(email.email_thread_id or 0, person)
+                if person in self.accounts and key not in self.mailboxes:
+                    read = person == email.sender
+                    self.mailboxes.put(MailboxThread(key, email.email_thread_id or 0, person, read=read))
 
     def emails_of(self, email_thread_id: int) -> list[Email]:
         """Oldest first."""

@@ -12,10 +12,10 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
+    as_dict,
     matches,
     paginate,
 )
-from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.gmail.common import (
     Address,
     Addresses,

@@ -15,11 +15,11 @@ from evaluation.tools.apps.framework import (
     PageIndex,
     PageLimit,
     PeopleQuery,
+    as_dict,
     paginate,
     search,
     search_people,
 )
-from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.splitwise import payment_api
 from evaluation.tools.apps.splitwise.common import (
     Amount,
@@ -188,19 +188,16 @@ def show_group_expenses(
 ) -> Page:
     """List or search the expenses of a group, latest first."""
     own_group(call, group_id)
-    if query.strip():
-        found = search(query, call.state.expenses, lambda expense: (expense.description,))
-        latest = iter(sorted(found, key=_added, reverse=True))
-    else:
-        latest = call.state.expenses.latest_first(_added)
-    return paginate((each for each in latest if each.group_id == group_id), page_index, page_limit, as_dict)
+    own = call.state.expenses.having("group_id", group_id)
+    found = search(query, own, lambda expense: (expense.description,))
+    return paginate(sorted(found, key=_added, reverse=True), page_index, page_limit, as_dict)
 
 
 @app.api()
 def show_no_group_expenses(call: SplitwiseCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List the expenses outside of groups that you share, latest first."""
-    latest = call.state.expenses.latest_first(_added)
-    return paginate((each for each in latest if _with_you(call, each)), page_index, page_limit, as_dict)
+    own = [each for each in call.state.expenses if _with_you(call, each)]
+    return paginate(sorted(own, key=_added, reverse=True), page_index, page_limit, as_dict)
 
 
 def _added(expense: Expense) -> tuple[str, int]:

@@ -7,11 +7,14 @@ from typing import Annotated
 from pydantic import Field
 
 from evaluation.tools.apps.framework import App, Call, InvalidError, NotFoundError, add_account_apis
-from evaluation.tools.apps.splitwise.seed import complete
 from evaluation.tools.apps.splitwise.state import Group, SplitwiseState, cents
-from evaluation.tools.apps.splitwise.view import VIEW
 
-app = App("splitwise", SplitwiseState, VIEW, complete)
+app = App(
+    "splitwise",
+    SplitwiseState,
+    "Splitwise",
+    "Share expenses in groups or with single people, see who owes whom, and settle up.",
+)
 add_account_apis(app)
 
 SplitwiseCall = Call[SplitwiseState]

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.framework import InvalidError, NotFoundError, Page, PageIndex, PageLimit, paginate
-from evaluation.tools.apps.framework.records import as_dict
+from evaluation.tools.apps.framework import InvalidError, NotFoundError, Page, PageIndex, PageLimit, as_dict, paginate
 from evaluation.tools.apps.splitwise.common import (
     Amount,
     Email,

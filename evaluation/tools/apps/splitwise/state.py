@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from evaluation.tools.apps.framework import AppState
@@ -59,11 +59,28 @@ class SplitwiseState(AppState):
 
     def __init__(self) -> None:
         super().__init__()
-        self.groups = self.table("groups", Group, "group", {"members": "accounts"})
-        self.expenses = self.table("expenses", Expense, "expense", {"group_id": "groups", "paid_by": "accounts"})
-        self.payments = self.table(
-            "payments", Payment, "payment", {"group_id": "groups", "payer": "accounts", "receiver": "accounts"}
+        self.groups = self.table("groups", Group, "group", {"members": "accounts"}, "name members")
+        self.expenses = self.table(
+            "expenses",
+            Expense,
+            "expense",
+            {"group_id": "groups", "paid_by": "accounts"},
+            "description amount paid_by shares group_id",
         )
+        self.payments = self.table(
+            "payments",
+            Payment,
+            "payment",
+            {"group_id": "groups", "payer": "accounts", "receiver": "accounts"},
+            "description amount payer receiver group_id",
+        )
+
+    def complete(self) -> None:
+        """An expense without shares is everybody's."""
+        for expense in list(self.expenses):
+            group = self.groups.find(expense.group_id) if expense.group_id is not None else None
+            if not expense.shares and group is not None and group.members:
+                self.expenses.put(replace(expense, shares=equal_shares(expense.amount, group.members)))
 
     def balances(self, group_id: int) -> dict[str, int]:
         """Cents by member: above nothing is owed to them, below they owe."""

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from evaluation.tools.apps.framework import Page, PageIndex, PageLimit, paginate, rank
-from evaluation.tools.apps.framework.records import as_dict
+from evaluation.tools.apps.framework import Page, PageIndex, PageLimit, as_dict, paginate, rank
 from evaluation.tools.apps.spotify import library_api, player_api, review_api
 from evaluation.tools.apps.spotify.common import (
     AlbumId,
@@ -53,7 +52,7 @@ def search_songs(
 
     found = [
         song
-        for song in rank(query, call.state.songs, texts, call.state.artists)
+        for song in rank(query, call.state.songs, texts)
         if (genre is None or song.genre.lower() == genre.lower())
         and (artist_id is None or artist_id in song.artist_ids)
         and album_id in (None, song.album_id)
@@ -81,7 +80,7 @@ def search_albums(
 
     found = [
         album
-        for album in rank(query, call.state.albums, texts, call.state.artists)
+        for album in rank(query, call.state.albums, texts)
         if (genre is None or album.genre.lower() == genre.lower())
         and (artist_id is None or artist_id in album.artist_ids)
         and album.rating >= min_rating

@@ -8,13 +8,23 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.framework import App, Call, ConflictError, InvalidError, NotFoundError, add_account_apis
-from evaluation.tools.apps.framework.records import as_dict
-from evaluation.tools.apps.spotify.seed import complete, library_of
+from evaluation.tools.apps.framework import (
+    App,
+    Call,
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+    add_account_apis,
+    as_dict,
+)
 from evaluation.tools.apps.spotify.state import Album, Library, Playlist, Song, SpotifyState
-from evaluation.tools.apps.spotify.view import VIEW
 
-app = App("spotify", SpotifyState, VIEW, complete)
+app = App(
+    "spotify",
+    SpotifyState,
+    "Spotify",
+    "Find music, like and save it, make playlists, play songs, write reviews.",
+)
 add_account_apis(app)
 
 SpotifyCall = Call[SpotifyState]
@@ -29,7 +39,7 @@ Rating = Annotated[float, Field(ge=0, le=5, description="Lowest rating, 0 to 5")
 
 
 def own_library(call: SpotifyCall) -> Library:
-    return library_of(call.state, call.user)
+    return call.state.library_of(call.user)
 
 
 def change_library(call: SpotifyCall, **changes: Any) -> None:

@@ -14,9 +14,9 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
+    as_dict,
     paginate,
 )
-from evaluation.tools.apps.framework.records import as_dict
 from evaluation.tools.apps.spotify.common import (
     AlbumId,
     ArtistId,

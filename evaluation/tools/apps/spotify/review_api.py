@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.framework import ConflictError, ForbiddenError, Page, PageIndex, PageLimit, paginate
-from evaluation.tools.apps.framework.records import as_dict
+from evaluation.tools.apps.framework import ConflictError, ForbiddenError, Page, PageIndex, PageLimit, as_dict, paginate
 from evaluation.tools.apps.spotify.common import SongId, SongReviewId, SpotifyCall, app
 from evaluation.tools.apps.spotify.state import SongReview
 

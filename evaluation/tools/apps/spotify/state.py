@@ -20,7 +20,7 @@ class Album:
     title: str
     artist_ids: tuple[int, ...] = ()
     genre: str = ""
-    rating: float = 0
+    rating: float = 0.0
     like_count: int = 0
     release_date: str = ""
 
@@ -34,7 +34,7 @@ class Song:
     genre: str = ""
     duration: int = 180
     """Seconds."""
-    rating: float = 0
+    rating: float = 0.0
     play_count: int = 0
     like_count: int = 0
     release_date: str = ""
@@ -47,7 +47,7 @@ class Playlist:
     title: str
     song_ids: tuple[int, ...] = ()
     is_public: bool = False
-    rating: float = 0
+    rating: float = 0.0
     like_count: int = 0
     created_at: str = ""
     updated_at: str = ""
@@ -88,27 +88,47 @@ class SpotifyState(AppState):
 
     def __init__(self) -> None:
         super().__init__()
-        self.artists = self.table("artists", Artist, "artist")
-        self.albums = self.table("albums", Album, "album", {"artist_ids": "artists"})
-        self.songs = self.table("songs", Song, "song", {"artist_ids": "artists", "album_id": "albums"})
-        self.playlists = self.table("playlists", Playlist, "playlist", {"owner": "accounts", "song_ids": "songs"})
+        self.songs = self.table(
+            "songs",
+            Song,
+            "song",
+            {"artist_ids": "artists", "album_id": "albums"},
+            "title artist_ids album_id genre rating duration",
+        )
+        by_artists = {"artist_ids": "artists"}
+        self.albums = self.table("albums", Album, "album", by_artists, "title artist_ids genre rating release_date")
+        self.artists = self.table("artists", Artist, "artist", {}, "name genre follower_count")
+        self.playlists = self.table(
+            "playlists",
+            Playlist,
+            "playlist",
+            {"owner": "accounts", "song_ids": "songs"},
+            "title owner song_ids is_public rating",
+        )
         self.libraries = self.table(
             "libraries",
             Library,
             "library",
             {
                 "username": "accounts",
-                "liked_songs": "songs",
-                "liked_albums": "albums",
+                **dict.fromkeys(("liked_songs", "songs", "downloaded_songs", "queue"), "songs"),
+                **dict.fromkeys(("liked_albums", "albums"), "albums"),
                 "liked_playlists": "playlists",
-                "songs": "songs",
-                "albums": "albums",
-                "downloaded_songs": "songs",
                 "followed_artists": "artists",
-                "queue": "songs",
             },
+            "username liked_songs songs albums queue",
         )
-        self.reviews = self.table("reviews", SongReview, "review", {"song_id": "songs"})
+        self.reviews = self.table(
+            "reviews", SongReview, "review", {"song_id": "songs"}, "title song_id author rating text"
+        )
+
+    def complete(self) -> None:
+        """Everybody has a library."""
+        for account in self.accounts:
+            self.library_of(account.username)
+
+    def library_of(self, username: str) -> Library:
+        return self.libraries.find(username) or self.libraries.put(Library(username))
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()

@@ -6,13 +6,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.framework import App, Call, NotFoundError, add_account_apis
-from evaluation.tools.apps.framework.records import as_dict
-from evaluation.tools.apps.todoist.seed import complete
+from evaluation.tools.apps.framework import App, Call, NotFoundError, add_account_apis, as_dict
 from evaluation.tools.apps.todoist.state import Project, Section, Task, TodoistState
-from evaluation.tools.apps.todoist.view import VIEW
 
-app = App("todoist", TodoistState, VIEW, complete)
+app = App(
+    "todoist",
+    TodoistState,
+    "Todoist",
+    "Plan work in projects and sections; create, assign, label, comment on and delete tasks and sub-tasks.",
+)
 add_account_apis(app)
 
 TodoistCall = Call[TodoistState]

@@ -93,18 +93,34 @@ class TodoistState(AppState):
 
     def __init__(self) -> None:
         super().__init__()
-        self.projects = self.table("projects", Project, "project", {"owner": "accounts", "members": "accounts"})
-        self.sections = self.table("sections", Section, "section", {"project_id": "projects"})
-        self.labels = self.table("labels", Label, "label", {"owner": "accounts"})
+        owned = {"owner": "accounts"}
+        of_task = {"task_id": "tasks"}
+        self.projects = self.table(
+            "projects", Project, "project", owned | {"members": "accounts"}, "name description owner members"
+        )
+        self.sections = self.table("sections", Section, "section", {"project_id": "projects"}, "name project_id")
         self.tasks = self.table(
             "tasks",
             Task,
             "task",
             {"project_id": "projects", "section_id": "sections", "assignee": "accounts", "labels": "labels"},
+            "title description project_id due_date priority assignee is_completed",
         )
-        self.sub_tasks = self.table("sub_tasks", SubTask, "sub-task", {"task_id": "tasks"})
-        self.comments = self.table("comments", Comment, "comment", {"task_id": "tasks", "author": "accounts"})
-        self.notifications = self.table("notifications", Notification, "notification", {"owner": "accounts"})
+        self.sub_tasks = self.table("sub_tasks", SubTask, "sub-task", of_task, "title task_id description is_completed")
+        self.labels = self.table("labels", Label, "label", owned, "name color")
+        self.comments = self.table(
+            "comments", Comment, "comment", of_task | {"author": "accounts"}, "content author task_id"
+        )
+        self.notifications = self.table("notifications", Notification, "notification", owned, "message owner is_read")
+
+    def complete(self) -> None:
+        """Everybody has an inbox."""
+        for account in self.accounts:
+            self.inbox_of(account.username)
+
+    def inbox_of(self, owner: str) -> Project:
+        own = (project for project in self.projects if project.is_inbox and project.owner == owner)
+        return next(own, None) or self.projects.put(Project(self.projects.next_id(), owner, "Inbox", is_inbox=True))
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()

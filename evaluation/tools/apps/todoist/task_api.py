@@ -33,7 +33,6 @@ from evaluation.tools.apps.todoist.common import (
     visible_projects,
     visible_task,
 )
-from evaluation.tools.apps.todoist.seed import inbox_of
 from evaluation.tools.apps.todoist.state import Notification, Task
 
 Priority = Annotated[Literal["low", "medium", "high", "urgent"], Field(description="How pressing it is")]
@@ -93,7 +92,7 @@ def create_task(
     """Create a task."""
     if project_id is None and section_id is not None:
         project_id = own_section(call, section_id).project_id
-    project = inbox_of(call.state, call.user) if project_id is None else visible_project(call, project_id)
+    project = call.state.inbox_of(call.user) if project_id is None else visible_project(call, project_id)
     _require_section(call, section_id, project.project_id)
     task = Task(
         call.state.tasks.next_id(),

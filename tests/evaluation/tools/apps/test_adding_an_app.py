@@ -16,16 +16,14 @@ PAGE = Path(__file__).resolve().parents[4] / "docs" / "adding-an-app.md"
 
 
 def test_app_of_the_guide_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    blocks = re.findall(r"```python\n# parking/(\w+\.py)\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert [name for name, _ in blocks] == ["state.py", "view.py", "seed.py", "api.py"]
-    (tmp_path / "parking").mkdir()
-    for name, text in blocks:
-        (tmp_path / "parking" / name).write_text(text)
+    for name, text in re.findall(r"```\w+\n# (parking\.\w+)\n(.*?)```", PAGE.read_text(), re.DOTALL):
+        with (tmp_path / name).open("a") as file:
+            file.write(text)
     monkeypatch.syspath_prepend(tmp_path)
-    for name in ("parking", "parking.state", "parking.view", "parking.seed", "parking.api"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(APPS, "parking", import_module("parking.api").app)
-    world = World.from_data({"parking": import_module("parking.seed").EXAMPLE})
+    monkeypatch.delitem(sys.modules, "parking", raising=False)
+    app = import_module("parking").app
+    monkeypatch.setitem(APPS, "parking", app)
+    world = World.from_data({"parking": app.example})
     login = world.call("parking__login", {"username": "ada@example.com", "password": "parking-of-ada"})
     token = {"access_token": login.response["access_token"]}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from evaluation.tools.apps import World, differences
 from evaluation.tools.apps.catalog import APPS
 
-DATA = {name: import_module(f"evaluation.tools.apps.{name}.seed").EXAMPLE for name in APPS}
+DATA = {name: app.example for name, app in APPS.items()}
 WORDS = st.sampled_from(["a", "Tea", "errand", "Flat", ""])
 PEOPLE = st.sampled_from(["ada@example.com", "noor@example.com", "li@example.com", "eve@example.com", "4155550101"])
 PATHS = st.sampled_from(["~", "~/letters", "~/letters/landlord.txt", "~/a", "~/a/b", "/home/noor", "../x", "c"])

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from evaluation.tools.apps import World
-from evaluation.tools.apps.splitwise.seed import EXAMPLE
+from evaluation.tools.apps.splitwise.api import app
 
 ADA, NOOR, LI = "ada@example.com", "noor@example.com", "li@example.com"
 
 
 @pytest.fixture
 def world() -> World:
-    return World.from_data({"splitwise": {**EXAMPLE, "expenses": []}})
+    return World.from_data({"splitwise": {**app.example, "expenses": []}})
 
 
 def call(world: World, name: str, **arguments: Any) -> Any:

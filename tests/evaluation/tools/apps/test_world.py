@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -12,10 +11,8 @@ import pytest
 from evaluation.tools import Workspace, toolbox_for
 from evaluation.tools.apps import AppDataError, World, describe, differences
 from evaluation.tools.apps.catalog import APPS, api_of
-from evaluation.tools.apps.framework.loaded import LoadedStates
-from evaluation.tools.apps.phone.seed import EXAMPLE as PHONE
-from evaluation.tools.apps.simple_note.seed import EXAMPLE as NOTES
 
+NOTES, PHONE = APPS["simple_note"].example, APPS["phone"].example
 ADA = {"username": "ada@example.com", "password": "notes-of-ada"}
 
 
@@ -119,38 +116,7 @@ def test_unchanged_apps_are_preserved_byte_for_byte():
     assert after["simple_note"] != seeds["simple_note"]
 
 
-def test_worlds_share_what_was_read_and_not_what_they_change():
-    seed = json.dumps(NOTES).encode()
-    first, second = World({"simple_note": seed}), World({"simple_note": bytes(bytearray(seed))})
-    [note], [same] = first.state("simple_note").tables["notes"], second.state("simple_note").tables["notes"]
-    token = token_of(first)
-
-    first.call("simple_note__update_note", {"note_id": 1, "title": "Mine", "access_token": token})
-    first.call("simple_note__create_note", {"title": "Second", "access_token": token})
-
-    assert note is same
-    assert [each.title for each in second.state("simple_note").tables["notes"]] == [note.title]
-    assert [each.title for each in World({"simple_note": seed}).state("simple_note").tables["notes"]] == [note.title]
-    left = first.snapshot()["simple_note"]
-    known, read = World({"simple_note": left}).state("simple_note"), APPS["simple_note"].new_state(json.loads(left))
-    assert (known.to_json(), read.to_json()) == (left, left)
-
-
-def test_states_are_dropped_beyond_a_number_of_bytes_the_least_used_first():
-    states, state = LoadedStates(limit=10), APPS["phone"].new_state({})
-    for content in (b"1234", b"5678"):
-        states.add("phone", content, state)
-    assert states.find("phone", b"1234")
-
-    states.add("phone", b"90", state)
-    states.add("phone", b"abc", state)
-    states.add("phone", b"longer than all", state)
-
-    found = [content for content in (b"1234", b"5678", b"90", b"abc") if states.find("phone", content)]
-    assert (found, states.size) == ([b"1234", b"90", b"abc"], 9)
-
-
-def test_what_is_added_at_the_end_is_written_as_if_all_were_written_anew(world: World):
+def test_what_a_session_left_is_read_and_written_to_the_same_bytes(world: World):
     token = token_of(world)
     steps = [
         ("create_note", {"title": "A"}),
@@ -287,7 +253,7 @@ def test_every_api_describes_itself_and_asks_for_a_token_unless_it_is_public():
 
 
 def test_example_data_of_every_app_is_consistent():
-    data = {name: import_module(f"evaluation.tools.apps.{name}.seed").EXAMPLE for name in APPS}
+    data = {name: app.example for name, app in APPS.items()}
 
     assert list(World.from_data(data).problems()) == []
     for name, tables in data.items():

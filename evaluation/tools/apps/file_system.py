@@ -1,17 +1,17 @@
+"""A person's own files and directories, apart from the workspace."""
+
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.file_system.seed import complete, home_of
-from evaluation.tools.apps.file_system.state import Directory, File, FileSystemState
-from evaluation.tools.apps.file_system.view import VIEW
 from evaluation.tools.apps.framework import (
     App,
+    AppState,
     Call,
     ConflictError,
     ForbiddenError,
@@ -25,7 +25,68 @@ from evaluation.tools.apps.framework import (
     paginate,
 )
 
-app = App("file_system", FileSystemState, VIEW, complete)
+
+@dataclass(frozen=True)
+class Directory:
+    directory_path: str
+    """Absolute, without a slash at its end."""
+    owner: str
+    created_at: str = ""
+
+
+@dataclass(frozen=True)
+class File:
+    file_path: str
+    owner: str
+    content: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+
+
+def home_of(username: str) -> str:
+    return f"/home/{username.partition('@')[0]}"
+
+
+class FileSystemState(AppState):
+    app = "file_system"
+
+    def __init__(self) -> None:
+        super().__init__()
+        owned = {"owner": "accounts"}
+        self.files = self.table("files", File, "file", owned, "file_path content updated_at")
+        self.directories = self.table("directories", Directory, "directory", owned, "directory_path owner")
+
+    def complete(self) -> None:
+        """Everybody has a home, and every file its directories."""
+        for account in self.accounts:
+            self._add(home_of(account.username), account.username)
+        for folder, owner in {(file.file_path.rpartition("/")[0], file.owner): None for file in self.files}:
+            path = PurePosixPath(folder)
+            for parent in (*reversed(path.parents), path):
+                if len(parent.parts) > 2:
+                    self._add(str(parent), owner)
+
+    def _add(self, path: str, owner: str) -> None:
+        if path not in self.directories:
+            self.directories.put(Directory(path, owner))
+
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        for path in [*(each.directory_path for each in self.directories), *(each.file_path for each in self.files)]:
+            parent = str(PurePosixPath(path).parent)
+            if parent not in self.directories and parent not in ("/", "/home"):
+                yield f"{path}: its directory {parent} does not exist."
+        for file in self.files:
+            if file.file_path in self.directories:
+                yield f"{file.file_path} is both a file and a directory."
+
+
+app = App(
+    "file_system",
+    FileSystemState,
+    "File System",
+    "Create, read, copy, move and delete one's own files and directories.",
+)
 add_account_apis(app)
 
 FileCall = Call[FileSystemState]
@@ -45,13 +106,9 @@ def show_directory(
 ) -> Page:
     """List what is in a directory; directories end with a slash."""
     path = _directory(call, directory_path).directory_path
-    if recursive:
-        directories = [each for each in call.state.directories if _is_in(each.directory_path, path, True)]
-        files = [each for each in call.state.files if _is_in(each.file_path, path, True)]
-    else:
-        directories = call.state.directories.having(_place_of_directory, path)
-        files = call.state.files.having(_place_of_file, path)
-    inside = [*(f"{each.directory_path}/" for each in directories), *(each.file_path for each in files)]
+    directories = [name for each in call.state.directories if _is_in(name := each.directory_path, path, recursive)]
+    files = [name for each in call.state.files if _is_in(name := each.file_path, path, recursive)]
+    inside = [*(f"{name}/" for name in directories), *files]
     return paginate(sorted(name for name in inside if matches(query, name)), page_index, page_limit)
 
 
@@ -223,30 +280,22 @@ def _require_outside(source: str, destination: str) -> None:
         raise InvalidError("A directory cannot be put into itself.")
 
 
-def _place_of_directory(directory: Directory) -> str:
-    return directory.directory_path.rpartition("/")[0]
-
-
-def _place_of_file(file: File) -> str:
-    return file.file_path.rpartition("/")[0]
-
-
-def _is_in(path: str, directory: str, recursive: bool) -> bool:
+def _is_in(path: str, directory: str, recursive: bool = True) -> bool:
     return path.startswith(f"{directory}/") and (recursive or "/" not in path[len(directory) + 1 :])
 
 
 def _copy_tree(call: FileCall, source: str, destination: str, copied: Callable[[File, str], File]) -> None:
     call.state.directories.put(Directory(destination, call.user, call.stamp))
-    for directory in [each for each in call.state.directories if _is_in(each.directory_path, source, True)]:
+    for directory in [each for each in call.state.directories if _is_in(each.directory_path, source)]:
         path = destination + directory.directory_path[len(source) :]
         call.state.directories.put(replace(directory, directory_path=path))
-    for file in [each for each in call.state.files if _is_in(each.file_path, source, True)]:
+    for file in [each for each in call.state.files if _is_in(each.file_path, source)]:
         call.state.files.put(copied(file, destination + file.file_path[len(source) :]))
 
 
 def _remove_tree(call: FileCall, path: str) -> None:
-    for file in [each for each in call.state.files if _is_in(each.file_path, path, True)]:
+    for file in [each for each in call.state.files if _is_in(each.file_path, path)]:
         call.state.files.remove(file.file_path)
-    for directory in [each for each in call.state.directories if _is_in(each.directory_path, path, True)]:
+    for directory in [each for each in call.state.directories if _is_in(each.directory_path, path)]:
         call.state.directories.remove(directory.directory_path)
     call.state.directories.remove(path)

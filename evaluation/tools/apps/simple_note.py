@@ -1,25 +1,52 @@
+"""Notes with titles and tags."""
+
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field
 
 from evaluation.tools.apps.framework import (
     App,
+    AppState,
     Call,
     Page,
     PageIndex,
     PageLimit,
     add_account_apis,
+    as_dict,
     paginate,
     rank,
 )
-from evaluation.tools.apps.framework.records import as_dict
-from evaluation.tools.apps.simple_note.state import Note, SimpleNoteState
-from evaluation.tools.apps.simple_note.view import VIEW
 
-app = App("simple_note", SimpleNoteState, VIEW)
+
+@dataclass(frozen=True)
+class Note:
+    note_id: int
+    owner: str
+    title: str
+    content: str = ""
+    tags: tuple[str, ...] = ()
+    pinned: bool = False
+    created_at: str = ""
+    updated_at: str = ""
+
+
+class SimpleNoteState(AppState):
+    app = "simple_note"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.notes = self.table("notes", Note, "note", {"owner": "accounts"}, "title content tags owner updated_at")
+
+
+app = App(
+    "simple_note",
+    SimpleNoteState,
+    "Simple Note",
+    "Find, write, change and delete notes.",
+)
 add_account_apis(app)
 
 SimpleNoteCall = Call[SimpleNoteState]

@@ -1,26 +1,109 @@
-"""Contacts, alarms and the clock; text messages are in ``message_api``."""
+"""Contacts, text messages, alarms, the clock."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from evaluation.tools.apps.framework import (
+    App,
+    AppState,
+    Call,
     ConflictError,
+    InvalidError,
+    NotFoundError,
     Page,
     PageIndex,
     PageLimit,
+    add_account_apis,
     paginate,
     rank,
+    search,
+    without_owner,
 )
-from evaluation.tools.apps.framework.records import without_owner
-from evaluation.tools.apps.phone import message_api
-from evaluation.tools.apps.phone.common import AlarmId, ContactId, PhoneCall, PhoneNumber, Text, app, name_of
-from evaluation.tools.apps.phone.state import Alarm, Contact
 
-__all__ = ["app", "message_api"]
+
+@dataclass(frozen=True)
+class Contact:
+    contact_id: int
+    owner: str
+    first_name: str
+    last_name: str = ""
+    phone_number: str = ""
+    email: str = ""
+    relationships: tuple[str, ...] = ()
+    home_address: str = ""
+    work_address: str = ""
+    birthday: str = ""
+
+
+@dataclass(frozen=True)
+class TextMessage:
+    text_message_id: int
+    sender: str
+    """A phone number, like the receiver; they need not belong to an account."""
+    receiver: str
+    message: str
+    sent_at: str = ""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    alarm_id: int
+    owner: str
+    time: str
+    """HH:MM"""
+    label: str = ""
+    repeat_days: tuple[str, ...] = ()
+    """Days of the week in lower case; none: once."""
+    enabled: bool = True
+    snooze_minutes: int = 5
+    vibration: bool = True
+
+
+class PhoneState(AppState):
+    app = "phone"
+
+    def __init__(self) -> None:
+        super().__init__()
+        owned = {"owner": "accounts"}
+        self.contacts = self.table(
+            "contacts", Contact, "contact", owned, "first_name last_name phone_number email relationships"
+        )
+        self.messages = self.table("messages", TextMessage, "text message", columns="message sender receiver sent_at")
+        self.alarms = self.table("alarms", Alarm, "alarm", owned, "label time repeat_days enabled")
+
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        seen: set[tuple[str, str]] = set()
+        for contact in self.contacts:
+            if contact.phone_number and (contact.owner, contact.phone_number) in seen:
+                yield f"contacts {contact.contact_id}: {contact.owner} has two contacts with {contact.phone_number}."
+            seen.add((contact.owner, contact.phone_number))
+
+
+app = App(
+    "phone",
+    PhoneState,
+    "Phone",
+    "Look up and add contacts, read and send text messages, set alarms, tell the date and time.",
+)
+add_account_apis(app, by_phone=True)
+
+PhoneCall = Call[PhoneState]
+AlarmId = Annotated[int, Field(description="From show_alarms")]
+ContactId = Annotated[int, Field(description="From search_contacts")]
+TextMessageId = Annotated[int, Field(description="From search_text_messages")]
+PhoneNumber = Annotated[str, Field(pattern=r"^\+?[0-9]{3,15}$", description="Digits only, e.g. 4155550100")]
+Text = Annotated[str, Field(max_length=500)]
+
+
+def name_of(contact: Contact) -> str:
+    return f"{contact.first_name} {contact.last_name}".strip()
+
 
 Time = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="HH:MM, from 00:00 to 23:59")]
 Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
@@ -187,3 +270,101 @@ def _require_new_number(call: PhoneCall, number: str | None) -> None:
     )
     if number and (contact := next(taken, None)):
         raise ConflictError(f"{name_of(contact)} has this phone number already (contact_id {contact.contact_id}).")
+
+
+@app.api()
+def search_text_messages(
+    call: PhoneCall,
+    query: Annotated[Text, Field(description="Words of the message; empty for all")] = "",
+    phone_number: Annotated[PhoneNumber | None, Field(description="Only messages with this person")] = None,
+    only_latest_per_contact: Annotated[bool, Field(description="Only the newest message with each person")] = False,
+    page_index: PageIndex = 0,
+    page_limit: PageLimit = 5,
+) -> Page:
+    """Search the text messages you sent and received, newest first."""
+    messages = search(query, _own(call, phone_number), lambda message: (message.message,))
+    if only_latest_per_contact:
+        latest: dict[str, TextMessage] = {}
+        for message in messages:
+            latest.setdefault(_partner(call, message), message)
+        messages = list(latest.values())
+    return paginate(messages, page_index, page_limit, _shower(call))
+
+
+@app.api()
+def show_text_message(call: PhoneCall, text_message_id: TextMessageId) -> dict[str, Any]:
+    """Show one text message."""
+    message = call.state.messages.find(text_message_id)
+    if message is None or call.user not in (message.sender, message.receiver):
+        raise NotFoundError(f"You have no text message with text_message_id {text_message_id}.")
+    return _shower(call)(message)
+
+
+@app.api()
+def show_text_message_window(
+    call: PhoneCall,
+    phone_number: PhoneNumber,
+    min_datetime: Annotated[str | None, Field(description="Not before this, YYYY-MM-DDTHH:MM:SS")] = None,
+    max_datetime: Annotated[str | None, Field(description="Not after this, YYYY-MM-DDTHH:MM:SS")] = None,
+    page_index: PageIndex = 0,
+    page_limit: PageLimit = 10,
+) -> Page:
+    """Show your conversation with one phone number, newest message first."""
+    window = (
+        message
+        for message in _own(call, phone_number)
+        if (min_datetime or "") <= message.sent_at and (max_datetime is None or message.sent_at <= max_datetime)
+    )
+    return paginate(window, page_index, page_limit, _shower(call))
+
+
+@app.api()
+def send_text_message(
+    call: PhoneCall,
+    phone_number: PhoneNumber,
+    message: Annotated[str, Field(min_length=1, max_length=5_000, description="Text to send")],
+) -> dict[str, Any]:
+    """Send a text message to a phone number."""
+    if phone_number == call.user:
+        raise InvalidError("You cannot send a text message to your own number.")
+    sent = TextMessage(call.state.messages.next_id(), call.user, phone_number, message, call.stamp)
+    call.state.messages.put(sent)
+    return {"message": "The text message was sent.", "text_message_id": sent.text_message_id}
+
+
+@app.api()
+def delete_text_message(call: PhoneCall, text_message_id: TextMessageId) -> dict[str, Any]:
+    """Delete a text message."""
+    show_text_message(call, text_message_id)
+    call.state.messages.remove(text_message_id)
+    return {"message": "The text message was deleted."}
+
+
+def _own(call: PhoneCall, phone_number: str | None) -> list[TextMessage]:
+    """Newest first."""
+    own = [
+        message
+        for message in call.state.messages
+        if call.user in (message.sender, message.receiver) and phone_number in (None, _partner(call, message))
+    ]
+    return sorted(own, key=lambda message: (message.sent_at, message.text_message_id), reverse=True)
+
+
+def _partner(call: PhoneCall, message: TextMessage) -> str:
+    return message.receiver if message.sender == call.user else message.sender
+
+
+def _shower(call: PhoneCall) -> Callable[[TextMessage], dict[str, Any]]:
+    names = {contact.phone_number: name_of(contact) for contact in call.state.contacts if contact.owner == call.user}
+    names[call.user] = call.account.name
+
+    def person(number: str) -> dict[str, str]:
+        return {"name": names.get(number, ""), "phone_number": number}
+
+    return lambda message: {
+        "text_message_id": message.text_message_id,
+        "sender": person(message.sender),
+        "receiver": person(message.receiver),
+        "message": message.message,
+        "sent_at": message.sent_at,
+    }

@@ -1,1 +1,0 @@
-"""A person's own files and directories, apart from the workspace."""

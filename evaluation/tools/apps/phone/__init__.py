@@ -1,1 +1,0 @@
-"""A telephone: contacts, text messages, alarms, the clock."""

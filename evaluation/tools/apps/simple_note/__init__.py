@@ -1,1 +1,0 @@
-"""Notes with titles and tags."""
