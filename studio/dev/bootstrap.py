@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 
@@ -30,13 +31,15 @@ def main() -> int:
         )
         if DONE.exists() and DONE.read_text() == fingerprint and works(PYTHON):
             return 0
-        print("Setting up the virtual environment; this takes a minute the first time.", flush=True)
+        print("Setting up the virtual environment; this takes a minute the first time …", flush=True)
+        started = time.monotonic()
         if not works(PYTHON) and not make_environment():
             return 1
         if not install():
             print(f"The dependencies could not be installed from {LOCK.name}; see above.", file=sys.stderr)
             return 1
         DONE.write_text(fingerprint)
+        print(f"  Virtual environment … {time.monotonic() - started:.1f} s", flush=True)
     return 0
 
 

@@ -40,13 +40,14 @@ class AlreadyRunningError(Exception):
         self.studio = studio
 
 
-def lock_data_folder() -> int:
+def lock_data_folder(on_wait: Callable[[], None]) -> int:
     """Make this process the only studio on the data folder until it ends; return the lock's descriptor.
 
-    Waits for a studio that is starting. Raises AlreadyRunningError if one is up.
+    Waits for a studio that is starting, and calls ``on_wait`` before. Raises AlreadyRunningError if one is up.
     """
     descriptor = os.open(require_data_folder() / "running.lock", os.O_RDONLY | os.O_CREAT, 0o644)
     deadline = time.monotonic() + MAX_START_SECONDS
+    waiting = False
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -54,6 +55,9 @@ def lock_data_folder() -> int:
             status = _read_status()
             if status or time.monotonic() > deadline:
                 raise AlreadyRunningError(status) from None
+            if not waiting:
+                on_wait()
+            waiting = True
             time.sleep(0.1)
         else:
             status_file().unlink(missing_ok=True)

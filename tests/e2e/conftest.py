@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -136,8 +137,10 @@ def windows(browser: Browser, live_server) -> Windows:
 
 
 @pytest.fixture
-def visit(windows: Windows, request_counter: RequestCounter) -> Iterator[Callable[..., Visitor]]:
-    """Opens a window for a user, given by name; at the end no window may have had errors."""
+def visit(
+    windows: Windows, request_counter: RequestCounter, caplog: pytest.LogCaptureFixture
+) -> Iterator[Callable[..., Visitor]]:
+    """Opens a window for a user, given by name; at the end neither a window nor the server may have had errors."""
     visitors: list[Visitor] = []
 
     def open_window(who: str | User | None, **options: object) -> Visitor:
@@ -150,4 +153,5 @@ def visit(windows: Windows, request_counter: RequestCounter) -> Iterator[Callabl
     for visitor in visitors:
         visitor.leave()
     request_counter.wait_for_all()
+    failures += [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
     assert failures == []

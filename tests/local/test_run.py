@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -16,6 +17,7 @@ import pytest
 from django.db import connection
 from pytest_django import DjangoDbBlocker
 
+from studio.management.commands.run import collected_warnings
 from tests.local.processes import finish, processes_of, start, wait_until, wait_until_all_ended
 from tests.template_database import migrated_database
 
@@ -93,7 +95,10 @@ def test_studio_starts_once_restarts_crashed_processes_and_stops_with_its_data_i
     # A second start reports the running studio; a command shares its database.
     output, _ = twin.communicate(timeout=120)
     assert twin.returncode == 0
+    assert "is starting; waiting for its address" in output
     assert f"is already running at {address}" in output
+    for step in ("Database and broker", "Tables", "Styles and scripts", "Web server and workers"):
+        assert re.search(rf"^  {step} … [\d.]+ s$", first.output, re.MULTILINE), first.output
     assert re.search(r"web: process \d+", output)
     make = "from studio.models import User; User.objects.create_user('stored', password='x')"
     finish(["manage.py", "shell", "-v", "0", "-c", make], tmp_path)
@@ -127,6 +132,14 @@ def test_failed_start_explains_why_and_leaves_no_processes(tmp_path: Path):
     assert status == 1
     assert "The database at 127.0.0.1:1 does not answer" in studio.output
     wait_until_all_ended(tmp_path)
+
+
+def test_warnings_of_the_start_are_collected_once_each():
+    with collected_warnings() as warnings:
+        for _ in range(2):
+            logging.getLogger("somewhere").warning("No sandbox: %s", "namespaces are forbidden")
+
+    assert warnings == ["No sandbox: namespaces are forbidden"]
 
 
 @pytest.fixture

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.management import call_command
@@ -33,7 +37,9 @@ class Command(BaseCommand):
         if stop_with_parent:
             stack.stop_with_parent()
         try:
-            lock = stack.lock_data_folder()
+            lock = stack.lock_data_folder(
+                lambda: self.say(f"A studio on {data_folder()} is starting; waiting for its address …")
+            )
         except stack.AlreadyRunningError as running:
             self.describe_running(running.studio)
             return
@@ -58,19 +64,21 @@ class Command(BaseCommand):
         if port and bound != port:
             self.say(f"Port {port} is taken; using {bound} instead.")
         self.say(f"Starting the studio on {data_folder()} …")
-        accounts = self.prepare(sample=sample)
+        with collected_warnings() as warnings:
+            accounts = self.prepare(sample=sample)
         if supervisor.stopping:
             return
         model_port = stack.free_port()
         scripted = f"http://127.0.0.1:{model_port}/v1"
         supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=scripted)
-        supervisor.start(stack.scripted_model_process(model_port))
-        for worker in stack.worker_processes():
-            supervisor.start(worker)
-        supervisor.start(stack.beat_process())
-        supervisor.start(stack.web_process(listener))
-        supervisor.wait_until(stack.answers_at(address), "The web server")
-        supervisor.wait_until(stack.answers_at(f"{scripted}/models"), "The scripted model")
+        with self.step("Web server and workers"):
+            supervisor.start(stack.scripted_model_process(model_port))
+            for worker in stack.worker_processes():
+                supervisor.start(worker)
+            supervisor.start(stack.beat_process())
+            supervisor.start(stack.web_process(listener))
+            supervisor.wait_until(stack.answers_at(address), "The web server")
+            supervisor.wait_until(stack.answers_at(f"{scripted}/models"), "The scripted model")
         if supervisor.stopping:
             return
         stack.write_status(
@@ -87,16 +95,22 @@ class Command(BaseCommand):
                     "use --no-sample to leave out the demo accounts."
                 )
         self.say(f"Data and logs are in {data_folder()}. Ctrl-C stops everything and keeps the data.\n")
+        for warning in warnings:
+            self.say(f"Warning: {warning}")
         supervisor.watch(stack.server_reviver())
 
     def prepare(self, *, sample: bool) -> str:
         """Migrate the database and load the sample; return the message about its accounts."""
-        self.require_servers()
-        call_command("collectstatic", verbosity=0, interactive=False, clear=True)
-        call_command("migrate", verbosity=0, interactive=False)
+        with self.step("Database and broker"):
+            self.require_servers()
+        with self.step("Tables"):
+            call_command("migrate", verbosity=0, interactive=False)
+        with self.step("Styles and scripts"):
+            call_command("collectstatic", verbosity=0, interactive=False, clear=True)
         output = io.StringIO()
         if sample:
-            call_command("load_sample", stdout=output)
+            with self.step("Sample benchmark"):
+                call_command("load_sample", stdout=output)
         connections.close_all()
         return output.getvalue()
 
@@ -124,7 +138,37 @@ class Command(BaseCommand):
             self.say(f"  {name}: process {pid}, log {shared_server.log_file(name)}")
         self.say("To run another studio alongside it, give it its own data folder: STUDIO_DATA_DIR=... make run")
 
-    def say(self, text: str) -> None:
-        self.stdout.write(text)
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Says what is under way, and how long it took."""
+        started = time.monotonic()
+        self.say(f"  {name} …", ending="")
+        try:
+            yield
+        except BaseException:
+            self.say("")
+            raise
+        self.say(f" {time.monotonic() - started:.1f} s")
+
+    def say(self, text: str, ending: str = "\n") -> None:
+        self.stdout.write(text, ending=ending)
         self.stdout.flush()
         sys.stdout.flush()
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """What is logged as a warning, once each, to be told when the start is over."""
+    texts: list[str] = []
+
+    class Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.getMessage() not in texts:
+                texts.append(record.getMessage())
+
+    collector, root = Collector(logging.WARNING), logging.getLogger()
+    shown, root.handlers = root.handlers, [collector]
+    try:
+        yield texts
+    finally:
+        root.handlers = shown
