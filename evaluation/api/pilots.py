@@ -25,6 +25,7 @@ from evaluation.pilots.control import ACTIONS, ControlError, control_pilot
 from evaluation.pilots.plans import MODE_HELP, PilotError
 from evaluation.pilots.start import MAX_RUNS, start_pilot
 from evaluation.protocol.modes import PilotMode
+from evaluation.protocol.versions import PROTOCOLS, ProtocolName
 from evaluation.protocol.voice import USER_STYLES
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
@@ -58,6 +59,8 @@ class PilotSerializer(serializers.ModelSerializer[Pilot]):
             "user_model",
             "judge",
             "mode",
+            "protocol",
+            "agent_loop",
             "base",
             "runs_wanted",
             "limits",
@@ -85,6 +88,12 @@ class NewPilotSerializer(serializers.Serializer[Any]):
     )
     user_model = serializers.CharField()
     judge = serializers.CharField()
+    protocol = serializers.ChoiceField(
+        choices=list(PROTOCOLS),
+        required=False,
+        default=ProtocolName.PAPER.value,
+        help_text=" ".join(f"`{name}`: {text}" for name, text in PROTOCOLS.items()),
+    )
     user_style = serializers.ChoiceField(
         choices=list(USER_STYLES),
         required=False,
@@ -103,8 +112,8 @@ class NewPilotSerializer(serializers.Serializer[Any]):
         required=False,
         allow_null=True,
         default=None,
-        help_text="With the mode `changed`: the number of the pilot whose other sessions are taken over. Runs and "
-        "limits are those of that pilot.",
+        help_text="With the mode `changed`: the number of the pilot whose other sessions are taken over. Runs, "
+        "limits and protocol are those of that pilot.",
     )
     runs = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MAX_RUNS)
     limits = serializers.DictField(child=serializers.FloatField(min_value=0), required=False, default=dict)

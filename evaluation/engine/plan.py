@@ -11,6 +11,7 @@ from evaluation.grading.judges import Versions
 from evaluation.llm import Endpoint, Lane
 from evaluation.protocol.prompt_files import VoicePromptName
 from evaluation.protocol.session import MAX_TURNS
+from evaluation.protocol.versions import Terms
 from evaluation.tools.mcp.servers import BoundServer
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -37,6 +38,8 @@ class SessionPlan:
     judge: Endpoint
     """Of the checklist."""
     prompts: Versions
+    terms: Terms = field(default_factory=Terms)
+    """Its protocol, and the version of the agent's loop."""
     voice: Mapping[VoicePromptName, str] | None = None
     """Versions of the prompts by which the user speaks in the persona's voice; None: in the author's words."""
     max_turns: int = MAX_TURNS

@@ -11,12 +11,13 @@ from django.db.models import QuerySet
 from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints_for
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.models.agents import REACT
-from evaluation.models.pilots import MODES
+from evaluation.models.pilots import MODES, ROLES
 from evaluation.pilots.agents import KindParameter, kind_choices, kind_parameters
 from evaluation.pilots.budgets import KINDS, MAX_BUDGET
 from evaluation.pilots.plans import APPROVED, bases_for, runnable_personas
 from evaluation.pilots.start import LIMITS, MAX_RUNS
 from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
+from evaluation.protocol.versions import PROTOCOLS, ProtocolName
 from evaluation.protocol.voice import STYLES, UserStyle
 from studio.forms.numbers import NumberField, WholeNumberField
 from studio.models import Benchmark, Persona, Task
@@ -98,6 +99,13 @@ class PilotForm(BudgetForm):
         help_text="What the agent does with its model.",
         widget=forms.Select(attrs={"data-reveals": "kind"}),
     )
+    protocol = forms.ChoiceField(
+        choices=[(name, f"{name}: {text}") for name, text in PROTOCOLS.items()],
+        required=False,
+        label="Protocol",
+        initial=ProtocolName.PAPER,
+        help_text="Pilots of different protocols are never ranked together.",
+    )
     user_style = forms.ChoiceField(
         choices=[(style.value, f"{style}: {text}") for style, text in STYLES.items()],
         required=False,
@@ -110,7 +118,7 @@ class PilotForm(BudgetForm):
         required=False,
         label="Take over from",
         empty_label="Choose a pilot",
-        help_text="Participants must be the same; runs and limits are those of this pilot.",
+        help_text="Participants must be the same; runs, limits and protocol are those of this pilot.",
     )
 
     persona = forms.ChoiceField(required=False, label="Episode")
@@ -183,6 +191,9 @@ class PilotForm(BudgetForm):
     def clean_kind(self) -> str:
         return self.cleaned_data["kind"] or REACT
 
+    def clean_protocol(self) -> str:
+        return self.cleaned_data["protocol"] or ProtocolName.PAPER
+
     def clean_user_style(self) -> str:
         return self.cleaned_data["user_style"] or UserStyle.VERBATIM
 
@@ -244,7 +255,7 @@ class PilotForm(BudgetForm):
     def arguments(self) -> dict[str, Any]:
         data = self.cleaned_data
         limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
-        names = ("kind", "user_style", "mode", "base", "persona", "tasks", "agent", "user_model", "judge", "runs")
+        names = ("kind", "protocol", "user_style", "mode", "base", "persona", "tasks", "runs", *ROLES)
         chosen = {name: data[name] for name in names}
         accepted = {"accept_warnings": data["accept_warnings"]}
         return chosen | accepted | {"params": self.params, "limits": limits, "budgets": budgets_of(data)}

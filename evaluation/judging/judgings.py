@@ -15,8 +15,9 @@ from evaluation.models import Judging, JudgingRound, ModelEndpoint, Pilot, Rehea
 from evaluation.models.endpoints import freeze_endpoint, thaw_endpoint
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
-from evaluation.protocol.prompt_files import NAMES, PromptName, load_prompt
+from evaluation.protocol.prompt_files import NAMES, PromptName, current_prompts
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName
 from studio.models import User
 from studio.models.statements import PreparedQuery
 
@@ -31,10 +32,16 @@ def prompt_names(scoring: str) -> tuple[PromptName, ...]:
 
 def open_first_round(pilot: Pilot, by: User | None) -> JudgingRound:
     """With the current prompts, unless it was judged elsewhere. It scores the pilot until somebody chooses another."""
-    prompts = {} if pilot.imported else {name: load_prompt(name).identity for name in NAMES}
+    prompts = {} if pilot.imported else current_prompts(pilot.terms.protocol)
     judge = freeze_endpoint(pilot.endpoint("judge"))
     first = JudgingRound.objects.create(
-        pilot=pilot, number=1, purpose=Purpose.SCORING, judge=judge, prompts=prompts, created_by=by
+        pilot=pilot,
+        number=1,
+        purpose=Purpose.SCORING,
+        judge=judge,
+        prompts=prompts,
+        protocol=pilot.protocol,
+        created_by=by,
     )
     ScoringChoice.objects.create(pilot=pilot, round=first, rules=rules_to_json(DEFAULT_RULES), by=by)
     return first
@@ -80,7 +87,7 @@ def open_rehearsal_judging(rehearsal: Rehearsal, endpoint: ModelEndpoint) -> Jud
         defaults={
             "endpoint": endpoint,
             "judge": freeze_endpoint(endpoint),
-            "prompts": {name: load_prompt(name).identity for name in prompt_names("")},
+            "prompts": current_prompts(ProtocolName.RELEASE, prompt_names("")),
         },
     )
     return row

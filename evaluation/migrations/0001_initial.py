@@ -137,6 +137,8 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveIntegerField()),
                 ('runs_wanted', models.PositiveSmallIntegerField(default=1)),
                 ('mode', models.CharField(choices=[('episode', 'Episode'), ('groups', 'Groups'), ('task', 'One task'), ('ablation', 'Ablation'), ('changed', 'Changed tasks')], default=evaluation.protocol.modes.PilotMode['EPISODE'], max_length=10)),
+                ('protocol', models.CharField(choices=[('paper', 'paper'), ('release', 'release')], default='paper', max_length=7)),
+                ('agent_loop', models.PositiveSmallIntegerField(default=1)),
                 ('limits', models.JSONField(default=dict)),
                 ('budgets', models.JSONField(default=dict)),
                 ('config', models.JSONField(default=dict)),
@@ -170,6 +172,7 @@ class Migration(migrations.Migration):
                 ('purpose', models.CharField(choices=[('scoring', 'As it ran'), ('rejudging', 'Judged again'), ('stability', 'Stability'), ('audit', 'Audit')], max_length=9)),
                 ('judge', models.JSONField(default=dict)),
                 ('prompts', models.JSONField(default=dict)),
+                ('protocol', models.CharField(choices=[('paper', 'paper'), ('release', 'release')], default='paper', max_length=7)),
                 ('samples', models.PositiveSmallIntegerField(default=1)),
                 ('every_turn', models.BooleanField(default=False)),
                 ('estimate', models.JSONField(default=dict)),
@@ -749,6 +752,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='pilot',
             constraint=models.CheckConstraint(condition=models.Q(('runs_wanted__gte', 1)), name='pilot_runs_at_least_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='pilot',
+            constraint=models.CheckConstraint(condition=models.Q(('protocol__in', ['paper', 'release'])), name='pilot_protocol_known'),
         ),
         migrations.AddIndex(
             model_name='modelcall',

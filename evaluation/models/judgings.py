@@ -7,9 +7,10 @@ from django.db.models import OuterRef, Q, Subquery
 
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.leased import Leased, LeasedRows
-from evaluation.models.pilots import Pilot
+from evaluation.models.pilots import PROTOCOL_CHOICES, Pilot
 from evaluation.models.rehearsals import Rehearsal
 from evaluation.models.sessions import Session
+from evaluation.protocol.versions import ProtocolName
 
 
 class Purpose(models.TextChoices):
@@ -33,6 +34,8 @@ class JudgingRound(models.Model):
     """Of the checklist, as frozen by ``freeze_endpoint``."""
     prompts = models.JSONField(default=dict)
     """By name: ``{"checklist": {"version", "sha256"}}``."""
+    protocol = models.CharField(max_length=7, choices=PROTOCOL_CHOICES, default=ProtocolName.PAPER.value)
+    """What the judge sees; in the first round that of the pilot."""
     samples = models.PositiveSmallIntegerField(default=1)
     every_turn = models.BooleanField(default=False)
     """Whether strict items are judged in later turns too, after they were met."""

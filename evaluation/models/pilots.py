@@ -12,11 +12,13 @@ from django.urls import reverse
 from evaluation.models.agents import REACT, Agent, FrozenAgent
 from evaluation.models.endpoints import ModelEndpoint, thaw_endpoint
 from evaluation.protocol.modes import TEXTS, Arm, ModeText, PilotMode
+from evaluation.protocol.versions import PROTOCOLS, ProtocolName, Terms
 from evaluation.protocol.voice import UserStyle
 
 Role = Literal["agent", "user_model", "judge"]
 ROLES: tuple[Role, ...] = ("agent", "user_model", "judge")
 MODES = [(mode.value, TEXTS[mode].label) for mode in PilotMode]
+PROTOCOL_CHOICES = [(name, name) for name in PROTOCOLS]
 
 
 class Pilot(models.Model):
@@ -41,6 +43,9 @@ class Pilot(models.Model):
     judge = models.ForeignKey(ModelEndpoint, on_delete=models.RESTRICT, related_name="+")
     runs_wanted = models.PositiveSmallIntegerField(default=1)
     mode = models.CharField(max_length=10, choices=MODES, default=PilotMode.EPISODE)
+    protocol = models.CharField(max_length=7, choices=PROTOCOL_CHOICES, default=ProtocolName.PAPER.value)
+    agent_loop = models.PositiveSmallIntegerField(default=1)
+    """Version of the agent's loop."""
     base = models.ForeignKey("self", on_delete=models.RESTRICT, null=True, related_name="+")
     """The pilot whose sessions it takes over, in the mode ``changed``."""
     taken_sessions = models.ManyToManyField("evaluation.Session", related_name="taken_by")
@@ -75,6 +80,7 @@ class Pilot(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["benchmark", "number"], name="pilot_number"),
             models.CheckConstraint(condition=Q(runs_wanted__gte=1), name="pilot_runs_at_least_1"),
+            models.CheckConstraint(condition=Q(protocol__in=list(PROTOCOLS)), name="pilot_protocol_known"),
         ]
 
     def __str__(self) -> str:
@@ -86,6 +92,10 @@ class Pilot(models.Model):
     def endpoint(self, role: Role) -> ModelEndpoint:
         """As it was when the pilot started, whatever became of the row since. Not to be saved."""
         return thaw_endpoint(getattr(self, role), self.config.get(role) or {})
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(ProtocolName(self.protocol), self.agent_loop)
 
     @property
     def mode_text(self) -> ModeText:

@@ -21,6 +21,7 @@ from evaluation.pilots.queue import wake_workers
 from evaluation.protocol.participants import Tokens
 from evaluation.protocol.prompt_files import CURRENT, NAMES, PromptName, load_prompt, prompt_versions
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
@@ -222,7 +223,7 @@ def _prompts(first: JudgingRound, version: str) -> dict[PromptName, dict[str, st
         raise RejudgingError("prompt", f"No prompt has a version “{version}”; there are {known}.")
     prompts = {}
     for name in NAMES:
-        before = str(first.prompts.get(name, {}).get("version") or CURRENT[name])
+        before = str(first.prompts.get(name, {}).get("version") or CURRENT[ProtocolName(first.protocol)][name])
         prompts[name] = load_prompt(name, version if version in prompt_versions(name) else before).identity
     return prompts
 

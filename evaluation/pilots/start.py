@@ -18,6 +18,7 @@ from evaluation.pilots.queue import wake_workers
 from evaluation.pilots.warnings import warnings_before
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.session import MAX_TURNS
+from evaluation.protocol.versions import PROTOCOLS, ProtocolName, Terms
 from evaluation.protocol.voice import UserStyle, freeze_user
 from studio.models import Benchmark, Event, User
 from studio.models.transactions import atomic_with_retry
@@ -43,6 +44,7 @@ def start_pilot(
     tasks: Sequence[str] = (),
     kind: str = REACT,
     params: Mapping[str, str] | None = None,
+    protocol: ProtocolName | str = ProtocolName.PAPER,
     user_style: str = UserStyle.VERBATIM,
     mode: PilotMode | str = PilotMode.EPISODE,
     base: Pilot | None = None,
@@ -56,10 +58,13 @@ def start_pilot(
     ``kind`` and ``params`` say what the agent does with its model.
 
     Dependencies of the chosen tasks run too, earlier and in the same workspace. Where sessions of ``base`` are taken
-    over, runs and limits are those of ``base``.
+    over, runs, limits and protocol are those of ``base``.
     """
     if not 1 <= runs <= MAX_RUNS:
         raise PilotError("runs", f"Choose between 1 and {MAX_RUNS} runs.")
+    if protocol not in PROTOCOLS:
+        raise PilotError("protocol", f"There is no protocol “{protocol}”; there are {', '.join(PROTOCOLS)}.")
+    terms = base.terms if base else Terms.current(protocol)
     all_limits = _validate_limits(limits or {})
     try:
         all_budgets = validate_budgets(budgets or {})
@@ -78,7 +83,7 @@ def start_pilot(
         raise PilotError("accept_warnings", " ".join((*found, "Accept this to start anyway.")))
     config = {role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()}
     config["agent_kind"] = freeze_agent(configured)
-    config["user"] = _frozen_user(user_style, user_model)
+    config["user"] = _frozen_user(user_style, user_model, terms.protocol)
     if base is not None:
         _validate_same(base, config)
         runs, all_limits = base.runs_wanted, base.limits
@@ -89,6 +94,8 @@ def start_pilot(
         **endpoints,
         configured_agent=configured,
         mode=mode,
+        protocol=terms.protocol,
+        agent_loop=terms.agent_loop,
         base=base,
         runs_wanted=runs,
         limits=all_limits,
@@ -137,12 +144,12 @@ def _create_sessions(pilot: Pilot, plans: Sequence[PersonaPlan]) -> None:
         pilot.taken_sessions.add(*taken)
 
 
-def _frozen_user(style: str, model: ModelEndpoint) -> dict[str, object]:
+def _frozen_user(style: str, model: ModelEndpoint, protocol: ProtocolName) -> dict[str, object]:
     if style not in list(UserStyle):
         raise PilotError("user_style", f"There is no style “{style}”; there are {', '.join(UserStyle)}.")
     if style == UserStyle.IN_VOICE and model.scripted:
         raise PilotError("user_style", "A scripted model says everything verbatim. Choose another user model.")
-    return freeze_user(style)
+    return freeze_user(style, protocol)
 
 
 def _validate_same(base: Pilot, config: Mapping[str, Mapping[str, object]]) -> None:
@@ -150,7 +157,7 @@ def _validate_same(base: Pilot, config: Mapping[str, Mapping[str, object]]) -> N
     agent = base.agent_kind
     if (agent.kind, agent.params) != (config["agent_kind"]["kind"], config["agent_kind"]["params"]):
         raise PilotError("kind", f"Pilot {base.number} ran with “{base.agent_name}”; take the same.")
-    if (base.config.get("user") or freeze_user(UserStyle.VERBATIM)) != config["user"]:
+    if (base.config.get("user") or freeze_user(UserStyle.VERBATIM, base.terms.protocol)) != config["user"]:
         raise PilotError("user_style", f"The user of pilot {base.number} spoke otherwise; take the same style.")
     for role in ROLES:
         frozen, before = config[role], base.config.get(role) or {}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from evaluation.protocol.versions import ProtocolName
 from studio.domain.bounded_cache import cached
 
 PromptName = Literal["satisfaction", "follow_up", "checklist"]
@@ -16,12 +17,16 @@ VoicePromptName = Literal["voice", "voice_check"]
 """Of the simulated user."""
 NAMES: tuple[PromptName, ...] = get_args(PromptName)
 VOICE_NAMES: tuple[VoicePromptName, ...] = get_args(VoicePromptName)
-CURRENT: Mapping[PromptName | VoicePromptName, str] = {
+_RELEASE: Mapping[PromptName | VoicePromptName, str] = {
     "satisfaction": "1",
     "follow_up": "1",
     "checklist": "1",
     "voice": "1",
     "voice_check": "1",
+}
+CURRENT: Mapping[ProtocolName, Mapping[PromptName | VoicePromptName, str]] = {
+    ProtocolName.RELEASE: _RELEASE,
+    ProtocolName.PAPER: _RELEASE,
 }
 """The versions that new pilots use. Results of different versions are not comparable."""
 
@@ -56,9 +61,8 @@ class PromptFile:
 
 
 @cached(1_000_000)
-def load_prompt(name: PromptName | VoicePromptName, version: str = "") -> PromptFile:
-    """The current version by default. Raises UnknownPromptError."""
-    version = version or CURRENT[name]
+def load_prompt(name: PromptName | VoicePromptName, version: str) -> PromptFile:
+    """Raises UnknownPromptError."""
     if version not in prompt_versions(name):
         raise UnknownPromptError(f"The {name} prompt has no version {version}.")
     content = (FOLDER / name / f"{version}.md").read_bytes()
@@ -73,3 +77,10 @@ def prompt_versions(name: PromptName | VoicePromptName) -> tuple[str, ...]:
     """Oldest first."""
     numbers = (path.stem for path in (FOLDER / name).glob("*.md") if path.stem.isdecimal())
     return tuple(sorted(numbers, key=int))
+
+
+def current_prompts(
+    protocol: ProtocolName, names: Iterable[PromptName | VoicePromptName] = NAMES
+) -> dict[str, dict[str, str]]:
+    """Identities by name: those that new pilots use."""
+    return {name: load_prompt(name, CURRENT[protocol][name]).identity for name in names}

@@ -70,9 +70,8 @@ def answer_schema(purpose: PromptName) -> dict[str, Any]:
 
 
 def satisfaction_prompt(
-    reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent], version: str = ""
+    reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent], version: str = "1"
 ) -> JudgePrompt:
-    """``version`` of the prompt, here as below; the current one by default."""
     listing = "\n".join(
         f'<file path="{escape_attribute(path)}">\n{escape(text)}\n</file>' for path, text in files.items()
     )
@@ -86,7 +85,7 @@ def satisfaction_prompt(
     )
 
 
-def follow_up_prompt(reply: str, intents: Sequence[OpenIntent], version: str = "") -> JudgePrompt:
+def follow_up_prompt(reply: str, intents: Sequence[OpenIntent], version: str = "1") -> JudgePrompt:
     return _prompt(
         load_prompt("follow_up", version),
         [intent.index for intent in intents],
@@ -97,7 +96,7 @@ def follow_up_prompt(reply: str, intents: Sequence[OpenIntent], version: str = "
 
 
 def checklist_prompt(
-    intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]], *, escaped: bool, version: str = ""
+    intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]], *, escaped: bool, version: str = "1"
 ) -> JudgePrompt:
     """``criteria`` are pairs of index and text; ``escaped`` says whether texts in ``trace`` are escaped (strict).
 

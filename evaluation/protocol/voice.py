@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import Any
 
 from evaluation.protocol.participants import OpenIntent
-from evaluation.protocol.prompt_files import VOICE_NAMES, load_prompt
+from evaluation.protocol.prompt_files import VOICE_NAMES, current_prompts, load_prompt
 from evaluation.protocol.prompts import escape
+from evaluation.protocol.versions import ProtocolName
 
 TRIES = 3
 """Phrasings that are checked before the author's words are used."""
@@ -42,11 +43,11 @@ STYLES = {
 USER_STYLES = {style.value: text for style, text in STYLES.items()}
 
 
-def freeze_user(style: str) -> dict[str, object]:
+def freeze_user(style: str, protocol: ProtocolName) -> dict[str, object]:
     """As a pilot's configuration has it."""
     if style == UserStyle.VERBATIM:
         return {"style": style}
-    return {"style": style, "prompts": {name: load_prompt(name).identity for name in VOICE_NAMES}}
+    return {"style": style, "prompts": current_prompts(protocol, VOICE_NAMES)}
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,14 @@ def phrase(
     return VoicedAnswer(join(told), UserStyle.VERBATIM)
 
 
-def voice_messages(person: str, reply: str, told: Sequence[OpenIntent], version: str = "") -> Messages:
+def voice_messages(person: str, reply: str, told: Sequence[OpenIntent], version: str = "1") -> Messages:
     prompt = load_prompt("voice", version)
     user = prompt.fill(person=escape(person), reply=escape(reply), say=escape(join(told)))
     return [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
 
 
 def check_messages(
-    message: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent], version: str = ""
+    message: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent], version: str = "1"
 ) -> Messages:
     prompt = load_prompt("voice_check", version)
     user = prompt.fill(

@@ -100,6 +100,8 @@ def _pilot(pilot: Pilot, agent: str, choice: ScoringChoice) -> dict[str, Any]:
         "kind": pilot.agent_kind.kind,
         "params": dict(pilot.agent_kind.params),
         "mode": pilot.mode,
+        "protocol": pilot.protocol,
+        "agent_loop": pilot.agent_loop,
         "state": pilot.state,
         "scripted": pilot.scripted,
         "drafts": pilot.drafts,

@@ -117,6 +117,8 @@ def pilot_report(pilot: Pilot) -> dict[str, Any]:
         "agent": pilot.agent_name,
         "kind": pilot.agent_kind.kind,
         "mode": pilot.mode,
+        "protocol": pilot.protocol,
+        "agent_loop": pilot.agent_loop,
         "base": pilot.base.number if pilot.base else None,
         "tool_servers": frozen_servers(pilot),
         "state": pilot.state,
@@ -153,6 +155,7 @@ def judging_json(judging_round: JudgingRound, rules: Rules) -> dict[str, Any]:
     return {
         "round": judging_round.number,
         "purpose": judging_round.purpose,
+        "protocol": judging_round.protocol,
         "judge": judge,
         "prompts": judging_round.prompts,
         "samples": judging_round.samples,

@@ -15,6 +15,8 @@ PARTS = {
     "params": "parameters of the agent",
     "user_model": "model of the user",
     "mode": "mode",
+    "protocol": "protocol",
+    "agent_loop": "version of the agent’s loop",
     "limits": "limits",
 }
 JUDGING = {"judge": "judge", "prompts": "judge’s prompts", "rules": "credit rules"}

@@ -28,6 +28,7 @@ def plan_of(session: Session) -> SessionPlan:
         user=endpoint_of(pilot.endpoint("user_model")),
         judge=endpoint_of(pilot.endpoint("judge")),
         prompts=versions_in(pilot),
+        terms=pilot.terms,
         voice={name: str(prompt["version"]) for name, prompt in user["prompts"].items()} if in_voice else None,
         max_turns=int(pilot.limits.get("turns") or MAX_TURNS),
         followed=Session.objects.filter(run=session.run_id, position__gt=session.position).exists(),

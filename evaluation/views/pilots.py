@@ -62,7 +62,7 @@ State = Session.State
 PER_PAGE = 50
 PERSONAS_PER_PAGE = 5
 WORKER_TIMEOUT = timedelta(seconds=30)
-START_WITH = ("persona", "kind", "agent", "mode", "base", "user_model", "judge", "runs")
+START_WITH = ("persona", "kind", "agent", "mode", "base", "user_model", "judge", "runs", "protocol")
 """What an address of the start page can fill in."""
 RUNNING = (Pilot.State.WAITING, Pilot.State.RUNNING)
 MESSAGES = {

@@ -81,4 +81,5 @@ def endpoint(name: str, **fields: object) -> ModelEndpoint:
 def pilot_of(benchmark: Benchmark, agent: str = "scripted-helpful", **options: object) -> Pilot:
     parts = {"agent": agent, "user_model": "scripted-user", "judge": "scripted-judge"}
     endpoints = {part: options.pop(part, None) or endpoint(name) for part, name in parts.items()}
+    options.setdefault("protocol", "release")
     return start_pilot(benchmark, by=None, **endpoints, **options)  # type: ignore[arg-type]  # options are of mixed types

@@ -16,6 +16,7 @@ from evaluation.pilots.budgets import BudgetError
 from evaluation.pilots.plans import MODE_HELP, PilotError
 from evaluation.pilots.start import MAX_RUNS, start_pilot
 from evaluation.pilots.wait import wait_for_pilot
+from evaluation.protocol.versions import PROTOCOLS, ProtocolName
 from evaluation.protocol.voice import USER_STYLES
 from evaluation.results.pilot_report import pilot_report
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
@@ -43,6 +44,12 @@ class Command(ReportCommand):
             help="only these tasks, by id, also separated by commas; their dependencies run too",
         )
         parser.add_argument(
+            "--protocol",
+            default=str(ProtocolName.PAPER),
+            choices=PROTOCOLS,
+            help=" ".join(f"{name}: {text}" for name, text in PROTOCOLS.items()),
+        )
+        parser.add_argument(
             "--user-style",
             default="verbatim",
             choices=USER_STYLES,
@@ -58,8 +65,8 @@ class Command(ReportCommand):
             "--base",
             type=int,
             metavar="N",
-            help="with --mode changed: the number of the pilot whose other sessions are taken over; runs and limits "
-            "are those of that pilot",
+            help="with --mode changed: the number of the pilot whose other sessions are taken over; runs, limits "
+            "and protocol are those of that pilot",
         )
         parser.add_argument(
             "--agent", required=True, metavar="NAME", help="a model endpoint, a scripted model, or an earlier agent"
@@ -130,6 +137,7 @@ class Command(ReportCommand):
                 kind=known.kind if known else options["kind"] or "react",
                 params=typed,
                 user_model=user_model,
+                protocol=options["protocol"],
                 user_style=options["user_style"],
                 judge=judge,
                 mode=options["mode"],
@@ -162,7 +170,8 @@ class Command(ReportCommand):
 
     def _print_report(self, report: dict[str, Any]) -> None:
         scripted = " · scripted, not evidence" if report["scripted"] else ""
-        mode = "" if report["mode"] == "episode" else f" · {report['mode']}"
+        mode = f" · {report['protocol']} protocol"
+        mode += "" if report["mode"] == "episode" else f" · {report['mode']}"
         mode += f" since pilot {report['base']}" if report["base"] else ""
         self.stdout.write(f"Pilot {report['number']} of {report['benchmark']}: {report['state']}{mode}{scripted}")
         for session in report["sessions"]:

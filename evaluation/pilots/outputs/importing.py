@@ -33,6 +33,7 @@ from evaluation.pilots.outputs.reading import (
 from evaluation.pilots.plans import newest_tasks
 from evaluation.protocol.participants import AgentReply, ToolRecord
 from evaluation.protocol.session import Progress, TurnTaken
+from evaluation.protocol.versions import CURRENT_LOOPS, ProtocolName
 from evaluation.results.scores import store_scores
 from evaluation.store.rows import insert_turn
 from evaluation.store.snapshots import take_snapshot
@@ -168,6 +169,8 @@ def _pilot(
         number=(benchmark.pilots.aggregate(last=Max("number"))["last"] or 0) + 1,
         **endpoints,
         runs_wanted=max(session.run for session in sessions),
+        protocol=ProtocolName.RELEASE,
+        agent_loop=CURRENT_LOOPS[ProtocolName.RELEASE],
         config=config,
         imported=source,
         state=Pilot.State.FINISHED,

@@ -24,6 +24,7 @@ from evaluation.pilots.spending import SessionSpending
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.prompt_files import CURRENT
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName, Terms
 from evaluation.store.plans import plan_of
 from evaluation.store.rows import RowStore
 from evaluation.tools import toolbox
@@ -51,23 +52,18 @@ class Keeper(Protocol):
 
     def open(self) -> Any:
         """The store, for another process than before."""
-        ...
 
     def look(self) -> Any:
         """The store as it is, to read."""
-        ...
 
     def is_over(self) -> bool:
         """Whether nothing is left to do."""
-        ...
 
     def lose(self, store: Any) -> None:
         """The store no longer holds the session."""
-        ...
 
     def calls(self) -> int:
         """That were answered."""
-        ...
 
 
 class Rows:
@@ -96,13 +92,20 @@ class Rows:
         return ModelCall.objects.filter(answered=True).count()
 
 
+RELEASE = Terms.current(ProtocolName.RELEASE)
+
+
 class Folders:
     def __init__(self, stub: StubModel, spec: TaskSpec, folder: Path) -> None:
         model = Endpoint("stub", stub.base_url, "stub", key_env="STUB_API_KEY", policy=LOCAL)
         self._folder = folder
         self._store: FolderStore | None = None
-        prompts: dict[Any, str] = {name: CURRENT[name] for name in ("satisfaction", "follow_up", "checklist")}
-        self.plan = SessionPlan("session", spec, PersonaSpec(user_id="p"), AgentSeat(model), model, model, prompts)
+        prompts: dict[Any, str] = {
+            name: CURRENT[ProtocolName.RELEASE][name] for name in ("satisfaction", "follow_up", "checklist")
+        }
+        self.plan = SessionPlan(
+            "session", spec, PersonaSpec(user_id="p"), AgentSeat(model), model, model, prompts, RELEASE
+        )
         files = [asset.sha256 for asset in spec.assets]
         with FolderStoreOf(folder) as store:
             store.keep(list(Blob.objects.read(files).values()))

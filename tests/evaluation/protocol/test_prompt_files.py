@@ -7,6 +7,7 @@ import pytest
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompt_files import CURRENT, UnknownPromptError, load_prompt, prompt_versions
 from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt, satisfaction_prompt
+from evaluation.protocol.versions import ProtocolName
 
 VERSIONS = {
     ("satisfaction", "1"): "f8bbe00ceb0363d862f1c71e5d3bdad07931d11dca41226cf46db2e8aa68ac43",
@@ -33,11 +34,14 @@ REQUIREMENTS = (
 
 def test_versions_never_change_and_all_are_known():
     stored = {
-        (name, version): load_prompt(name, version).sha256 for name in CURRENT for version in prompt_versions(name)
+        (name, version): load_prompt(name, version).sha256
+        for name in CURRENT[ProtocolName.PAPER]
+        for version in prompt_versions(name)
     }
 
     assert stored == VERSIONS
-    assert {(name, version) for name, version in CURRENT.items()} <= set(VERSIONS)
+    assert {used for versions in CURRENT.values() for used in versions.items()} <= set(VERSIONS)
+    assert set(CURRENT[ProtocolName.RELEASE].values()) == {"1"}
 
 
 def test_satisfaction_1_shows_the_reply_the_files_and_the_open_intents():

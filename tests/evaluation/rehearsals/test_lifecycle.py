@@ -55,7 +55,7 @@ def test_judge_has_the_prompt_of_a_pilot_and_reads_the_users_files(stub):
     after_reply(row, "See the note.")
 
     system, user = stub.bodies[0]["messages"]
-    assert system["content"] == load_prompt("satisfaction").system
+    assert system["content"] == load_prompt("satisfaction", "1").system
     assert "The fee is 70." in user["content"]
     assert stub.bodies[0]["temperature"] == 0
 
