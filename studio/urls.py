@@ -21,7 +21,7 @@ from studio.views import (
     styleguide,
 )
 from studio.views.accounts import settings, sign_in, tokens
-from studio.views.personas import app_data, app_tables, profile, scripts, skills, tool_servers, web_pages
+from studio.views.personas import app_data, app_tables, cast, profile, scripts, skills, tool_servers, web_pages
 from studio.views.review import comments, workflow
 from studio.views.tasks import (
     autosave,
@@ -80,6 +80,7 @@ persona_patterns: Patterns = [
     path("history/", profile.history, name="persona_history"),
     path("versions/<int:number>/", profile.version, name="persona_version"),
     path("order/", episodes.arrange, name="board_move"),
+    path("cast/", cast.cast, name="cast"),
     path("apps/", app_data.apps, name="apps"),
     path("apps/names.json", app_tables.names, name="app_names"),
     path("apps/<str:app>/", app_data.app, name="app"),

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from studio.api import benchmarks, comments, episodes, review, tasks
+from studio.api import benchmarks, cast, comments, episodes, review, tasks
 from studio.api.tokens import TokenScheme
 
 __all__ = ["TokenScheme", "urlpatterns"]
@@ -25,6 +25,7 @@ urlpatterns = [
     *benchmarks.urlpatterns,
     *tasks.urlpatterns,
     *episodes.urlpatterns,
+    *cast.urlpatterns,
     *comments.urlpatterns,
     *review.urlpatterns,
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from studio.domain.app_data import AppCard, app_names, declared_tables, path_of, read_app
@@ -43,24 +43,30 @@ def persona_apps(persona: Persona) -> list[PersonaApp]:
 
 def save_app_data(persona: Persona, app: str, text: str, *, by: User, base_version: int | None = None) -> None:
     """Replace an app's data; empty text removes it. Raises DraftError and StaleDraftError."""
-    content = text.strip().encode()
-    validate_length(text)
-    card = read_app(app, content) if content else None
-    if card and card.error:
-        raise DraftError("text", card.error)
+    note = f"Data of {read_app(app, None).title} changed."
+    save_apps(persona, {app: text}, note, by=by, base_version=base_version)
+
+
+def save_apps(
+    persona: Persona, texts: Mapping[str, str], note: str, *, by: User | None, base_version: int | None = None
+) -> None:
+    """Replace the data of these apps in one version. Raises DraftError and StaleDraftError."""
+    for app, text in texts.items():
+        validate_length(text)
+        card = read_app(app, text.strip().encode()) if text.strip() else None
+        if card and card.error:
+            raise DraftError("text", card.error)
+    contents = {path_of(app): text.strip().encode() for app, text in texts.items()}
     spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
-    files = [file for file in spec.files if file.path != path_of(app)]
-    if content:
-        [sha] = Blob.objects.store([content])
-        files.append(FileRef(path=path_of(app), sha256=sha, size=len(content)))
+    kept = [content for content in contents.values() if content]
+    stored = dict(zip(kept, Blob.objects.store(kept), strict=True))
+    files = [file for file in spec.files if file.path not in contents]
+    files += [
+        FileRef(path=path, sha256=stored[content], size=len(content)) for path, content in contents.items() if content
+    ]
     files.sort(key=lambda file: file.path)
-    title = read_app(app, None).title
     save_persona(
-        persona.pk,
-        spec.model_copy(update={"files": tuple(files)}),
-        by=by,
-        note=f"Data of {title} changed.",
-        base_version=base_version,
+        persona.pk, spec.model_copy(update={"files": tuple(files)}), by=by, note=note, base_version=base_version
     )
 
 

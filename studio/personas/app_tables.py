@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from studio.domain.app_data import check_records, declared_tables, read_app
+from studio.domain.app_data import check_records, declared_apps, declared_tables, read_app
 from studio.domain.app_tables.cells import Record, name_of, numbered, read_record
 from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
+from studio.domain.cast import read_cast
 from studio.drafts.load import load_episodes
 from studio.models import Blob, Persona, User
 from studio.personas.app_data import save_app_data, validate_length
@@ -81,20 +82,26 @@ def load_records(persona: Persona, app: str, table: str) -> AppRecords:
 
 
 def record_names(persona: Persona) -> list[tuple[str, str]]:
-    """Names of the records that the persona's apps hold, with what each is: (“Shopping”, “Simple Note note”)."""
+    """Names of the records that the persona's apps hold, with what each is: (“Shopping”, “Simple Note note”); and how
+    their people are reached and sign in."""
     spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
     stored = Blob.objects.read([file.sha256 for file in spec.app_data.values()])
     found: dict[tuple[str, str], None] = {}
+    all_data = {}
     for app, file in spec.app_data.items():
         content = stored.get(file.sha256, b"")
         card = read_app(app, content)
-        data = {} if card.error or not declared_tables(app) else json.loads(content)
+        data = all_data[app] = {} if card.error or not declared_tables(app) else json.loads(content)
         for table in declared_tables(app):
             what = f"{card.title} {table.noun}"
             for record in data.get(table.name, ()):
                 if name := _spoken_name(table, record):
                     found[name, what] = None
-    return list(found)[:MAX_NAMES]
+    apps = {app: declared for app, declared in declared_apps().items() if app in all_data}
+    people = read_cast(all_data, {app: declared.signs_in_by for app, declared in apps.items()})
+    titles = {app: declared.title for app, declared in apps.items()}
+    said = (each for person in people for each in person.citations(titles))
+    return [*said, *found][:MAX_NAMES]
 
 
 def edit_records(

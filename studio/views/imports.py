@@ -21,6 +21,7 @@ from studio.imports.publication import (
     pending_publication,
 )
 from studio.models import Import
+from studio.personas.cast import wanting_personas
 
 
 @login_required
@@ -90,6 +91,12 @@ def decide(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     if report.publication:
         messages.info(request, "Another owner has been asked to confirm that the tasks were approved elsewhere.")
         return redirect("studio:import", slug, pk)
+    wanting = [] if report.unchecked else wanting_personas(report.personas)
+    if len(report.personas) == 1 and wanting:
+        return redirect("studio:cast", slug, wanting[0].user_id)
+    if wanting:
+        names = ", ".join(str(persona) for persona in wanting)
+        messages.warning(request, f"Tasks name people or accounts that the apps lack. Open the cast of {names}.")
     return redirect(report.personas[0] if len(report.personas) == 1 else benchmark)
 
 
