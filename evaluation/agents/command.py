@@ -37,7 +37,9 @@ class CommandAgent:
         self._program = setup.params.get("program", "")
         self._workspace = workspace = Workspace(setup.workspace)
         self._outbox = Outbox()
-        self._shell = Shell(workspace, used=float(setup.state.get("shell_seconds", 0)), tell=told_to(setup.journal))
+        self._clock = (setup.world or World()).clock
+        used = float(setup.state.get("shell_seconds", 0))
+        self._shell = Shell(workspace, used=used, clock=self._clock, tell=told_to(setup.journal))
         self._toolbox = toolbox_for(
             Surroundings(workspace, self._outbox, asks=False, shell=self._shell, corpus=setup.corpus),
             setup.tools,
@@ -66,6 +68,7 @@ class CommandAgent:
             "message": text_of(message),
             "event": message.to_json() if isinstance(message, EnvironmentEvent) else None,
             "scheduled": self._scheduled(),
+            **({"now": self._clock.now.isoformat()} if self._clock.moves else {}),
         }
         note = f"The limit of {MAX_STEPS} steps in a turn was reached."
         text = ""
@@ -117,7 +120,7 @@ class CommandAgent:
         """What is due of what it scheduled in earlier sessions."""
         if self._turn > 1 or "cron" not in general_names(self._setup.tools):
             return []
-        event = ring(self._workspace, (self._setup.world or World()).now)
+        event = ring(self._workspace, self._clock.now)
         return list(event.payload["due"]) if event else []
 
     def _step(self, line: dict[str, Any], seconds: float) -> dict[str, Any]:

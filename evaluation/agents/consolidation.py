@@ -60,19 +60,22 @@ _FORCED = {"type": "function", "function": {"name": "save_memory"}}
 Ask = Callable[..., Completion]
 
 
-def consolidate(ask: Ask, workspace: Workspace, messages: Sequence[Mapping[str, Any]]) -> tuple[Aside, ...]:
-    """Write both files. Raises what ``ask`` raises, and WorkspaceError if they cannot be written."""
+def consolidate(
+    ask: Ask, workspace: Workspace, messages: Sequence[Mapping[str, Any]], stamp: str = ""
+) -> tuple[Aside, ...]:
+    """Write both files; the log's entry begins with ``stamp``. Raises what ``ask`` raises, and WorkspaceError if they
+    cannot be written."""
     memory = _read(workspace, MEMORY)
     record = write_record(messages)
     for attempt in range(TRIES):
         saved = _saved(_ask(ask, memory, record[-MAX_RECORD:], attempt))
         if saved is not None:
             entry, update = saved
-            _append(workspace, entry)
+            _append(workspace, stamp + entry)
             if update != memory:
                 workspace.write(MEMORY, update.encode())
             return (Aside(f"Added to {HISTORY}", entry), Aside(f"{MEMORY} as consolidated", update))
-    _append(workspace, f"[RAW] {len(messages)} messages\n{record[-MAX_RAW:]}")
+    _append(workspace, f"{stamp}[RAW] {len(messages)} messages\n{record[-MAX_RAW:]}")
     return (Aside(f"Added to {HISTORY}", f"The conversation as it is: the model did not save it in {TRIES} tries."),)
 
 

@@ -21,6 +21,7 @@ from evaluation.llm import (
     RequestedToolCall,
     RequestRejectedError,
 )
+from evaluation.protocol.clock import spoken
 from evaluation.protocol.participants import AgentError, AgentReply, Aside, Thought, Tokens, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, ToolError, Workspace, World, general_names, toolbox_for
 from evaluation.tools.due_jobs import ring
@@ -67,8 +68,12 @@ class ReactAgent:
         self._instructions = setup.params.get("instructions", "")
         self._workspace = Workspace(setup.workspace)
         self._outbox = Outbox()
+        self._clock = (setup.world or World()).clock
         self._shell = Shell(
-            self._workspace, used=float(setup.state.get("shell_seconds", 0)), tell=told_to(setup.journal)
+            self._workspace,
+            used=float(setup.state.get("shell_seconds", 0)),
+            clock=self._clock,
+            tell=told_to(setup.journal),
         )
         self._helpers: list[tuple[AgentReply, int]] = []
         """What helpers did and no turn counts yet, with the tokens that they spent."""
@@ -137,7 +142,8 @@ class ReactAgent:
         if not self._consolidates or not self._messages:
             return ()
         try:
-            return consolidate(self._client.complete, self._workspace, self._messages)
+            stamp = f"[{self._clock.now:%Y-%m-%d %H:%M}] " if self._clock.moves else ""
+            return consolidate(self._client.complete, self._workspace, self._messages, stamp)
         except (WorkspaceError, ContextTooLongError, ContentFilteredError) as error:
             return (Aside("The memory was not brought up to date", str(error)),)
 
@@ -145,11 +151,13 @@ class ReactAgent:
         """What it scheduled in earlier sessions and is due by the clock of this one."""
         if "cron" not in general_names(self._setup.tools):
             return None
-        return ring(self._workspace, (self._setup.world or World()).now)
+        return ring(self._workspace, self._clock.now)
 
     def _briefing(self) -> str:
         """The system message; empty for none."""
         briefing = build_briefing(self._workspace, consolidated=self._consolidates)
+        if self._clock.moves:
+            briefing = f"{briefing}\n\nThis session begins on {spoken(self._clock.start)}."
         return f"{briefing}\n\n{self._instructions}" if self._instructions else briefing
 
     def _complete(self, **params: Any) -> Completion:

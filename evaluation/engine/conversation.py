@@ -67,10 +67,10 @@ class _Conversation:
         self._store = store
         self._folder = folder
         self._files = standing.files
-        self._apps = load_apps(standing.apps, plan.persona, plan.task.task_id, store.read)
+        self._apps = load_apps(standing.apps, plan.persona, plan.moment, store.read)
         self._world = self._apps.open()
         self._recording = Recording(plan, store, standing.progress.turns)
-        self._journal = SessionJournal(plan.name, store.made, standing.progress.turns)
+        self._journal = SessionJournal(plan.name, store.made, standing.progress.turns, self._world.clock)
         self._agent = self._build_agent(standing, servers)
 
     def hear(self, progress: Progress) -> Replied:

@@ -32,7 +32,7 @@ def grade_session(plan: SessionPlan, store: Store, mode: ScoringMode, played: Pl
     InfrastructureError, and what the store raises."""
     script = load_script(plan.task, plan.persona, store.read)
     evidence = evidence_of(played.turns, mode, store.read, played.final_files)
-    checklist = Checklist(plan.task, script, evidence, mode)
+    checklist = Checklist(plan.task, script, evidence, mode, with_files=plan.terms.scripts_read_files)
     known = dict(played.known)
     for decided in decide_checklist(checklist, ModelChecklistJudge(Recording(plan, store).ask, plan.prompts), known):
         store.verdicts(mode, decided)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from evaluation.protocol.clock import Clock
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from evaluation.tools.journal import Run
 
@@ -57,12 +58,13 @@ class NoMadeCalls:
 class SessionJournal:
     """``evaluation.tools.journal.Journal``"""
 
-    def __init__(self, session: str, made: MadeCalls, turn: int) -> None:
-        """``turn``: the last one that was stored."""
+    def __init__(self, session: str, made: MadeCalls, turn: int, clock: Clock) -> None:
+        """``turn``: the last one that was stored. ``clock`` moves with each turn and call."""
         self._session = session
         self._made = made
         self._earlier = {call.key: call for call in made.all()}
         """What was made of the turn that is taken up again."""
+        self._clock = clock
         self._turn = turn
         self._number = 0
         """Of the turn's last call."""
@@ -71,9 +73,11 @@ class SessionJournal:
 
     def begin(self, turn: int) -> None:
         self._turn, self._number = turn, 0
+        self._clock.begin(turn)
 
     def perform(self, name: str, arguments: str, run: Run, *, outside: bool, unsure: Run | None = None) -> ToolRecord:
         self._number += 1
+        self._clock.step()
         key = call_key(self._session, self._turn, self._number, name, arguments)
         call, earlier = MadeCall(self._turn, key, name, outside), self._earlier.get(key)
         if not outside:

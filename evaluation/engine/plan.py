@@ -13,6 +13,7 @@ from evaluation.protocol.prompt_files import VoicePromptName
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.versions import Terms
 from evaluation.tools.mcp.servers import BoundServer
+from evaluation.workspaces.app_states import Moment
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.domain.tool_servers import ToolServerPolicy
@@ -42,6 +43,8 @@ class SessionPlan:
     """Its protocol, and the version of the agent's loop."""
     voice: Mapping[VoicePromptName, str] | None = None
     """Versions of the prompts by which the user speaks in the persona's voice; None: in the author's words."""
+    position: int = 1
+    """Of the session in its episode, from 1."""
     max_turns: int = MAX_TURNS
     followed: bool = False
     """Whether another session goes on from what this one leaves."""
@@ -50,6 +53,10 @@ class SessionPlan:
     server_policy: ToolServerPolicy = field(default_factory=ToolServerPolicy)
     lane: Lane = field(default_factory=Lane)
     """In which its calls wait for an endpoint's limits."""
+
+    @property
+    def moment(self) -> Moment:
+        return Moment(self.task.task_id, self.position, self.terms.pace)
 
     def endpoint(self, purpose: str) -> Endpoint:
         """Who is asked for it."""

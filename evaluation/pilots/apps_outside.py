@@ -14,7 +14,7 @@ from evaluation.tools.mcp.apps_server import (
     serve_stdio,
     without_prefix,
 )
-from evaluation.workspaces.app_states import initial_apps, load_apps
+from evaluation.workspaces.app_states import Moment, initial_apps, load_apps
 from evaluation.workspaces.manifests import MissingContentError
 from studio.domain.persona import PersonaSpec
 from studio.models import Blob
@@ -32,7 +32,7 @@ class AppsUnreadableError(Exception):
 def server_of(persona: PersonaSpec, task_id: str = "", *, short_names: bool = False) -> Server[dict[str, Any]]:
     """Raises AppsUnreadableError."""
     try:
-        apps = load_apps(initial_apps(persona), persona, task_id, Blob.objects.read)
+        apps = load_apps(initial_apps(persona), persona, Moment(task_id), Blob.objects.read)
         list(apps.open().problems())
     except (AppDataError, MissingContentError, InfrastructureError) as error:
         raise AppsUnreadableError(str(error)) from None

@@ -23,6 +23,7 @@ from evaluation.models.leased import LeasedRows, LeaseLostError, free
 from evaluation.pilots.wait import wait_until_done
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName, Terms
 from evaluation.store.evidence import load_evidence
 from evaluation.store.verdicts import JudgeOnRecord, known_of, verdict_rows
 from evaluation.workspaces.manifests import MissingContentError
@@ -97,5 +98,7 @@ def _decide(
         held = {row.index: IntentStatus(row.status, row.turn) for row in session.intents.all()}
         return decide_intents(task, turns, held, ask, versions, known)
     every_turn = judging.round is not None and judging.round.every_turn
-    checklist = Checklist(task, load_script(task, persona, Blob.objects.read), turns, mode, every_turn)
+    protocol = ProtocolName(judging.round.protocol if judging.round else session.run.pilot.protocol)
+    script, with_files = load_script(task, persona, Blob.objects.read), Terms(protocol).scripts_read_files
+    checklist = Checklist(task, script, turns, mode, every_turn, with_files)
     return decide_checklist(checklist, ModelChecklistJudge(ask, versions), known)

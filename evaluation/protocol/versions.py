@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from evaluation.protocol.clock import MOVING, STANDING, Pace
 from evaluation.protocol.scoring import ScoringMode
 
 
@@ -42,6 +43,16 @@ class Terms:
     def modes(self) -> tuple[ScoringMode, ...]:
         """In which sessions are scored."""
         return tuple(ScoringMode) if self.protocol == ProtocolName.RELEASE else (ScoringMode.STRICT,)
+
+    @property
+    def pace(self) -> Pace:
+        """How a session's clock goes on."""
+        return STANDING if self.protocol == ProtocolName.RELEASE else MOVING
+
+    @property
+    def scripts_read_files(self) -> bool:
+        """Whether grader scripts find the workspace."""
+        return self.protocol == ProtocolName.PAPER
 
     def __str__(self) -> str:
         return f"{self.protocol} protocol, agent loop {self.agent_loop}"

@@ -14,7 +14,7 @@ from evaluation.models import Rehearsal
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from evaluation.rehearsals.lifecycle import RehearsalError, lock_rehearsal
 from evaluation.rehearsals.turns import calls_in, turns_of, with_call
-from evaluation.workspaces.app_states import load_apps
+from evaluation.workspaces.app_states import Moment, load_apps
 from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.manifests import MissingContentError, rebuild_workspace, store_files
 from evaluation.workspaces.web_corpus import open_corpus
@@ -46,7 +46,7 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | N
         try:
             with temporary_folder() as folder:
                 rebuild_workspace(row.manifest, folder, Blob.objects.read)
-                apps = load_apps(row.apps, persona, task.task_id, Blob.objects.read)
+                apps = load_apps(row.apps, persona, Moment(task.task_id), Blob.objects.read)
                 world = apps.open()
                 names = reachable_names(persona.tools, task.tools)
                 corpus = open_corpus(persona, task.task_id, Blob.objects.read)
@@ -77,7 +77,7 @@ def apps_now(row: Rehearsal, app: str) -> World | None:
     persona, task = _specs(row)
     try:
         held = {app: row.apps[app]} if app in row.apps else {}
-        world = load_apps(held, persona, task.task_id, Blob.objects.read).open()
+        world = load_apps(held, persona, Moment(task.task_id), Blob.objects.read).open()
         world.state(app)
     except (InfrastructureError, MissingContentError):
         return None

@@ -104,7 +104,7 @@ def _decide(
 ) -> tuple[SessionGrade, list[Decided]]:
     """As an agent's session is graded (strict), by rules and the script alone. Raises InfrastructureError."""
     evidence = evidence_of(played_turns(row), ScoringMode.STRICT, Blob.objects.read)
-    checklist = Checklist(task, script, evidence, ScoringMode.STRICT)
+    checklist = Checklist(task, script, evidence, ScoringMode.STRICT, with_files=True)
     decided = [each for found in decide_checklist(checklist, None, {}) for each in found]
     return grade(checklist, {each.place: each.met for each in decided}), decided
 

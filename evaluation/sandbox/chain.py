@@ -169,7 +169,7 @@ def _fill(
     chain.args += ["--proc", "/proc", "--dev", "/dev"]
     for name, content in files.items():
         fd = chain.open_data(name, content)
-        chain.args += ["--perms", "0444", "--ro-bind-data", str(fd), f"{PROGRAM}/{name}"]
+        chain.args += ["--perms", "0555", "--ro-bind-data", str(fd), f"{PROGRAM}/{name}"]
     for source, target in (*layout.folders, *layout.sockets):
         chain.args += ["--ro-bind", f"/proc/self/fd/{chain.open_path(source)}", target]
     for target, link in layout.links:

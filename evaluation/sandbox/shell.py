@@ -11,13 +11,15 @@ import socket
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
-from evaluation.sandbox.chain import Layout, build_chain
+from evaluation.sandbox.chain import PROGRAM, Layout, build_chain
 from evaluation.sandbox.interpreter import find_interpreter
 from evaluation.sandbox.limits import MIB, SandboxLimits, SandboxResult
 from evaluation.sandbox.packages import built_packages
 from evaluation.sandbox.run import CONFINE, HAND_OVER, Look, hidden_folders, run_chain
+from evaluation.sandbox.told_time import environment, programs, seconds
 
 HOME = "/home"
 WORKSPACE = f"{HOME}/workspace"
@@ -54,12 +56,18 @@ with open(%d, "rb") as archive:
         if content[:2] == b"#!":
             os.chmod(path, 0o755)
 fonts = "/opt/packages/.fonts"
+moment = %r
+if moment is not None:
+    for root, _, names in os.walk("/home/workspace"):
+        for name in names:
+            os.utime(os.path.join(root, name), (moment, moment))
 if os.path.isdir(fonts):
     os.makedirs("/home/user/.cache/matplotlib")
     for name in os.listdir(fonts):
         os.symlink(fonts + "/" + name, "/home/user/.cache/matplotlib/" + name)
 {HAND_OVER}
 os.chdir("/home/workspace")
+os.environ.update(%r)
 shell = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 os.execv(shell, [shell, "-c", sys.argv[1]])
 """
@@ -67,7 +75,7 @@ os.execv(shell, [shell, "-c", sys.argv[1]])
 
 @dataclass(frozen=True)
 class Outside:
-    """What a program of an agent's has besides its workspace."""
+    """What a command has besides its workspace."""
 
     sockets: tuple[tuple[Path, str], ...] = ()
     """Of the host, and where they appear."""
@@ -76,6 +84,8 @@ class Outside:
     """Instead of those for agents' code."""
     stop: threading.Event | None = None
     """Ends the run when set."""
+    now: datetime | None = None
+    """What time programs are told; None: the machine's."""
 
 
 Entry = tuple[str, bytes | None]
@@ -95,7 +105,7 @@ def run_shell(
 ) -> SandboxResult:
     """Run ``command`` in a folder with ``entries``. ``then`` gets the folder as it was left, hostile
     contents and all: it must follow no link. ``files`` appear below ``/run/program``, read-only. ``look`` gets what it
-    printed while it runs. ``outside`` is what else a program of an agent's may have.
+    printed while it runs. ``outside`` is what else it may have.
 
     Raises SandboxUnavailableError.
     """
@@ -104,6 +114,7 @@ def run_shell(
         with inside:
             interpreter = find_interpreter()
             packages = outside.packages if outside and outside.packages else built_packages()
+            told = programs(outside.now) if outside and outside.now else {}
             layout = Layout(
                 folder=HOME,
                 temporary=f"{HOME}/tmp",
@@ -111,14 +122,26 @@ def run_shell(
                 env=(*_environment(packages is not None), *(outside.env if outside else ())),
                 sockets=outside.sockets if outside else (),
                 folders=((packages, PACKAGES),) if packages else (),
-                links=((interpreter.program, f"{COMMANDS}/python"), (interpreter.program, f"{COMMANDS}/python3")),
+                links=(
+                    (interpreter.program, f"{COMMANDS}/python"),
+                    (interpreter.program, f"{COMMANDS}/python3"),
+                    *((f"{PROGRAM}/{name}", f"{COMMANDS}/{name}") for name in told),
+                ),
             )
             chain = build_chain(
-                [], files=files or {}, limits=limits, hidden=hidden_folders(), interpreter=interpreter, layout=layout
+                [],
+                files={**(files or {}), **told},
+                limits=limits,
+                hidden=hidden_folders(),
+                interpreter=interpreter,
+                layout=layout,
             )
             try:
                 archive = chain.open_data("workspace", b"".join(_pack(entries)))
-                launcher = LAUNCHER % (limits.processes, limits.processes, archive, HOME, inside.fileno())
+                moment, env = (
+                    (seconds(outside.now), environment(outside.now)) if outside and outside.now else (None, {})
+                )
+                launcher = LAUNCHER % (limits.processes, limits.processes, archive, moment, HOME, inside.fileno(), env)
                 chain.args += ["-I", "-S", "-B", "-X", "utf8", "-c", launcher, command]
             except BaseException:
                 chain.close()

@@ -30,6 +30,7 @@ def plan_of(session: Session) -> SessionPlan:
         prompts=versions_in(pilot),
         terms=pilot.terms,
         voice={name: str(prompt["version"]) for name, prompt in user["prompts"].items()} if in_voice else None,
+        position=session.position,
         max_turns=int(pilot.limits.get("turns") or MAX_TURNS),
         followed=Session.objects.filter(run=session.run_id, position__gt=session.position).exists(),
         servers=bound_servers(persona),

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
+from evaluation.protocol.clock import Clock
 from evaluation.sandbox import why_unavailable
 from evaluation.sandbox.packages import built_packages, why_no_packages
 from evaluation.tools import files, messages, notebooks, reading, schedule
-from evaluation.tools.apps.world import DEFAULT_NOW
 from evaluation.tools.outbox import Outbox
 from evaluation.tools.shell import Exec, Shell
 from evaluation.tools.subagents import Spawn, SpawnSubagent, spawn_subagent
@@ -32,7 +31,7 @@ class Surroundings:
     spawn: Spawn | None = None
     shell: Shell | None = None
     corpus: Corpus | None = None
-    now: datetime = field(default=DEFAULT_NOW)
+    clock: Clock = field(default_factory=Clock)
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def _fetch(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
 
 
 def _schedule(around: Surroundings) -> Callable[[Any], str | ToolOutcome]:
-    return lambda arguments: schedule.schedule(around.workspace, around.now, arguments)
+    return lambda arguments: schedule.schedule(around.workspace, around.clock.now, arguments)
 
 
 GENERAL: dict[str, GeneralTool] = {

@@ -36,17 +36,18 @@ def _carry(folder: Path, shell: Shell) -> None:
 
 
 def run_program(
-    shell: Shell, source: str, line: Mapping[str, Any], seconds: float, outside: Outside | None = None
+    shell: Shell, source: str, line: Mapping[str, Any], seconds: float, connected: Outside | None = None
 ) -> dict[str, Any]:
     """Start the program, give it ``line`` as JSON, and return its last line of output. Its files are carried over.
+    ``connected``: what it reaches over sockets.
 
     Raises ProgramError and NoSandboxError.
     """
-    left = seconds if outside else min(seconds, SESSION_SECONDS - shell.used)
+    left = seconds if connected else min(seconds, SESSION_SECONDS - shell.used)
     if left <= 0:
         raise ProgramError(f"It has used up its {SESSION_SECONDS:g} seconds of the session.")
     limits = replace(shell.limits, seconds=left)
-    if outside:
+    if connected:
         limits = replace(limits, processes=SOCKET_PROCESSES, open_files=SOCKET_FILES)
     given = json.dumps(line, ensure_ascii=False, default=str).encode() + b"\n"
     try:
@@ -57,11 +58,11 @@ def run_program(
             limits,
             files={"main.py": source.encode()},
             stdin=given,
-            outside=outside,
+            outside=connected or Outside(now=shell.now),
         )
     except SandboxUnavailableError as error:
         raise NoSandboxError(str(error)) from None
-    if not outside:
+    if not connected:
         shell.used += outcome.seconds
     if outcome.reason != "ok":
         raise ProgramError(outcome.explain(limits))
@@ -118,7 +119,7 @@ def run_connected(shell: Shell, source: str, line: Mapping[str, Any], seconds: f
     answers: list[dict[str, Any]] = []
     failures: list[Exception] = []
     with ProgramSockets(listed, call, reach.ask) as sockets:
-        outside = Outside(sockets.paths, ENV, reach.packages, sockets.stop)
+        outside = Outside(sockets.paths, ENV, reach.packages, sockets.stop, shell.now)
 
         def run() -> None:
             try:

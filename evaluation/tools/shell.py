@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
+from evaluation.protocol.clock import Clock
 from evaluation.sandbox import SandboxLimits, SandboxResult, SandboxUnavailableError
-from evaluation.sandbox.shell import LIMITS, MAX_COMMAND, Entry, run_shell
+from evaluation.sandbox.shell import LIMITS, MAX_COMMAND, Entry, Outside, run_shell
 from evaluation.tools.tool import Arguments, ToolError, ToolOutcome
 from evaluation.tools.workspace import Workspace, WorkspaceError, WorkspaceLimits
 
@@ -39,8 +41,14 @@ class Shell:
     most: float = MAX_SECONDS
     """Seconds of one command."""
     limits: SandboxLimits = field(default=LIMITS)
+    clock: Clock = field(default_factory=Clock)
     tell: Callable[[str], None] | None = None
     """Gets the command and what it has printed so far, as it goes on."""
+
+    @property
+    def now(self) -> datetime | None:
+        """What time programs are told; None: the machine's."""
+        return self.clock.now if self.clock.moves else None
 
     def execute(self, arguments: Exec) -> ToolOutcome:
         """Raises ToolError. What the sandbox cannot do is no fault of the agent's, but it can only be told."""
@@ -65,6 +73,7 @@ class Shell:
                 carry_over,
                 limits,
                 look=partial(self._look, arguments.command),
+                outside=Outside(now=self.now),
             )
         except SandboxUnavailableError as error:
             raise ToolError(f"No command can be run now. {error}") from None

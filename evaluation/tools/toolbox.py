@@ -112,7 +112,7 @@ def toolbox_for(
     names = list(names)
     around = Surroundings(around) if isinstance(around, Workspace) else around
     if world is not None:
-        around = replace(around, now=world.now)
+        around = replace(around, clock=world.clock)
     general, apps = general_tools(around, names), bound_tools(names, world)
     if more is not None:
         apps += more.tools(names)

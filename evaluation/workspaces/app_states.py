@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import timedelta
 
+from evaluation.protocol.clock import DEFAULT_START, STANDING, Clock, Pace
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.tools import World
 from evaluation.workspaces.manifests import Keep, MissingContentError, Read
-from studio.domain.app_data import CLOCK, ClockError, path_of, read_clock
+from studio.domain.app_data import CLOCK, ClockError, EpisodeTimes, path_of, read_times
 from studio.domain.persona import PersonaSpec
 
 AppHashes = Mapping[str, str]
@@ -20,16 +21,34 @@ class ClockUnreadableError(InfrastructureError):
     """The persona's clock cannot be read."""
 
 
+@dataclass(frozen=True)
+class Moment:
+    """Which session of an episode it is."""
+
+    task_id: str
+    position: int = 1
+    """From 1."""
+    pace: Pace = STANDING
+
+    def clock(self, times: EpisodeTimes) -> Clock:
+        """At its beginning. An author's own time for the task counts before any step."""
+        if (own := times.tasks.get(self.task_id)) is not None:
+            return Clock(own, self.pace)
+        step = self.pace.session
+        if step and times.days is not None:
+            step = timedelta(days=times.days)
+        return Clock((times.now or DEFAULT_START) + (self.position - 1) * step, self.pace)
+
+
 @dataclass
 class AppStates:
     hashes: AppHashes
     contents: Mapping[str, bytes]
-    now: datetime | None = None
-    """Where the clock stands; None where the persona's data does not say."""
+    clock: Clock
 
     def open(self) -> World:
         """As a session finds them. Raises AppDataError."""
-        return World(self.contents, self.now)
+        return World(self.contents, self.clock)
 
     def store(self, contents: Mapping[str, bytes], keep: Keep) -> AppHashes:
         """Hashes after a turn. An app that is as it was costs nothing."""
@@ -44,8 +63,8 @@ def initial_apps(persona: PersonaSpec) -> dict[str, str]:
     return {app: file.sha256 for app, file in persona.app_data.items() if app != CLOCK}
 
 
-def load_apps(hashes: AppHashes, persona: PersonaSpec, task_id: str, read: Read) -> AppStates:
-    """With the clock where it stands for the task, or for the episode. Raises MissingContentError and
+def load_apps(hashes: AppHashes, persona: PersonaSpec, moment: Moment, read: Read) -> AppStates:
+    """With the clock where the session begins. Raises MissingContentError and
     ClockUnreadableError."""
     clock = persona.app_data.get(CLOCK)
     wanted = [*hashes.values(), *([clock.sha256] if clock else [])]
@@ -54,7 +73,7 @@ def load_apps(hashes: AppHashes, persona: PersonaSpec, task_id: str, read: Read)
         if sha not in stored:
             raise MissingContentError(f"The data of the app {app} is not stored.")
     try:
-        now = read_clock(stored.get(clock.sha256, b""), task_id) if clock else None
+        times = read_times(stored.get(clock.sha256, b"")) if clock else EpisodeTimes()
     except ClockError as error:
         raise ClockUnreadableError(f"The persona's {path_of(CLOCK)} cannot be read. {error}") from None
-    return AppStates(dict(hashes), {app: stored[sha] for app, sha in hashes.items()}, now)
+    return AppStates(dict(hashes), {app: stored[sha] for app, sha in hashes.items()}, moment.clock(times))

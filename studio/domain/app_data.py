@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -16,9 +16,10 @@ from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
 FOLDER = "apps"
 CLOCK = "clock"
 """``apps/clock.json`` says when the episode takes place."""
+MOST_DAYS = 366
 SignsInBy = Literal["email", "phone_number"]
 """What of a person is the username of their account."""
-CLOCK_EXAMPLE = '{"now": "2026-04-13T09:00", "tasks": {}}'
+CLOCK_EXAMPLE = '{"now": "2026-04-13T09:00", "days": 1, "tasks": {}}'
 
 
 class ClockError(ValueError):
@@ -115,15 +116,33 @@ def path_of(app: str) -> str:
     return f"{FOLDER}/{app}.json"
 
 
-def read_clock(content: bytes, task_id: str = "") -> datetime | None:
-    """When a task takes place. Raises ClockError."""
+@dataclass(frozen=True)
+class EpisodeTimes:
+    """When an episode takes place: ``apps/clock.json``."""
+
+    now: datetime | None = None
+    """Its first session."""
+    days: float | None = None
+    """From one session to the next."""
+    tasks: Mapping[str, datetime] = field(default_factory=dict)
+    """Times of their own."""
+
+
+def read_times(content: bytes) -> EpisodeTimes:
+    """Raises ClockError."""
     try:
         data = json.loads(content)
-        stamps = {"": data.get("now"), **data.get("tasks", {})}
-        times = {name: datetime.fromisoformat(stamp).replace(tzinfo=None) for name, stamp in stamps.items() if stamp}
-    except (ValueError, TypeError, AttributeError):
+        now, days = data.get("now"), data.get("days")
+        if days is not None and not 0 <= float(days) <= MOST_DAYS:
+            raise ValueError
+        tasks = {str(name): _moment(stamp) for name, stamp in data.get("tasks", {}).items() if stamp}
+        return EpisodeTimes(_moment(now) if now else None, None if days is None else float(days), tasks)
+    except (ValueError, TypeError, AttributeError, RecursionError):
         raise ClockError(f"Write a JSON object like {CLOCK_EXAMPLE}, with times as YYYY-MM-DDTHH:MM.") from None
-    return times.get(task_id) or times.get("")
+
+
+def _moment(stamp: str) -> datetime:
+    return datetime.fromisoformat(stamp).replace(tzinfo=None)
 
 
 def _read_clock_card(content: bytes | None) -> AppCard:
@@ -131,11 +150,13 @@ def _read_clock_card(content: bytes | None) -> AppCard:
     tables: tuple[AppTable, ...] = ()
     if content is not None:
         try:
-            read_clock(content)
-            stamps = json.loads(content)
-            rows = (("the episode", str(stamps.get("now") or "")), *stamps.get("tasks", {}).items())
+            times = read_times(content)
+            named = {"the episode": times.now, **times.tasks}
+            rows = tuple((name, f"{moment:%Y-%m-%dT%H:%M}" if moment else "") for name, moment in named.items())
             tables = (AppTable("times", ("task", "time"), rows, len(rows)),)
         except ClockError as flaw:
             error = str(flaw)
-    about = "When the episode takes place, and if need be each of its tasks. The clock stands there for a session."
+    about = (
+        "When the first session takes place, how many days later each next one does, and if need be a task's own time."
+    )
     return AppCard(CLOCK, "Clock", about, tables, error, (), CLOCK_EXAMPLE)

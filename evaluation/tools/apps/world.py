@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from pydantic_core import from_json
 
+from evaluation.protocol.clock import Clock
 from evaluation.tools.apps.catalog import APPS, api_of
-from evaluation.tools.apps.framework.app import Api, error_response
+from evaluation.tools.apps.framework.app import STAMP, Api, error_response
 from evaluation.tools.apps.framework.errors import AppDataError, AppError, NotFoundError
 from evaluation.tools.apps.framework.paging import Page
 from evaluation.tools.apps.framework.state import AppState, Change, changed_records
 from evaluation.tools.tool import Arguments
 
-DEFAULT_NOW = datetime(2026, 4, 13, 9, 0)  # noqa: DTZ001 - the time where the episode takes place
-"""A Monday morning, where a persona's data does not say."""
 Snapshot = Mapping[str, bytes]
 """App → its state as JSON, for the apps that have any."""
 
@@ -42,17 +40,17 @@ class CallResult:
 class World:
     """Not thread-safe: a session has its own."""
 
-    def __init__(self, snapshot: Snapshot | None = None, now: datetime | None = None) -> None:
-        self.now = now or DEFAULT_NOW
+    def __init__(self, snapshot: Snapshot | None = None, clock: Clock | None = None) -> None:
+        self.clock = clock or Clock()
         self._states: dict[str, AppState] = {}
         self._loaded: dict[str, bytes] = {}
         self._changed: set[str] = set()
         self.restore(snapshot or {})
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Mapping[str, Any]], now: datetime | None = None) -> World:
+    def from_data(cls, data: Mapping[str, Mapping[str, Any]], clock: Clock | None = None) -> World:
         """``data``: app → table → records. Raises AppDataError."""
-        return cls({name: json.dumps(tables, ensure_ascii=False).encode() for name, tables in data.items()}, now)
+        return cls({name: json.dumps(tables, ensure_ascii=False).encode() for name, tables in data.items()}, clock)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Raises AppDataError for an app there is not; an app's data is read when it is first used."""
@@ -73,6 +71,8 @@ class World:
         """Raises AppDataError."""
         if app not in self._states:
             self._states[app] = load_state(app, self._loaded.get(app, b"{}"))
+        if self.clock.moves:
+            self._states[app].pass_to(self.clock.now.strftime(STAMP))
         return self._states[app]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> CallResult:
@@ -88,7 +88,7 @@ class World:
     def run(self, api: Api[Any], arguments: Arguments) -> CallResult:
         app = api.name.partition("__")[0]
         try:
-            response, changes = api.run(self.state(app), self.now, arguments)
+            response, changes = api.run(self.state(app), self.clock.now, arguments)
         except AppError as error:
             return CallResult(error_response(error), ok=False)
         if changes:

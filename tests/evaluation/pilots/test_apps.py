@@ -17,7 +17,7 @@ from studio.domain.task import ExactCheck, TaskSpec
 from studio.models import Blob
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rule, task
 from tests.evaluation.pilots.builders import work_through
-from tests.evaluation.stub_model import StubModel, decisions
+from tests.evaluation.stub_model import StubModel, decisions, kind_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
 
@@ -36,9 +36,9 @@ def persona(notes: str = json.dumps(NOTES), tools: tuple[str, ...] = TOOLS) -> P
     return PersonaSpec(user_id="ada", tools=tools, files=files)
 
 
-def start(stub: StubModel, *tasks: TaskSpec, persona: PersonaSpec) -> Pilot:
+def start(stub: StubModel, *tasks: TaskSpec, persona: PersonaSpec, **options: Any) -> Pilot:
     model = endpoint(f"stub {stub.base_url}", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
-    return pilot_of(benchmark_of(*tasks, persona=persona), agent=model, user_model=model, judge=model)
+    return pilot_of(benchmark_of(*tasks, persona=persona), agent=model, user_model=model, judge=model, **options)
 
 
 def call(name: str, **arguments: Any) -> dict[str, Any]:
@@ -81,6 +81,31 @@ def test_apps_are_carried_from_session_to_session(stub: StubModel):
     ]
     states = [turn.snapshot.apps["simple_note"] for session in (first, second) for turn in session.turns.all()]
     assert len(json.loads(bytes(Blob.objects.get(pk=states[-1]).content))["notes"]) == 2
+
+
+def test_time_goes_on_with_sessions_turns_and_calls_in_the_paper_protocol(stub: StubModel):
+    def looks_at_the_clock(body: dict[str, Any]) -> Any:
+        return call("phone__get_current_date_and_time") if body["messages"][-1]["role"] == "user" else "Done."
+
+    stub.agent = looks_at_the_clock
+    tasks = [task(name, intents=intents("x", "y")) for name in "abc"]
+
+    work_through(start(stub, *tasks, persona=persona(), protocol="paper"))
+
+    looked = ToolCall.objects.order_by("turn__session__position", "turn__number")
+    assert [json.loads(row.result)["response"]["iso"] for row in looked][:4] == [
+        "2027-03-01T09:00:04",
+        "2027-03-01T09:15:04",
+        "2027-03-01T09:30:04",
+        "2027-03-02T10:30:04",
+    ]
+    briefings = {
+        body["messages"][0]["content"].rpartition("\n\n")[2] for body in stub.bodies if kind_of(body) == "agent"
+    }
+    assert briefings == {
+        f"This session begins on {moment}."
+        for moment in ("Monday, 1 March 2027, 09:00", "Tuesday, 2 March 2027, 10:30", "Wednesday, 3 March 2027, 09:00")
+    }
 
 
 def test_session_taken_up_again_finds_the_apps_as_its_last_turn_left_them(stub: StubModel):

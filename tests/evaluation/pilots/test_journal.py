@@ -14,6 +14,7 @@ from evaluation.engine.journal import SessionJournal, call_key
 from evaluation.models import MadeCall, Session, ToolCall
 from evaluation.models.leased import LeaseLostError
 from evaluation.pilots.session_work import work_on
+from evaluation.protocol.clock import Clock
 from evaluation.protocol.participants import ToolRecord
 from evaluation.store.rows import RowMadeCalls, RowStore
 from evaluation.tools import toolbox
@@ -80,7 +81,7 @@ def session(stub: StubModel) -> Session:
 
 
 def test_partial_output_of_a_call_is_stored_until_it_ends(post: Post, session: Session):
-    journal = SessionJournal("session", RowMadeCalls(session), 1)
+    journal = SessionJournal("session", RowMadeCalls(session), 1, Clock())
     seen: list[tuple[str, dict[str, Any] | None]] = []
 
     def run(key: str) -> ToolRecord:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from evaluation.protocol.clock import Clock
 from evaluation.tools import Outbox, Surroundings, Toolbox, Workspace, World, reachable_names, toolbox_for
 from evaluation.tools.general import GENERAL
 from evaluation.tools.schedule import is_calendar
@@ -54,7 +55,7 @@ def outbox() -> Outbox:
 @pytest.fixture
 def toolbox(tmp_path: Path, outbox: Outbox) -> Toolbox:
     around = Surroundings(Workspace(tmp_path), outbox, spawn=Helpers(lambda task: f"did {task}").spawn)
-    return toolbox_for(around, [], World(now=datetime(2026, 4, 13, 9, 0)))
+    return toolbox_for(around, [], World(clock=Clock(datetime(2026, 4, 13, 9, 0))))
 
 
 def use(toolbox: Toolbox, name: str, **arguments: Any) -> str:

@@ -7,14 +7,16 @@ import os
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evaluation.sandbox import SandboxLimits, packages, why_unavailable
+from evaluation.protocol.clock import MOVING, Clock
+from evaluation.sandbox import SandboxLimits, packages, told_time, why_unavailable
 from evaluation.sandbox.shell import run_shell
 from evaluation.tools import (
     Outbox,
@@ -28,6 +30,8 @@ from evaluation.tools import (
     toolbox_for,
 )
 from evaluation.tools.general import GENERAL
+from evaluation.tools.shell import Exec
+from evaluation.tools.tool import ToolError
 from tests.evaluation.sandbox.test_run import running
 
 MIB = 1024 * 1024
@@ -304,3 +308,56 @@ print(frame.sales.sum())
 def test_greedy_command_is_stopped(toolbox: Toolbox, command: str, sign: str):
     assert sign in run(toolbox, command, timeout=5).result
     assert run(toolbox, "echo well").result == "well"
+
+
+def at_nine(tmp_path: Path) -> Callable[[str], str]:
+    clock = Clock(datetime(2026, 4, 13, 9, 0), MOVING)
+    shell = Shell(Workspace(tmp_path), clock=clock)
+    (tmp_path / "old.txt").write_text("old")
+
+    def run(command: str) -> str:
+        return shell.execute(Exec(command=command)).text
+
+    return run
+
+
+DATES = """
+date '+%A, %F %T'; date -d tomorrow +%F; date -d '+3 days' '+%F %H:%M'; date --date='2 weeks ago' +%F
+date -d 'tomorrow 10:30' '+%F %H:%M'; date -d 2026-12-24 +%A; date -d @0 +%Y; stat -c %y old.txt | cut -c 1-10
+"""
+TOLD = [
+    "Monday, 2026-04-13 09:00:00",
+    "2026-04-14",
+    "2026-04-16 09:00",
+    "2026-03-30",
+    "2026-04-14 10:30",
+    "Thursday",
+    "1970",
+    "2026-04-13",
+]
+
+
+def test_date_tells_the_sessions_time_where_libfaketime_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(told_time, "find_library", str)
+    run = at_nine(tmp_path)
+
+    assert run(DATES).splitlines() == TOLD
+    with pytest.raises(ToolError, match="today is Monday"):
+        run("date -d 'next friday'")
+
+
+@pytest.mark.skipif(not told_time.find_library(), reason="libfaketime is not installed")
+def test_every_program_is_told_the_sessions_time_with_libfaketime(tmp_path: Path):
+    run = at_nine(tmp_path)
+
+    assert run(DATES).splitlines() == TOLD
+    assert run("python3 -c 'import datetime; print(datetime.date.today())'; date -d friday +%F").split() == [
+        "2026-04-13",
+        "2026-04-17",
+    ]
+
+
+def test_a_standing_clock_leaves_commands_the_machines_time(tmp_path: Path):
+    shell = Shell(Workspace(tmp_path), clock=Clock(datetime(2026, 4, 13, 9, 0)))
+
+    assert shell.execute(Exec(command="date -u +%F")).text == f"{datetime.now(UTC):%F}"

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from evaluation.tools.apps.framework.errors import AppDataError
 from evaluation.tools.apps.framework.tables import Kept, Key, Record, Table, as_dict
 
+NEVER = "~"
+"""Later than every stamp."""
 LAST = "last_numbers"
 """The key of a state's JSON that holds the highest number given in each table."""
 
@@ -59,6 +61,8 @@ class AppState:
         self.tables: dict[str, Table[Any]] = {}
         self._kept: Kept = {}
         """By tables that the transaction under way has changed."""
+        self._next = ""
+        """When the next record comes to exist."""
         self.accounts = self.table("accounts", Account, "account", {}, "username password first_name last_name")
         self.tokens = self.table("tokens", Token, "access token", {"username": "accounts"})
 
@@ -99,9 +103,34 @@ class AppState:
 
     def to_json(self) -> bytes:
         """The same bytes for the same state."""
-        parts = [b'"%s":%s' % (name.encode(), table.to_json()) for name, table in self.tables.items() if len(table)]
+        used = {name: table for name, table in self.tables.items() if len(table) or table.later}
+        parts = [b'"%s":%s' % (name.encode(), table.to_json()) for name, table in used.items()]
         last = {name: table.last for name, table in self.tables.items() if table.last}
         return b"{%s}" % b",".join([*parts, b'"%s":%s' % (LAST.encode(), json.dumps(last).encode())])
+
+    def pass_to(self, stamp: str) -> None:
+        """What is dated later does not exist yet, nor what belongs to it; it is stored with the rest."""
+        if stamp < self._next:
+            return
+        for table in self.tables.values():
+            table.records, table.later = table.records | table.later, {}
+        stamps = {
+            (table.name, key): str(getattr(record, table.dated))[: len(stamp)]
+            for table in self.tables.values()
+            if table.dated
+            for key, record in table.records.items()
+        }
+        later = {place for place, since in stamps.items() if since > stamp}
+        self._next = min((stamps[place] for place in later), default=NEVER)
+        while later:
+            for name, key in later:
+                self.tables[name].later[key] = self.tables[name].records.pop(key)
+            later = {
+                (table.name, key)
+                for table in self.tables.values()
+                for key, record in table.records.items()
+                if any(getattr(record, field) in self.tables[target].later for field, target in table.refers.items())
+            }
 
     @contextmanager
     def transaction(self) -> Iterator[list[Change]]:

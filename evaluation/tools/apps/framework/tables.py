@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Key = int | str
 Record = TypeVar("Record", bound="DataclassInstance")
+DATED = ("created_at", "sent_at", "placed_at", "added_at", "viewed_at")
+"""Fields that say since when a record exists; a table has one of them at most."""
 Kept = dict[str, tuple[dict[Key, Any], int]]
 """Table → its records and highest number as a transaction found them."""
 
@@ -42,7 +44,11 @@ class Table(Generic[Record]):
         self.record_type = record_type
         self.fields = tuple(part.name for part in fields(record_type))
         self.key = self.fields[0]
+        self.dated = next((name for name in DATED if name in self.fields), "")
+        """The field that says since when a record exists; empty if none does."""
         self.records: dict[Key, Record] = {}
+        self.later: dict[Key, Record] = {}
+        """Those that do not exist yet."""
         self.last = 0
         """The highest number ever given: numbers of deleted records are not used again."""
         self._kept = kept
@@ -118,11 +124,11 @@ class Table(Generic[Record]):
             if key in found:
                 raise AppDataError(f"{where}, {self.name}: two records have the {self.key} {key!r}.")
             found[key] = record
-        self.records = found
+        self.records, self.later = found, {}
         self.last = max([last, *(key for key in found if isinstance(key, int))])
 
     def to_json(self) -> bytes:
-        return _adapter(self.record_type).dump_json(tuple(self))
+        return _adapter(self.record_type).dump_json((*self, *self.later.values()))
 
     def flaws(self, rows: Any) -> Iterator[tuple[int, str, str]]:
         """Why ``rows`` could not be loaded: row from 1, field, message."""

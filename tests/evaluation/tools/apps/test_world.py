@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evaluation.protocol.clock import MOVING, Clock
 from evaluation.tools import Workspace, toolbox_for
 from evaluation.tools.apps import AppDataError, World, describe, differences
 from evaluation.tools.apps.catalog import APPS, api_of
@@ -43,7 +44,7 @@ def test_token_expires_with_the_clock_and_ends_at_logout(world: World):
     token = token_of(world)
     assert world.call("simple_note__search_notes", {"access_token": token}).ok
 
-    world.now += timedelta(hours=1)
+    world.clock.start += timedelta(hours=1)
     expired = world.call("simple_note__search_notes", {"access_token": token})
     assert (expired.ok, expired.response["message"]) == (False, "The access_token has expired. Log in again.")
 
@@ -221,7 +222,7 @@ def test_records_that_refer_to_nothing_are_problems():
 
 
 def test_clock_starts_at_the_time_of_the_episode():
-    world = World(now=datetime(2027, 3, 2, 8, 15))
+    world = World(clock=Clock(datetime(2027, 3, 2, 8, 15)))
 
     answer = world.call("phone__get_current_date_and_time", {}).response
 
@@ -288,3 +289,52 @@ def test_earlier_names_of_arguments_are_accepted_and_not_shown(world: World):
         assert world.call("simple_note__add_content_to_note", {"note_id": 1, name: f"With {name}", **token}).ok
     note = world.call("simple_note__show_note", {"note_id": 1, **token}).response
     assert note["content"].endswith("With content\nWith added_content")
+
+
+def mail(number: int, sent_at: str, **more: Any) -> dict[str, Any]:
+    return {
+        "email_id": number,
+        "sender": "bo@example.org",
+        "recipients": ["ada@example.org"],
+        "sent_at": sent_at,
+    } | more
+
+
+def subjects(world: World) -> list[str]:
+    ada = {"username": "ada@example.org", "password": "mail-of-ada"}
+    token = world.call("gmail__login", ada).response["access_token"]
+    return [thread["subject"] for thread in world.call("gmail__show_inbox_threads", {"access_token": token}).response]
+
+
+def mailbox(clock: Clock) -> World:
+    emails = [mail(1, "2026-04-13T08:00:00", subject="Old"), mail(2, "2026-04-13T09:20:00", subject="Soon")]
+    account = {"username": "ada@example.org", "password": "mail-of-ada"}
+    return World.from_data({"gmail": {"accounts": [account], "emails": emails}}, clock)
+
+
+def test_what_is_dated_later_does_not_exist_yet_and_is_kept():
+    clock = Clock(datetime(2026, 4, 13, 9, 0), MOVING)
+    world = mailbox(clock)
+
+    before = subjects(world)
+    left = World(world.snapshot(), clock)
+    clock.begin(3)
+
+    assert before == ["Old"]
+    assert [*map(sorted, (subjects(world), subjects(left)))] == [["Old", "Soon"]] * 2
+
+
+def test_records_made_meanwhile_have_numbers_of_their_own():
+    clock = Clock(datetime(2026, 4, 13, 9, 0), MOVING)
+    world = mailbox(clock)
+    token = world.call("gmail__login", {"username": "ada@example.org", "password": "mail-of-ada"}).response
+    sent = {"email_addresses": ["bo@example.org"], "subject": "New", "body": "Hello"}
+    made = world.call("gmail__send_email", sent | {"access_token": token["access_token"]}).response
+    clock.begin(3)
+
+    assert made["sent_email_id"] == 3
+    assert sorted(email.subject for email in world.state("gmail").tables["emails"]) == ["New", "Old", "Soon"]
+
+
+def test_under_a_standing_clock_all_records_exist():
+    assert sorted(subjects(mailbox(Clock(datetime(2026, 4, 13, 9, 0))))) == ["Old", "Soon"]
