@@ -51,3 +51,7 @@ class AgentSetup:
     conversation: str = ""
     """Names the session to programs that keep their own state."""
     timing: Timing = field(default_factory=Timing)
+    loop: int = 2
+    """Version of the agent's loop (docs/adding-an-agent.md)."""
+    helps: bool = False
+    """Whether another agent gave it its task."""

@@ -6,6 +6,8 @@ that is what is measured.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from evaluation.tools.workspace import Workspace, WorkspaceError
 
 MEMORY = "MEMORY.md"
@@ -33,21 +35,36 @@ Skills are instructions for kinds of work. Read one with read_file when you need
 """
 
 
+HELPER = """\
+You are a helper: another assistant gave you the task below and has not shown you its conversation. Do the task alone;
+nobody answers questions. Your last message is all that it will read: put the result there, and name the files you
+made."""
+"""For an agent that another one gave its task."""
+
 _OWN = "keep there what you will need in later sessions, and change it with your tools."
 _CONSOLIDATED = """\
 it is brought up to date from the conversation after each session. HISTORY.md is a log of earlier sessions, which you
 can search. You can change both with your tools."""
 
 
-def build_briefing(workspace: Workspace, *, consolidated: bool = False) -> str:
+def build_briefing(workspace: Workspace, loop: int = 2, *, consolidated: bool = False) -> str:
     skills = list_skills(workspace)
-    lines = "\n".join(f"- {SKILLS}/{name}/SKILL.md: {about}" for name, about in skills)
+    line = "- {path}: {about}" if loop == 1 else "- {name}: {about} ({path})"
+    paths = {name: f"{SKILLS}/{name}/SKILL.md" for name, _ in skills}
+    lines = "\n".join(line.format(name=name, path=paths[name], about=about) for name, about in skills)
     return _BRIEFING.format(
         memory=MEMORY,
         keeping=_CONSOLIDATED if consolidated else _OWN,
         remembered=_read_memory(workspace),
         skills=_SKILLS.format(listed=lines) if skills else "",
     )
+
+
+def make_memory(workspace: Workspace) -> None:
+    """Empty, where there is none: reading it is then no error."""
+    if not workspace.is_file(MEMORY):
+        with suppress(WorkspaceError, OSError):
+            workspace.write(MEMORY, b"")
 
 
 def list_skills(workspace: Workspace) -> list[tuple[str, str]]:

@@ -8,11 +8,12 @@ from decimal import Decimal
 from typing import Any
 
 from evaluation.agents.base import AgentSetup
-from evaluation.agents.briefing import build_briefing
+from evaluation.agents.briefing import HELPER, build_briefing, make_memory
 from evaluation.agents.consolidation import consolidate
 from evaluation.agents.context import ContextBudget
-from evaluation.agents.incoming import as_chat, without_system_events
+from evaluation.agents.incoming import as_chat, put, without_system_events
 from evaluation.agents.kinds import AgentKind
+from evaluation.agents.turn import Turn
 from evaluation.llm import (
     BudgetExceededError,
     Completion,
@@ -22,13 +23,13 @@ from evaluation.llm import (
     RequestRejectedError,
 )
 from evaluation.protocol.clock import spoken
-from evaluation.protocol.participants import AgentError, AgentReply, Aside, Thought, Tokens, ToolRecord
+from evaluation.protocol.participants import AgentError, AgentReply, Aside, Thought, ToolRecord
 from evaluation.tools import Outbox, Shell, Surroundings, ToolError, Workspace, World, general_names, toolbox_for
 from evaluation.tools.due_jobs import ring
 from evaluation.tools.journal import told_to
 from evaluation.tools.subagents import Helpers
 from evaluation.tools.workspace import WorkspaceError
-from studio.domain.opening_message import EnvironmentEvent, Incoming
+from studio.domain.opening_message import EnvironmentEvent, Incoming, text_of
 
 CONSOLIDATED = "consolidated"
 MAX_REPLY = 100_000
@@ -62,6 +63,7 @@ class ReactAgent:
 
     def __init__(self, setup: AgentSetup) -> None:
         self._setup = setup
+        self._loop = setup.loop
         self._client = setup.client
         self._limits = setup.limits
         self._timing = setup.timing
@@ -98,6 +100,10 @@ class ReactAgent:
         self._context = ContextBudget(int(setup.params.get("context_tokens") or 0), setup.state.get("context", {}))
         self._is_new = not setup.state.get("messages")
         self._messages: list[dict[str, Any]] = [dict(message) for message in setup.state.get("messages", ())]
+        self._asked: str = setup.state.get("asked", "")
+        """The call of ``ask_user`` whose result the user's next message is."""
+        self._held: list[dict[str, Any]] = [dict(message) for message in setup.state.get("held", ())]
+        """What comes after that result."""
         self._tokens = int(setup.state.get("tokens", 0))
         """Of the session, also those that are only estimated: for the limit."""
         self._cost = Decimal(str(setup.state.get("cost", "0")))
@@ -106,13 +112,13 @@ class ReactAgent:
         """Take one turn. Raises InfrastructureError, and AgentError if the conversation is too long for the model."""
         if not self._messages and (briefing := self._briefing()):
             self._messages.append({"role": "system", "content": briefing})
-        turn = _Turn(started=self._timing.now())
+        turn = Turn(started=self._timing.now())
         if self._is_new and (event := self._ring()):
-            self._messages.append(as_chat(event))
+            self._put(as_chat(event, self._loop))
             turn.aside.append(Aside("What it had scheduled came due", event.text))
         self._is_new = False
         self._delegated.begin()
-        self._messages.append(as_chat(message))
+        self._hear(message)
         try:
             self._act(turn)
             if not turn.note:
@@ -121,8 +127,9 @@ class ReactAgent:
             turn.note = str(error)
         except ContentFilteredError:
             turn.note = NOTES["filtered"]
-        if self._messages[-1]["role"] != "assistant":  # the next turn must follow an answer
+        if self._messages[-1]["role"] != "assistant" and not self._asked:  # the next turn must follow an answer
             self._messages.append({"role": "assistant", "content": turn.text or "[no answer]"})
+        remarks = turn.beside
         turn.text = self._outbox.deliver(turn.text)
         if len(turn.text) > MAX_REPLY:
             turn.text = turn.text[:MAX_REPLY]
@@ -135,6 +142,7 @@ class ReactAgent:
             turn.note,
             tuple(turn.aside),
             tuple(turn.thoughts),
+            remarks,
         )
 
     def close(self) -> tuple[Aside, ...]:
@@ -153,27 +161,48 @@ class ReactAgent:
             return None
         return ring(self._workspace, self._clock.now)
 
+    def _hear(self, message: Incoming) -> None:
+        if not self._asked:
+            self._put(as_chat(message, self._loop))
+            return
+        self._messages.append({"role": "tool", "tool_call_id": self._asked, "content": text_of(message)})
+        self._asked, held, self._held = "", self._held, []
+        for each in held:
+            self._put(each)
+
+    def _put(self, message: dict[str, Any]) -> None:
+        if self._loop == 1:
+            self._messages.append(message)
+        else:
+            put(self._held if self._asked else self._messages, message)
+
     def _briefing(self) -> str:
         """The system message; empty for none."""
-        briefing = build_briefing(self._workspace, consolidated=self._consolidates)
-        if self._clock.moves:
-            briefing = f"{briefing}\n\nThis session begins on {spoken(self._clock.start)}."
-        return f"{briefing}\n\n{self._instructions}" if self._instructions else briefing
+        if self._loop > 1:
+            make_memory(self._workspace)
+        briefing = build_briefing(self._workspace, self._loop, consolidated=self._consolidates)
+        clock = f"This session begins on {spoken(self._clock.start)}." if self._clock.moves else ""
+        helper = HELPER if self._loop > 1 and self._setup.helps else ""
+        return "\n\n".join(part for part in (briefing, clock, helper, self._instructions) if part)
 
     def _complete(self, **params: Any) -> Completion:
         return self._client.complete(self._messages, tools=self._tools.schemas, **params)
 
-    def _act(self, turn: _Turn) -> None:
+    def _act(self, turn: Turn) -> None:
         while not (note := self._limit_reached(turn)):
             completion = self._ask(turn)
             if not completion.tool_calls:
-                if self._finish_helpers(turn):
+                if self._finish_helpers(turn) or self._ask_again(turn, completion):
                     continue
                 turn.note = NOTES.get(completion.ending, "")
                 return
             for call in completion.tool_calls:
                 cut = completion.ending == "cut" and not call.is_valid
-                self._messages.append(self._run_tool(turn, call, cut=cut))
+                result = self._run_tool(turn, call, cut=cut)
+                if self._loop > 1 and self._outbox.question and not self._asked:
+                    self._asked = call.id
+                else:
+                    self._messages.append(result)
             self._show_pictures()
             if question := self._outbox.take_question():
                 turn.text = "\n\n".join(part for part in (completion.text.strip(), question) if part)
@@ -185,7 +214,14 @@ class ReactAgent:
                 return
         turn.note = note
 
-    def _ask(self, turn: _Turn, **params: Any) -> Completion:
+    def _ask_again(self, turn: Turn, completion: Completion) -> bool:
+        """Tell the model what its answer lacks. False if it stands."""
+        notice = turn.ask_again(completion, sent=bool(self._outbox.messages)) if self._loop > 1 else ""
+        if notice:
+            self._messages.append({"role": "user", "content": notice})
+        return bool(notice)
+
+    def _ask(self, turn: Turn, **params: Any) -> Completion:
         self._shorten(turn)
         try:
             completion = self._complete(**params)
@@ -198,12 +234,12 @@ class ReactAgent:
                 raise
             return self._ask(turn, **params)
         self._spend(turn, completion)
-        turn.text = completion.text
+        turn.hear(completion, keeps_words=self._loop > 1)
         self._messages.append(completion.message)
         self._context.count(completion.spent, len(self._messages))
         return completion
 
-    def _shorten(self, turn: _Turn) -> None:
+    def _shorten(self, turn: Turn) -> None:
         try:
             shortened = self._context.shorten(self._messages, lambda messages: self._summarise(turn, messages))
         except ContextTooLongError:  # results will be left out
@@ -211,12 +247,12 @@ class ReactAgent:
         if shortened is not None:
             turn.aside.append(shortened)
 
-    def _summarise(self, turn: _Turn, messages: list[dict[str, Any]]) -> Completion:
+    def _summarise(self, turn: Turn, messages: list[dict[str, Any]]) -> Completion:
         completion = self._client.complete(messages)
         self._spend(turn, completion)
         return completion
 
-    def _spend(self, turn: _Turn, completion: Completion) -> None:
+    def _spend(self, turn: Turn, completion: Completion) -> None:
         cost = completion.charge(self._client.endpoint.prices) or 0
         turn.calls += 1
         turn.tokens += completion.tokens
@@ -227,11 +263,11 @@ class ReactAgent:
         self._tokens += completion.spent.total
         self._cost += cost
 
-    def _force_answer(self, turn: _Turn) -> None:
+    def _force_answer(self, turn: Turn) -> None:
         completion = self._ask(turn, tool_choice="none")
         self._messages += [_tool_message(call, NOT_CALLED) for call in completion.tool_calls]
 
-    def _run_tool(self, turn: _Turn, call: RequestedToolCall, *, cut: bool) -> dict[str, Any]:
+    def _run_tool(self, turn: Turn, call: RequestedToolCall, *, cut: bool) -> dict[str, Any]:
         if self._limits.tool_calls and len(turn.records) >= self._limits.tool_calls:
             return _tool_message(call, NOT_CALLED)
         record = ToolRecord(call.name, {}, CUT_CALL, ok=False) if cut else self._tools.call(call.name, call.arguments)
@@ -239,16 +275,16 @@ class ReactAgent:
         self._count_helpers(turn)
         return _tool_message(call, record.result)
 
-    def _finish_helpers(self, turn: _Turn) -> bool:
+    def _finish_helpers(self, turn: Turn) -> bool:
         """Let those in the background work whose answers nobody waited for. False if there are none."""
         event = self._delegated.finish()
         if event is None:
             return False
         self._count_helpers(turn)
-        self._messages.append(as_chat(event))
+        self._put(as_chat(event, self._loop))
         return True
 
-    def _count_helpers(self, turn: _Turn) -> None:
+    def _count_helpers(self, turn: Turn) -> None:
         for helped, spent in self._helpers:
             turn.records += helped.tool_calls
             turn.tokens += helped.tokens
@@ -274,6 +310,7 @@ class ReactAgent:
                     "cost": str(self._cost),
                     "shell_seconds": self._shell.used,
                 },
+                helps=True,
             )
         )
         try:
@@ -297,7 +334,7 @@ class ReactAgent:
             }
             for picture in pictures
         ]
-        self._messages.append({"role": "user", "content": [{"type": "text", "text": f"[{named}]"}, *shown]})
+        self._put({"role": "user", "content": [{"type": "text", "text": f"[{named}]"}, *shown]})
 
     def _omit_pictures(self) -> bool:
         """False if there were none."""
@@ -308,7 +345,7 @@ class ReactAgent:
             message["content"] = OMITTED_PICTURE
         return bool(shown)
 
-    def _limit_reached(self, turn: _Turn) -> str:
+    def _limit_reached(self, turn: Turn) -> str:
         limits = self._limits
         if limits.model_calls and turn.calls >= limits.model_calls:
             return f"The limit of {limits.model_calls} model calls in a turn was reached."
@@ -344,22 +381,8 @@ class ReactAgent:
             "shell_seconds": round(self._shell.used, 3),
             "found_tools": list(self._tools.found),
             **({"context": self._context.state()} if self._context.tokens else {}),
+            **({"asked": self._asked, "held": self._held} if self._asked else {}),
         }
-
-
-class _Turn:
-    def __init__(self, started: float) -> None:
-        self.started = started
-        self.calls = 0
-        self.tokens = Tokens()
-        self.spent = 0
-        """Tokens, also those that are only estimated."""
-        self.cost = Decimal(0)
-        self.records: list[ToolRecord] = []
-        self.text = ""
-        self.note = ""
-        self.aside: list[Aside] = []
-        self.thoughts: list[Thought] = []
 
 
 def _tool_message(call: RequestedToolCall, text: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.llm.thoughts import said_in
-from studio.domain.opening_message import EVENT_MARK
+from studio.domain.opening_message import EVENT_MARK, NOTICE_MARK
 
 MAX_RESULT = 4_000
 """Characters of a tool's result."""
@@ -22,7 +22,9 @@ def is_opening(message: Mapping[str, Any]) -> bool:
     text = message.get("content")
     if not isinstance(text, str):  # pictures that a tool read
         return False
-    return message["role"] == "user" or (message["role"] == "system" and text.startswith(EVENT_MARK))
+    if message["role"] == "user":
+        return not text.startswith(NOTICE_MARK)
+    return message["role"] == "system" and text.startswith(EVENT_MARK)
 
 
 def words_of(message: Mapping[str, Any]) -> str:

@@ -47,6 +47,9 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
     thoughts = serializers.JSONField(
         help_text="The agent's reasoning, as far as it is readable: a text and its tokens for each answer with some."
     )
+    remarks = serializers.JSONField(
+        help_text="What the agent said beside its work, before its reply: a text, and how many tool calls it had made."
+    )
     notes = NoteSerializer(many=True, help_text="What people noted on the turn.")
     event = EventSerializer(
         allow_null=True, help_text="What opened the session, if nobody said it; user_message is then its text."
@@ -59,6 +62,8 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
             "user_message",
             "event",
             "reply",
+            "empty",
+            "remarks",
             "note",
             "agent_tokens",
             "milliseconds",

@@ -17,7 +17,16 @@ from evaluation.engine.store import Checkpoint, Closing, Replied, Standing, Stor
 from evaluation.engine.voice import PURPOSE, PersonaVoice
 from evaluation.grading.intents import intents_decided
 from evaluation.grading.judges import ModelIntentJudge
-from evaluation.protocol.participants import Agent, AgentError, AgentReply, Aside, ClosingAgent, Thought, ToolRecord
+from evaluation.protocol.participants import (
+    Agent,
+    AgentError,
+    AgentReply,
+    Aside,
+    ClosingAgent,
+    Remark,
+    Thought,
+    ToolRecord,
+)
 from evaluation.protocol.session import Progress, resolve_turn
 from evaluation.protocol.trace import read_texts
 from evaluation.protocol.voice import Speak, say_verbatim
@@ -132,6 +141,7 @@ class _Conversation:
             state=standing.agent_state,
             params=seat.params,
             conversation=plan.name,
+            loop=plan.terms.agent_loop,
         )
         if is_informed(seat.kind):
             return make_informed_agent(setup, seat.kind, Workflow(plan.task.reference_workflow))
@@ -155,6 +165,7 @@ def _storable(reply: AgentReply) -> AgentReply:
         storable(reply.note),
         _storable_aside(reply.aside),
         tuple(Thought(storable(each.text), each.tokens) for each in reply.thoughts),
+        tuple(Remark(storable(each.text), each.calls) for each in reply.remarks),
     )
 
 

@@ -162,7 +162,8 @@ def _choice(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     message = choice.get("message") if isinstance(choice, Mapping) else None
     if not isinstance(message, Mapping):
         raise UnreadableAnswerError("The answer's first choice has no message.")
-    return {"role": "assistant", "content": "", **message}, _text(choice.get("finish_reason"))
+    nothing = None if message.get("tool_calls") else ""
+    return {"role": "assistant", "content": nothing, **message}, _text(choice.get("finish_reason"))
 
 
 def _requested(call: Any, position: int) -> RequestedToolCall:

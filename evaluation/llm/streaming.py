@@ -55,7 +55,7 @@ def assemble(events: Iterable[object], on_begin: Callable[[], None] = lambda: No
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict):
             call.pop("index", None)
-    message.setdefault("content", "")
+    message.setdefault("content", None if calls else "")
     return answer | {"object": "chat.completion", "choices": [] if "error" in answer else [choice]}
 
 

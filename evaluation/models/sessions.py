@@ -186,6 +186,8 @@ class Turn(models.Model):
     event = OrderedJSONField(null=True)
     """What opened the session, if nobody said it: ``{"kind", "payload", "note"}``."""
     reply = PackedTextField()
+    empty = models.BooleanField(default=False)
+    """The agent said nothing in its reply."""
     note = models.TextField(blank=True)
     """Why the agent's turn ended early, if it did."""
     agent_state = PackedJSONField(default=dict)
@@ -198,6 +200,8 @@ class Turn(models.Model):
     thoughts = PackedJSONField(default=list)
     """The agent's reasoning, as far as it is readable: ``{"text", "tokens"}`` for each answer that had some. Never for
     users, judges or checks."""
+    remarks = PackedJSONField(default=list)
+    """What the agent said beside its work: ``{"text", "calls"}``, after how many of the turn's calls."""
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="+")
     agent_tokens = models.PositiveIntegerField(default=0)
     milliseconds = models.PositiveIntegerField(default=0)

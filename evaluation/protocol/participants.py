@@ -84,6 +84,15 @@ class Thought:
 
 
 @dataclass(frozen=True)
+class Remark:
+    """What an agent said beside its work, before its reply."""
+
+    text: str
+    calls: int
+    """Tool calls that it had made in the turn by then."""
+
+
+@dataclass(frozen=True)
 class AgentReply:
     text: str
     tool_calls: tuple[ToolRecord, ...] = ()
@@ -94,6 +103,7 @@ class AgentReply:
     """One sentence on why the turn ended early (a limit reached); empty if it did not."""
     aside: tuple[Aside, ...] = ()
     thoughts: tuple[Thought, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce
 
-from evaluation.models import ModelCall
+from evaluation.models import ModelCall, Turn
 from evaluation.models.calls import COUNTED
 
 ENDINGS = ("cut", "filtered", "refused", "empty", "too_long")
@@ -37,6 +37,8 @@ class ModelAnswers:
     """By the model: its answer."""
     empty: int = 0
     """Neither words nor tool calls, perhaps thoughts."""
+    empty_turns: int = 0
+    """Turns in which the agent said nothing."""
     too_long: int = 0
     """Requests beyond the model's context."""
     invalid_calls: int = 0
@@ -61,7 +63,8 @@ def name_of(who: Mapping[str, str]) -> str:
 
 def model_answers(sessions: Iterable[int]) -> ModelAnswers:
     """By the agents' models in ``sessions``, as they ran."""
-    rows = ModelCall.objects.filter(session__in=list(sessions), purpose="agent").order_by()
+    sessions = list(sessions)
+    rows = ModelCall.objects.filter(session__in=sessions, purpose="agent").order_by()
     answered = rows.filter(answered=True)
     who = answered.exclude(answered_by={}).values_list("answered_by", flat=True).distinct()
     return ModelAnswers(
@@ -70,6 +73,7 @@ def model_answers(sessions: Iterable[int]) -> ModelAnswers:
         untold=answered.filter(Q(prompt_tokens=None) | Q(completion_tokens=None)).count(),
         **answered.aggregate(**{name: Sum(name) for name in COUNTED}),
         **rows.aggregate(**{ending: Count("pk", Q(ending=ending)) for ending in ENDINGS}),
+        empty_turns=Turn.objects.filter(session__in=sessions, empty=True).count(),
         invalid_calls=answered.aggregate(all=Coalesce(Sum("invalid_calls"), 0))["all"],
     )
 

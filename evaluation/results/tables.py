@@ -26,6 +26,7 @@ MODEL_COLUMNS = {
     "filtered": "Filtered",
     "refused": "Refused",
     "empty": "Empty",
+    "empty_turns": "Empty turns",
     "too_long": "Too long",
     "invalid_calls": "Invalid calls",
 }

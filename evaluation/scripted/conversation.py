@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from studio.domain.opening_message import EVENT_MARK
+from studio.domain.opening_message import EVENT_MARK, NOTICE_MARK
 
 _MEMORY = re.compile(r"<memory>\n?(.*?)\n?</memory>", re.DOTALL)
 
@@ -61,6 +61,8 @@ def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversa
         if not isinstance(message, Mapping):
             continue
         role, text = message.get("role"), message_text(message)
+        if role == "user" and text.startswith(NOTICE_MARK):
+            continue
         event = text.startswith(EVENT_MARK)
         if role in ("system", "developer") and not event:
             system.append(text)

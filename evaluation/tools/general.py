@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
+from shutil import which
 from typing import Any
 
 from evaluation.protocol.clock import Clock
 from evaluation.sandbox import why_unavailable
+from evaluation.sandbox.chain import Layout
 from evaluation.sandbox.packages import built_packages, why_no_packages
 from evaluation.tools import files, messages, notebooks, reading, schedule
 from evaluation.tools.outbox import Outbox
@@ -103,8 +106,22 @@ def _exec(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
     return None if around.shell is None else around.shell.execute
 
 
-def _packages_said() -> str:
-    return " Python has pandas, openpyxl, matplotlib, python-docx and python-pptx." if built_packages() else ""
+PROGRAMS = (
+    "python3 git node perl jq sqlite3 make gcc pandoc soffice pdftotext qpdf tesseract convert ffmpeg zip unzip"
+).split()
+"""Worth telling that they are there, beside what every system has."""
+
+
+@cache
+def _programs_said() -> str:
+    there = [name for name in PROGRAMS if which(name, path=Layout.path)]
+    said = f" Programs, besides the usual ones: {', '.join(there)}." if there else ""
+    if not built_packages():
+        return f"{said} Python has its standard library alone."
+    return (
+        f"{said} Python has pandas, numpy, matplotlib and pypdf; write Word with python-docx (import docx), Excel with "
+        "openpyxl, PowerPoint with python-pptx (import pptx), and PDF with matplotlib; read_file shows what they hold."
+    )
 
 
 def _ask(around: Surroundings) -> Callable[[Any], str | ToolOutcome] | None:
@@ -143,8 +160,9 @@ GENERAL: dict[str, GeneralTool] = {
             "read_file",
             "Read File",
             "Open a file: text, Word, Excel, PowerPoint, PDF, mail, notebooks, and pictures to look at",
-            "Read a file of the workspace: text, pictures, Word, Excel, PowerPoint, PDF, mail, notebooks. "
-            "Go on in a long one with offset.",
+            "Read a file of the workspace: text, pictures, and Word, Excel, PowerPoint, PDF, mail, notebooks as text. "
+            "What is shown has no line numbers in it. At most 2000 lines and 20000 characters are shown at once; the "
+            "last line then says with which offset to go on.",
             reading.ReadFile,
             _read,
         ),
@@ -160,7 +178,9 @@ GENERAL: dict[str, GeneralTool] = {
             "edit_file",
             "Edit File",
             "Change a passage of a file",
-            "Replace old_text by new_text in a file. old_text must occur there exactly once, unless replace_all.",
+            "Replace old_text by new_text in a text file. old_text must be a copy of what stands in the file and occur "
+            "there exactly once: take in a neighbouring line if it occurs more often, or set replace_all. Not for "
+            "Word, Excel, PowerPoint or PDF.",
             files.EditFile,
             _in_workspace(files.edit_file),
         ),
@@ -168,7 +188,7 @@ GENERAL: dict[str, GeneralTool] = {
             "list_dir",
             "List Directory",
             "See which files there are",
-            "List the files of a folder.",
+            "List the files of a folder and of the folders in it, a path each; folders end in /. At most 200 at once.",
             files.ListDir,
             _in_workspace(files.list_dir),
         ),
@@ -176,7 +196,8 @@ GENERAL: dict[str, GeneralTool] = {
             "glob",
             "Glob Search",
             "Find files by their name",
-            "Find files by name. ** stands for any folders.",
+            "Find files by name; gives paths, at most 200 at once. * stands for anything in a name, ** for any "
+            "folders; a bare name is found in every folder.",
             files.Glob,
             _in_workspace(files.glob),
         ),
@@ -184,7 +205,8 @@ GENERAL: dict[str, GeneralTool] = {
             "grep",
             "Grep Search",
             "Find words in the files",
-            "Find lines by a regular expression, as path:line: text.",
+            "Find lines of text files by a regular expression, as path:line: text, at most 200 at once. Lines count "
+            "from 1, as the offset of read_file does.",
             files.Grep,
             _in_workspace(files.grep),
         ),
@@ -204,7 +226,7 @@ GENERAL: dict[str, GeneralTool] = {
             Exec,
             _exec,
             why_unavailable,
-            _packages_said,
+            _programs_said,
             why_no_packages,
         ),
         GeneralTool(

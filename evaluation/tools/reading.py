@@ -8,11 +8,13 @@ from pydantic import Field
 
 from evaluation.tools.documents import read_document
 from evaluation.tools.outbox import Outbox, Picture
-from evaluation.tools.tool import Arguments, FilePath, ToolError
+from evaluation.tools.tool import MAX_RESULT, Arguments, FilePath, ToolError
 from evaluation.tools.workspace import Workspace
 from studio.files.previews.sniff import MEDIA, pixels, sniff
 
 MAX_LINES = 2_000
+ROOM_FOR_NOTE = 100
+"""Characters, for how to go on."""
 MAX_PICTURE = 4 * 1024 * 1024
 MAX_PIXELS = 8_000
 """Of a side."""
@@ -40,8 +42,12 @@ def by_lines(path: str, text: str, arguments: ReadFile) -> str:
         return "[the file is empty]"
     if arguments.offset > len(lines):
         raise ToolError(f"{path} has {len(lines)} lines; there is no line {arguments.offset}.")
-    last = arguments.offset - 1 + arguments.limit
-    part = "".join(lines[arguments.offset - 1 : last])
+    first = arguments.offset - 1
+    last, room = first, MAX_RESULT - ROOM_FOR_NOTE
+    while last < min(len(lines), first + arguments.limit) and (last == first or len(lines[last]) <= room):
+        room -= len(lines[last])
+        last += 1
+    part = "".join(lines[first:last])
     return part if last >= len(lines) else f"{part}[{len(lines) - last} more lines; go on with offset {last + 1}]"
 
 

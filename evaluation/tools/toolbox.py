@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, Protocol
 
 from pydantic import ValidationError
@@ -17,6 +18,7 @@ from evaluation.tools.tool import Tool, ToolError, ToolOutcome, truncate
 from evaluation.tools.tool_search import Finder
 from evaluation.tools.workspace import Workspace
 from studio.domain.storable import read_json
+from studio.domain.tool_names import bare_tool_name
 
 UNSURE = (
     "Error: this call was interrupted. Whether it did anything is unknown: look at how things are before you make it "
@@ -24,6 +26,8 @@ UNSURE = (
 )
 MAX_ARGUMENTS = 4_000_000
 """Characters of a call's arguments."""
+NEAREST = 3
+"""Tools that are named for one that does not exist."""
 
 
 class MoreTools(Protocol):
@@ -82,8 +86,9 @@ class Toolbox:
     def _run(self, name: str, parsed: Mapping[str, Any], key: str) -> ToolOutcome:
         tool = self._tools.get(name)
         if tool is None:
-            known = ", ".join(schema["function"]["name"] for schema in self.schemas)
-            raise ToolError(f"There is no tool {name[:100]!r}. There are: {known}.")
+            raise ToolError(
+                f"There is no tool {name[:100]!r}. The nearest: {', '.join(self._nearest(name)) or 'none'}."
+            )
         if self._finder:
             self._finder.reveal([name])
         try:
@@ -92,6 +97,10 @@ class Toolbox:
             raise ToolError(_describe(name, error)) from None
         outcome = tool.act(arguments, key) if tool.act else tool.run(arguments)
         return ToolOutcome(outcome) if isinstance(outcome, str) else outcome
+
+    def _nearest(self, name: str) -> list[str]:
+        by_name = {bare_tool_name(known): known for known in self._tools}
+        return [by_name[near] for near in get_close_matches(bare_tool_name(name[:100]), by_name, NEAREST, cutoff=0)]
 
 
 def toolbox_for(

@@ -40,6 +40,14 @@ class CallView:
 
 
 @dataclass(frozen=True)
+class StepView:
+    """A call, or what the agent said between calls."""
+
+    call: CallView | None = None
+    remark: SafeString | None = None
+
+
+@dataclass(frozen=True)
 class EventView:
     kind: str
     sentence: str
@@ -68,6 +76,15 @@ class TurnView:
     items: tuple[ItemOutcome, ...]
     """First met in this turn; ``intents`` were resolved in it."""
     cost: Use = field(default_factory=Use)
+
+    @property
+    def steps(self) -> list[StepView]:
+        """In their order."""
+        calls = [(at + 1, StepView(call=call)) for at, call in enumerate(self.calls)]
+        remarks = [
+            (each["calls"], StepView(remark=highlight_markdown(each["text"], {})[0])) for each in self.turn.remarks
+        ]
+        return [step for _, step in sorted((*calls, *remarks), key=lambda step: step[0])]
 
     @property
     def summary(self) -> str:

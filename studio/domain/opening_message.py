@@ -19,6 +19,8 @@ _SIGNALS = {
 }
 EVENT_MARK = "[Environment signal: "
 """How the text of every event begins."""
+NOTICE_MARK = "[Not from the user] "
+"""How a user's message begins in which an agent's loop tells its model something."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ STATUSES: dict[str, tuple[str, str, str]] = {
     "inferred": ("info", "◐", "inferred"),
     "provided": ("warn", "○", "provided"),
     "open": ("", "◌", "open"),
+    # of a turn
+    "empty": ("warn", "○", "empty: the agent said nothing"),
     # of a checklist item
     "met": ("good", "✓", "met"),
     "not_met": ("", "–", "not met"),

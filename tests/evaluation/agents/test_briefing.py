@@ -51,7 +51,8 @@ def test_skill_is_listed_by_name_and_first_line(tmp_path: Path, text: str, descr
     )
 
     assert list_skills(workspace) == [("case-law", description)]
-    assert f"- skills/case-law/SKILL.md: {description}" in build_briefing(workspace)
+    assert f"- case-law: {description} (skills/case-law/SKILL.md)" in build_briefing(workspace)
+    assert f"- skills/case-law/SKILL.md: {description}" in build_briefing(workspace, loop=1)
 
 
 def test_links_are_neither_skills_nor_memory(tmp_path: Path):

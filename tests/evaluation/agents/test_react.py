@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluation.agents import AgentLimits, AgentSetup, make_agent
+from evaluation.agents.briefing import HELPER
 from evaluation.agents.incoming import NOBODY
 from evaluation.agents.react import OMITTED_PICTURE, OMITTED_RESULT
+from evaluation.agents.turn import GO_ON, SAID_NOTHING
 from evaluation.llm import (
     Budget,
     Completion,
@@ -24,7 +26,7 @@ from evaluation.llm import (
     RequestRejectedError,
     ServerError,
 )
-from evaluation.protocol.participants import Agent, AgentError, Tokens
+from evaluation.protocol.participants import Agent, AgentError, Remark, Tokens
 from evaluation.scripted.server import ScriptedServer
 from studio.domain.opening_message import EnvironmentEvent
 from tests.evaluation.conftest import LOCAL, Clock
@@ -46,6 +48,7 @@ def agent(client_for: ClientFactory, tmp_path: Path, clock: Clock) -> MakeAgent:
         *,
         client: Any = None,
         state: dict[str, Any] | None = None,
+        loop: int = 2,
         **limits: Any,
     ):
         return make_agent(
@@ -55,6 +58,7 @@ def agent(client_for: ClientFactory, tmp_path: Path, clock: Clock) -> MakeAgent:
                 limits=AgentLimits(**limits),
                 state=state or {},
                 timing=clock.timing,
+                loop=loop,
             )
         )
 
@@ -78,7 +82,7 @@ def test_agent_calls_tools_until_it_answers(agent: MakeAgent, scenario: SetRules
     assert reply.note == ""
     assert [(record.name, record.result, record.ok) for record in reply.tool_calls] == [
         ("write_file", "Wrote 3 bytes to plan.md.", True),
-        ("list_dir", "plan.md", True),
+        ("list_dir", "MEMORY.md\nplan.md", True),
         ("read_file", "Go.", True),
     ]
     assert reply.tokens.prompt > 0
@@ -92,7 +96,8 @@ def test_what_was_scheduled_and_is_due_comes_before_the_first_message(agent: Mak
     first = agent().reply("Good morning.")
     second = agent(state=first.state).reply("And now?")
 
-    [event, request] = [each["content"] for each in first.state["messages"] if each["role"] != "assistant"][-2:]
+    [opening] = [each["content"] for each in first.state["messages"] if each["role"] == "user"]
+    event, request = opening.split("\n\n[The user writes]\n")
     assert event.startswith("[Environment signal: schedule]") and "Call Ada" in event
     assert request == "Good morning."
     assert [aside.title for aside in first.aside] == ["What it had scheduled came due"]
@@ -108,7 +113,7 @@ def test_each_tool_result_follows_its_call(client_for: ClientFactory, agent: Mak
     assistant, *results = notebook.calls[1].request["messages"][-3:]
     ids = [asked["id"] for asked in assistant["tool_calls"]]
     assert [(message["tool_call_id"], message["content"].split(".")[0]) for message in results] == [
-        (ids[0], "[the folder is empty]"),
+        (ids[0], "MEMORY"),
         (ids[1], "Error: There is no tool 'fly'"),
     ]
 
@@ -154,7 +159,7 @@ def test_calls_beyond_the_limit_in_one_message_are_answered_but_not_made(
 
     reply = agent(tool_calls=2).reply("Write.")
 
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.md", "1.md"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.md", "1.md", "MEMORY.md"]
     assert (reply.text, len(reply.tool_calls)) == ("Done.", 2)
     results = [message for message in reply.state["messages"] if message["role"] == "tool"]
     assert [result["content"][:17] for result in results[2:]] == ["Error: not called"] * 2
@@ -278,10 +283,94 @@ def test_conversation_that_stays_too_long_is_the_agents_failure(agent: MakeAgent
         agent("scripted-silent+context").reply("One.")
 
 
-def test_empty_answer_is_noted(agent: MakeAgent):
-    reply = agent("scripted-silent+empty").reply("One.")
+@pytest.mark.parametrize(("loop", "asked"), [(1, 1), (2, 2)])
+def test_empty_answer_is_asked_for_once_more_and_then_noted(
+    agent: MakeAgent, scripted: ScriptedServer, loop: int, asked: int
+):
+    reply = agent("scripted-silent+empty", loop=loop).reply("One.")
 
     assert (reply.text, reply.note) == ("", "The model said nothing.")
+    assert scripted.stats["requests"] == asked
+
+
+def test_words_asked_for_after_an_empty_answer_are_the_reply(agent: MakeAgent, scenario: SetRules):
+    scenario({"when": {"step": 1}, "reply": ""}, {"reply": "Here it is."})
+
+    reply = agent().reply("One.")
+
+    assert (reply.text, reply.note) == ("Here it is.", "")
+    [notice] = [each["content"] for each in reply.state["messages"] if each["role"] == "user"][1:]
+    assert notice == SAID_NOTHING
+
+
+@pytest.mark.parametrize(
+    ("loop", "text", "beside"), [(1, "", ["Let me see.", "It is written."]), (2, "It is written.", ["Let me see."])]
+)
+def test_words_beside_the_last_calls_are_the_reply_if_nothing_follows(
+    agent: MakeAgent, scenario: SetRules, loop: int, text: str, beside: list[str]
+):
+    scenario(
+        {"when": {"step": 1}, "reply": "Let me see.", "tool_calls": [call("list_dir")]},
+        {"when": {"step": 2}, "reply": "It is written.", "tool_calls": [call("write_file", path="a", content="x")]},
+        {"reply": ""},
+    )
+
+    reply = agent(loop=loop).reply("Write.")
+
+    assert (reply.text, [remark.text for remark in reply.remarks]) == (text, beside)
+
+
+def test_all_that_was_said_in_a_turn_is_kept_with_its_place_among_the_calls(agent: MakeAgent, scenario: SetRules):
+    scenario(
+        {"when": {"step": 1}, "reply": "Let me see.", "tool_calls": [call("list_dir"), call("list_dir")]},
+        {"when": {"step": 2}, "reply": "Now I write.", "tool_calls": [call("write_file", path="a", content="x")]},
+        {"reply": "Done."},
+    )
+
+    reply = agent().reply("Write.")
+
+    assert (reply.text, reply.remarks) == ("Done.", (Remark("Let me see.", 0), Remark("Now I write.", 2)))
+
+
+def test_reply_that_was_cut_off_is_gone_on_with(agent: MakeAgent, stub: StubModel):
+    parts = iter(["The letter says", "that the fee is 30", "."])
+
+    def answer(body: dict[str, Any]) -> Any:
+        text = next(parts)
+        return {"role": "assistant", "content": text, "finish_reason": "stop" if text == "." else "length"}
+
+    stub.agent = lambda body: finished(answer(body))
+    reply = agent(client=ModelClient(Endpoint("stub", stub.base_url, "stub", policy=LOCAL))).reply("What?")
+
+    assert (reply.text, reply.note, reply.remarks) == ("The letter says that the fee is 30.", "", ())
+    assert [each["content"] for each in reply.state["messages"] if each["role"] == "user"][1:] == [GO_ON, GO_ON]
+
+
+def test_helper_is_told_that_it_is_one(agent: MakeAgent, stub: StubModel):
+    def answer(body: dict[str, Any]) -> Any:
+        if body["messages"][-1]["content"] == "Count the files.":
+            return "Three." if HELPER in body["messages"][0]["content"] else "Who am I?"
+        if body["messages"][-1]["role"] == "tool":
+            return body["messages"][-1]["content"]
+        function = {"name": "spawn", "arguments": json.dumps({"task": "Count the files."})}
+        return {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "1", "type": "function", "function": function}],
+        }
+
+    stub.agent = answer
+
+    reply = agent(client=ModelClient(Endpoint("stub", stub.base_url, "stub", policy=LOCAL))).reply("How many?")
+
+    assert reply.text == "Three."
+    assert HELPER not in reply.state["messages"][0]["content"]
+
+
+def finished(message: dict[str, Any]) -> dict[str, Any]:
+    """A whole answer, so that its end can be chosen."""
+    choice = {"index": 0, "finish_reason": message.pop("finish_reason"), "message": message}
+    return {"id": "1", "object": "chat.completion", "created": 0, "model": "stub", "choices": [choice], "usage": None}
 
 
 STEPS = st.lists(
@@ -294,6 +383,7 @@ STEPS = st.lists(
             {"reply": "Writing.", "tool_calls": [call("write_file", path="a.md", content="x")]},
             {"tool_calls": [call("list_dir")], "do": "bad-arguments"},
             {"do": "context"},
+            {"reply": "Well.", "tool_calls": [call("ask_user", question="Which?"), call("list_dir")]},
         ]
     ),
     max_size=8,
@@ -301,41 +391,41 @@ STEPS = st.lists(
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=STEPS, tool_calls=st.integers(1, 6), model_calls=st.integers(1, 6))
+@given(steps=STEPS, tool_calls=st.integers(1, 6), model_calls=st.integers(1, 6), loop=st.integers(1, 2))
 def test_conversation_stays_valid_whatever_the_model_does(
-    agent: MakeAgent, scenario: SetRules, steps: list[dict[str, Any]], tool_calls: int, model_calls: int
+    agent: MakeAgent, scenario: SetRules, steps: list[dict[str, Any]], tool_calls: int, model_calls: int, loop: int
 ):
     scenario(*({**step, "times": 1} for step in steps))
     state: dict[str, Any] = {}
 
     for message in ("One.", "Two.", "Three."):
         try:
-            reply = agent(state=state, tool_calls=tool_calls, model_calls=model_calls).reply(message)
+            reply = agent(state=state, loop=loop, tool_calls=tool_calls, model_calls=model_calls).reply(message)
         except AgentError:
             return
         state = json.loads(json.dumps(reply.state))
 
         assert len(reply.tool_calls) <= tool_calls
-        assert_well_formed(state["messages"])
+        assert_well_formed(state["messages"], asked=state.get("asked", ""))
 
 
-def assert_well_formed(messages: list[dict[str, Any]]) -> None:
+def assert_well_formed(messages: list[dict[str, Any]], asked: str) -> None:
     """System, then turns: a user's message, steps each with the results of its calls in order, an answer."""
     roles = [message["role"] for message in messages]
     assert roles[:2] == ["system", "user"]
-    assert roles[-1] == "assistant"
+    assert roles[-1] == "assistant" or asked
     pending: list[str] = []
     for before, message in pairwise(messages):
         if message["role"] == "tool":
-            assert message["tool_call_id"] == pending.pop(0)
+            pending.remove(message["tool_call_id"])
             continue
         assert pending == []
         pending = [asked["id"] for asked in message.get("tool_calls", ())]
         assert all(
             isinstance(json.loads(asked["function"]["arguments"]), dict) for asked in message.get("tool_calls", ())
         )
-        assert message["role"] != "user" or before["role"] in ("system", "assistant")
-    assert pending == []
+        assert message["role"] != "user" or before["role"] in ("system", "assistant", "tool")
+    assert pending == ([asked] if asked else [])
 
 
 def test_unknown_agent_kind_is_named_in_the_error(client_for: ClientFactory, tmp_path: Path):
@@ -343,20 +433,41 @@ def test_unknown_agent_kind_is_named_in_the_error(client_for: ClientFactory, tmp
         make_agent(AgentSetup(client_for("scripted-silent"), tmp_path), "other")
 
 
-def test_turn_ends_with_the_question_asked(agent: MakeAgent, scenario: SetRules):
-    asked = [call("message", content="I looked."), call("ask_user", question="Which month?")]
-    scenario(
-        {"when": {"step": 1, "turn": 1}, "tool_calls": asked},
-        {"when": {"turn": 2}, "reply": "May it is."},
-    )
-    first = agent()
+@pytest.mark.parametrize("loop", [1, 2])
+def test_turn_ends_with_the_question_asked(agent: MakeAgent, scenario: SetRules, loop: int):
+    asked = [call("message", content="I looked."), call("ask_user", question="Which month?"), call("list_dir")]
+    scenario({"when": {"step": 1, "turn": 1}, "tool_calls": asked}, {"reply": "May it is."})
+    first = agent(loop=loop)
 
     reply = first.reply("Plan the trip.")
-    later = agent(state=dict(reply.state)).reply("May.")
+    later = agent(loop=loop, state=json.loads(json.dumps(reply.state))).reply("May.")
 
     assert (reply.text, reply.note) == ("I looked.\n\nWhich month?", "")
-    assert [message["role"] for message in reply.state["messages"][-3:]] == ["tool", "tool", "assistant"]
     assert later.text == "May it is."
+    question, *results = later.state["messages"][2:-1]
+    ids = [each["id"] for each in question["tool_calls"]]
+    if loop == 1:
+        assert [message["role"] for message in results] == ["tool", "tool", "tool", "assistant", "user"]
+    else:
+        assert [message["tool_call_id"] for message in results] == [ids[0], ids[2], ids[1]]
+        assert results[-1]["content"] == "May."
+
+
+def test_what_comes_beside_a_question_follows_its_answer(agent: MakeAgent, scenario: SetRules):
+    asked = [call("spawn", task="Count.", background=True), call("ask_user", question="Which month?")]
+    scenario(
+        {"when": {"request": "Count."}, "reply": "Three."},
+        {"when": {"step": 1, "turn": 1}, "tool_calls": asked},
+        {"reply": "May."},
+    )
+
+    reply = agent().reply("Plan the trip.")
+    later = agent(state=json.loads(json.dumps(reply.state))).reply("May.")
+
+    answered, event = later.state["messages"][-3:-1]
+    assert (answered["role"], answered["content"]) == ("tool", "May.")
+    assert event["content"].startswith("[Environment signal: helpers]") and "Three." in event["content"]
+    assert_well_formed(later.state["messages"], asked="")
 
 
 def test_picture_read_is_shown_to_the_model(
@@ -432,15 +543,26 @@ def test_helper_in_the_background_is_heard_before_the_turn_ends(agent: MakeAgent
     stub.agent = answer
     reply = agent(client=ModelClient(Endpoint("stub", stub.base_url, "stub", policy=LOCAL))).reply("How many?")
 
-    assert reply.text == "Three."
+    assert (reply.text, reply.remarks) == ("Three.", (Remark("It is being counted.", 1),))
     assert [record.name for record in reply.tool_calls] == ["spawn"]
-    [event] = [each["content"] for each in reply.state["messages"] if each["role"] == "system"][1:]
+    [event] = [each["content"] for each in reply.state["messages"] if each["role"] == "user"][1:]
     assert event.startswith("[Environment signal: helpers]")
     assert '"helper-1": "There are 3."' in event
 
 
+def test_an_event_is_marked_as_one_with_its_authors_words_apart(agent: MakeAgent):
+    reply = agent().reply(EnvironmentEvent("feed", {"n": 1}, "Sort them by date."))
+
+    assert reply.state["messages"][1] == {
+        "role": "user",
+        "content": "[Environment signal: feed] New entries appeared in a feed you watch. This is an event: the user "
+        'has not written to you.\n\nIts data:\n```json\n{\n  "n": 1\n}\n```\n\n'
+        "Its text:\n<text>\nSort them by date.\n</text>",
+    }
+
+
 @pytest.mark.parametrize("takes_system_events", [True, False])
-def test_an_event_is_sent_by_the_system_or_marked_as_one_where_only_users_are_answered(
+def test_in_the_first_loop_an_event_is_sent_by_the_system_or_marked_where_only_users_are_answered(
     agent: MakeAgent, stub: StubModel, takes_system_events: bool
 ):
     def answer(body: dict[str, Any]) -> Any:
@@ -449,7 +571,7 @@ def test_an_event_is_sent_by_the_system_or_marked_as_one_where_only_users_are_an
 
     stub.agent = answer
     client = ModelClient(Endpoint("stub", stub.base_url, "stub", policy=LOCAL))
-    reply = agent(client=client).reply(EnvironmentEvent("feed", {"n": 1}))
+    reply = agent(client=client, loop=1).reply(EnvironmentEvent("feed", {"n": 1}))
 
     opening = reply.state["messages"][1]
     assert reply.text == "Seen."

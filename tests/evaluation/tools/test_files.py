@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from evaluation.tools import Toolbox, Workspace, WorkspaceLimits, toolbox_for
+from evaluation.tools.general import GENERAL
 from evaluation.tools.tool import MAX_RESULT
 
 FILES = {
@@ -48,13 +49,23 @@ def test_tools_have_the_benchmarks_names(toolbox: Toolbox):
     ]
 
 
+def test_long_text_is_read_on_where_its_characters_ended(toolbox: Toolbox, tmp_path: Path):
+    (tmp_path / "long.txt").write_text("".join(f"{number:04} {'x' * 90}\n" for number in range(1, 1_001)))
+
+    first = use(toolbox, "read_file", path="long.txt")
+
+    *lines, note = first.splitlines()
+    assert len(first) <= MAX_RESULT
+    assert note == f"[{1_000 - len(lines)} more lines; go on with offset {len(lines) + 1}]"
+    assert use(toolbox, "read_file", path="long.txt", offset=len(lines) + 1).startswith(f"{len(lines) + 1:04} ")
+
+
 def test_schemas_hold_only_the_parameters(toolbox: Toolbox):
     assert toolbox.schemas[0] == {
         "type": "function",
         "function": {
             "name": "read_file",
-            "description": "Read a file of the workspace: text, pictures, Word, Excel, PowerPoint, PDF, mail, "
-            "notebooks. Go on in a long one with offset.",
+            "description": GENERAL["read_file"].description,
             "parameters": {
                 "type": "object",
                 "properties": {

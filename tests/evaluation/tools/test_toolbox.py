@@ -22,11 +22,7 @@ def toolbox(tmp_path_factory: pytest.TempPathFactory) -> Toolbox:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        (
-            "fly",
-            "{}",
-            "There are: read_file, write_file, edit_file, list_dir, glob, grep, notebook_edit, cron.",
-        ),
+        ("read_files", "{}", "There is no tool 'read_files'. The nearest: read_file, edit_file, write_file."),
         ("read_file", "{path: x", "Error: The arguments are not JSON"),
         ("read_file", '{"path": "a", "offset": NaN}', "Error: The arguments are not JSON (NaN is not a valid number"),
         ("read_file", "[]", "Error: The arguments are not a JSON object."),

@@ -92,7 +92,7 @@ def test_client_meets_the_apps_as_they_are_in_a_pilot(tmp_path: Path, mode: str)
     assert names == ["mcp_appworld_simple_note__create_note", "mcp_appworld_simple_note__login"]
     assert told[:-1] == in_a_pilot(tmp_path)
     assert [failed for failed, _ in told] == [False, False, False, True, True, True]
-    assert told[-1][1].startswith("Error: There is no tool 'fax__send'. There are: mcp_appworld_simple_note__create")
+    assert told[-1][1].startswith("Error: There is no tool 'fax__send'. The nearest: mcp_appworld_simple_note__")
 
 
 def test_every_connection_over_http_begins_anew(address: str):
