@@ -52,6 +52,6 @@ class AgentSetup:
     """Names the session to programs that keep their own state."""
     timing: Timing = field(default_factory=Timing)
     loop: int = 2
-    """Version of the agent's loop (docs/adding-an-agent.md)."""
+    """Version of the agent's loop (docs/agent-loop.md)."""
     helps: bool = False
     """Whether another agent gave it its task."""

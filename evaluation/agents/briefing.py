@@ -6,11 +6,8 @@ that is what is measured.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from evaluation.tools.workspace import MEMORY, Workspace, WorkspaceError
 
-from evaluation.tools.workspace import Workspace, WorkspaceError
-
-MEMORY = "MEMORY.md"
 SKILLS = "skills"
 MAX_MEMORY = 16_000
 MAX_SKILLS = 100
@@ -58,13 +55,6 @@ def build_briefing(workspace: Workspace, loop: int = 2, *, consolidated: bool = 
         remembered=_read_memory(workspace),
         skills=_SKILLS.format(listed=lines) if skills else "",
     )
-
-
-def make_memory(workspace: Workspace) -> None:
-    """Empty, where there is none: reading it is then no error."""
-    if not workspace.is_file(MEMORY):
-        with suppress(WorkspaceError, OSError):
-            workspace.write(MEMORY, b"")
 
 
 def list_skills(workspace: Workspace) -> list[tuple[str, str]]:

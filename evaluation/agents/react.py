@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from evaluation.agents.base import AgentSetup
-from evaluation.agents.briefing import HELPER, build_briefing, make_memory
+from evaluation.agents.briefing import HELPER, build_briefing
 from evaluation.agents.consolidation import consolidate
 from evaluation.agents.context import ContextBudget
 from evaluation.agents.incoming import as_chat, put, without_system_events
@@ -178,8 +178,6 @@ class ReactAgent:
 
     def _briefing(self) -> str:
         """The system message; empty for none."""
-        if self._loop > 1:
-            make_memory(self._workspace)
         briefing = build_briefing(self._workspace, self._loop, consolidated=self._consolidates)
         clock = f"This session begins on {spoken(self._clock.start)}." if self._clock.moves else ""
         helper = HELPER if self._loop > 1 and self._setup.helps else ""

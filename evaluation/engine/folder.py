@@ -155,7 +155,8 @@ class FolderStore:
         if self._turns:
             last = self._turns[-1]
             return Standing(last.after, last.files, last.apps, last.taken.reply.state)
-        files = stage_files(self._found.files, plan.persona, plan.task)
+        files = stage_files(self._found.files, plan.persona, plan.task, with_memory=plan.terms.with_memory)
+        self.keep([b""])  # an empty memory
         return Standing(opening_progress(plan.task), files, {**initial_apps(plan.persona), **self._found.apps})
 
     def played(self, mode: ScoringMode, final_files: Manifest | None = None) -> Played:

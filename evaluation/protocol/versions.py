@@ -24,7 +24,7 @@ PROTOCOLS: Mapping[str, str] = {
     "release": "As the published code judges, scored as it scores (compat) and without its known errors (strict); for "
     "comparison with published numbers.",
 }
-CURRENT_LOOPS: Mapping[ProtocolName, int] = {ProtocolName.PAPER: 1, ProtocolName.RELEASE: 1}
+CURRENT_LOOPS: Mapping[ProtocolName, int] = {ProtocolName.PAPER: 2, ProtocolName.RELEASE: 1}
 """Version of the agent's loop in new pilots."""
 
 
@@ -53,6 +53,11 @@ class Terms:
     def scripts_read_files(self) -> bool:
         """Whether grader scripts find the workspace."""
         return self.protocol == ProtocolName.PAPER
+
+    @property
+    def with_memory(self) -> bool:
+        """Whether MEMORY.md is there from the first session on."""
+        return self.agent_loop > 1
 
     def __str__(self) -> str:
         return f"{self.protocol} protocol, agent loop {self.agent_loop}"

@@ -122,7 +122,9 @@ class RowStore:
         between = Session.objects.filter(run=session.run_id, position__gt=after, position__lt=session.position)
         for revision in between.order_by("position").values_list("revision", flat=True):
             files = stage_files(files, plan.persona, task_of(revision))
-        return Standing(opening_progress(task), stage_files(files, plan.persona, task), apps)
+        self.keep([b""])  # an empty memory
+        files = stage_files(files, plan.persona, task, with_memory=plan.terms.with_memory)
+        return Standing(opening_progress(task), files, apps)
 
     def played(self, mode: ScoringMode) -> Played:
         final = final_manifest(self._session) if mode == ScoringMode.COMPAT else None

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from studio.domain.file_names import name_problems
 
+MEMORY = "MEMORY.md"
+"""Where an agent keeps what it will need in later sessions."""
 MAX_DEPTH = 32
 MAX_NAME_BYTES = 255
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from evaluation.protocol.participants import AgentError
+from evaluation.tools.workspace import MEMORY
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -28,15 +29,19 @@ Keep = Callable[[Sequence[bytes]], Sequence[str]]
 MAX_FILES = 5_000
 MAX_BYTES = 128 * 1024 * 1024
 SKILLS = "skills"
+EMPTY = hashlib.sha256(b"").hexdigest()
 
 
 class MissingContentError(Exception):
     """A file's content is not stored, so the benchmark is damaged."""
 
 
-def stage_files(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dict[str, str]:
+def stage_files(
+    manifest: Manifest, persona: PersonaSpec, task: TaskSpec, *, with_memory: bool = False
+) -> dict[str, str]:
     """The workspace at a session's start (PIBENCH.md, section 1): the persona's skills replace earlier ones, and
-    the task's files are added; nothing else is removed. Raises ValueError for an invalid path.
+    the task's files are added; nothing else is removed. ``with_memory``: MEMORY.md is there, if only empty. Raises
+    ValueError for an invalid path.
     """
     files = dict(manifest)
     skills = [skill for skill in persona.skills if not task.skills or skill.name in task.skills]
@@ -45,6 +50,8 @@ def stage_files(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dic
         for skill in skills:
             _add(files, ((f"{SKILLS}/{skill.name}/{file.path}", file) for file in skill.files))
     _add(files, ((asset.path, asset) for asset in task.assets))
+    if with_memory and not any(PurePosixPath(path).parts[0] == MEMORY for path in files):
+        files[MEMORY] = EMPTY
     return files
 
 

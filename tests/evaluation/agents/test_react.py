@@ -82,7 +82,7 @@ def test_agent_calls_tools_until_it_answers(agent: MakeAgent, scenario: SetRules
     assert reply.note == ""
     assert [(record.name, record.result, record.ok) for record in reply.tool_calls] == [
         ("write_file", "Wrote 3 bytes to plan.md.", True),
-        ("list_dir", "MEMORY.md\nplan.md", True),
+        ("list_dir", "plan.md", True),
         ("read_file", "Go.", True),
     ]
     assert reply.tokens.prompt > 0
@@ -113,7 +113,7 @@ def test_each_tool_result_follows_its_call(client_for: ClientFactory, agent: Mak
     assistant, *results = notebook.calls[1].request["messages"][-3:]
     ids = [asked["id"] for asked in assistant["tool_calls"]]
     assert [(message["tool_call_id"], message["content"].split(".")[0]) for message in results] == [
-        (ids[0], "MEMORY"),
+        (ids[0], "[the folder is empty]"),
         (ids[1], "Error: There is no tool 'fly'"),
     ]
 
@@ -159,7 +159,7 @@ def test_calls_beyond_the_limit_in_one_message_are_answered_but_not_made(
 
     reply = agent(tool_calls=2).reply("Write.")
 
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.md", "1.md", "MEMORY.md"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.md", "1.md"]
     assert (reply.text, len(reply.tool_calls)) == ("Done.", 2)
     results = [message for message in reply.state["messages"] if message["role"] == "tool"]
     assert [result["content"][:17] for result in results[2:]] == ["Error: not called"] * 2
