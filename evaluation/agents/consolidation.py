@@ -10,11 +10,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evaluation.agents.briefing import MEMORY
 from evaluation.agents.record import write_record
 from evaluation.llm import Completion, ContextTooLongError, RequestRejectedError
 from evaluation.protocol.participants import Aside
-from evaluation.tools.workspace import Workspace, WorkspaceError
+from evaluation.tools.workspace import MEMORY, Workspace, WorkspaceError
 
 HISTORY = "HISTORY.md"
 TRIES = 3
