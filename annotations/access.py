@@ -32,7 +32,7 @@ def find_packet(campaign: AuditCampaign, position: int | str) -> Packet:
 
 def readable_packets(user: User, campaign: AuditCampaign) -> list[Packet]:
     """All of them to those who see the results; to others those that they hold or answered."""
-    packets = list(campaign.packets.select_related("consensus"))
+    packets = list(campaign.packets.select_related("campaign"))
     if sees_results(user, campaign):
         return packets
     given = given_answers([campaign.pk])

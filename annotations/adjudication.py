@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 
 from annotations.consensus import decide_questions, update_consensus
 from annotations.feedback import FOR_AUTHORS, Feedback, FeedbackError, send
-from annotations.models import Adjudication, AuditCampaign, Cause, Consensus, Packet
-from annotations.packets import UNSURE, PacketContent
+from annotations.models import Adjudication, Answer, AuditCampaign, Cause, Consensus, Packet
+from annotations.packets import PacketContent
 from annotations.visibility import ADJUDICATORS, AuditorShare, Given, given_answers, may_adjudicate, shares_of
 from studio.models import Membership, User
 from studio.models.statements import PreparedQuery
@@ -28,7 +28,7 @@ class AdjudicationError(Exception):
 def _undecided(user: int) -> QuerySet[Consensus, Any]:
     allowed = Membership.objects.filter(user=user, role__in=sorted(ADJUDICATORS)).values("benchmark")
     return (
-        Consensus.objects.filter(decision=None, packet__campaign__benchmark__in=allowed)
+        Consensus.objects.filter(resolved=False, packet__campaign__benchmark__in=allowed)
         .exclude(packet__judgments__auditor=user)
         .order_by("packet__campaign", "packet__position")
         .values_list("packet__campaign", "packet__position")
@@ -72,7 +72,7 @@ def undecided_packets(campaign: AuditCampaign, given: Given | None = None) -> li
 
 
 def open_questions(packet: Packet) -> dict[str, list[str]]:
-    """The questions without a majority, by key, with what auditors answered. A single decision has the empty key."""
+    """The questions without a majority, by key, with what auditors answered."""
     if packet.control:
         return {}
     given = list(given_answers([packet.campaign_id]).get(packet.pk, {}).values())
@@ -85,19 +85,18 @@ def adjudicate(
     packet: Packet,
     *,
     by: User,
+    answers: Mapping[str, str],
     reason: str,
-    decision: bool | None = None,
-    answers: Mapping[str, str] | None = None,
     cause: str = "",
     about: Collection[str] = (),
     request_changes: bool = False,
 ) -> Adjudication:
-    """Record the final decision on a packet without a majority; the newest one counts. Raises AdjudicationError.
+    """Record the final answers to a packet's questions without a majority, by key; the newest count. Raises
+    AdjudicationError.
 
-    ``decision`` of a single decision; ``answers``, by key, of a session: all its questions without a majority.
     ``cause``: a ``Cause``; one that the task's author can fix becomes a comment on the item or intent and, with
-    ``request_changes``, the task goes back to its author. ``about``: the keys of a session's questions that the cause
-    is about; all of those without a majority by default.
+    ``request_changes``, the task goes back to its author. ``about``: the keys of the questions that the cause is
+    about; all of those without a majority by default.
     """
     packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
     given = given_answers([packet.campaign_id]).get(packet.pk, {})
@@ -108,12 +107,13 @@ def adjudicate(
     undecided = open_questions(packet)
     if not undecided:
         raise AdjudicationError("Most auditors agree on this decision; there is nothing to adjudicate.")
-    if packet.kind == "session":
-        decision, final = None, _validate_answers(packet, undecided, answers or {})
-    elif decision is None:
-        raise AdjudicationError("Decide yes or no.", "decision")
-    else:
-        final = {}
+    questions = PacketContent.model_validate(packet.content).questions
+    for question in questions:
+        if question.key in undecided and answers.get(question.key) not in question.answers:
+            if len(questions) == 1:
+                raise AdjudicationError("Decide yes or no.", "decision")
+            message = "Decide every question on which the auditors differ."
+            raise AdjudicationError(message, f"answers.{question.key}")
     if not reason.strip():
         raise AdjudicationError("Give your reason in one sentence; the auditors will see it.", "reason")
     if cause not in ("", *Cause.values):
@@ -123,14 +123,19 @@ def adjudicate(
     if set(about) - set(undecided):
         raise AdjudicationError("The cause can only be about questions on which the auditors differ.", "about")
     keys = [key for key in undecided if key in about] if about else list(undecided)
-    row = Adjudication.objects.create(
-        packet=packet,
-        by=by,
-        decision=decision,
-        answers=final,
-        reason=reason.strip(),
-        cause=cause,
-        about=keys if cause and about else [],
+    number = packet.adjudications.count() + 1
+    row = Adjudication.objects.create(packet=packet, by=by, reason=reason.strip())
+    Answer.objects.bulk_create(
+        Answer(
+            packet=packet,
+            question=key,
+            by=Answer.By.ADJUDICATOR,
+            adjudication=row,
+            number=number,
+            value=answers[key],
+            cause=cause if key in keys else "",
+        )
+        for key in undecided
     )
     update_consensus(packet)
     if cause in FOR_AUTHORS:
@@ -139,11 +144,3 @@ def adjudicate(
         except FeedbackError as error:
             raise AdjudicationError(str(error), "cause") from error
     return row
-
-
-def _validate_answers(packet: Packet, undecided: Collection[str], answers: Mapping[str, str]) -> dict[str, str]:
-    choices = {row.key: set(row.choices) - {UNSURE} for row in PacketContent.model_validate(packet.content).questions}
-    for key in undecided:
-        if answers.get(key) not in choices[key]:
-            raise AdjudicationError("Decide every question on which the auditors differ.", f"answers.{key}")
-    return {key: answers[key] for key in undecided}

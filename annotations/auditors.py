@@ -10,12 +10,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import Count
+
 from annotations.controls import ControlRates, control_rates_by_auditor
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.intervals import Rate, clustered_wilson
-from annotations.models import Adjudication, AuditCampaign, Cause, Judgment, Packet
+from annotations.models import Answer, AuditCampaign, Cause, Judgment
 from annotations.packets import UNSURE
-from annotations.visibility import given_answers, results_open, visible_campaigns
+from annotations.visibility import given_answers, newest_judgments, results_open, visible_campaigns
 from studio.models import Benchmark, User
 
 FEW = 30
@@ -88,20 +90,18 @@ def oversights(user: User) -> list[Oversight]:
     """Newest first."""
     campaigns = _judged_campaigns(user)
     rows = (
-        Adjudication.objects.filter(packet__campaign__in=results_open(campaigns, user), cause=Cause.AUDITOR_ERROR)
-        .select_related("packet__campaign", "packet__consensus")
-        .order_by("-created_at", "-pk")
+        Answer.objects.filter(packet__campaign__in=results_open(campaigns, user), cause=Cause.AUDITOR_ERROR)
+        .select_related("packet__campaign", "adjudication")
+        .order_by("-adjudication_id", "pk")
     )
     given = given_answers({row.packet.campaign_id for row in rows})
     found = []
     for row in rows:
-        own = given.get(row.packet_id, {}).get(user.pk, {})
-        final = row.answers or {"": "yes" if row.decision else "no"}
-        found += [
-            Oversight(row.packet.campaign, _subject(row.packet, key), own[key], answer, row.reason)
-            for key, answer in final.items()
-            if (not row.about or key in row.about) and key in own and own[key] != answer
-        ]
+        own = given.get(row.packet_id, {}).get(user.pk, {}).get(row.question)
+        if own is not None and own != row.value:
+            assert row.adjudication is not None
+            subject = next(each["subject"] for each in row.packet.content["questions"] if each["key"] == row.question)
+            found.append(Oversight(row.packet.campaign, subject, own, row.value, row.adjudication.reason))
     return found
 
 
@@ -142,16 +142,15 @@ def _records(
 
 
 def _count_work(tallies: dict[int, _Tally], campaigns: Collection[AuditCampaign], only: User | None) -> None:
-    newest = Judgment.objects.filter(packet__campaign__in=[row.pk for row in campaigns])
+    newest = Judgment.objects.filter(pk__in=newest_judgments([row.pk for row in campaigns]))
     if only:
         newest = newest.filter(auditor=only)
-    newest = newest.order_by("packet_id", "auditor_id", "-number").distinct("packet_id", "auditor_id")
-    for auditor, answer, answers, milliseconds in newest.values_list("auditor", "answer", "answers", "milliseconds"):
+    counted = newest.annotate(questions=Count("answers")).order_by("packet_id", "auditor_id")
+    for auditor, state, questions, milliseconds in counted.values_list("auditor", "state", "questions", "milliseconds"):
         tally = tallies[auditor]
-        if answer == Judgment.Answer.SKIPPED:
+        if state == Judgment.State.SKIPPED:
             tally.skips += 1
-        elif answer != Judgment.Answer.UNDONE:
-            questions = len(answers) or 1
+        elif state == Judgment.State.GIVEN:
             tally.packets += 1
             tally.questions += questions
             if milliseconds:
@@ -179,8 +178,3 @@ def _record(auditor: User, tally: _Tally, controls: ControlRates) -> AuditorReco
         unsure=clustered_wilson(tally.unsure),
         controls=controls,
     )
-
-
-def _subject(packet: Packet, key: str) -> str:
-    found = next((row["subject"] for row in packet.content["questions"] if row["key"] == key), "")
-    return str(found or packet.content["subject"])

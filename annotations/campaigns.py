@@ -11,9 +11,10 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from annotations.models import AuditCampaign, Packet, Population, Seat
-from annotations.packets import PacketContent, SealedDecision, SealedSession
+from annotations.models import Answer, AuditCampaign, Packet, Population, Seat
+from annotations.packets import PacketContent, Sealed
 from studio.access import ALLOWED
+from studio.files.previews.markup import markdown
 from studio.models import Benchmark, Event, Membership, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
@@ -39,7 +40,7 @@ class FrozenDecision:
     stratum: str
     weight: float
     content: PacketContent
-    sealed: SealedDecision | SealedSession
+    sealed: Sealed
     involved: frozenset[int] = frozenset()
     """Keys of the people who wrote, edited or approved the task."""
     cluster: str = ""
@@ -131,7 +132,7 @@ def open_campaign(
             stratum=decision.stratum[:100],
             sampling_weight=decision.weight,
             content=decision.content.model_dump(mode="json"),
-            sealed=decision.sealed.model_dump(mode="json"),
+            sealed=decision.sealed.model_dump(mode="json", exclude={"answers"}),
             source=decision.source,
             cluster=decision.cluster,
             control=decision.control,
@@ -141,6 +142,11 @@ def open_campaign(
             involved=sorted(decision.excluded if own_tasks else decision.excluded | decision.involved),
         )
         for position, decision in enumerate(decisions, start=1)
+    )
+    Answer.sealed.bulk_create(
+        Answer(packet=packet, question=key, by=Answer.By.JUDGE, value=value)
+        for packet, decision in zip(packets, decisions, strict=True)
+        for key, value in decision.sealed.answers.items()
     )
     Seat.objects.bulk_create(
         Seat(packet=packet, number=number) for packet in packets for number in range(1, overlap + 1)
@@ -200,6 +206,11 @@ def _validate_involvement(decisions: Sequence[FrozenDecision], overlap: int, peo
             f"For {len(short)} of the {len(decisions)} decisions there are not {overlap} auditors who neither wrote, "
             f"edited nor approved the task. Add auditors, or allow people to judge their own tasks.",
         )
+
+
+def instructions_html(campaign: AuditCampaign) -> str:
+    """Safe; empty without instructions of the audit's own."""
+    return markdown(campaign.instructions) if campaign.instructions else ""
 
 
 @atomic_with_retry

@@ -8,13 +8,11 @@ from collections.abc import Collection, Mapping
 from django.db import transaction
 from django.urls import reverse
 
-from annotations.models import Consensus, Judgment, Packet
+from annotations.models import Consensus, Packet
 from annotations.packets import UNSURE
 from annotations.visibility import control_answers, given_answers
 from studio.models import Notification
 from studio.notifications import notify
-
-AS_BOOL = {Judgment.Answer.YES.value: True, Judgment.Answer.NO.value: False}
 
 
 def majority(answers: Collection[str]) -> str | None:
@@ -25,16 +23,18 @@ def majority(answers: Collection[str]) -> str | None:
     return None
 
 
-def majority_answer(answers: Collection[str]) -> bool | None:
-    return AS_BOOL.get(majority(answers) or "")
-
-
 def decide_questions(given: Collection[Mapping[str, str]], adjudicated: Mapping[str, str]) -> dict[str, str | None]:
     """What was adjudicated, else the majority, by key of the question."""
     keys = dict.fromkeys(key for answers in given for key in answers)
     return {
         key: adjudicated.get(key) or majority([answers[key] for answers in given if key in answers]) for key in keys
     }
+
+
+def adjudicated_answers(packet: Packet) -> dict[str, str]:
+    """By the newest adjudication, by key of the question."""
+    newest = packet.adjudications.order_by("-created_at", "-pk").first()
+    return dict(newest.answers.values_list("question", "value")) if newest else {}
 
 
 def update_consensus(packet: Packet) -> Consensus | None:
@@ -46,20 +46,13 @@ def update_consensus(packet: Packet) -> Consensus | None:
     """
     answers_of = control_answers if packet.control else given_answers
     given = answers_of([packet.campaign_id]).get(packet.pk, {})
-    adjudication = packet.adjudications.order_by("-created_at", "-pk").first()
-    if adjudication is None and len(given) < packet.campaign.overlap:
+    adjudicated = adjudicated_answers(packet)
+    if not adjudicated and len(given) < packet.campaign.overlap:
         Consensus.objects.filter(packet=packet).delete()
         return None
-    values: dict[str, object] = {"judged_by": len(given), "adjudicated": adjudication is not None}
-    if packet.kind == "session":
-        answers = decide_questions(given.values(), adjudication.answers if adjudication else {})
-        values |= {"answers": answers, "decision": None if None in answers.values() else True}
-    elif adjudication is None:
-        values |= {"decision": majority_answer([answers[""] for answers in given.values() if "" in answers])}
-    else:
-        values |= {"decision": adjudication.decision}
+    resolved = None not in decide_questions(given.values(), adjudicated).values()
     with transaction.atomic():
-        row, _ = Consensus.objects.update_or_create(packet=packet, defaults=values)
+        row, _ = Consensus.objects.update_or_create(packet=packet, defaults={"resolved": resolved})
         if packet.control:
             transaction.set_rollback(True)
     return None if packet.control else row

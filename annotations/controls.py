@@ -67,7 +67,7 @@ def _rates_of_model(campaign: AuditCampaign, auditor: ModelAuditor) -> ControlRa
         rows += [
             ControlAnswer(pk, control or Packet.Control.PLANTED, _hits(control, answers[key], right))
             for key, right in known.items()
-            if key in answers
+            if answers.get(key)
         ]
     return _rates(rows)
 

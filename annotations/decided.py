@@ -1,19 +1,20 @@
-"""The questions of audits, one by one: what the judge, each auditor and in the end people answered.
+"""The questions of audits, one by one: what the judge, models, each auditor and in the end people answered.
 
-A packet of one decision asks one question, a session as many as it has intents and checklist items.
+Nothing else reads sealed answers, and nothing that serves a person who judges imports this (see the import contracts).
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from annotations.consensus import decide_questions
-from annotations.models import Consensus, Packet
+from annotations.models import Adjudication, Answer, Packet
 from annotations.packets import CREDITED
 from annotations.visibility import given_answers
 
-YES, NO = "yes", "no"
+By = Answer.By
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class AuditedQuestion:
     source: str
     """Of the packet."""
     key: str
-    """Empty in a packet of one decision."""
     kind: str
+    subject: str
     judge: str
     answers: tuple[str, ...]
     """Of the auditors."""
@@ -36,6 +37,9 @@ class AuditedQuestion:
     """Of the auditors, once enough answered."""
     final: str | None
     """What was adjudicated, else the majority."""
+    adjudicated: bool
+    cause: str
+    """Named by the adjudicator; a ``Cause``, or empty."""
     weight: float
     """How many questions of the population it represents."""
     cluster: str
@@ -48,21 +52,21 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
     if not campaign_ids:
         return
     given = given_answers(campaign_ids)
-    consensus = {row.packet_id: row for row in Consensus.objects.filter(packet__campaign__in=campaign_ids)}
+    judged = judge_answers(campaign_ids)
+    adjudicated = _adjudicated(campaign_ids)
     packets = Packet.objects.filter(campaign__in=campaign_ids, control="").order_by("campaign", "position")
     columns = (
-        "campaign", "pk", "source", "kind", "content", "sealed", "sampling_weight", "cluster", "campaign__overlap",
-        "known", "labels",
+        "campaign", "pk", "source", "content__questions", "sampling_weight", "cluster", "campaign__overlap", "known",
+        "labels",
     )  # fmt: skip
-    for campaign, pk, source, kind, content, sealed, weight, cluster, overlap, known, labels in packets.values_list(
-        *columns
-    ):
+    for campaign, pk, source, questions, weight, cluster, overlap, known, labels in packets.values_list(*columns):
         answers = list(given.get(pk, {}).values())
         enough = len(answers) >= overlap
+        decided = adjudicated.get(pk, {})
         majorities: Mapping[str, str | None] = decide_questions(answers, {}) if enough else {}
-        row = consensus.get(pk)
-        final = (row.answers or {"": as_answer(row.decision)}) if row else {}
-        for key, question_kind, judge in asked(kind, content, sealed):
+        final = {**majorities, **{key: value for key, (value, _) in decided.items()}}
+        for question in questions:
+            key = question["key"]
             if key in known:
                 continue
             yield AuditedQuestion(
@@ -70,34 +74,54 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
                 packet=pk,
                 source=source,
                 key=key,
-                kind=question_kind,
-                judge=judge,
+                kind=question["kind"],
+                subject=question["subject"],
+                judge=judged[pk][key],
                 answers=tuple(row[key] for row in answers if key in row),
-                resolved=None if row is None else row.decision is not None,
+                resolved=None not in final.values() if final else None,
                 enough=enough,
                 majority=majorities.get(key),
                 final=final.get(key),
+                adjudicated=key in decided,
+                cause=decided[key][1] if key in decided else "",
                 weight=weight,
                 cluster=cluster or f"packet:{pk}",
                 labels=labels,
             )
 
 
-def asked(kind: str, content: dict[str, object], sealed: dict[str, object]) -> Iterator[tuple[str, str, str]]:
-    """Key, kind and the judge's answer of each question."""
-    if kind != "session":
-        yield "", kind, as_answer(bool(sealed["decision"])) or NO
-        return
-    answers = sealed["answers"]
-    questions = content["questions"]
-    assert isinstance(answers, dict)
-    assert isinstance(questions, list)
-    for question in questions:
-        yield question["key"], question["kind"], answers[question["key"]]
+def judge_answers(campaign_ids: Collection[int]) -> dict[int, dict[str, str]]:
+    """By packet, by key of the question."""
+    found: dict[int, dict[str, str]] = defaultdict(dict)
+    rows = Answer.sealed.filter(packet__campaign__in=campaign_ids, by=By.JUDGE).order_by("pk")
+    for packet, question, value in rows.values_list("packet_id", "question", "value"):
+        found[packet][question] = value
+    return found
 
 
-def as_answer(decision: bool | None) -> str | None:
-    return None if decision is None else YES if decision else NO
+def model_answers(campaign_ids: Collection[int]) -> dict[tuple[int, str], dict[str, dict[str, str]]]:
+    """By audit and name of the model, by source of the packet, by key of the question, of those that it was asked.
+    Empty where its samples have no majority."""
+    found: dict[tuple[int, str], dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    rows = Answer.sealed.filter(packet__campaign__in=campaign_ids, by=By.MODEL).order_by("number", "pk")
+    columns = ("packet__campaign_id", "model", "packet__source", "question", "value")
+    for campaign, model, source, question, value in rows.values_list(*columns):
+        found[campaign, model][source][question] = value
+    return found
+
+
+def _adjudicated(campaign_ids: Collection[int]) -> dict[int, dict[str, tuple[str, str]]]:
+    """By packet, by key of the question: what the newest adjudication decided, and the cause."""
+    newest = (
+        Adjudication.objects.filter(packet__campaign__in=campaign_ids)
+        .order_by("packet_id", "-created_at", "-pk")
+        .distinct("packet_id")
+    )
+    found: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)
+    rows = Answer.objects.filter(adjudication__in=newest)
+    for packet, question, value, cause in rows.values_list("packet_id", "question", "value", "cause"):
+        found[packet][question] = value, cause
+    return found
 
 
 def credited(answer: str) -> bool:

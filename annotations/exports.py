@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.decided import AuditedQuestion, audited_questions
+from annotations.decided import audited_questions
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign, Judgment, Packet
+from annotations.packets import DECISION
 from annotations.planning import ALIKENESS, half_width
 from annotations.sources import model_auditors
 from annotations.visibility import given_answers
@@ -76,7 +77,7 @@ def outline_of(campaign: AuditCampaign, people: int) -> PlanOutline:
     """``people``: how many will judge."""
     document = plan_document(campaign)
     whole = campaign.unit == AuditCampaign.Unit.SESSION
-    asked = sum(len(row.get("questions", ("",))) for row in document["sample"])
+    asked = sum(len(row.get("questions", (DECISION,))) for row in document["sample"])
     judgments = document["judgments_wanted"]
     return PlanOutline(
         packets=document["packets"],
@@ -121,7 +122,7 @@ def _model_answers(campaign: AuditCampaign) -> Iterator[Json]:
     for auditor in model_auditors([campaign]):
         for source in sorted(known.keys() & auditor.answers.keys()):
             for key, answer in auditor.answers[source].items():
-                if key not in known[source]:
+                if answer and key not in known[source]:
                     yield {"model": auditor.name, "source": source, "question": key, "answer": answer}
 
 
@@ -169,7 +170,7 @@ def answer_rows(campaign: AuditCampaign) -> Iterator[tuple[Any, ...]]:
         packet = packets[question.packet]
         start = (
             packet.position, packet.source, packet.stratum, packet.sampling_weight, question.key, question.kind,
-            _subject(packet, question), question.judge, question.majority, question.final,
+            question.subject, question.judge, question.majority, question.final,
         )  # fmt: skip
         answers = given.get(packet.pk, {})
         for auditor in sorted(answers):
@@ -186,9 +187,3 @@ def answer_rows(campaign: AuditCampaign) -> Iterator[tuple[Any, ...]]:
             )
         if not answers:
             yield *start, *[None] * 7
-
-
-def _subject(packet: Packet, question: AuditedQuestion) -> str:
-    questions = packet.content.get("questions") or ()
-    found = next((row["subject"] for row in questions if row["key"] == question.key), packet.content["subject"])
-    return str(found)

@@ -29,7 +29,7 @@ class Feedback:
     source: str
     """Of the packet."""
     keys: Sequence[str]
-    """Of the questions it is about; a single decision has the empty key."""
+    """Of the questions it is about."""
     cause: str
     text: str
     by: User

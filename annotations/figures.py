@@ -10,12 +10,14 @@ from django.db.models import Count, Q
 from annotations.agreement import Confusion
 from annotations.breakdowns import break_down
 from annotations.controls import ControlRates, control_rates, control_rates_of_models
+from annotations.decided import audited_questions
 from annotations.history import history_of
 from annotations.intervals import Rate
-from annotations.models import Adjudication, AuditCampaign, Judgment
+from annotations.models import AuditCampaign, Judgment
 from annotations.packets import STATUSES
 from annotations.results import DisagreementRow, JudgeErrors, SourceRow, summarize
 from annotations.scores import Interval, MetricScores, corrected_scores
+from annotations.visibility import newest_judgments
 
 Json = dict[str, Any]
 
@@ -26,7 +28,7 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
     controls = {auditor.name: rates for auditor, rates in control_rates_of_models(campaign, models)}
     counts = campaign.packets.filter(control="").aggregate(
         answered=Count("seats", filter=Q(seats__judged=True), distinct=True),
-        skipped=Count("judgments", filter=Q(judgments__answer=Judgment.Answer.SKIPPED), distinct=True),
+        skipped=Count("judgments", filter=Q(judgments__state=Judgment.State.SKIPPED), distinct=True),
     )
     return {
         "campaign": campaign.pk,
@@ -103,16 +105,10 @@ def _controls(campaign: AuditCampaign) -> Json | None:
 
 def _causes(campaign: AuditCampaign) -> Json:
     """How often each was named; by adjudicators, of their newest decisions."""
-    rows = Adjudication.objects.filter(packet__campaign=campaign).order_by("packet_id", "-created_at", "-pk")
-    auditors = (
-        Judgment.objects.filter(packet__campaign=campaign)
-        .order_by("packet_id", "auditor_id", "-number")
-        .distinct("packet_id", "auditor_id")
-    )
-    adjudicated = rows.distinct("packet_id").values_list("cause", flat=True)
+    adjudicated = {(row.packet, row.cause) for row in audited_questions([campaign.pk]) if row.cause}
     return {
-        "adjudicators": Counter(filter(None, adjudicated)),
-        "auditors": Counter(filter(None, auditors.values_list("cause", flat=True))),
+        "adjudicators": Counter(cause for _, cause in adjudicated),
+        "auditors": Counter(filter(None, newest_judgments([campaign.pk]).values_list("cause", flat=True))),
     }
 
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 from django import forms
 from django.http import QueryDict
 
-from annotations.judgments import MAX_COMMENT_LENGTH
+from annotations.judgments import MAX_COMMENT_LENGTH, HandedIn
 from annotations.models import Cause
-from annotations.packets import UNSURE, PacketContent, Question
+from annotations.packets import DECISION, PacketContent, Question
 
 LABELS = {
     "completed": "Completed",
@@ -54,8 +54,19 @@ class JudgmentForm(RejectableForm):
     cause = forms.ChoiceField(required=False, label="What makes it hard?", choices=[("", "Not said"), *AUDITORS_CAUSES])
     milliseconds = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
 
-    def passages(self) -> list[str]:
-        return [line for line in self.cleaned_data["evidence"].splitlines() if line.strip()]
+    def answers(self) -> dict[str, str]:
+        return {DECISION: self.cleaned_data["answer"]}
+
+    def handed_in(self) -> HandedIn:
+        data = self.cleaned_data
+        return HandedIn(
+            None if data["answer"] == "skipped" else self.answers(),
+            evidence=data["evidence"].splitlines(),
+            comment=data["comment"],
+            confidence=data["confidence"],
+            cause=data["cause"],
+            milliseconds=data["milliseconds"],
+        )
 
 
 class QuestionsForm(RejectableForm):
@@ -81,7 +92,7 @@ class QuestionsForm(RejectableForm):
             }
 
     def choices_of(self, question: Question) -> tuple[str, ...]:
-        return question.choices
+        return question.answers
 
 
 class SessionJudgmentForm(QuestionsForm, JudgmentForm):
@@ -90,6 +101,9 @@ class SessionJudgmentForm(QuestionsForm, JudgmentForm):
     def __init__(self, content: PacketContent, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.questions = content.questions
+
+    def choices_of(self, question: Question) -> tuple[str, ...]:
+        return question.choices
 
 
 class AdjudicationForm(RejectableForm):
@@ -114,6 +128,9 @@ class AdjudicationForm(RejectableForm):
         required=False, label="Send the task back to its author for this", help_text="With your reason."
     )
 
+    def answers(self) -> dict[str, str]:
+        return {DECISION: self.cleaned_data["decision"]}
+
 
 class SessionAdjudicationForm(QuestionsForm, AdjudicationForm):
     decision = None  # type: ignore[assignment]  # each question has its own
@@ -132,9 +149,6 @@ class SessionAdjudicationForm(QuestionsForm, AdjudicationForm):
             counts = Counter(self.given[row["question"].key])
             about = self.is_bound and row["question"].key in cast(QueryDict, self.data).getlist("about")
             yield row | {"given": [f"{count} {answer}" for answer, count in sorted(counts.items())], "about": about}
-
-    def choices_of(self, question: Question) -> tuple[str, ...]:
-        return tuple(choice for choice in question.choices if choice != UNSURE)
 
 
 def answers_in(data: Mapping[str, Any]) -> dict[str, str]:

@@ -7,8 +7,9 @@ import random
 from collections.abc import Collection, Mapping
 
 from annotations.campaigns import FrozenDecision
+from annotations.consensus import adjudicated_answers
 from annotations.models import Consensus, GoldItem, Packet
-from annotations.packets import UNSURE, PacketContent, Question, SealedDecision, SealedSession
+from annotations.packets import UNSURE, PacketContent, Question, Sealed
 from annotations.visibility import given_answers
 from studio.models import Benchmark, User
 
@@ -29,7 +30,6 @@ def add_gold_item(benchmark: Benchmark, item: FrozenDecision, origin: str, *, by
     return GoldItem.objects.create(
         benchmark=benchmark,
         content=item.content.model_dump(mode="json"),
-        sealed=item.sealed.model_dump(mode="json"),
         source=item.source,
         origin=origin,
         involved=sorted(item.involved),
@@ -38,9 +38,7 @@ def add_gold_item(benchmark: Benchmark, item: FrozenDecision, origin: str, *, by
 
 
 def questions_of(item: GoldItem) -> tuple[Question, ...]:
-    """A single decision asks one, with the empty key."""
-    content = PacketContent.model_validate(item.content)
-    return content.questions or (Question(key="", kind="checklist", subject=content.subject),)
+    return PacketContent.model_validate(item.content).questions
 
 
 def type_answers(item: GoldItem, answers: Mapping[str, str], *, by: User) -> None:
@@ -48,7 +46,7 @@ def type_answers(item: GoldItem, answers: Mapping[str, str], *, by: User) -> Non
     known = {}
     for question in questions_of(item):
         answer = answers.get(question.key, "")
-        if answer and answer not in set(question.choices) - {UNSURE}:
+        if answer and answer not in question.answers:
             raise GoldError(f"answers.{question.key}", "Choose one of these answers, or none.")
         if answer:
             known[question.key] = answer
@@ -101,7 +99,7 @@ def _typed(row: GoldItem) -> FrozenDecision:
         stratum="",
         weight=1.0,
         content=PacketContent.model_validate(row.content),
-        sealed=_sealed(row.content["kind"], row.sealed),
+        sealed=Sealed(),
         involved=frozenset(row.involved),
         excluded=frozenset({row.by_id}),
         cluster=f"typed:{row.pk}",
@@ -115,12 +113,11 @@ def _draw_decided(
     benchmark: Benchmark, unit: str, count: int, seed: int, *, without: Collection[str], auditors: Collection[int]
 ) -> tuple[list[FrozenDecision], set[str]]:
     decided = Consensus.objects.filter(
-        packet__campaign__benchmark=benchmark, packet__campaign__unit=unit, packet__control="", decision__isnull=False
+        packet__campaign__benchmark=benchmark, packet__campaign__unit=unit, packet__control="", resolved=True
     )
-    rows = list(decided.order_by("pk").values_list("packet", "packet__campaign", "packet__source", "adjudicated"))
-    given = given_answers({campaign for _, campaign, _, _ in rows})
-    newest = {source: packet for packet, _, source, _ in rows if source not in without}
-    adjudicated = {packet for packet, _, _, was in rows if was}
+    rows = list(decided.order_by("pk").values_list("packet", "packet__campaign", "packet__source"))
+    given = given_answers({campaign for _, campaign, _ in rows})
+    newest = {source: packet for packet, _, source in rows if source not in without}
     rng = random.Random(seed)
     order = {packet: rng.random() for packet in newest.values()}
     judged_by = {packet: len(given.get(packet, {}).keys() & set(auditors)) for packet in order}
@@ -130,27 +127,15 @@ def _draw_decided(
     for pk in wanted:
         if len(items) == count:
             break
-        packet = Packet.objects.select_related("campaign", "consensus").get(pk=pk)
+        packet = Packet.objects.select_related("campaign").get(pk=pk)
         answers = list(given.get(pk, {}).values())
-        known = _adjudicated(packet) if pk in adjudicated else {}
-        known |= {key: found for key in packet_keys(packet) if (found := _unanimous([a.get(key) for a in answers]))}
+        keys = [row["key"] for row in packet.content["questions"] if row["key"] not in packet.known]
+        known = adjudicated_answers(packet)
+        known |= {key: found for key in keys if (found := _unanimous([a.get(key) for a in answers]))}
         if known:
             items.append(_again(packet, known))
             sources.update(packet.campaign.source.split())
     return items, sources
-
-
-def packet_keys(packet: Packet) -> list[str]:
-    if packet.kind != "session":
-        return [""]
-    return [row["key"] for row in packet.content["questions"] if row["key"] not in packet.known]
-
-
-def _adjudicated(packet: Packet) -> dict[str, str]:
-    if packet.kind == "session":
-        newest = packet.adjudications.order_by("-created_at", "-pk").first()
-        return dict(newest.answers) if newest else {}
-    return {"": "yes" if packet.consensus.decision else "no"}
 
 
 def _unanimous(answers: list[str | None]) -> str:
@@ -167,14 +152,10 @@ def _again(packet: Packet, known: dict[str, str]) -> FrozenDecision:
         stratum=packet.stratum,
         weight=1.0,
         content=content.model_copy(update={"questions": asked}),
-        sealed=_sealed(packet.kind, packet.sealed),
+        sealed=Sealed(),
         involved=frozenset(packet.involved),
         cluster=f"gold:{packet.pk}",
         control=Packet.Control.GOLD,
         known=known,
         origin=packet.origin or packet.source,
     )
-
-
-def _sealed(kind: str, sealed: object) -> SealedDecision | SealedSession:
-    return SealedSession.model_validate(sealed) if kind == "session" else SealedDecision.model_validate(sealed)

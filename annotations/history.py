@@ -31,9 +31,9 @@ def history_of(campaign: AuditCampaign) -> CampaignHistory:
     events = list(rows.select_related("actor").order_by("pk"))
     judgments = Judgment.objects.filter(packet__campaign=campaign)
     closed: datetime | None = next((event.at for event in events if event.verb == "audit_closed"), None)
-    answers = judgments.exclude(answer=Judgment.Answer.UNDONE)
+    answers = judgments.exclude(state=Judgment.State.UNDONE)
     return CampaignHistory(
         events=events,
-        taken_back=judgments.filter(answer=Judgment.Answer.UNDONE).count(),
+        taken_back=judgments.filter(state=Judgment.State.UNDONE).count(),
         after_results=answers.filter(created_at__gt=closed).count() if closed else 0,
     )

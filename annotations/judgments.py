@@ -1,22 +1,23 @@
-"""Recording and undoing auditors' answers."""
+"""Recording, reading and undoing auditors' answers."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from annotations.consensus import notify_adjudicators, update_consensus
 from annotations.leases import has_asked_for_session, mark_judged, reopen_seat, return_seat
-from annotations.models import AuditCampaign, Cause, Judgment, Packet
+from annotations.models import Answer, AuditCampaign, Cause, Judgment, Packet
 from annotations.packets import PacketContent, collapse_whitespace, find_passage
 from annotations.visibility import RESULTS_OPENED, has_opened_results, is_auditor, shares_of
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
-ANSWERS = (Judgment.Answer.YES, Judgment.Answer.NO, Judgment.Answer.UNSURE, Judgment.Answer.SKIPPED)
-SESSION_ANSWERS = (Judgment.Answer.ANSWERED, Judgment.Answer.SKIPPED)
 MAX_COMMENT_LENGTH = 5_000
 MAX_PASSAGES = 20
 MAX_DRAFT_LENGTH = 20_000
+MIN_TIMED_ANSWERS = 3
 
 
 class JudgmentError(Exception):
@@ -27,6 +28,23 @@ class JudgmentError(Exception):
         self.field = field
 
 
+@dataclass(frozen=True)
+class HandedIn:
+    """What an auditor says of a packet."""
+
+    answers: Mapping[str, str] | None
+    """One for each question's key; None: skipped."""
+    evidence: Sequence[str] = ()
+    """Verbatim passages of what is shown, apart from white space."""
+    comment: str = ""
+    """A skip needs one."""
+    confidence: int | None = None
+    """From 1, low, to 3."""
+    cause: str = ""
+    """A ``Cause``, or empty."""
+    milliseconds: int | None = None
+
+
 def next_number(packet: Packet, auditor: User) -> int:
     """The number of an answer given now. The form carries it, so that sending it twice is harmless."""
     last = packet.judgments.filter(auditor=auditor).order_by("-number").values_list("number", flat=True).first()
@@ -34,34 +52,17 @@ def next_number(packet: Packet, auditor: User) -> int:
 
 
 @atomic_with_retry
-def record_judgment(
-    packet: Packet,
-    *,
-    auditor: User,
-    answer: str,
-    number: int,
-    evidence: Sequence[str] = (),
-    comment: str = "",
-    milliseconds: int | None = None,
-    answers: Mapping[str, str] | None = None,
-    confidence: int | None = None,
-    cause: str = "",
-) -> Judgment:
-    """Store an auditor's answer, once even if it is sent twice. Raises JudgmentError; then nothing is stored.
+def record_judgment(packet: Packet, given: HandedIn, *, auditor: User, number: int) -> Judgment:
+    """Store what an auditor hands in, once even if it is sent twice. Raises JudgmentError; then nothing is stored.
 
-    The packet must be leased to them. A skip needs a comment and leaves the packet to somebody else.
-    ``number`` is what ``next_number`` returned when the question was shown. ``evidence`` are verbatim passages of
-    what is shown, apart from white space. A session is ``answered`` by ``answers``, one for each question's key.
-    ``confidence`` from 1, low, to 3, and ``cause``, a ``Cause``, may be left out.
+    The packet must be leased to them. A skip leaves it to somebody else. ``number`` is what ``next_number`` returned
+    when the question was shown.
     """
     packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
-    if answer not in (SESSION_ANSWERS if packet.kind == "session" else ANSWERS):
-        raise JudgmentError("Answer yes, no or unsure, or skip it.", "answer")
     earlier = {row.number: row for row in packet.judgments.filter(auditor=auditor)}
     newest = max(earlier, default=0)
     if number in earlier:
-        same = earlier[number].answer == answer and earlier[number].answers in ({}, dict(answers or {}))
-        if number == newest and same:
+        if number == newest and _is_same(earlier[number], given):
             return earlier[number]
         raise JudgmentError("You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.campaign.state != AuditCampaign.State.OPEN:
@@ -70,20 +71,20 @@ def record_judgment(
         raise JudgmentError("You are not assigned to this audit.")
     if has_opened_results(auditor, packet.campaign):
         raise JudgmentError("You have seen the results of this audit, so you can no longer judge in it.")
-    if number != newest + 1 or (newest and earlier[newest].answer != Judgment.Answer.UNDONE):
+    if number != newest + 1 or (newest and earlier[newest].state != Judgment.State.UNDONE):
         raise JudgmentError("You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.adjudications.exists():
         raise JudgmentError("This decision has been adjudicated in the meantime; your answer was not saved.")
-    passages = _validate_passages(packet, evidence)
-    if len(comment) > MAX_COMMENT_LENGTH:
+    passages = _validate_passages(packet, given.evidence)
+    if len(given.comment) > MAX_COMMENT_LENGTH:
         raise JudgmentError(f"Keep the comment under {MAX_COMMENT_LENGTH} characters.", "comment")
-    if confidence not in (None, 1, 2, 3):
+    if given.confidence not in (None, 1, 2, 3):
         raise JudgmentError("Say how sure you are with 1, 2 or 3, or not at all.", "confidence")
-    if cause not in ("", *Cause.values) or cause == Cause.AUDITOR_ERROR:
+    if given.cause not in ("", *Cause.values) or given.cause == Cause.AUDITOR_ERROR:
         raise JudgmentError("Choose one of the causes, or none.", "cause")
-    skips = answer == Judgment.Answer.SKIPPED
-    given = _validate_answers(packet, answers or {}) if answer == Judgment.Answer.ANSWERED else {}
-    if skips and not comment.strip():
+    skips = given.answers is None
+    answers = _validate_answers(packet, given.answers or {}) if not skips else {}
+    if skips and not given.comment.strip():
         raise JudgmentError("Say why you skip it, in one sentence.", "comment")
     looked = has_asked_for_session(packet, auditor)
     held = return_seat(packet, auditor) if skips else mark_judged(packet, auditor)
@@ -93,24 +94,34 @@ def record_judgment(
         packet=packet,
         auditor=auditor,
         number=number,
-        answer=answer,
-        answers=given,
+        state=Judgment.State.SKIPPED if skips else Judgment.State.GIVEN,
         evidence=passages,
-        comment=comment.strip(),
-        confidence=confidence,
-        cause=cause,
-        milliseconds=milliseconds,
+        comment=given.comment.strip(),
+        confidence=given.confidence,
+        cause=given.cause,
+        milliseconds=given.milliseconds,
         full_session=looked,
     )
+    Answer.objects.bulk_create(
+        Answer(packet=packet, question=key, by=Answer.By.PERSON, judgment=row, number=number, value=value)
+        for key, value in answers.items()
+    )
     consensus = update_consensus(packet)
-    if consensus is not None and consensus.decision is None:
+    if consensus is not None and not consensus.resolved:
         notify_adjudicators(packet)
     return row
+
+
+def _is_same(row: Judgment, given: HandedIn) -> bool:
+    state = Judgment.State.SKIPPED if given.answers is None else Judgment.State.GIVEN
+    return (row.state, row.by_question) == (state, dict(given.answers or {}))
 
 
 def _validate_answers(packet: Packet, answers: Mapping[str, str]) -> dict[str, str]:
     questions = PacketContent.model_validate(packet.content).questions
     missing = [row for row in questions if answers.get(row.key) not in row.choices]
+    if missing and len(questions) == 1:
+        raise JudgmentError("Answer yes, no or unsure, or skip it.", "answer")
     if missing:
         what = "question is" if len(missing) == 1 else "questions are"
         raise JudgmentError(
@@ -132,6 +143,38 @@ def _validate_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
                 f"“{excerpt}” does not occur in what is shown. Mark it there, or remove it.", "evidence"
             )
     return passages
+
+
+def current_judgments(packet: Packet) -> list[Judgment]:
+    newest = packet.judgments.order_by("auditor_id", "-number").distinct("auditor_id").prefetch_related("answers")
+    given = [row for row in newest if row.state == Judgment.State.GIVEN]
+    return sorted(given, key=lambda row: row.created_at)
+
+
+def own_answers(campaign: AuditCampaign, user: User) -> list[Judgment]:
+    """The person's own, newest first, that can be taken back."""
+    newest = (
+        Judgment.objects.filter(packet__campaign=campaign, packet__adjudications=None, auditor=user.pk)
+        .select_related("packet")
+        .prefetch_related("answers")
+        .order_by("packet_id", "-number")
+        .distinct("packet_id")
+    )
+    given = [row for row in newest if row.state != Judgment.State.UNDONE]
+    return sorted(given, key=lambda row: (row.created_at, row.pk), reverse=True)
+
+
+def minutes_left(campaign: AuditCampaign, user: User, left: int) -> int | None:
+    """An estimate from the person's own pace; None without enough timed answers."""
+    newest = (
+        Judgment.objects.filter(packet__campaign=campaign, auditor=user.pk)
+        .order_by("-created_at")
+        .values_list("milliseconds", flat=True)[:30]
+    )
+    times = [time for time in newest if time is not None]
+    if len(times) < MIN_TIMED_ANSWERS or not left:
+        return None
+    return max(1, round(statistics.median(times) * left / 60_000))
 
 
 @atomic_with_retry
@@ -166,7 +209,7 @@ def _answers_to_take_back(campaign: AuditCampaign, auditor: User) -> dict[int, J
         .order_by("packet_id", "-number")
         .distinct("packet_id")
     )
-    return {row.packet_id: row for row in newest_of_each if row.answer != Judgment.Answer.UNDONE}
+    return {row.packet_id: row for row in newest_of_each if row.state != Judgment.State.UNDONE}
 
 
 def _take_back(row: Judgment, what: str) -> Packet:
@@ -179,7 +222,7 @@ def _take_back(row: Judgment, what: str) -> Packet:
     if not reopen_seat(packet, auditor):
         raise JudgmentError("Others judge the decision that you skipped, so the skip can no longer be undone.")
     if next_number(packet, auditor) == row.number + 1:  # otherwise another window has undone it
-        Judgment.objects.create(packet=packet, auditor=auditor, number=row.number + 1, answer=Judgment.Answer.UNDONE)
+        Judgment.objects.create(packet=packet, auditor=auditor, number=row.number + 1, state=Judgment.State.UNDONE)
     update_consensus(packet)
     return packet
 

@@ -138,7 +138,7 @@ class Packet(models.Model):
     content = OrderedJSONField(db_column="shown")
     """A ``PacketContent``: all that the page may render before the judgment."""
     sealed = OrderedJSONField()
-    """A ``SealedDecision`` or ``SealedSession``: read only after the judgment."""
+    """A ``Sealed`` without its answers: read only after the judgment."""
     source = models.CharField(max_length=100)
     """Opaque name of the decision (``verdict:345``)."""
     origin = models.CharField(max_length=100, blank=True)
@@ -167,8 +167,6 @@ class GoldItem(models.Model):
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="gold_items")
     content = OrderedJSONField()
     """A ``PacketContent``."""
-    sealed = OrderedJSONField()
-    """As of a packet."""
     source = models.CharField(max_length=100)
     """Opaque name of the decision or session."""
     origin = models.TextField()
@@ -220,14 +218,10 @@ class Seat(models.Model):
 
 
 class Judgment(models.Model):
-    """One auditor's answer. Append-only: an undo adds the next number."""
+    """What one auditor handed in. Append-only: an undo adds the next number."""
 
-    class Answer(models.TextChoices):
-        YES = "yes", "Yes"
-        NO = "no", "No"
-        UNSURE = "unsure", "Unsure"
-        ANSWERED = "answered", "Answered"
-        """A session: ``answers`` holds what."""
+    class State(models.TextChoices):
+        GIVEN = "given", "Answered"
         SKIPPED = "skipped", "Skipped"
         """The comment says why. The packet goes to somebody else."""
         UNDONE = "undone", "Undone"
@@ -236,9 +230,7 @@ class Judgment(models.Model):
     auditor = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="judgments")
     number = models.PositiveIntegerField()
     """From 1; an auditor's highest number counts for a packet."""
-    answer = models.CharField(max_length=10, choices=Answer.choices)
-    answers = OrderedJSONField(default=dict, blank=True)
-    """Of a session's questions, by key."""
+    state = models.CharField(max_length=10, choices=State.choices, default=State.GIVEN)
     evidence = OrderedJSONField(default=list, blank=True)
     comment = models.TextField(blank=True)
     confidence = models.PositiveSmallIntegerField(null=True, choices=[(1, "Low"), (2, "Medium"), (3, "High")])
@@ -252,25 +244,25 @@ class Judgment(models.Model):
         ordering = ["created_at"]
         constraints = [
             models.UniqueConstraint(fields=["packet", "auditor", "number"], name="judgment_number"),
-            models.CheckConstraint(
-                condition=Q(answer__in=["yes", "no", "unsure", "answered", "skipped", "undone"]),
-                name="judgment_answer_known",
-            ),
+            models.CheckConstraint(condition=Q(state__in=["given", "skipped", "undone"]), name="judgment_state_known"),
         ]
+
+    @property
+    def by_question(self) -> dict[str, str]:
+        return {row.question: row.value for row in self.answers.all()}
+
+    @property
+    def in_short(self) -> str:
+        """The answer, where it was one."""
+        answers = list(self.by_question.values())
+        return answers[0] if len(answers) == 1 else self.get_state_display().lower()
 
 
 class Adjudication(models.Model):
-    """The final decision where auditors differ. The newest counts."""
+    """Somebody decides where auditors differ. The newest counts."""
 
     packet = models.ForeignKey(Packet, on_delete=models.CASCADE, related_name="adjudications")
     by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
-    decision = models.BooleanField(null=True)
-    """Null for a session."""
-    answers = OrderedJSONField(default=dict, blank=True)
-    """Of a session's questions without a majority, by key."""
-    cause = models.CharField(max_length=20, blank=True, choices=Cause.choices)
-    about = ArrayField(models.TextField(), default=list, blank=True)
-    """Keys of the questions that the cause is about; empty: all that it decides."""
     reason = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -278,15 +270,54 @@ class Adjudication(models.Model):
         ordering = ["created_at"]
 
 
+class OpenAnswers(models.Manager["Answer"]):
+    """Those of people; what judges and models answered is sealed."""
+
+    def get_queryset(self) -> models.QuerySet[Answer]:
+        return super().get_queryset().filter(by__in=[Answer.By.PERSON, Answer.By.ADJUDICATOR])
+
+
+class Answer(models.Model):
+    """One answer to one question of a packet, whoever gave it. Append-only; results are groupings of these."""
+
+    class By(models.TextChoices):
+        PERSON = "person", "An auditor"
+        ADJUDICATOR = "adjudicator", "An adjudicator"
+        MODEL = "model", "A model that takes part"
+        JUDGE = "judge", "The judge that is audited"
+
+    packet = models.ForeignKey(Packet, on_delete=models.CASCADE, related_name="answers")
+    question = models.CharField(max_length=40)
+    """Its key in the packet."""
+    by = models.CharField(max_length=11, choices=By.choices)
+    judgment = models.ForeignKey(Judgment, on_delete=models.CASCADE, null=True, related_name="answers")
+    adjudication = models.ForeignKey(Adjudication, on_delete=models.CASCADE, null=True, related_name="answers")
+    model = models.CharField(max_length=200, blank=True)
+    """Name of the model that takes part."""
+    number = models.PositiveIntegerField(default=1)
+    """Of several by the same, the highest counts."""
+    value = models.CharField(max_length=10, blank=True)
+    """One of the question's choices. Empty: a model was asked and came to none."""
+    cause = models.CharField(max_length=20, blank=True, choices=Cause.choices)
+
+    objects = OpenAnswers()
+    sealed = models.Manager["Answer"]()
+    """All of them: for ``annotations.decided`` alone, which results and models' answers are read through."""
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["packet", "question", "judgment", "adjudication", "model", "number"],
+                nulls_distinct=False,
+                name="answer_once",
+            )
+        ]
+
+
 class Consensus(models.Model):
     """One row per packet that enough people judged, recomputed whenever its inputs change."""
 
     packet = models.OneToOneField(Packet, on_delete=models.CASCADE, related_name="consensus")
-    decision = models.BooleanField(null=True)
-    """Null: no answer has the majority, or it is “unsure”, and nobody adjudicated. Of a session:
-    true once each of its questions has an answer."""
-    answers = OrderedJSONField(default=dict, blank=True)
-    """Of a session's questions, by key; null where ``decision`` would be."""
-    judged_by = models.PositiveSmallIntegerField()
-    adjudicated = models.BooleanField(default=False)
-    updated_at = models.DateTimeField(auto_now=True)
+    resolved = models.BooleanField()
+    """Whether each question has an answer: one with a majority that is not “unsure”, or an adjudicated one."""

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 Kind = Literal["satisfaction", "follow_up", "checklist", "session"]
-QuestionKind = Literal["status", "checklist"]
+QuestionKind = Literal["status", "checklist", "satisfaction", "follow_up"]
 Role = Literal["user", "event", "assistant", "tool", "file"]
 
 REDACTED = "▮▮▮"
@@ -48,8 +48,9 @@ GUIDES: dict[Kind, str] = {
 STATUSES = ("completed", "inferred", "provided")
 CREDITED = frozenset({"completed", "inferred", "yes"})
 """Answers for which the agent gets credit."""
-UNSURE = "unsure"
-CHOICES: dict[QuestionKind, tuple[str, ...]] = {"status": (*STATUSES, UNSURE), "checklist": ("yes", "no", UNSURE)}
+YES, NO, UNSURE = "yes", "no", "unsure"
+DECISION = "decision"
+"""Key of the only question of a packet of one decision."""
 
 
 class _Frozen(BaseModel):
@@ -64,7 +65,7 @@ class EvidencePart(_Frozen):
 
 
 class Question(_Frozen):
-    """One of a session's: the terminal status of an intent, or whether a checklist item is met."""
+    """A decision; of a session, the terminal status of an intent, or whether a checklist item is met."""
 
     key: str
     """Unique in its packet."""
@@ -73,39 +74,36 @@ class Question(_Frozen):
     """The intent or criterion, as its author wrote it."""
 
     @property
+    def answers(self) -> tuple[str, ...]:
+        """Those that decide it."""
+        return STATUSES if self.kind == "status" else (YES, NO)
+
+    @property
     def choices(self) -> tuple[str, ...]:
-        return CHOICES[self.kind]
+        return (*self.answers, UNSURE)
 
 
 class PacketContent(_Frozen):
     kind: Kind
     question: str
     subject: str
-    """The intent or criterion in question, as its author wrote it."""
+    """The intent or criterion in question, as its author wrote it; of a session, its task."""
     parts: tuple[EvidencePart, ...]
     context: tuple[str, ...] = ()
     """What the judge was given besides the evidence: the task's other hidden intents."""
-    questions: tuple[Question, ...] = ()
-    """Of a session, in order."""
+    questions: tuple[Question, ...]
+    """In order; of a decision, one with the key DECISION."""
 
 
-class SealedDecision(_Frozen):
-    """What the judge decided."""
+class Sealed(_Frozen):
+    """What the judge decided, by key of the question."""
 
-    decision: bool
-    quote: str = ""
-    reason: str = ""
-    thoughts: str = ""
-    """For adjudicators alone, once everybody has judged."""
-    judge: str = ""
-
-
-class SealedSession(_Frozen):
-    """What the judge decided of a session's questions, by key."""
-
-    answers: dict[str, str]
+    answers: dict[str, str] = {}
+    """Stored as rows, not in the packet."""
     reasons: dict[str, str] = {}
+    quotes: dict[str, str] = {}
     thoughts: dict[str, str] = {}
+    """For adjudicators alone, once everybody has judged."""
     shares: dict[str, float] = {}
     """What a question's credit adds to the session's Proc (statuses) or Comp (items)."""
     judge: str = ""
@@ -120,14 +118,16 @@ def build_content(
     names: Iterable[str] = (),
     questions: Sequence[Question] = (),
 ) -> PacketContent:
+    """``questions``: of a session."""
     redact = make_redactor(names)
+    asked = [Question(key=DECISION, kind=kind, subject=subject)] if kind != "session" else questions
     return PacketContent(
         kind=kind,
         question=QUESTIONS[kind],
         subject=redact(subject),
         parts=tuple(EvidencePart(role=part.role, label=redact(part.label), text=redact(part.text)) for part in parts),
         context=tuple(map(redact, context)),
-        questions=tuple(row.model_copy(update={"subject": redact(row.subject)}) for row in questions),
+        questions=tuple(row.model_copy(update={"subject": redact(row.subject)}) for row in asked),
     )
 
 

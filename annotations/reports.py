@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from annotations.adjudication import undecided_packets
+from annotations.breakdowns import break_down
 from annotations.consensus import decide_questions
+from annotations.controls import control_rates, control_rates_of_models
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment, Packet
-from annotations.results import AuditSummary, DisagreementRow
+from annotations.packets import DECISION, STATUSES, Sealed
+from annotations.results import AuditSummary, DisagreementRow, summarize
+from annotations.scores import corrected_scores
 from annotations.visibility import ADJUDICATORS, given_answers
 from studio.access import roles_in
 from studio.models import User
@@ -24,8 +28,6 @@ KINDS = {
     "status": "Intent",
     "session": "Session",
 }
-MIN_TIMED_ANSWERS = 3
-ANSWERS = ("yes", "no", "unsure", "answered")
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,20 @@ def _ends(rate: Rate) -> tuple[float | None, float | None, float | None]:
     return rate.low, rate.value, rate.high
 
 
+def report_context(row: AuditCampaign) -> dict[str, Any]:
+    summary = summarize([row])
+    return {
+        "campaign": row,
+        "summary": summary,
+        "between": round(100 * (summary.between_auditors or 0), 1),
+        "statuses": STATUSES,
+        "scores": corrected_scores(row),
+        "breakdowns": [each for each in break_down([row]) if len(each.rows) > 1 or each.dimension == "grader"],
+        "controls": control_rates([row]),
+        "model_controls": control_rates_of_models(row, [each.model for each in summary.sources if each.model]),
+    }
+
+
 def list_undecided(campaign: AuditCampaign, user: User) -> list[UndecidedPacket]:
     given = given_answers([campaign.pk])
     allowed = not roles_in(user, campaign.benchmark).isdisjoint(ADJUDICATORS)
@@ -108,76 +124,36 @@ def list_undecided(campaign: AuditCampaign, user: User) -> list[UndecidedPacket]
 
 def _count_answers(given: Sequence[Mapping[str, str]]) -> str:
     decisions = decide_questions(given, {})
-    if set(decisions) != {""}:
+    if set(decisions) != {DECISION}:
         return f"{sum(answer is None for answer in decisions.values())} of {len(decisions)} questions open"
-    counts = Counter(answers[""] for answers in given)
+    counts = Counter(answers[DECISION] for answers in given)
     return ", ".join(f"{counts[answer]} {answer}" for answer in ("yes", "no", "unsure") if counts[answer])
 
 
 def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
     differing = [row for row in audited_questions([campaign.pk]) if row.final is not None and row.final != row.judge]
-    packets = (
-        Packet.objects.select_related("consensus")
-        .prefetch_related("judgments", "adjudications")
-        .in_bulk({row.packet for row in differing})
-    )
+    packets = Packet.objects.prefetch_related("judgments", "adjudications").in_bulk({row.packet for row in differing})
     return [_disagreement(row, packets[row.packet]) for row in differing]
 
 
 def _disagreement(row: AuditedQuestion, packet: Packet) -> JudgeDisagreement:
-    subject, reason, quote = packet.content["subject"], packet.sealed.get("reason", ""), packet.sealed.get("quote", "")
-    if row.key:
-        subject = next(each["subject"] for each in packet.content["questions"] if each["key"] == row.key)
-        reason = packet.sealed["reasons"].get(row.key, "")
-        thoughts = packet.sealed.get("thoughts", {}).get(row.key, "")
-    else:
-        thoughts = packet.sealed.get("thoughts", "")
+    sealed = Sealed.model_validate(packet.sealed)
     return JudgeDisagreement(
         packet=packet,
         kind=KINDS[row.kind],
-        subject=subject,
+        subject=row.subject,
         people=row.final or "",
         judge=row.judge,
-        reason=reason,
-        quote=quote,
-        thoughts=thoughts,
-        adjudicated=packet.consensus.adjudicated and row.majority is None,
+        reason=sealed.reasons.get(row.key, ""),
+        quote=sealed.quotes.get(row.key, ""),
+        thoughts=sealed.thoughts.get(row.key, ""),
+        adjudicated=row.adjudicated,
         comments=_comments(packet),
     )
-
-
-def current_judgments(packet: Packet) -> list[Judgment]:
-    newest = packet.judgments.order_by("auditor_id", "-number").distinct("auditor_id")
-    given = [row for row in newest if row.answer not in (Judgment.Answer.UNDONE, Judgment.Answer.SKIPPED)]
-    return sorted(given, key=lambda row: row.created_at)
-
-
-def own_answers(campaign: AuditCampaign, user: User) -> list[Judgment]:
-    """The person's own, newest first, that can be taken back."""
-    newest = (
-        Judgment.objects.filter(packet__campaign=campaign, packet__adjudications=None, auditor=user.pk)
-        .select_related("packet")
-        .order_by("packet_id", "-number")
-        .distinct("packet_id")
-    )
-    given = [row for row in newest if row.answer != Judgment.Answer.UNDONE]
-    return sorted(given, key=lambda row: (row.created_at, row.pk), reverse=True)
-
-
-def minutes_left(campaign: AuditCampaign, user: User, left: int) -> int | None:
-    """An estimate from the person's own pace; None without enough timed answers."""
-    newest = (
-        Judgment.objects.filter(packet__campaign=campaign, auditor=user.pk)
-        .order_by("-created_at")
-        .values_list("milliseconds", flat=True)[:30]
-    )
-    times = [time for time in newest if time is not None]
-    if len(times) < MIN_TIMED_ANSWERS or not left:
-        return None
-    return max(1, round(statistics.median(times) * left / 60_000))
 
 
 def _comments(packet: Packet) -> tuple[str, ...]:
     adjudications = [row.reason for row in packet.adjudications.all()]
     newest = {row.auditor_id: row for row in sorted(packet.judgments.all(), key=lambda row: row.number)}
-    return (*adjudications, *(row.comment for row in newest.values() if row.comment and row.answer in ANSWERS))
+    given = [row for row in newest.values() if row.state == Judgment.State.GIVEN]
+    return (*adjudications, *(row.comment for row in given if row.comment))

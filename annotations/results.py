@@ -194,7 +194,11 @@ def _compare_model(auditor: ModelAuditor, questions: Iterable[AuditedQuestion]) 
     drawn = [row for row in questions if row.campaign == auditor.campaign]
     same = [row for row in drawn if row.enough] or drawn
     answers = auditor.answers
-    given = [replace(row, majority=answers[row.source].get(row.key)) for row in same if row.source in answers]
+    given = [
+        replace(row, majority=answers[row.source][row.key] or None)
+        for row in same
+        if row.key in answers.get(row.source, {})
+    ]
     return replace(_compare_source(auditor.name, given), model=auditor)
 
 

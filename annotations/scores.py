@@ -97,7 +97,7 @@ def corrected_scores(campaign: AuditCampaign) -> list[CorrectedAgentScores]:
     decided = _decided_sessions(campaign)
     shares: dict[str, Mapping[str, float]] = {
         source: sealed["shares"]
-        for source, sealed in Packet.objects.filter(campaign=campaign).values_list("source", "sealed")
+        for source, sealed in Packet.objects.filter(campaign=campaign, control="").values_list("source", "sealed")
     }
     by_metric: dict[Metric, dict[str, list[_Session]]] = {metric: defaultdict(list) for metric in METRICS}
     for row in population.rows:

@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from annotations.models import Adjudication, AuditCampaign, Judgment, Packet, Seat
+from annotations.models import Adjudication, Answer, AuditCampaign, Judgment, Packet, Seat
 from studio.access import ALLOWED, benchmarks_for, roles_in, why_not
 from studio.models import Benchmark, Event, Membership, User
 from studio.models.statements import PreparedQuery
@@ -23,10 +23,10 @@ ADJUDICATORS = AUDITORS | OPENERS
 RESULTS_OPENED = "audit_results_read"
 """After it an auditor can neither judge nor undo, so that their answers stay blind."""
 
-Answers = dict[int, dict[int, str]]
-"""Packet → auditor → answer, without undone ones."""
 Given = dict[int, dict[int, dict[str, str]]]
-"""Packet → auditor → answers by question; a single decision is the question with an empty key."""
+"""Packet → auditor → answers by question."""
+People = dict[int, set[int]]
+"""By packet."""
 Seats = dict[int, list[tuple[int | None, datetime | None, bool]]]
 """Packet → auditor, end of the lease, whether judged."""
 
@@ -53,18 +53,13 @@ def may_adjudicate(user: User, packet: Packet) -> bool:
     """An adjudicator of the benchmark who has not judged the packet."""
     if roles_in(user, packet.campaign.benchmark).isdisjoint(ADJUDICATORS):
         return False
-    return user.pk not in answers_of([packet.campaign_id]).get(packet.pk, {})
+    return user.pk not in given_answers([packet.campaign_id]).get(packet.pk, {})
 
 
 def why_not_adjudicate(user: User, packet: Packet) -> str:
     if roles_in(user, packet.campaign.benchmark).isdisjoint(ADJUDICATORS):
         return why_not("plan_audit", packet.campaign.benchmark)
     return "You judged this decision yourself, so somebody else has to adjudicate it."
-
-
-def answers_of(campaign_ids: Collection[int]) -> Answers:
-    """Without skips."""
-    return _without_skips(_answers_and_skips(campaign_ids))
 
 
 def given_answers(campaign_ids: Collection[int]) -> Given:
@@ -79,38 +74,23 @@ def control_answers(campaign_ids: Collection[int]) -> Given:
 
 def _given(campaign_ids: Collection[int], *, controls: bool) -> Given:
     given: Given = defaultdict(dict)
-    for packet, auditor, answer, answers, known in _newest(campaign_ids).values_list(
-        "packet_id", "auditor_id", "answer", "answers", "packet__known"
+    rows = Answer.objects.filter(judgment__in=newest_judgments(campaign_ids)).order_by("packet", "pk")
+    for packet, known, auditor, question, value in rows.values_list(
+        "packet_id", "packet__known", "judgment__auditor_id", "question", "value"
     ):
-        if answer not in (Judgment.Answer.UNDONE, Judgment.Answer.SKIPPED):
-            by_key = answers if answer == Judgment.Answer.ANSWERED else {"": answer}
-            given[packet][auditor] = {key: value for key, value in by_key.items() if (key in known) == controls}
+        answers = given[packet].setdefault(auditor, {})
+        if (question in known) == controls:
+            answers[question] = value
     return dict(given)
 
 
-def _newest(campaign_ids: Collection[int]) -> QuerySet[Judgment]:
+def newest_judgments(campaign_ids: Collection[int]) -> QuerySet[Judgment]:
     """Of each auditor, for each packet."""
     return (
         Judgment.objects.filter(packet__campaign__in=campaign_ids)
         .order_by("packet_id", "auditor_id", "-number")
         .distinct("packet_id", "auditor_id")
     )
-
-
-def _without_skips(answers: Answers) -> Answers:
-    given = {
-        packet: {auditor: answer for auditor, answer in by.items() if answer != Judgment.Answer.SKIPPED}
-        for packet, by in answers.items()
-    }
-    return {packet: by for packet, by in given.items() if by}
-
-
-def _answers_and_skips(campaign_ids: Collection[int]) -> Answers:
-    answers: Answers = defaultdict(dict)
-    for packet, auditor, answer in _newest(campaign_ids).values_list("packet_id", "auditor_id", "answer"):
-        if answer != Judgment.Answer.UNDONE:
-            answers[packet][auditor] = answer
-    return dict(answers)
 
 
 @dataclass(frozen=True)
@@ -141,15 +121,19 @@ def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Audit
     held = Seat.objects.filter(packet__campaign__in=ids)
     for packet, auditor, until, is_judged in held.values_list("packet_id", "auditor_id", "leased_until", "judged"):
         seats[packet].append((auditor, until, is_judged))
-    for pk, campaign, adjudicated, involved in rows.values_list("pk", "campaign_id", "adjudicated", "involved"):
-        packets[campaign].append(_PacketState(pk, adjudicated, frozenset(involved), tuple(seats[pk])))
     # after the seats: what is answered meanwhile is judged, and not lost between both
-    answers = _answers_and_skips(ids)
+    judged: People = defaultdict(set)
+    skipped: People = defaultdict(set)
+    for packet, auditor, state in newest_judgments(ids).values_list("packet_id", "auditor_id", "state"):
+        if state != Judgment.State.UNDONE:
+            (judged if state == Judgment.State.GIVEN else skipped)[packet].add(auditor)
+    for pk, campaign, adjudicated, involved in rows.values_list("pk", "campaign_id", "adjudicated", "involved"):
+        packets[campaign].append(_PacketState(pk, adjudicated, involved, seats[pk], judged[pk], skipped[pk]))
     auditors = _auditors_of(campaigns)
     opened = _opened_results(campaigns, user)
     return {
         campaign.pk: _share(
-            campaign, user, packets[campaign.pk], answers, set() if campaign.pk in opened else auditors[campaign.pk]
+            campaign, user, packets[campaign.pk], set() if campaign.pk in opened else auditors[campaign.pk]
         )
         for campaign in campaigns
     }
@@ -159,8 +143,13 @@ def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Audit
 class _PacketState:
     pk: int
     adjudicated: bool
-    involved: frozenset[int]
-    seats: tuple[tuple[int | None, datetime | None, bool], ...]
+    involved: Collection[int]
+    seats: Sequence[tuple[int | None, datetime | None, bool]]
+    judged: Collection[int]
+    skipped: Collection[int]
+
+    def may_be_taken_by(self, person: int) -> bool:
+        return person not in self.judged and person not in self.skipped and person not in self.involved
 
     def is_free(self, now: datetime) -> bool:
         return any(
@@ -173,23 +162,14 @@ class _PacketState:
 
 
 def _share(
-    campaign: AuditCampaign,
-    user: User,
-    packets: Sequence[_PacketState],
-    answers_and_skips: Answers,
-    auditors: Collection[int],
+    campaign: AuditCampaign, user: User, packets: Sequence[_PacketState], auditors: Collection[int]
 ) -> AuditorShare:
     now = timezone.now()
-    answers = _without_skips(answers_and_skips)
     assigned = user.pk in auditors and campaign.state == AuditCampaign.State.OPEN
-    enough = {row.pk for row in packets if row.adjudicated or len(answers.get(row.pk, {})) >= campaign.overlap}
-    judged = {row.pk for row in packets if user.pk in answers.get(row.pk, {})}
-    answered = {row.pk for row in packets if user.pk in answers_and_skips.get(row.pk, {})}
-
-    def may_take(row: _PacketState, person: int) -> bool:
-        return person not in answers_and_skips.get(row.pk, {}) and person not in row.involved
-
-    possible = [row for row in packets if assigned and row.pk not in enough and may_take(row, user.pk)]
+    enough = {row.pk for row in packets if row.adjudicated or len(row.judged) >= campaign.overlap}
+    judged = [row.pk for row in packets if user.pk in row.judged]
+    answered = [row.pk for row in packets if user.pk in row.judged or user.pk in row.skipped]
+    possible = [row for row in packets if assigned and row.pk not in enough and row.may_be_taken_by(user.pk)]
     held = {row.pk for row in possible if row.is_held_by(user.pk)}
     offered = sorted(
         (row for row in possible if row.pk in held or row.is_free(now)),
@@ -201,7 +181,7 @@ def _share(
     pending = [
         row.pk
         for index, row in enumerate(offered)
-        if index < room or not any(may_take(row, other) and not row.is_held_by(other) for other in others)
+        if index < room or not any(row.may_be_taken_by(other) and not row.is_held_by(other) for other in others)
     ]
     return AuditorShare(
         packets=len(packets),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -14,8 +15,10 @@ from annotations.access import find_assigned_campaign, find_campaign, find_packe
 from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
 from annotations.api.packets import judgments_json, packet_json, question_json
 from annotations.api.requests import ANY, refusal, user_of, valid
+from annotations.decided import AuditedQuestion, audited_questions
 from annotations.judgments import (
     MAX_COMMENT_LENGTH,
+    HandedIn,
     JudgmentError,
     next_number,
     record_judgment,
@@ -23,19 +26,21 @@ from annotations.judgments import (
     undo_last,
 )
 from annotations.leases import ask_for_session, next_packet
-from annotations.models import AuditCampaign, Cause, Judgment
+from annotations.models import AuditCampaign, Cause
+from annotations.packets import DECISION, NO, YES
 from annotations.sources import whole_session
 from annotations.visibility import may_adjudicate, sees_results, why_not_adjudicate
 from studio.access import ApiRequest
 from studio.api.base import OBJECTS, ConflictAPIError
 
+Questions = dict[int, list[AuditedQuestion]]
 POSITION = r"packets/(?P<position>[0-9]{1,9})"
 
 
 class JudgmentSerializer(serializers.Serializer[Any]):
     answer = serializers.ChoiceField(
-        choices=[each for each in Judgment.Answer.choices if each[0] != Judgment.Answer.UNDONE],
-        help_text="`answered` for a session, with `answers`. `skipped` needs a `comment`.",
+        choices=["yes", "no", "unsure", "answered", "skipped"],
+        help_text="Of one decision; of a session `answered`, with `answers`. `skipped` needs a `comment`.",
     )
     answers = serializers.DictField(child=serializers.CharField(), required=False, default=dict)
     number = serializers.IntegerField(
@@ -80,6 +85,13 @@ class AdjudicationSerializer(serializers.Serializer[Any]):
     )
 
 
+def _questions_by_packet(campaign: AuditCampaign) -> Questions:
+    found: Questions = defaultdict(list)
+    for row in audited_questions([campaign.pk]):
+        found[row.packet].append(row)
+    return found
+
+
 class PacketActions:
     """Of the view set of audits."""
 
@@ -97,8 +109,8 @@ class PacketActions:
         """All of them, once you may see the results; before, those you hold or answered."""
         user = user_of(request)
         row = find_campaign(user, pk)
-        results = sees_results(user, row)
-        return Response([packet_json(packet, results=results) for packet in readable_packets(user, row)])
+        questions = _questions_by_packet(row) if sees_results(user, row) else None
+        return Response([packet_json(each, questions) for each in readable_packets(user, row)])
 
     @extend_schema(responses=OpenApiResponse(ANY, "What auditors see; with the results, what was answered."))
     @action(detail=True, url_path=POSITION)
@@ -109,7 +121,8 @@ class PacketActions:
         results = sees_results(user, row)
         if not results and packet not in readable_packets(user, row):
             raise ConflictAPIError("This packet is not yours. Take one with `next`.")
-        found = question_json(packet, user) | packet_json(packet, results=results)
+        questions = _questions_by_packet(row) if results else None
+        found = question_json(packet, user) | packet_json(packet, questions)
         return Response(found | ({"judgments": judgments_json(packet)} if results and not packet.control else {}))
 
     @extend_schema(request=JudgmentSerializer, responses={201: ANY})
@@ -120,8 +133,11 @@ class PacketActions:
         packet = find_packet(find_assigned_campaign(user, pk), position)
         data = valid(JudgmentSerializer, request)
         number = data.pop("number", None) or next_number(packet, user)
+        answer, answers = data.pop("answer"), data.pop("answers")
+        if answer != "answered":
+            answers = None if answer == "skipped" else {DECISION: answer}
         try:
-            row = record_judgment(packet, auditor=user, number=number, **data)
+            row = record_judgment(packet, HandedIn(answers, **data), auditor=user, number=number)
         except JudgmentError as error:
             raise refusal(error.field, error) from error
         return Response({"position": packet.position, "number": row.number}, status=status.HTTP_201_CREATED)
@@ -161,14 +177,16 @@ class PacketActions:
             raise PermissionDenied("This packet is still being judged, perhaps by you.")
         if not may_adjudicate(user, packet):
             raise PermissionDenied(why_not_adjudicate(user, packet))
+        data = valid(AdjudicationSerializer, request)
+        if (decision := data.pop("decision")) is not None:
+            data["answers"] = {DECISION: YES if decision else NO}
         try:
-            made = adjudicate(packet, by=user, **valid(AdjudicationSerializer, request))
+            made = adjudicate(packet, by=user, **data)
         except AdjudicationError as error:
             raise refusal(error.field, error) from error
         found = {
             "position": packet.position,
-            "decision": made.decision,
-            "answers": made.answers,
-            "cause": made.cause,
+            "answers": dict(made.answers.values_list("question", "value")),
+            "cause": data["cause"],
         }
         return Response(found, status=status.HTTP_201_CREATED)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotations.judgments import next_number
+from annotations.decided import AuditedQuestion
+from annotations.judgments import current_judgments, next_number
 from annotations.leases import read_draft
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import GUIDES, PacketContent
-from annotations.reports import current_judgments
 from studio.models import User
 
 
@@ -26,32 +27,35 @@ def question_json(packet: Packet, user: User) -> dict[str, Any]:
     }
 
 
-def packet_json(packet: Packet, *, results: bool) -> dict[str, Any]:
+def packet_json(packet: Packet, questions: Mapping[int, Sequence[AuditedQuestion]] | None) -> dict[str, Any]:
+    """``questions``: of the audit, by packet, to those who see the results."""
     found = {"position": packet.position, "kind": packet.kind, "subject": packet.content["subject"]}
-    if not results:
+    if questions is None:
         return found
     if packet.control:
         closed = packet.campaign.state == AuditCampaign.State.CLOSED
         return found | ({"control": packet.control, "known": packet.known} if closed else {})
-    consensus = getattr(packet, "consensus", None)
-    decided = consensus and {
-        "decision": consensus.decision,
-        "answers": consensus.answers,
-        "judged_by": consensus.judged_by,
-        "adjudicated": consensus.adjudicated,
+    rows = questions[packet.pk]
+    decided = {
+        "resolved": rows[0].resolved,
+        "answers": {row.key: row.final for row in rows},
+        "judged_by": len(rows[0].answers),
+        "adjudicated": any(row.adjudicated for row in rows),
     }
-    answers = {key: answer for key, answer in packet.sealed.get("answers", {}).items() if key not in packet.known}
-    sealed = {name: value for name, value in packet.sealed.items() if name != "thoughts"}
-    judge = sealed | ({"answers": answers} if packet.kind == "session" else {})
-    return found | {"judge": judge, "stratum": packet.stratum, "labels": packet.labels, "consensus": decided}
+    judge = {name: value for name, value in packet.sealed.items() if name != "thoughts"}
+    return found | {
+        "judge": {"answers": {row.key: row.judge for row in rows}, **judge},
+        "stratum": packet.stratum,
+        "labels": packet.labels,
+        "consensus": None if rows[0].resolved is None else decided,
+    }
 
 
 def judgments_json(packet: Packet) -> list[dict[str, Any]]:
     return [
         {
             "auditor": row.auditor.get_username(),
-            "answer": row.answer,
-            "answers": {key: answer for key, answer in row.answers.items() if key not in packet.known},
+            "answers": {key: answer for key, answer in row.by_question.items() if key not in packet.known},
             "evidence": row.evidence,
             "comment": row.comment,
             "confidence": row.confidence,

@@ -16,6 +16,18 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='Adjudication',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('reason', models.TextField()),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['created_at'],
+            },
+        ),
+        migrations.CreateModel(
             name='AuditCampaign',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -47,7 +59,6 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('content', studio.models.fields.OrderedJSONField()),
-                ('sealed', studio.models.fields.OrderedJSONField()),
                 ('source', models.CharField(max_length=100)),
                 ('origin', models.TextField()),
                 ('involved', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list, size=None)),
@@ -88,8 +99,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField()),
-                ('answer', models.CharField(choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure'), ('answered', 'Answered'), ('skipped', 'Skipped'), ('undone', 'Undone')], max_length=10)),
-                ('answers', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
+                ('state', models.CharField(choices=[('given', 'Answered'), ('skipped', 'Skipped'), ('undone', 'Undone')], default='given', max_length=10)),
                 ('evidence', studio.models.fields.OrderedJSONField(blank=True, default=list)),
                 ('comment', models.TextField(blank=True)),
                 ('confidence', models.PositiveSmallIntegerField(choices=[(1, 'Low'), (2, 'Medium'), (3, 'High')], null=True)),
@@ -108,30 +118,32 @@ class Migration(migrations.Migration):
             name='Consensus',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('decision', models.BooleanField(null=True)),
-                ('answers', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('judged_by', models.PositiveSmallIntegerField()),
-                ('adjudicated', models.BooleanField(default=False)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('resolved', models.BooleanField()),
                 ('packet', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='consensus', to='annotations.packet')),
             ],
         ),
         migrations.CreateModel(
-            name='Adjudication',
+            name='Answer',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('decision', models.BooleanField(null=True)),
-                ('answers', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
+                ('question', models.CharField(max_length=40)),
+                ('by', models.CharField(choices=[('person', 'An auditor'), ('adjudicator', 'An adjudicator'), ('model', 'A model that takes part'), ('judge', 'The judge that is audited')], max_length=11)),
+                ('model', models.CharField(blank=True, max_length=200)),
+                ('number', models.PositiveIntegerField(default=1)),
+                ('value', models.CharField(blank=True, max_length=10)),
                 ('cause', models.CharField(blank=True, choices=[('criterion_ambiguous', 'The criterion can be read in two ways'), ('evidence_not_visible', 'What would show it is not in the record'), ('judge_error', 'The record is clear: a fair test for judges'), ('auditor_error', 'An auditor overlooked something'), ('out_of_scope', 'The task does not ask for this')], max_length=20)),
-                ('about', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), blank=True, default=list, size=None)),
-                ('reason', models.TextField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('packet', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotations.packet')),
+                ('adjudication', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='annotations.adjudication')),
+                ('judgment', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='annotations.judgment')),
+                ('packet', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='annotations.packet')),
             ],
             options={
-                'ordering': ['created_at'],
+                'ordering': ['pk'],
             },
+        ),
+        migrations.AddField(
+            model_name='adjudication',
+            name='packet',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotations.packet'),
         ),
         migrations.CreateModel(
             name='Population',
@@ -179,7 +191,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='judgment',
-            constraint=models.CheckConstraint(condition=models.Q(('answer__in', ['yes', 'no', 'unsure', 'answered', 'skipped', 'undone'])), name='judgment_answer_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['given', 'skipped', 'undone'])), name='judgment_state_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='answer',
+            constraint=models.UniqueConstraint(fields=('packet', 'question', 'judgment', 'adjudication', 'model', 'number'), name='answer_once', nulls_distinct=False),
         ),
         migrations.AddConstraint(
             model_name='seat',

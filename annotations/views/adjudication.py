@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -11,7 +9,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotations import reports
 from annotations.access import find_campaign, find_packet
 from annotations.adjudication import (
     AdjudicationError,
@@ -20,13 +17,16 @@ from annotations.adjudication import (
     open_questions,
     undecided_packets,
 )
-from annotations.documents import instructions_html
+from annotations.campaigns import instructions_html
 from annotations.forms import AdjudicationForm, SessionAdjudicationForm
+from annotations.judgments import current_judgments
 from annotations.models import AuditCampaign, Judgment
-from annotations.packets import GUIDES, PacketContent
+from annotations.packets import DECISION, GUIDES, PacketContent
 from annotations.visibility import may_adjudicate, sees_results, why_not_adjudicate
 from studio.access import SignedInRequest
 from studio.models import User
+
+WHY = ("reason", "cause", "about", "request_changes")
 
 
 @login_required
@@ -55,12 +55,9 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
         else AdjudicationForm(request.POST or None)
     )
     if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
+        why = {name: form.cleaned_data[name] for name in WHY if name in form.cleaned_data}
         try:
-            if isinstance(form, SessionAdjudicationForm):
-                adjudicate(packet, by=request.user, answers=form.answers(), about=data["about"], **_why(data))
-            else:
-                adjudicate(packet, by=request.user, decision=data["decision"] == "yes", **_why(data))
+            adjudicate(packet, by=request.user, answers=form.answers(), **why)
         except AdjudicationError as error:
             form.reject(error.field, str(error))
         else:
@@ -75,7 +72,7 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
             "asked": len(content.questions) - len(packet.known),
             "guide": GUIDES[content.kind],
             "instructions": instructions_html(row),
-            "judgments": [(row, _said(row, form)) for row in reports.current_judgments(packet)],
+            "judgments": [(row, _said(row, form)) for row in current_judgments(packet)],
             "form": form,
             "neighbors": _neighbors(position, _positions_to_adjudicate(request.user, row)),
         },
@@ -84,16 +81,13 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
 
 def _said(judgment: Judgment, form: AdjudicationForm) -> str:
     """The answer, of a session to the open questions, by their numbers if there are several."""
+    given = judgment.by_question
     if not isinstance(form, SessionAdjudicationForm):
-        return judgment.get_answer_display()
-    answers = [judgment.answers.get(row.key, "–") for row in form.questions]
+        return given[DECISION].capitalize()
+    answers = [given.get(row.key, "–") for row in form.questions]
     if len(answers) == 1:
-        return str(answers[0])
+        return answers[0]
     return ", ".join(f"{number}: {answer}" for number, answer in enumerate(answers, start=1))
-
-
-def _why(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: data[name] for name in ("reason", "cause", "request_changes")}
 
 
 def _after_adjudication(request: SignedInRequest, row: AuditCampaign, position: int) -> HttpResponse:

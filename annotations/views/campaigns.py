@@ -14,10 +14,10 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotations import reports
 from annotations.access import find_campaign
-from annotations.campaigns import CampaignError, close_campaign, reopen_campaign
-from annotations.documents import instructions_html, report_context
+from annotations.campaigns import CampaignError, close_campaign, instructions_html, reopen_campaign
 from annotations.exports import export_csv, export_document, export_parquet, plan_document
 from annotations.history import history_of
+from annotations.judgments import own_answers
 from annotations.models import AuditCampaign
 from annotations.visibility import benchmarks_to_audit, sees_results, shares_of, visible_campaigns
 from studio.access import SignedInRequest, may, require
@@ -57,9 +57,9 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
         "may_close": row.state == AuditCampaign.State.OPEN and may(request.user, row.benchmark, "plan_audit"),
     }
     if not sees_results(request.user, row):
-        context |= {"own_answers": reports.own_answers(row, request.user)}
+        context |= {"own_answers": own_answers(row, request.user)}
     else:
-        context |= report_context(row)
+        context |= reports.report_context(row)
         context |= {
             "chart": reports.draw_chart(context["summary"]),
             "weighted": round(100 * (context["summary"].weighted or 0), 1),
@@ -77,7 +77,7 @@ def report(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_campaign(request.user, pk)
     if not sees_results(request.user, row):
         return redirect(row)
-    return render(request, "annotations/report.html", report_context(row))
+    return render(request, "annotations/report.html", reports.report_context(row))
 
 
 @login_required

@@ -9,13 +9,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotations import reports
 from annotations.access import find_assigned_campaign, find_packet
-from annotations.documents import instructions_html
+from annotations.campaigns import instructions_html
 from annotations.forms import JudgmentForm, SessionJudgmentForm, known_answers
 from annotations.judgments import (
     MAX_DRAFT_LENGTH,
     JudgmentError,
+    minutes_left,
     next_number,
     open_results,
     record_judgment,
@@ -76,20 +76,8 @@ def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
     form = _judgment_form(content, request.POST or None, _initial_values(packet, request.user))
     rejection = None
     if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
         try:
-            record_judgment(
-                packet,
-                auditor=request.user,
-                answer=data["answer"],
-                number=data["number"],
-                evidence=form.passages(),
-                comment=data["comment"],
-                milliseconds=data["milliseconds"],
-                answers=form.answers() if isinstance(form, SessionJudgmentForm) else None,
-                confidence=data["confidence"],
-                cause=data["cause"],
-            )
+            record_judgment(packet, form.handed_in(), auditor=request.user, number=form.cleaned_data["number"])
         except JudgmentError as error:
             form.reject(error.field, str(error))
             rejection = error
@@ -186,7 +174,7 @@ def _initial_values(packet: Packet, user: User) -> dict[str, object]:
         values = {
             "evidence": "\n".join(undone.evidence),
             "comment": undone.comment,
-            "answers": undone.answers,
+            "answers": undone.by_question,
             "confidence": undone.confidence,
             "cause": undone.cause,
         }
@@ -238,7 +226,7 @@ def _render_question(
             "number": min(done + 1, total),
             "total": total,
             "done": done,
-            "minutes": reports.minutes_left(row, request.user, len(share.pending)),
+            "minutes": minutes_left(row, request.user, len(share.pending)),
         },
         status=status,
     )

@@ -14,7 +14,6 @@ from rest_framework.views import APIView
 from annotations.campaigns import CampaignError
 from annotations.gold import GoldError, questions_of, type_answers
 from annotations.models import AuditCampaign, GoldItem
-from annotations.packets import UNSURE
 from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, pilots_to_draw_from
 from studio.access import ApiRequest, find_benchmark, require
 from studio.models import Benchmark
@@ -89,10 +88,7 @@ class KnownAnswerView(APIView):
 
 
 def _item_json(item: GoldItem) -> dict[str, Any]:
-    questions = [
-        {"key": row.key, "subject": row.subject, "choices": [each for each in row.choices if each != UNSURE]}
-        for row in questions_of(item)
-    ]
+    questions = [{"key": row.key, "subject": row.subject, "choices": list(row.answers)} for row in questions_of(item)]
     return {
         "id": item.pk,
         "unit": item.unit,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from annotations.decided import audited_questions, credited
-from annotations.models import AuditCampaign, Packet
+from annotations.models import AuditCampaign
 from annotations.sources import SESSION, VERDICT, audit_name
 from evaluation.audits.campaigns import audited_pilots, audited_round
 from evaluation.grading.intents import IntentStatus
@@ -46,9 +46,8 @@ class OverturnedQuestion:
 
 
 def overturned_questions(campaign: AuditCampaign) -> list[OverturnedQuestion]:
-    sources = dict(Packet.objects.filter(campaign=campaign).values_list("pk", "source"))
     return [
-        OverturnedQuestion(sources[row.packet], row.key, row.judge, row.final or "")
+        OverturnedQuestion(row.source, row.key, row.judge, row.final or "")
         for row in audited_questions([campaign.pk])
         if row.final not in (None, row.judge)
     ]

@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 
 from annotations.campaigns import FrozenDecision
 from annotations.models import AuditCampaign
-from annotations.packets import PacketContent, SealedDecision, build_content
+from annotations.packets import DECISION, NO, YES, PacketContent, Sealed, build_content
 from annotations.sampling import AuditableDecision, SampledDecision, draw_sample
 from evaluation.audits.parts import conversation_parts, file_parts, reply_part, tool_parts
 from evaluation.audits.planted_questions import Owner
@@ -146,13 +146,7 @@ def draw_decisions(
             stratum=sampled.stratum,
             weight=sampled.weight,
             content=contents[pk],
-            sealed=SealedDecision(
-                decision=bool(verdicts[pk].met),
-                quote=verdicts[pk].quote,
-                reason=verdicts[pk].reason,
-                thoughts=thoughts.get(verdicts[pk].model_call_id or 0, ""),
-                judge=judge_of(verdicts[pk].judging).model,
-            ),
+            sealed=_seal(verdicts[pk], thoughts.get(verdicts[pk].model_call_id or 0, "")),
             involved=frozenset(involved[tasks[verdicts[pk].judging.session_id or 0].pk]),
             cluster=f"session:{verdicts[pk].judging.session_id}",
             labels=labels[verdicts[pk].judging.session_id or 0] | _judge_labels(verdicts[pk]),
@@ -160,6 +154,16 @@ def draw_decisions(
         for sampled, pk in zip(sample, pks, strict=True)
     ]
     return frozen, owners
+
+
+def _seal(verdict: Verdict, thoughts: str) -> Sealed:
+    return Sealed(
+        answers={DECISION: YES if verdict.met else NO},
+        quotes={DECISION: verdict.quote},
+        reasons={DECISION: verdict.reason},
+        thoughts={DECISION: thoughts},
+        judge=judge_of(verdict.judging).model,
+    )
 
 
 def _judge_labels(verdict: Verdict) -> dict[str, str]:

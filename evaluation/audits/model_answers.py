@@ -1,24 +1,27 @@
-"""What models answered in audits: judgings of purpose ``audit``, read as people's answers are."""
+"""What models answer in audits: judgings of purpose ``audit``, kept beside people's answers when they end."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from django.db.models import Sum
+from django.db.models import Q, QuerySet, Sum
 
-from annotations.decided import NO, YES
-from annotations.models import AuditCampaign
-from annotations.sources import PILOT, SESSION, ModelAuditor, audit_name
+from annotations.decided import model_answers
+from annotations.models import Answer, AuditCampaign, Packet
+from annotations.packets import DECISION, NO, YES
+from annotations.sources import AUDIT, PILOT, SESSION, ModelAuditor, audit_name
 from evaluation.audits.campaigns import audited_round
 from evaluation.audits.sessions import judged_questions
-from evaluation.grading.questions import AskedQuestion
 from evaluation.judging.judged import load_judged
 from evaluation.judging.judgings import asked_in, rules_of, scoring_choice
 from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, Session, Verdict
 from evaluation.models.judgings import Purpose
 from studio.domain.task import TaskSpec
+
+Answers = Mapping[str, Mapping[str, str]]
+"""By source of the packet, by key of the question."""
 
 
 def read_model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor]:
@@ -28,10 +31,14 @@ def read_model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor
     by_model: dict[tuple[str, str], list[JudgingRound]] = defaultdict(list)
     for row in rows.select_related("pilot").order_by("pk"):
         by_model[row.source, str(row.judge.get("name", ""))].append(row)
-    return [_read(names[source], name, rounds) for (source, name), rounds in by_model.items()]
+    answers = model_answers([campaign.pk for campaign in campaigns]) if by_model else {}
+    return [
+        _read(names[source], name, rounds, answers.get((names[source].pk, name), {}))
+        for (source, name), rounds in by_model.items()
+    ]
 
 
-def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound]) -> ModelAuditor:
+def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound], answers: Answers) -> ModelAuditor:
     judgings = Judging.objects.filter(round__in=rounds)
     spent = ModelCall.objects.filter(judging__in=judgings).aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
     estimates = [row.estimate.get("cost", 0) for row in rounds]
@@ -39,7 +46,7 @@ def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound]) ->
     return ModelAuditor(
         campaign=campaign.pk,
         name=name,
-        answers=_answers(campaign, rounds),
+        answers=answers,
         samples=rounds[0].samples,
         scripted=judgings.filter(scripted=True).exists(),
         waiting=judgings.exclude(state__in=[Judging.State.FINISHED, Judging.State.ERROR]).count(),
@@ -52,26 +59,65 @@ def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound]) ->
     )
 
 
-def _answers(campaign: AuditCampaign, rounds: Sequence[JudgingRound]) -> dict[str, dict[str, str]]:
-    if campaign.unit != AuditCampaign.Unit.SESSION:
-        return {packet: answers for row in rounds for packet, answers in _answers_to_packets(row).items()}
-    sessions = {source: answers for row in rounds for source, answers in answers_of_round(row).items()}
-    planted = [(packet, answers) for row in rounds for packet, answers in _answers_to_packets(row).items()]
-    packets = campaign.packets.filter(kind="session").values_list("source", "origin")
-    given = {source: dict(sessions[origin or source]) for source, origin in packets if (origin or source) in sessions}
-    for packet, answers in planted:
-        if packet in given:
-            given[packet] |= answers
-    return given
+def keep_answers(judging: Judging) -> None:
+    """Those to what a judging of an audit was asked, once every sample has decided it. Call in the transaction that
+    ends the judging, with its round locked."""
+    judging_round = _round_of(judging)
+    packets = Packet.objects.filter(campaign=int(judging_round.source.removeprefix(AUDIT)))
+    found = _to_questions(judging, packets) if judging.asked is not None else _to_sessions(judging, packets)
+    Answer.sealed.bulk_create(
+        (
+            Answer(
+                packet=packet,
+                question=key,
+                by=Answer.By.MODEL,
+                model=str(judging_round.judge.get("name", "")),
+                number=judging_round.pk,
+                value=value,
+            )
+            for packet, key, value in found
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def _round_of(judging: Judging) -> JudgingRound:
+    assert judging.round is not None
+    return judging.round
+
+
+def _to_sessions(judging: Judging, packets: QuerySet[Packet]) -> Iterator[tuple[Packet, str, str]]:
+    """What is planted in them is asked apart."""
+    source = f"{SESSION}{judging.session_id}"
+    answers = answers_of_round(_round_of(judging), judging.session_id).get(source, {})
+    for packet in packets.filter(Q(source=source) | Q(origin=source)) if answers else ():
+        for question in packet.content["questions"]:
+            if packet.control or question["key"] not in packet.known:
+                yield packet, question["key"], answers.get(question["key"], "")
+
+
+def _to_questions(judging: Judging, packets: QuerySet[Packet]) -> Iterator[tuple[Packet, str, str]]:
+    by_source = {packet.source: packet for packet in packets}
+    same = Judging.objects.filter(round=judging.round, session=judging.session, scoring=judging.scoring)
+    for question in asked_in(judging):
+        kind, turn, index = question.place
+        rows = Verdict.objects.filter(judging__in=same, kind=kind, turn=turn, index=index)
+        samples = list(rows.values_list("met", flat=True))
+        if len(samples) == _round_of(judging).samples:
+            key = question.planted_key if question.packet.startswith(SESSION) else DECISION
+            yield by_source[question.packet], key, _majority(samples)
 
 
 def _audited(campaign: AuditCampaign, pilot: Pilot) -> JudgingRound:
     return audited_round(campaign, pilot) or scoring_choice(pilot).round
 
 
-def answers_of_round(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
-    """By source of the session, by key of the question: of sessions that are judged in full."""
+def answers_of_round(judging_round: JudgingRound, session: int | None = None) -> dict[str, dict[str, str]]:
+    """By source of the session, by key of the question: of sessions that are judged in full. ``session``: the key of
+    the only one wanted."""
     judgings = Judging.objects.filter(round=judging_round, asked__isnull=True)
+    if session is not None:
+        judgings = judgings.filter(session=session)
     unfinished = judgings.exclude(state=Judging.State.FINISHED)
     rows = Session.objects.filter(pk__in=judgings.values("session")).exclude(pk__in=unfinished.values("session"))
     sessions = list(rows.select_related("revision"))
@@ -88,27 +134,6 @@ def answers_of_round(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
     }
 
 
-def _answers_to_packets(judging_round: JudgingRound) -> dict[str, dict[str, str]]:
-    """Of questions asked alone, by source of the packet, by key: those that every sample has decided. A single decision
-    has the empty key, a question planted in a session its own."""
-    asked: dict[tuple[int, str, str, int, int], list[AskedQuestion]] = defaultdict(list)
-    judgings = Judging.objects.filter(round=judging_round, asked__isnull=False).order_by("session_id", "scoring")
-    for judging in judgings.distinct("session_id", "scoring"):  # every sample is asked the same
-        for row in asked_in(judging):
-            asked[judging.session_id or 0, judging.scoring, *row.place].append(row)
-    columns = ("judging__session", "judging__scoring", "kind", "turn", "index", "met")
-    given: dict[tuple[int, str, str, int, int], list[bool]] = defaultdict(list)
-    for *place, met in Verdict.objects.filter(judging__round=judging_round).order_by().values_list(*columns):
-        given[*place].append(met)
-    found: dict[str, dict[str, str]] = defaultdict(dict)
-    for place, questions in asked.items():
-        if len(given[place]) == judging_round.samples:
-            for question in questions:
-                key = question.planted_key if question.packet.startswith(SESSION) else ""
-                found[question.packet] |= _majority(key, given[place])
-    return found
-
-
-def _majority(key: str, samples: Sequence[bool]) -> dict[str, str]:
-    yes = sum(samples)
-    return {} if 2 * yes == len(samples) else {key: YES if 2 * yes > len(samples) else NO}
+def _majority(samples: Sequence[bool | None]) -> str:
+    yes = samples.count(True)
+    return "" if 2 * yes == len(samples) else YES if 2 * yes > len(samples) else NO

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from annotations.campaigns import CampaignError, FrozenDecision
 from annotations.models import Packet
-from annotations.packets import PacketContent, Question, SealedDecision, SealedSession, make_redactor
+from annotations.packets import DECISION, NO, YES, Question, Sealed, make_redactor
 from studio.models import Benchmark, ChecklistItem
 
 WORDS = re.compile(r"\w{4,}")
@@ -92,7 +92,6 @@ class Planter:
 def _with_question(row: FrozenDecision, criterion: str, rng: random.Random) -> FrozenDecision:
     """Anywhere among the session's items, so that its place does not tell it."""
     content = row.content
-    assert isinstance(row.sealed, SealedSession)
     items = [question for question in content.questions if question.kind == "checklist"]
     key = f"item-{max((int(item.key.rpartition('-')[2]) for item in items), default=0) + 1}"
     items.insert(rng.randint(0, len(items)), Question(key=key, kind="checklist", subject=criterion))
@@ -100,22 +99,22 @@ def _with_question(row: FrozenDecision, criterion: str, rng: random.Random) -> F
     return replace(
         row,
         content=content.model_copy(update={"questions": (*statuses, *items)}),
-        sealed=row.sealed.model_copy(update={"answers": {**row.sealed.answers, key: "yes"}}),
-        known={key: "no"},
+        sealed=row.sealed.model_copy(update={"answers": {**row.sealed.answers, key: YES}}),
+        known={key: NO},
     )
 
 
 def _decision_beside(row: FrozenDecision, criterion: str, number: int) -> FrozenDecision:
-    content: PacketContent = row.content.model_copy(update={"subject": criterion})
+    asked = row.content.questions[0].model_copy(update={"subject": criterion})
     return replace(
         row,
         source=f"planted:{number}",
         origin=row.source,
-        content=content,
-        sealed=SealedDecision(decision=True, judge=row.sealed.judge),
+        content=row.content.model_copy(update={"subject": criterion, "questions": (asked,)}),
+        sealed=Sealed(answers={DECISION: YES}, judge=row.sealed.judge),
         cluster=f"planted:{number}",
         control=Packet.Control.PLANTED,
-        known={"": "no"},
+        known={DECISION: NO},
         labels={},
     )
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 
 from annotations.decided import audited_questions, credited
 from annotations.feedback import NO_TEST
-from annotations.models import Adjudication, AuditCampaign
+from annotations.models import AuditCampaign
 from annotations.sources import SESSION
 from evaluation.audits.model_answers import answers_of_round
 from evaluation.judging.judgings import judge_name
@@ -71,24 +71,12 @@ def regression_cases(benchmark: Benchmark, *, real_only: bool = False) -> list[R
     audits = AuditCampaign.objects.filter(benchmark=benchmark, unit=AuditCampaign.Unit.SESSION)
     if real_only:
         audits = audits.filter(scripted=False)
-    causes = _causes(audits)
     cases: dict[tuple[str, str], RegressionCase] = {}
     for row in audited_questions(list(audits.order_by("pk").values_list("pk", flat=True))):
-        cause = causes.get((row.packet, row.key), "")
-        if row.final is not None and cause not in NO_TEST:
-            found = RegressionCase(row.cluster, row.key, row.kind, row.final, row.final != row.judge, cause)
+        if row.final is not None and row.cause not in NO_TEST:
+            found = RegressionCase(row.cluster, row.key, row.kind, row.final, row.final != row.judge, row.cause)
             cases[row.cluster, row.key] = found
     return list(cases.values())
-
-
-def _causes(audits: QuerySet[AuditCampaign]) -> dict[tuple[int, str], str]:
-    """By packet and question; of the newest adjudication."""
-    rows = Adjudication.objects.filter(packet__campaign__in=audits).order_by("created_at", "pk")
-    return {
-        (packet, key): cause if not about or key in about else ""
-        for packet, answers, cause, about in rows.values_list("packet", "answers", "cause", "about")
-        for key in answers
-    }
 
 
 def judge_records(benchmark: Benchmark, cases: Iterable[RegressionCase]) -> list[tuple[JudgingRound, JudgeRecord]]:

@@ -11,7 +11,7 @@ from django.db.models import Count, Q
 
 from annotations.campaigns import PopulationRow
 from annotations.models import AuditCampaign
-from annotations.packets import CREDITED, STATUSES, EvidencePart, PacketContent, Question, SealedSession, build_content
+from annotations.packets import CREDITED, STATUSES, EvidencePart, PacketContent, Question, Sealed, build_content
 from annotations.sampling import AuditableDecision
 from annotations.sources import SESSION
 from evaluation.audits.parts import file_parts, incoming_part, tool_parts
@@ -210,7 +210,7 @@ def as_candidate(row: AuditableSession) -> AuditableDecision:
     return AuditableDecision(row.source, row.stratum)
 
 
-def freeze_session(row: AuditableSession, judge: str, names: Collection[str]) -> tuple[PacketContent, SealedSession]:
+def freeze_session(row: AuditableSession, judge: str, names: Collection[str]) -> tuple[PacketContent, Sealed]:
     turns = load_evidence(row.session, ScoringMode.STRICT)
     content = build_content(
         "session",
@@ -219,7 +219,7 @@ def freeze_session(row: AuditableSession, judge: str, names: Collection[str]) ->
         names=names,
         questions=[judged.question for judged in row.questions],
     )
-    sealed = SealedSession(
+    sealed = Sealed(
         answers={judged.question.key: judged.answer for judged in row.questions},
         reasons=_reasons(row.session, row.round),
         thoughts=_thoughts(row.session, row.round),

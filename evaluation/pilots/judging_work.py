@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from django.db import connection, transaction
 from django.utils import timezone
 
+from evaluation.audits.model_answers import keep_answers
 from evaluation.call_records import RejudgingRecord
 from evaluation.grading.decided import Decided
 from evaluation.grading.evidence import load_script
@@ -51,7 +52,7 @@ def work_on(pk: int) -> bool:
         return False
     with renewing(row):
         try:
-            replayed = _judge(row)
+            _finish(row, _judge(row))
         except LeaseLostError:
             logger.info("Judging %d was taken over.", pk)
         except (InfrastructureError, MissingContentError) as error:
@@ -60,9 +61,17 @@ def work_on(pk: int) -> bool:
             logger.exception("Judging %d stopped by a defect of the studio.", pk)
             connection.close_if_unusable_or_obsolete()
             row.release(state=State.ERROR, reason=f"Internal error: {type(error).__name__}: {error}"[:2000])
-        else:
-            row.release(state=State.FINISHED, replayed=replayed, finished_at=timezone.now())
     return True
+
+
+@transaction.atomic
+def _finish(judging: Judging, replayed: int) -> None:
+    """A model's answers in an audit are kept by whichever of a round's judgings ends last: they end one by one."""
+    if judging.purpose == Purpose.AUDIT:
+        JudgingRound.objects.select_for_update(no_key=True).get(pk=judging.round_id or 0)
+    ended = judging.release(state=State.FINISHED, replayed=replayed, finished_at=timezone.now())
+    if ended and judging.purpose == Purpose.AUDIT:
+        keep_answers(judging)
 
 
 def wait_for_round(judging_round: JudgingRound) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 from django.db import transaction
 
-from annotations.judgments import record_judgment
+from annotations.decided import judge_answers
+from annotations.judgments import HandedIn, record_judgment
 from annotations.leases import take_seat
-from annotations.models import AuditCampaign, Judgment, Packet
-from annotations.packets import SealedDecision
+from annotations.models import AuditCampaign, Packet
+from annotations.packets import DECISION, NO, YES
 from evaluation.audits.campaigns import open_audit
 from evaluation.models import Pilot
 from evaluation.releases.cut import cut_release
@@ -89,15 +90,15 @@ def _audit(pilot: Pilot, people: Mapping[str, User]) -> AuditCampaign:
     campaign = open_audit(
         pilot, size=DECISIONS, overlap=2, auditors=[first, second], name="First look at the judge", by=people["owner"]
     )
+    judged = judge_answers([campaign.pk])
     for number, packet in enumerate(campaign.packets.order_by("position")[:JUDGED]):
-        decision = SealedDecision.model_validate(packet.sealed).decision
-        agrees = Judgment.Answer.YES if decision else Judgment.Answer.NO
-        differs = Judgment.Answer.NO if decision else Judgment.Answer.YES
+        agrees = judged[packet.pk][DECISION]
+        differs = NO if agrees == YES else YES
         _take_seat(packet, second)
-        record_judgment(packet, auditor=second, answer=differs if number == 1 else agrees, number=1)
+        record_judgment(packet, HandedIn({DECISION: differs if number == 1 else agrees}), auditor=second, number=1)
         if number < JUDGED - 2:
             _take_seat(packet, first)
-            record_judgment(packet, auditor=first, answer=agrees, number=1)
+            record_judgment(packet, HandedIn({DECISION: agrees}), auditor=first, number=1)
     return campaign
 
 

@@ -17,7 +17,7 @@ from annotations.campaigns import CampaignError
 from annotations.forms import QuestionsForm
 from annotations.gold import GoldError, questions_of, type_answers
 from annotations.models import AuditCampaign, GoldItem
-from annotations.packets import GUIDES, UNSURE, PacketContent, Question
+from annotations.packets import GUIDES, PacketContent
 from annotations.reports import KINDS
 from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, pilots_to_draw_from
 from evaluation.models import Pilot
@@ -55,9 +55,6 @@ class KnownAnswersForm(QuestionsForm):
     def rows(self) -> Iterator[dict[str, Any]]:
         for row in super().rows():
             yield row | {"chosen": row["chosen"] or "", "choices": [*row["choices"], ("", "Leave open", "")]}
-
-    def choices_of(self, question: Question) -> tuple[str, ...]:
-        return tuple(choice for choice in question.choices if choice != UNSURE)
 
 
 @login_required

@@ -9,9 +9,11 @@ from django.db import transaction
 
 from annotations import judgments
 from annotations.campaigns import FrozenDecision, open_campaign
+from annotations.decided import audited_questions, judge_answers
+from annotations.judgments import HandedIn
 from annotations.leases import renew_lease, take_seat
 from annotations.models import AuditCampaign, Judgment, Packet
-from annotations.packets import EvidencePart, Question, SealedDecision, SealedSession, build_content
+from annotations.packets import DECISION, NO, YES, EvidencePart, Question, Sealed, build_content
 from studio.models import Benchmark, Membership, User
 
 numbers = count(1)
@@ -43,7 +45,12 @@ def make_decision(
                 EvidencePart(role="assistant", label="turn 1", text=text),
             ],
         ),
-        sealed=SealedDecision(decision=judge, quote="sealed quote", reason="sealed reason", judge="sealed-judge-model"),
+        sealed=Sealed(
+            answers={DECISION: YES if judge else NO},
+            quotes={DECISION: "sealed quote"},
+            reasons={DECISION: "sealed reason"},
+            judge="sealed-judge-model",
+        ),
     )
 
 
@@ -59,7 +66,7 @@ def make_session(
         EvidencePart(role="user", label="turn 1", text="Please ask for what is missing."),
         EvidencePart(role="assistant", label="turn 1", text="Send the papers by five tomorrow."),
     ]
-    sealed = SealedSession(
+    sealed = Sealed(
         answers=dict(judge),
         reasons=dict.fromkeys(judge, "sealed reason"),
         shares=dict(shares or {}),
@@ -93,9 +100,30 @@ def make_campaign(
     return open_campaign(benchmark, decisions, **options), people  # type: ignore[arg-type]  # options are of mixed types
 
 
-def record_judgment(packet: Packet, *, auditor: User, **answer: object) -> Judgment:
-    """As if the packet had been the person's next one."""
+def record_judgment(
+    packet: Packet,
+    *,
+    auditor: User,
+    number: int = 1,
+    answer: str = "answered",
+    answers: Mapping[str, str] | None = None,
+    **more: object,
+) -> Judgment:
+    """As if the packet had been the person's next one. ``answer``: to a single decision, or ``skipped``."""
     if not (renew_lease(packet.pk, auditor) or packet.seats.filter(auditor=auditor).exists()):
         with transaction.atomic():
             take_seat(packet.pk, auditor)
-    return judgments.record_judgment(packet, auditor=auditor, **answer)  # type: ignore[arg-type]  # of mixed types
+    if answers is None and answer != "skipped":
+        answers = {DECISION: answer}
+    given = HandedIn(None if answer == "skipped" else answers, **more)  # type: ignore[arg-type]  # of mixed types
+    return judgments.record_judgment(packet, given, auditor=auditor, number=number)
+
+
+def judged(packet: Packet) -> dict[str, str]:
+    """What the judge answered, by key of the question."""
+    return judge_answers([packet.campaign_id])[packet.pk]
+
+
+def decided(packet: Packet) -> dict[str, str | None]:
+    """What people answered in the end, by key of the question."""
+    return {row.key: row.final for row in audited_questions([packet.campaign_id]) if row.packet == packet.pk}

@@ -1,9 +1,9 @@
 import pytest
 
 from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
-from annotations.consensus import majority_answer
+from annotations.consensus import majority
 from annotations.models import Consensus
-from tests.annotations.builders import make_campaign, make_person, record_judgment
+from tests.annotations.builders import decided, make_campaign, make_person, record_judgment
 
 pytestmark = pytest.mark.django_db
 
@@ -19,20 +19,20 @@ def judged_campaign(*answers: str, overlap: int = 2):
 @pytest.mark.parametrize(
     ("answers", "decision"),
     [
-        (["yes", "yes"], True),
-        (["no"], False),
+        (["yes", "yes"], "yes"),
+        (["no"], "no"),
         (["yes", "no"], None),
         (["yes", "unsure"], None),
         (["unsure", "unsure"], None),
-        (["yes", "no", "no"], False),
-        (["yes", "yes", "unsure"], True),
+        (["yes", "no", "no"], "no"),
+        (["yes", "yes", "unsure"], "yes"),
         (["yes", "no", "unsure"], None),
         (["unsure", "unsure", "yes"], None),
         (["yes", "yes", "no", "unsure"], None),
     ],
 )
 def test_consensus_needs_majority_answers(answers, decision):
-    assert majority_answer(answers) is decision
+    assert majority(answers) == decision
 
 
 def test_consensus_needs_enough_judgments():
@@ -48,10 +48,10 @@ def test_adjudicator_decides_a_disagreement(answers):
     owner = make_person(campaign.benchmark, "owner")
     assert undecided_packets(campaign) == [packet.pk]
 
-    adjudicate(packet, by=owner, decision=False, reason="The date is missing.")
+    adjudicate(packet, by=owner, answers={"decision": "no"}, reason="The date is missing.")
 
-    row = Consensus.objects.get()
-    assert (row.decision, row.judged_by, row.adjudicated) == (False, 2, True)
+    assert Consensus.objects.get().resolved
+    assert decided(packet) == {"decision": "no"}
     assert undecided_packets(campaign) == []
 
 
@@ -59,10 +59,10 @@ def test_later_adjudication_supersedes_the_earlier():
     campaign, packet, _ = judged_campaign("yes", "no")
     owner = make_person(campaign.benchmark, "owner")
 
-    adjudicate(packet, by=owner, decision=False, reason="first thought")
-    adjudicate(packet, by=owner, decision=True, reason="second thought")
+    adjudicate(packet, by=owner, answers={"decision": "no"}, reason="first thought")
+    adjudicate(packet, by=owner, answers={"decision": "yes"}, reason="second thought")
 
-    assert Consensus.objects.get().decision is True
+    assert decided(packet) == {"decision": "yes"}
     assert packet.adjudications.count() == 2
 
 
@@ -71,7 +71,7 @@ def test_adjudicator_must_not_have_judged_and_needs_the_role():
 
     for person in (ana, make_person(campaign.benchmark, "viewer"), make_person()):
         with pytest.raises(AdjudicationError, match="has not judged"):
-            adjudicate(packet, by=person, decision=True, reason="because")
+            adjudicate(packet, by=person, answers={"decision": "yes"}, reason="because")
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,6 @@ def test_unneeded_or_unexplained_adjudication_is_rejected(answers, reason, messa
     campaign, packet, _ = judged_campaign(*answers)
 
     with pytest.raises(AdjudicationError, match=message) as error:
-        adjudicate(packet, by=make_person(campaign.benchmark, "owner"), decision=True, reason=reason)
+        adjudicate(packet, by=make_person(campaign.benchmark, "owner"), answers={"decision": "yes"}, reason=reason)
 
     assert error.value.field == field

@@ -78,7 +78,7 @@ def test_overlooked_evidence_is_shown_to_the_auditor_who_overlooked_it():
     packet = campaign.packets.get()
     record_judgment(packet, auditor=ana, answer="yes", number=1)
     record_judgment(packet, auditor=ben, answer="no", number=1)
-    adjudicate(packet, by=owner, decision=True, reason="It is in the last line.", cause="auditor_error")
+    adjudicate(packet, by=owner, answers={"decision": "yes"}, reason="It is in the last line.", cause="auditor_error")
     assert oversights(ben) == []
 
     close_campaign(campaign, by=owner)

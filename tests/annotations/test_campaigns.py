@@ -4,7 +4,14 @@ from annotations.campaigns import CampaignError, close_campaign, open_campaign, 
 from annotations.history import history_of
 from annotations.judgments import undo_last
 from annotations.models import AuditCampaign
-from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person, record_judgment
+from tests.annotations.builders import (
+    judged,
+    make_benchmark,
+    make_campaign,
+    make_decision,
+    make_person,
+    record_judgment,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +23,7 @@ def test_opening_freezes_decisions_in_order():
         (1, "verdict:1", "checklist", 2.5),
         (2, "verdict:2", "checklist", 2.5),
     ]
-    assert [p.sealed["decision"] for p in campaign.packets.all()] == [True, False]
+    assert [judged(p) for p in campaign.packets.all()] == [{"decision": "yes"}, {"decision": "no"}]
     assert "sealed" not in str([p.content for p in campaign.packets.all()])
     assert [(event.verb, event.data["campaign"]) for event in campaign.benchmark.events.all()] == [
         ("audit_opened", campaign.pk)

@@ -18,6 +18,7 @@ from annotations.reports import list_disagreements, list_undecided
 from annotations.visibility import blind_sources
 from studio.models import User
 from tests.annotations.builders import (
+    decided,
     make_benchmark,
     make_decision,
     make_person,
@@ -32,8 +33,10 @@ OPTIONS = {"name": "x", "source": "pilot:1", "seed": 1, "scripted": False, "by":
 
 
 def decisions_with_controls() -> list:
-    gold = replace(make_decision(2, judge=False), source="gold:9", control="gold", known={"": "no"})
-    planted = replace(make_decision(3), source="planted:1", control="planted", known={"": "no"}, cluster="planted:1")
+    gold = replace(make_decision(2, judge=False), source="gold:9", control="gold", known={"decision": "no"})
+    planted = replace(
+        make_decision(3), source="planted:1", control="planted", known={"decision": "no"}, cluster="planted:1"
+    )
     return [make_decision(1), gold, planted]
 
 
@@ -89,7 +92,7 @@ def test_planted_question_of_a_session_is_left_out_of_its_consensus_and_counts()
         packet = campaign.packets.get()
         record_judgment(packet, auditor=person, answer="answered", answers=answers, number=1)
 
-    assert Consensus.objects.get().answers == JUDGE
+    assert decided(packet) == JUDGE
     report = campaign_figures(campaign)
     assert (report["undecided"], report["disagreement"]["all"]["n"], report["agreement"]["differing_pairs"]) == (
         0,
@@ -112,7 +115,7 @@ def test_gold_items_are_what_earlier_audits_decided_beyond_doubt_new_to_these_au
 
     items, sources = draw_gold(benchmark, "decision", 5, 1, without=["verdict:1"], auditors=[ana.pk])
 
-    assert [(row.source, row.known, row.control) for row in items] == [(f"gold:{alike.pk}", {"": "no"}, "gold")]
+    assert [(row.source, row.known, row.control) for row in items] == [(f"gold:{alike.pk}", {"decision": "no"}, "gold")]
     assert sources == {"pilot:1"}
     assert items[0].content.model_dump(mode="json") == alike.content
 

@@ -8,9 +8,9 @@ from annotations.adjudication import adjudicate
 from annotations.campaigns import close_campaign
 from annotations.judgments import JudgmentError, next_number, open_results, undo_last
 from annotations.leases import next_packet
-from annotations.models import Consensus, Judgment
+from annotations.models import Answer, Consensus, Judgment
 from annotations.visibility import blind_sources, pending_packets
-from tests.annotations.builders import make_campaign, make_person, record_judgment
+from tests.annotations.builders import decided, make_campaign, make_person, record_judgment
 
 pytestmark = pytest.mark.django_db
 
@@ -87,7 +87,7 @@ def test_judgment_has_evidence_comment_and_time():
     )  # fmt: skip
 
     row = Judgment.objects.get()
-    assert (row.answer, row.comment, row.milliseconds) == ("yes", "clear", 4200)
+    assert (row.in_short, row.comment, row.milliseconds) == ("yes", "clear", 4200)
     assert row.evidence == ["papers by five", "what is missing"]
 
 
@@ -158,15 +158,15 @@ def test_undo_adds_a_row_and_asks_again():
     campaign, (ana,) = make_campaign(size=1)
     packet = campaign.packets.get()
     record_judgment(packet, auditor=ana, answer="yes", number=1)
-    assert Consensus.objects.get().decision is True
+    assert decided(packet) == {"decision": "yes"}
 
     assert undo_last(campaign, ana) == packet
 
-    assert [(row.number, row.answer) for row in packet.judgments.order_by("number")] == [(1, "yes"), (2, "undone")]
+    assert [(row.number, row.in_short) for row in packet.judgments.order_by("number")] == [(1, "yes"), (2, "undone")]
     assert not Consensus.objects.exists()
     assert next_packet(campaign, ana) == packet
     record_judgment(packet, auditor=ana, answer="no", number=next_number(packet, ana))
-    assert Consensus.objects.get().decision is False
+    assert decided(packet) == {"decision": "no"}
 
 
 def test_second_undo_reverts_the_previous_answer():
@@ -185,7 +185,9 @@ def test_adjudicated_answer_cannot_be_undone():
     packet = campaign.packets.get()
     record_judgment(packet, auditor=ana, answer="yes", number=1)
     record_judgment(packet, auditor=ben, answer="no", number=1)
-    adjudicate(packet, by=make_person(campaign.benchmark, "owner"), decision=True, reason="It is said in turn 1.")
+    adjudicate(
+        packet, by=make_person(campaign.benchmark, "owner"), answers={"decision": "yes"}, reason="It is said in turn 1."
+    )
 
     with pytest.raises(JudgmentError, match="adjudicated"):
         undo_last(campaign, ana)
@@ -195,7 +197,11 @@ def test_database_rejects_changes_to_judgments_and_packets():
     campaign, (ana,) = make_campaign(size=1)
     record_judgment(campaign.packets.get(), auditor=ana, answer="yes", number=1)
 
-    for rows, change in ((Judgment.objects, {"answer": "no"}), (campaign.packets, {"stratum": "x"})):
+    for rows, change in (
+        (Judgment.objects, {"state": "undone"}),
+        (Answer.objects, {"value": "no"}),
+        (campaign.packets, {"stratum": "x"}),
+    ):
         with pytest.raises(DatabaseError, match="frozen"), transaction.atomic():
             rows.update(**change)
 

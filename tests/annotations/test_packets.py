@@ -8,7 +8,7 @@ from annotations.packets import (
     REDACTED,
     EvidencePart,
     PacketContent,
-    SealedDecision,
+    Sealed,
     build_content,
     find_passage,
     make_redactor,
@@ -21,9 +21,9 @@ parts = st.lists(
 
 
 def test_evidence_has_no_field_for_the_decision():
-    sealed = set(SealedDecision.model_fields)
+    sealed = set(Sealed.model_fields)
 
-    assert sealed == {"decision", "quote", "reason", "judge", "thoughts"}
+    assert sealed == {"answers", "quotes", "reasons", "judge", "shares", "thoughts"}
     assert sealed.isdisjoint(inspect.signature(build_content).parameters)
     assert sealed.isdisjoint(PacketContent.model_fields)
     assert sealed.isdisjoint(EvidencePart.model_fields)

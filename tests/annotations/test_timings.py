@@ -11,15 +11,19 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotations.campaigns import open_campaign
-from annotations.packets import SealedDecision
+from annotations.packets import Sealed
 from tests.annotations.builders import make_benchmark, make_decision, make_person
 
 pytestmark = pytest.mark.django_db
 
-JUDGED_NO = {"sealed": SealedDecision(decision=False)}
-LONG_REASON = {"sealed": SealedDecision(decision=True, quote="q" * 4_000, reason="r" * 4_000, judge="j")}
-GOLD = {"control": "gold", "known": {"": "no"}, "origin": "verdict:77"}
-PLANTED = {"control": "planted", "known": {"": "no"}, "labels": {"persona": "x"}}
+JUDGED_NO = {"sealed": Sealed(answers={"decision": "no"})}
+LONG_REASON = {
+    "sealed": Sealed(
+        answers={"decision": "yes"}, quotes={"decision": "q" * 4_000}, reasons={"decision": "r" * 4_000}, judge="j"
+    )
+}
+GOLD = {"control": "gold", "known": {"decision": "no"}, "origin": "verdict:77"}
+PLANTED = {"control": "planted", "known": {"decision": "no"}, "labels": {"persona": "x"}}
 
 
 def trail(changes: dict[str, object]) -> list[tuple[int, str, str]]:

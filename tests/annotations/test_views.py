@@ -241,7 +241,7 @@ def test_skip_needs_a_reason_and_is_shown_beside_the_comment():
     assert "Say why you skip it" in client.post(url, {"answer": "skipped", "number": "1"}).content.decode()
     assert client.post(url, {"answer": "skipped", "number": "1", "comment": "I know the agent."}).status_code == 302
 
-    assert [(row.answer, row.comment) for row in Judgment.objects.all()] == [("skipped", "I know the agent.")]
+    assert [(row.in_short, row.comment) for row in Judgment.objects.all()] == [("skipped", "I know the agent.")]
 
 
 def test_results_page_shows_table_6_agreement_and_which_way_the_judge_errs():
@@ -317,7 +317,7 @@ def test_auditor_reopens_any_of_their_answers_until_the_audit_is_closed():
     reopened = client.post(f"/audits/{campaign.pk}/undo/", {"position": 1})
 
     assert reopened.url == f"/audits/{campaign.pk}/judge/1/"
-    assert [row.answer for row in first.judgments.order_by("number")] == ["yes", "undone"]
+    assert [row.in_short for row in first.judgments.order_by("number")] == ["yes", "undone"]
     assert "Your answers: 1" in client.get(f"/audits/{campaign.pk}/").content.decode()
     close_campaign(campaign, by=ana)
     client.post(f"/audits/{campaign.pk}/undo/", {"position": 2})
@@ -346,7 +346,7 @@ def test_forged_answers_store_nothing_and_never_show_a_packet_of_others(forged: 
 
     assert refused.status_code == 409
     assert "paper number" not in refused.content.decode()
-    stored = list(Judgment.objects.values_list("packet__position", "answer", "comment"))
+    stored = list(Judgment.objects.values_list("packet__position", "answers__value", "comment"))
     assert stored in ([], [(2, "yes", "")]) if not forged else stored in ([], [(2, "yes", "nul  byte")])
 
 
@@ -368,4 +368,4 @@ def test_two_tabs_a_closed_audit_and_a_lost_lease_store_no_second_answer_and_kee
     close_campaign(campaign, by=ana)
     late = signed_in(ben).post(f"/audits/{campaign.pk}/judge/2/", {"answer": "no", "number": "1"})
     assert late.status_code == 409 and "has been closed" in late.content.decode()
-    assert list(Judgment.objects.values_list("packet__position", "answer")) == [(1, "yes")]
+    assert list(Judgment.objects.values_list("packet__position", "answers__value")) == [(1, "yes")]

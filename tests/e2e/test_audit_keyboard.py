@@ -33,7 +33,7 @@ def test_audit_is_judged_by_keyboard_alone(visit):
         press("y")
     expect(page.locator("body")).to_contain_text("You have judged everything assigned to you")
 
-    answers = [(row.answer, row.evidence, row.comment) for row in Judgment.objects.order_by("created_at")]
+    answers = [(row.in_short, row.evidence, row.comment) for row in Judgment.objects.order_by("created_at")]
     passage = "Send the papers by five tomorrow."
     assert answers == [
         ("yes", [passage], "y is for yes"),
@@ -42,7 +42,7 @@ def test_audit_is_judged_by_keyboard_alone(visit):
         ("unsure", [], ""),
         ("yes", [], ""),
     ]
-    assert all(row.milliseconds is not None for row in Judgment.objects.exclude(answer="undone"))
+    assert all(row.milliseconds is not None for row in Judgment.objects.exclude(state="undone"))
 
 
 def test_judging_works_without_scripts_on_a_small_screen(visit):
@@ -54,7 +54,7 @@ def test_judging_works_without_scripts_on_a_small_screen(visit):
     page.get_by_role("button", name="Unsure").click()
 
     expect(page.locator("body")).to_contain_text("You have judged everything assigned to you")
-    assert [(row.answer, row.evidence) for row in Judgment.objects.all()] == [("unsure", ["by five tomorrow"])]
+    assert [(row.in_short, row.evidence) for row in Judgment.objects.all()] == [("unsure", ["by five tomorrow"])]
 
 
 def test_an_answer_given_without_a_connection_is_kept_and_sent_when_it_is_back(visit):
@@ -70,7 +70,7 @@ def test_an_answer_given_without_a_connection_is_kept_and_sent_when_it_is_back(v
     page.locator(".save-notice").get_by_text("Your answer is kept here").wait_for()
     with page.expect_navigation():
         context.set_offline(False)
-    assert [(row.answer, row.comment) for row in Judgment.objects.all()] == [("yes", "Seen in a tunnel.")]
+    assert [(row.in_short, row.comment) for row in Judgment.objects.all()] == [("yes", "Seen in a tunnel.")]
 
 
 def test_a_comment_on_a_judgment_outlives_a_lost_session(visit):
@@ -115,4 +115,4 @@ def test_an_answer_that_is_not_stored_comes_back_although_the_next_was_shown(vis
     with page.expect_navigation():
         page.get_by_role("button", name="Try again").click()
     expect(page).not_to_have_url(first)
-    assert [(row.answer, row.comment) for row in Judgment.objects.all()] == [("yes", "Keep me.")]
+    assert [(row.in_short, row.comment) for row in Judgment.objects.all()] == [("yes", "Keep me.")]

@@ -34,4 +34,4 @@ def test_session_is_judged_by_keyboard_alone_and_saved_as_one_goes(visit):
         press("Enter")
 
     expect(page.locator("body")).to_contain_text("You have judged everything assigned to you")
-    assert Judgment.objects.get().answers == RIGHT
+    assert Judgment.objects.get().by_question == RIGHT

@@ -30,7 +30,7 @@ def test_ten_decisions_are_judged_by_keyboard_and_blind(sample, visit):
         expect(auditor.locator("b", has_text=str(number + 1)).first).to_be_visible()
         position = int(auditor.url.rstrip("/").rsplit("/", 1)[-1])
         content = auditor.content()
-        assert hidden[position]["reason"] not in content
+        assert hidden[position]["reasons"]["decision"] not in content
         assert "scripted-judge" not in content and "scripted-helpful" not in content
         if number == 4:  # reconsider the previous decision
             with auditor.expect_navigation():
@@ -45,7 +45,7 @@ def test_ten_decisions_are_judged_by_keyboard_and_blind(sample, visit):
     auditor.keyboard.press("r")
     expect(auditor.get_by_text("How often people disagree with the judge")).to_be_visible()
     expect(auditor.locator(".rate")).to_contain_text("n = ")
-    assert [row.answer for row in Judgment.objects.order_by("created_at")] == [
+    assert [row.in_short for row in Judgment.objects.order_by("created_at")] == [
         {"y": "yes", "n": "no", "u": "unsure", "z": "undone"}[key] for key in ANSWERS[:4] + "zn" + ANSWERS[4:]
     ]
 

@@ -64,4 +64,4 @@ def test_decision_is_judged_without_scripts(sample, visit):
     page.get_by_role("button", name="Yes").click()
 
     expect(page.get_by_text("2 of 2")).to_be_visible()
-    assert [(row.answer, row.comment) for row in Judgment.objects.all()] == [("yes", "It is plain.")]
+    assert [(row.in_short, row.comment) for row in Judgment.objects.all()] == [("yes", "It is plain.")]

@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.template.loader import render_to_string
 
-from annotations.documents import report_context
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign
+from annotations.reports import report_context
 from annotations.results import summarize
 from evaluation.audits.pdf import PrintError, print_pdf
 from studio.management.base import ReportCommand

@@ -8,7 +8,7 @@ from django.test import Client
 from annotations.campaigns import FrozenDecision, close_campaign, open_campaign
 from annotations.judgments import open_results
 from annotations.models import AuditCampaign
-from annotations.packets import EvidencePart, SealedDecision, build_content
+from annotations.packets import EvidencePart, Sealed, build_content
 from evaluation.audits.blindness import closed_pilots, open_pilots, open_sessions
 from evaluation.audits.campaigns import source_of
 from evaluation.models import Pilot, Release, Session
@@ -39,7 +39,7 @@ class Desk:
         shown = build_content("checklist", "The fee is named.", [reply])
         self.audit = open_campaign(
             self.pilot.benchmark,
-            [FrozenDecision(f"verdict:{decision.pk}", "all", 1.0, shown, SealedDecision(decision=True))],
+            [FrozenDecision(f"verdict:{decision.pk}", "all", 1.0, shown, Sealed(answers={"decision": "yes"}))],
             name="audit",
             source=source_of(self.pilot),
             seed=1,

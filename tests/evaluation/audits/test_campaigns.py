@@ -8,7 +8,7 @@ from evaluation.audits.campaigns import auditable_pilots, audits_of, open_audit,
 from evaluation.models import Pilot, Session, Snapshot, ToolCall, Turn
 from studio.domain.task import ToolEvidence
 from studio.models import Blob
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import judged, make_person, record_judgment
 from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, rubric, task
 from tests.evaluation.factories import verdict
 
@@ -101,10 +101,12 @@ def test_judge_and_decision_are_sealed(pilot):
     contents = json.dumps(list(contents_of(campaign).values()))
     assert not [secret for secret in (QUOTE, REASON, "scripted", "True", "true") if secret in contents]
     sealed = {packet.kind: packet.sealed for packet in campaign.packets.all()}
-    told = {"decision": False, "quote": QUOTE, "reason": REASON, "thoughts": "", "judge": "scripted-user"}
-    assert sealed["satisfaction"] == told
+    told = {"quotes": QUOTE, "reasons": REASON, "thoughts": ""}
+    said = {name: {"decision": text} for name, text in told.items()}
+    assert sealed["satisfaction"] == said | {"shares": {}, "judge": "scripted-user"}
     assert sealed["checklist"]["judge"] == "scripted-judge"
-    assert sealed["follow_up"]["decision"] is True
+    answers = {packet.kind: judged(packet)["decision"] for packet in campaign.packets.all()}
+    assert (answers["satisfaction"], answers["follow_up"]) == ("no", "yes")
 
 
 def test_same_seed_draws_the_same_sample(pilot):

@@ -15,7 +15,7 @@ from evaluation.audits.judges import judges_document
 from evaluation.models import Pilot, Session, Verdict, VerdictCorrection
 from evaluation.results.scores import read_scores
 from studio.models import Event
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import judged, make_person, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
 from tests.evaluation.factories import verdict
 
@@ -71,7 +71,7 @@ def test_peoples_answers_score_and_the_judges_again(answers: dict[str, str], pro
     assert figures_of(campaign) == figures
     assert all(row["accuracy"] < 1 for row in judges_document(pilot.benchmark)["judges"])
     again = open_audit(pilot, by=None, unit="session", own_tasks=True)
-    assert again.packets.get().sealed["answers"] == RIGHT
+    assert judged(again.packets.get()) == RIGHT
 
     take_corrections_back(campaign, by=owner, reason="On second thoughts.")
 

@@ -7,7 +7,7 @@ import pytest
 from annotations.adjudication import AdjudicationError, adjudicate
 from annotations.figures import campaign_figures
 from annotations.judgments import JudgmentError
-from annotations.models import Adjudication, AuditCampaign, Judgment
+from annotations.models import Adjudication, Answer, AuditCampaign, Judgment
 from evaluation.audits.campaigns import open_audit
 from evaluation.audits.regression import regression_cases
 from evaluation.models import Session
@@ -41,8 +41,8 @@ class Dispute:
         return Session.objects.get(run__pilot=self.pilot).revision.task
 
     def decide(self, by: User | None = None, **options: object) -> Adjudication:
-        decision = {"answers": {"item-2": "no"}} if self.packet.kind == "session" else {"decision": False}
-        return adjudicate(self.packet, by=by or self.owner, reason="Signed by whom?", **decision, **options)
+        key = "item-2" if self.packet.kind == "session" else "decision"
+        return adjudicate(self.packet, by=by or self.owner, answers={key: "no"}, reason="Signed by whom?", **options)
 
 
 @pytest.mark.parametrize("unit", ["session", "decision"])
@@ -60,13 +60,9 @@ def test_ambiguous_criterion_becomes_a_comment_on_that_item(unit: str):
 def test_cause_may_be_about_one_of_a_sessions_open_questions():
     dispute = Dispute()
     packet = dispute.packet
-    Judgment.objects.create(
-        packet=packet,
-        auditor=packet.judgments.first().auditor,
-        number=2,
-        answer="answered",
-        answers=RIGHT | {"item-2": "yes", "intent-1": "provided"},
-    )
+    row = Judgment.objects.create(packet=packet, auditor=packet.judgments.first().auditor, number=2)
+    for key, value in {**RIGHT, "item-2": "yes", "intent-1": "provided"}.items():
+        Answer.objects.create(packet=packet, question=key, by="person", judgment=row, number=2, value=value)
     final = {"item-2": "no", "intent-1": "completed"}
 
     with pytest.raises(AdjudicationError) as refused:

@@ -77,12 +77,12 @@ def test_single_decision_is_drawn_and_typed_once():
     planner = make_person(pilot.benchmark, "owner")
     items = [draw_gold_item(pilot, "decision", by=planner) for _ in range(2)]
 
-    type_answers(items[0], {"": "no"}, by=planner)
+    type_answers(items[0], {"decision": "no"}, by=planner)
 
     assert items[0].source != items[1].source
-    assert items[0].known == {"": "no"}
+    assert items[0].known == {"decision": "no"}
     with pytest.raises(GoldError):
-        type_answers(items[1], {"": "unsure"}, by=planner)
+        type_answers(items[1], {"decision": "unsure"}, by=planner)
 
 
 def test_items_are_closed_to_planners_who_judge_their_pilot_blind_and_to_others():

@@ -10,7 +10,7 @@ from annotations.figures import campaign_figures
 from evaluation.audits.campaigns import open_audit
 from evaluation.pilots.outputs.importing import import_outputs
 from studio.models import Benchmark
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import judged, make_person, record_judgment
 from tests.evaluation.pilots import test_outputs
 
 pytestmark = pytest.mark.django_db
@@ -27,11 +27,11 @@ def test_imported_verdicts_on_statuses_and_items_are_audited_and_reported(benchm
     kinds = [row["kind"] for packet in packets for row in packet.content["questions"]]
     assert (kinds.count("checklist"), kinds.count("status")) == (4, 8)
     scored = [row for row in packets if len(row.content["questions"]) == 4]
-    assert {row.sealed["answers"]["item-1"] for row in scored} == {"yes", "no"}
+    assert {judged(row)["item-1"] for row in scored} == {"yes", "no"}
     assert any(part["text"] == "Reply 2." for part in scored[0].content["parts"])
     assert scored[0].labels["judge"] == "gpt-4.1"
     for packet in packets:
-        answers = packet.sealed["answers"]
+        answers = judged(packet)
         record_judgment(packet, auditor=person, answer="answered", answers=answers, number=1)
     report = campaign_figures(campaign)
     assert (report["disagreement"]["all"]["n"], report["disagreement"]["all"]["count"]) == (12, 0)

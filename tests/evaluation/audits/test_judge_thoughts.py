@@ -39,8 +39,8 @@ def test_judges_thought_is_shown_to_adjudicators_after_the_judgment_and_to_nobod
     assert packet.content["parts"][0]["text"][:20] in before and MARK not in before + json.dumps(packet.content)
     assert MARK in json.dumps(packet.sealed)
 
-    wrong = {question["key"]: NO[question["kind"]] for question in packet.content["questions"]}
-    record_judgment(packet, auditor=auditor, answer="answered" if wrong else "no", answers=wrong, number=1)
+    wrong = {question["key"]: NO.get(question["kind"], "no") for question in packet.content["questions"]}
+    record_judgment(packet, auditor=auditor, answers=wrong, number=1)
 
     shown = {role: page_of(campaign, role) for role in ("release_manager", "viewer")}
     assert {role: MARK in page for role, page in shown.items()} == {"release_manager": True, "viewer": False}

@@ -26,7 +26,7 @@ from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
 from evaluation.results.choice import ScoringChoiceError, choose_scoring
 from evaluation.results.scores import read_scores
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import judged, make_person, record_judgment
 from tests.evaluation.audits.test_sessions import client_of
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
@@ -85,7 +85,7 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
 
 
 def test_model_has_its_own_row_of_table_6_and_people_theirs(desk: Desk):
-    sealed = desk.audit.packets.get().sealed["answers"]
+    sealed = judged(desk.audit.packets.get())
     assert sealed == {"intent-1": "completed", "item-1": "yes", "item-2": "no"}
     record_judgment(desk.audit.packets.get(), auditor=desk.auditor, answer="answered", answers=sealed, number=1)
     before = campaign_figures(desk.audit)
@@ -161,7 +161,7 @@ def test_command_tells_the_cost_before_and_starts_nothing_then(desk: Desk):
 def test_of_single_decisions_a_model_is_asked_the_drawn_ones_alone(desk: Desk):
     record_judgment(
         desk.audit.packets.get(), auditor=desk.auditor, answer="answered", number=1,
-        answers=desk.audit.packets.get().sealed["answers"],
+        answers=judged(desk.audit.packets.get()),
     )  # fmt: skip
     drawn = desk.draw_decisions()
     model = desk.model_of(desk.other)
@@ -174,12 +174,12 @@ def test_of_single_decisions_a_model_is_asked_the_drawn_ones_alone(desk: Desk):
     }
     assert started.judgings.filter(state="finished", purpose="audit").count() == started.judgings.count()
     _, row = summarize([drawn]).sources
-    judge_says_no = sum(not packet.sealed["decision"] for packet in drawn.packets.all())
+    judge_says_no = sum(judged(packet)["decision"] == "no" for packet in drawn.packets.all())
     assert (row.checklist.rate.n + row.intents.rate.n, row.open) == (2, 0)
     assert row.checklist.rate.count + row.intents.rate.count == judge_says_no
     assert row.model is not None and float(row.model.cost) == float(row.model.estimate) == 6
     assert [(row["model"], row["question"], row["answer"]) for row in export_document(drawn)["model_answers"]] == [
-        (model.name, "", "yes")
+        (model.name, "decision", "yes")
     ] * 2
     people = drawn.packets.order_by("position")[0]
     record_judgment(people, auditor=desk.auditor, answer="no", number=1)
@@ -219,7 +219,7 @@ def test_model_is_asked_control_items_as_people_are_and_nothing_tells_it_which_t
     sampled = set(desk.draw_decisions().packets.values_list("source", flat=True))
     items = [draw_gold_item(desk.pilot, "decision", by=planner) for _ in range(3)]
     (known,) = (item for item in items if item.source not in sampled)
-    type_answers(known, {"": "no"}, by=planner)
+    type_answers(known, {"decision": "no"}, by=planner)
     drawn = desk.draw_decisions(gold=30, planted=30)
     assert sorted(drawn.packets.values_list("control", flat=True)) == ["", "", "gold", "planted"]
 
@@ -289,7 +289,7 @@ def test_page_tells_the_cost_and_starts_the_audit(desk: Desk):
 
 
 def test_regression_set_says_how_each_judge_does_on_what_people_decided(desk: Desk):
-    sealed = desk.audit.packets.get().sealed["answers"]
+    sealed = judged(desk.audit.packets.get())
     decided = sealed | {"item-2": "yes"}
     record_judgment(desk.audit.packets.get(), auditor=desk.auditor, answer="answered", answers=decided, number=1)
     desk.let_audit(desk.model_of(desk.other), samples=2)

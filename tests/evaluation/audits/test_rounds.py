@@ -11,7 +11,7 @@ from annotations.models import AuditCampaign
 from evaluation.audits.campaigns import open_audit, source_of
 from evaluation.models import JudgingRound, Pilot, ScoringChoice
 from evaluation.models.judgings import Purpose
-from tests.annotations.builders import make_person
+from tests.annotations.builders import judged, make_person
 from tests.evaluation.audits.test_command import run
 from tests.evaluation.audits.test_gate import judge_again
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
@@ -34,9 +34,9 @@ def test_audit_is_about_the_round_that_scores_or_the_one_chosen(pilot: Pilot, ch
     whole = open_audit(pilot, by=None, unit="session", own_tasks=True, round=chosen)
     single = open_audit(pilot, by=None, own_tasks=True, round=chosen)
 
-    assert whole.packets.get().sealed["answers"] == RIGHT | {"item-1": first_item}
-    decided = {row.sealed["decision"] for row in single.packets.filter(kind="checklist")}
-    assert decided == ({True, False} if audited == 1 else {False})
+    assert judged(whole.packets.get()) == RIGHT | {"item-1": first_item}
+    decided = {judged(row)["decision"] for row in single.packets.filter(kind="checklist")}
+    assert decided == ({"yes", "no"} if audited == 1 else {"no"})
     first = pilot.rounds.get(number=1)
     ScoringChoice.objects.create(pilot=pilot, round=first, rules=pilot.scoring_choices.first().rules)
     for campaign in (whole, single):

@@ -9,7 +9,7 @@ from annotations.models import AuditCampaign
 from evaluation.audits.campaigns import open_audit
 from evaluation.models import Pilot
 from studio.models import ChecklistItem
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import judged, make_person, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
 from tests.factories import a_persona, a_task
 
@@ -41,10 +41,10 @@ def test_planted_question_is_an_item_of_another_task_with_a_verdict_that_it_is_m
     assert campaign.controls == {"gold": 0, "planted": 1, "sources": []}
     if unit == "session":
         (question,) = [row for row in packet.content["questions"] if row["key"] == key]
-        assert (question["subject"], packet.sealed["answers"][key], packet.control) == (FOREIGN, "yes", "")
+        assert (question["subject"], judged(packet)[key], packet.control) == (FOREIGN, "yes", "")
         assert key not in RIGHT
     else:
-        assert (packet.content["subject"], packet.sealed["decision"], packet.control) == (FOREIGN, True, "planted")
+        assert (packet.content["subject"], judged(packet), packet.control) == (FOREIGN, {key: "yes"}, "planted")
 
 
 def test_place_of_a_planted_question_among_the_items_does_not_tell_it(pilot: Pilot):

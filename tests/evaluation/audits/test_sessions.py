@@ -21,7 +21,7 @@ from annotations.leases import take_seat
 from annotations.models import AuditCampaign, Consensus, Judgment, Seat
 from evaluation.audits.campaigns import open_audit
 from evaluation.models import Pilot, Session
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import decided, judged, make_person, record_judgment
 from tests.evaluation.factories import finish, pilot_row, resolve_intent, turn, verdict
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +77,7 @@ def test_packet_asks_every_status_and_item_in_order_and_shows_the_session_withou
     packet = campaign.packets.get()
 
     assert [row["key"] for row in packet.content["questions"]] == list(RIGHT)
-    assert packet.sealed["answers"] == RIGHT
+    assert judged(packet) == RIGHT
     shown = [(part["role"], part["text"]) for part in packet.content["parts"]]
     assert ("assistant", "Signed by ▮▮▮.") in shown
     assert [role for role, _ in shown] == ["user", "assistant", "user", "assistant"]
@@ -98,7 +98,7 @@ def test_table_6_counts_statuses_and_items_after_majority():
     assert (row["intents"]["count"], row["intents"]["n"], row["intents"]["too_lenient"]) == (1, 2, 1)
     assert (report["unit"], report["resolved"], report["undecided"]) == ("session", 1, 0)
     assert report["statuses"][1] == {"judge": "inferred", "completed": 0, "inferred": 0, "provided": 1}
-    assert Consensus.objects.get().answers == RIGHT | {"intent-2": "provided"}
+    assert decided(campaign.packets.get()) == RIGHT | {"intent-2": "provided"}
 
 
 def test_session_needs_an_answer_to_every_question():
@@ -127,7 +127,7 @@ def test_adjudicator_decides_exactly_the_questions_without_a_majority():
         adjudicate(packet, by=owner, answers={"intent-1": "provided"}, reason="It was said.")
     adjudicate(packet, by=owner, answers={"intent-1": "provided", "item-2": "no"}, reason="It was said.")
 
-    assert Consensus.objects.get().answers == RIGHT | {"intent-1": "provided"}
+    assert decided(campaign.packets.get()) == RIGHT | {"intent-1": "provided"}
     assert undecided_packets(campaign) == []
     (row,) = campaign_figures(campaign)["table6"]
     assert (row["intents"]["n"], row["no_majority"]) == (1, 2)
@@ -157,7 +157,7 @@ def test_session_is_judged_on_one_page_which_keeps_what_was_entered():
 
     data = {f"answers.{key}": value for key, value in RIGHT.items()}
     assert client.post(url, {"answer": "answered", "number": "1", **data}).status_code == 302
-    assert Judgment.objects.get().answers == RIGHT
+    assert Judgment.objects.get().by_question == RIGHT
 
 
 def test_autosave_is_refused_to_those_who_do_not_hold_the_session():
@@ -195,7 +195,7 @@ def test_adjudication_page_of_a_session_shows_only_what_is_open_and_nothing_seal
     assert "Decide every question" in client.post(url, {"reason": "said"}).content.decode()
     assert client.post(url, {"reason": "said", "answers.intent-1": "provided"}).status_code == 302
 
-    assert Consensus.objects.get().decision is True
+    assert Consensus.objects.get().resolved
     page = client.get(f"/audits/{campaign.pk}/").content.decode()
     assert "people: provided" in page
 
@@ -213,7 +213,7 @@ def test_report_gives_raw_and_corrected_scores_of_each_agent():
     ana = make_person(pilot.benchmark, "auditor")
     campaign = open_audit(pilot, by=None, overlap=1, unit="session", size=2)
     for packet in campaign.packets.all():
-        answers = packet.sealed["answers"] | {"item-1": "no"}
+        answers = judged(packet) | {"item-1": "no"}
         record_judgment(packet, auditor=ana, answer="answered", answers=answers, number=1)
 
     (row,) = campaign_figures(campaign)["scores"]

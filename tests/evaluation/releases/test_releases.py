@@ -12,7 +12,6 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from annotations.judgments import record_judgment
 from annotations.leases import next_packet
 from evaluation.audits.campaigns import open_audit
 from evaluation.judging.script_versions import sessions_graded_by_older_scripts
@@ -28,6 +27,7 @@ from studio.imports.importer import import_archive
 from studio.models import Benchmark, Event, Membership, Task, TaskState, User
 from studio.personas.scripts import create_script, save_script
 from studio.tasks.save import save_task
+from tests.annotations.builders import judged, record_judgment
 from tests.evaluation.builders import benchmark_of, endpoint, file, pilot_of, rubric, task
 from tests.evaluation.stub_model import StubModel
 from tests.factories import mark_approved
@@ -88,7 +88,7 @@ def audit(benchmark: Benchmark, answers: str = "judge") -> None:
     Membership.objects.create(benchmark=benchmark, user=auditor, role="auditor")
     campaign = open_audit(benchmark.pilots.first(), size=10, by=None, auditors=[auditor])
     while packet := next_packet(campaign, auditor):
-        same = packet.sealed["decision"] == (answers == "judge")
+        same = (judged(packet)["decision"] == "yes") == (answers == "judge")
         record_judgment(packet, auditor=auditor, answer="yes" if same else "no", number=1)
 
 
