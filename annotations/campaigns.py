@@ -6,6 +6,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -66,64 +67,80 @@ class PopulationRow:
     """Sessions of an agent that were drawn with equal chance."""
     proc: float | None
     comp: float | None
-    judged: dict[str, tuple[float, float]]
-    """Of Proc and Comp: the part of the score that a judge gave, and could have given."""
+
+
+@dataclass(frozen=True)
+class CampaignPlan:
+    """An audit to be; fields that are not said here are as of the campaign."""
+
+    benchmark: Benchmark
+    decisions: Sequence[FrozenDecision]
+    """In the order in which they become packets."""
+    name: str
+    source: str
+    seed: int
+    overlap: int
+    scripted: bool
+    rounds: Mapping[str, int] = field(default_factory=dict)
+    auditors: Collection[User] = ()
+    own_tasks: bool = False
+    unit: str = AuditCampaign.Unit.DECISION
+    population: Sequence[PopulationRow] = ()
+    strata: str = AuditCampaign.Strata.PILOT
+    gold_sources: Collection[str] = ()
+    """What gold items among them were drawn from."""
+    due: dt.date | None = None
+    instructions: str = ""
+
+    @property
+    def controls(self) -> dict[str, Any]:
+        """As of the campaign."""
+        counts = Counter(row.control or "planted" for row in self.decisions if row.known)
+        if not counts:
+            return {}
+        return {"gold": counts["gold"], "planted": counts["planted"], "sources": sorted(self.gold_sources)}
+
+
+def validate_plan(plan: CampaignPlan) -> set[int]:
+    """Keys of those who will judge. Raises CampaignError."""
+    if not plan.name.strip():
+        raise CampaignError("name", "Enter a name for the audit.")
+    if not plan.decisions:
+        raise CampaignError("size", "There are no judge decisions to audit yet. Finish a pilot first.")
+    if plan.due is not None and plan.due < timezone.localdate():
+        raise CampaignError("due", "Choose today or a later day, or leave it blank.")
+    if len(plan.instructions) > MAX_INSTRUCTIONS:
+        raise CampaignError("instructions", f"Keep the instructions under {MAX_INSTRUCTIONS:,} characters.")
+    people = validate_auditors(plan.benchmark, plan.overlap, plan.auditors)
+    if not plan.own_tasks:
+        _validate_involvement(plan.decisions, plan.overlap, people)
+    return people
 
 
 @transaction.atomic
-def open_campaign(
-    benchmark: Benchmark,
-    decisions: Sequence[FrozenDecision],
-    *,
-    name: str,
-    source: str,
-    rounds: Mapping[str, int] | None = None,
-    seed: int,
-    overlap: int,
-    scripted: bool,
-    by: User | None,
-    auditors: Collection[User] = (),
-    own_tasks: bool = False,
-    unit: str = AuditCampaign.Unit.DECISION,
-    population: Sequence[PopulationRow] = (),
-    strata: str = AuditCampaign.Strata.PILOT,
-    gold_sources: Collection[str] = (),
-    due: dt.date | None = None,
-    instructions: str = "",
-) -> AuditCampaign:
-    """Freeze the decisions, in the given order, as packets. ``gold_sources``: what gold items among them were drawn
-    from. Raises CampaignError.
-    """
-    if not name.strip():
-        raise CampaignError("name", "Enter a name for the audit.")
-    if not decisions:
-        raise CampaignError("size", "There are no judge decisions to audit yet. Finish a pilot first.")
-    if due is not None and due < timezone.localdate():
-        raise CampaignError("due", "Choose today or a later day, or leave it blank.")
-    if len(instructions) > MAX_INSTRUCTIONS:
-        raise CampaignError("instructions", f"Keep the instructions under {MAX_INSTRUCTIONS:,} characters.")
-    people = validate_auditors(benchmark, overlap, auditors)
-    if not own_tasks:
-        _validate_involvement(decisions, overlap, people)
+def open_campaign(plan: CampaignPlan, *, by: User | None) -> AuditCampaign:
+    """Freeze the decisions as packets. Raises CampaignError."""
+    validate_plan(plan)
+    benchmark, decisions = plan.benchmark, plan.decisions
     campaign = AuditCampaign.objects.create(
         benchmark=benchmark,
-        name=name.strip(),
-        source=source,
-        rounds=dict(rounds or {}),
-        unit=unit,
-        seed=seed,
-        overlap=overlap,
-        own_tasks=own_tasks,
-        strata=strata,
-        due=due,
-        instructions=instructions.strip(),
-        controls=_count_controls(decisions, gold_sources),
-        scripted=scripted,
+        name=plan.name.strip(),
+        source=plan.source,
+        rounds=dict(plan.rounds),
+        unit=plan.unit,
+        seed=plan.seed,
+        overlap=plan.overlap,
+        own_tasks=plan.own_tasks,
+        strata=plan.strata,
+        due=plan.due,
+        instructions=plan.instructions.strip(),
+        controls=plan.controls,
+        scripted=plan.scripted,
         created_by=by,
     )
-    campaign.auditors.set(auditors)
-    if population:
-        Population.objects.create(campaign=campaign, rows=[asdict(row) for row in population])
+    campaign.auditors.set(plan.auditors)
+    if plan.population:
+        Population.objects.create(campaign=campaign, rows=[asdict(row) for row in plan.population])
     packets = Packet.objects.bulk_create(
         Packet(
             campaign=campaign,
@@ -139,7 +156,7 @@ def open_campaign(
             known=dict(decision.known),
             labels=dict(decision.labels),
             origin=decision.origin,
-            involved=sorted(decision.excluded if own_tasks else decision.excluded | decision.involved),
+            involved=sorted(decision.excluded if plan.own_tasks else decision.excluded | decision.involved),
         )
         for position, decision in enumerate(decisions, start=1)
     )
@@ -149,32 +166,25 @@ def open_campaign(
         for key, value in decision.sealed.answers.items()
     )
     Seat.objects.bulk_create(
-        Seat(packet=packet, number=number) for packet in packets for number in range(1, overlap + 1)
+        Seat(packet=packet, number=number) for packet in packets for number in range(1, plan.overlap + 1)
     )
     Event.objects.create(
         benchmark=benchmark,
         actor=by,
         verb="audit_opened",
         summary=f"Opened the audit “{campaign.name}” of {len(decisions)} {campaign.packets_word}",
-        data={"campaign": campaign.pk, "source": source, "seed": seed},
+        data={"campaign": campaign.pk, "source": plan.source, "seed": plan.seed},
     )
     notify.notify(
-        [user.pk for user in auditors] or notify.users_allowed(benchmark, "audit"),
+        [user.pk for user in plan.auditors] or notify.users_allowed(benchmark, "audit"),
         notify.Kind.AUDIT_OPENED,
         f"opened the audit “{campaign.name}” for you: {len(decisions)} {campaign.packets_word} to judge"
-        + (f" by {date_format(due, 'j F Y')}." if due else "."),
+        + (f" by {date_format(plan.due, 'j F Y')}." if plan.due else "."),
         benchmark=benchmark,
         address=campaign.get_absolute_url(),
         by=by,
     )
     return campaign
-
-
-def _count_controls(decisions: Sequence[FrozenDecision], gold_sources: Collection[str]) -> dict[str, object]:
-    counts = Counter(decision.control or "planted" for decision in decisions if decision.known)
-    if not counts:
-        return {}
-    return {"gold": counts["gold"], "planted": counts["planted"], "sources": sorted(gold_sources)}
 
 
 def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User]) -> set[int]:

@@ -1,13 +1,9 @@
 """Scores corrected for the errors of a judge, from sessions that people judged again.
 
-The unit is a session: decisions of one session are alike, so every variance is one between sessions. Two estimators of
-the mean score that people would give over all sessions:
-
-    prediction-powered inference (Angelopoulos et al. 2023, power-tuned as in PPI++): the mean over audited sessions of
-        what people gave, plus λ times how much the judge gave more over all sessions than over the audited ones. Never
-        biased, whatever the judge does.
-    Rogan-Gladen (1978): the share of credit that the judge gave, with its sensitivity and specificity taken out.
-        Assumes that these are the same in audited and other sessions.
+The unit is a session: decisions of one session are alike, so every variance is one between sessions. The mean score
+that people would give over all sessions is estimated by prediction-powered inference (Angelopoulos et al. 2023,
+power-tuned as in PPI++): the mean over audited sessions of what people gave, plus λ times how much the judge gave more
+over all sessions than over the audited ones. Never biased, whatever the judge does.
 
 Arrays have sessions on their last axis and may have others before it, which are computed at once (simulations).
 Intervals are 95 %, for sessions drawn from many like them, cut to 0 and 1.
@@ -102,50 +98,6 @@ def _people_variance(row: Stratum) -> Floats:
     error = row.people - row.audited
     known = _variance(row.judge) + 2 * _covariance(row.audited, error) + _variance(error)
     return np.maximum(known, 0.0)
-
-
-@dataclass(frozen=True)
-class CreditCounts:
-    """Judged credit by session, weighted by what it adds to the score, so that all of a session is at most 1."""
-
-    credit: Floats
-    """The judge gave it, in all sessions."""
-    weight: Floats
-    """What was judged, in all sessions."""
-    fixed: Floats
-    """The score's part that no judge decided, in all sessions."""
-    both: Floats
-    """Of the audited sessions: judge and people gave credit."""
-    wrong_yes: Floats
-    wrong_no: Floats
-    neither: Floats
-
-
-def rogan_gladen(rows: CreditCounts) -> Corrected:
-    """NaN where people gave credit everywhere or nowhere, or where the judge tells nothing apart."""
-    sessions, n = rows.credit.shape[-1], rows.both.shape[-1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        seen, seen_residual = _ratio(rows.credit, rows.weight)
-        right, right_residual = _ratio(rows.both, rows.both + rows.wrong_no)
-        wrong, wrong_residual = _ratio(rows.wrong_yes, rows.wrong_yes + rows.neither)
-        apart = right - wrong
-        share = (seen - wrong) / apart
-        weight = rows.weight.mean(axis=-1)
-        value = rows.fixed.mean(axis=-1) + np.clip(share, 0.0, 1.0) * weight
-        by_seen = seen_residual * (weight / apart)[..., None] + _centred(rows.fixed)
-        by_seen = by_seen + _centred(rows.weight) * np.clip(share, 0.0, 1.0)[..., None]
-        by_error = -right_residual * (share * weight / apart)[..., None]
-        by_error = by_error - wrong_residual * ((1 - share) * weight / apart)[..., None]
-        audited = by_seen[..., :n]
-        variance = _variance(by_seen) / sessions + _variance(by_error) / n
-        variance = variance + 2 * _covariance(audited, by_error) / sessions
-    return _interval(value, np.maximum(variance, 0.0), n - 1)
-
-
-def _ratio(part: Floats, whole: Floats) -> tuple[Floats, Floats]:
-    """The ratio of two means, and each session's part in its error."""
-    ratio = part.mean(axis=-1) / whole.mean(axis=-1)
-    return ratio, (part - ratio[..., None] * whole) / whole.mean(axis=-1)[..., None]
 
 
 def _centred(values: Floats) -> Floats:

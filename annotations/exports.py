@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annotations.campaigns import CampaignPlan, validate_plan
 from annotations.decided import audited_questions
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign, Judgment, Packet
-from annotations.packets import DECISION
 from annotations.planning import ALIKENESS, half_width
 from annotations.sources import model_auditors
 from annotations.visibility import given_answers
@@ -73,21 +73,22 @@ class PlanOutline:
     controls: Mapping[str, int]
 
 
-def outline_of(campaign: AuditCampaign, people: int) -> PlanOutline:
-    """``people``: how many will judge."""
-    document = plan_document(campaign)
-    whole = campaign.unit == AuditCampaign.Unit.SESSION
-    asked = sum(len(row.get("questions", (DECISION,))) for row in document["sample"])
-    judgments = document["judgments_wanted"]
+def outline_of(plan: CampaignPlan) -> PlanOutline:
+    """Raises CampaignError if it cannot be opened."""
+    people = len(validate_plan(plan))
+    drawn = [row for row in plan.decisions if not row.control]
+    whole = plan.unit == AuditCampaign.Unit.SESSION
+    asked = sum(len({question.key for question in row.content.questions} - row.known.keys()) for row in drawn)
+    judgments = len(plan.decisions) * plan.overlap
     return PlanOutline(
-        packets=document["packets"],
+        packets=len(drawn),
         judgments=judgments,
         questions=asked,
         half_width=round(100 * half_width(max(1, round(asked / ALIKENESS) if whole else asked)), 1),
         people=people,
-        each=math.ceil(judgments / max(1, people)),
-        sizes=document["sizes"] if whole else {},
-        controls={name: number for name, number in document["controls"].items() if number},
+        each=math.ceil(judgments / people),
+        sizes=dict(sorted(Counter(row.stratum for row in drawn).items())) if whole else {},
+        controls={name: plan.controls[name] for name in ("gold", "planted") if plan.controls.get(name)},
     )
 
 

@@ -166,7 +166,6 @@ def _scores(scores: MetricScores | None) -> Json | None:
     return {
         "raw": _interval(scores.raw),
         "corrected": _interval(scores.corrected),
-        "rogan_gladen": _interval(scores.rogan_gladen),
         "people_alone": _interval(scores.people),
         "sessions": scores.sessions,
         "audited": scores.audited,

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from annotations.correction import (
     MIN_AUDITED,
     Corrected,
-    CreditCounts,
     Stratum,
     people_mean,
     prediction_powered,
     ranks,
     raw_mean,
-    rogan_gladen,
 )
 from annotations.decided import AuditedQuestion, audited_questions, credited
 from annotations.models import AuditCampaign, Packet, Population
@@ -46,7 +43,6 @@ class MetricScores:
     """As the judge decided, over all sessions."""
     corrected: Interval | None
     """By prediction-powered inference; None with too few audited sessions."""
-    rogan_gladen: Interval | None
     people: Interval | None
     """From the audited sessions alone."""
     sessions: int
@@ -73,20 +69,12 @@ class CorrectedAgentScores:
 
 @dataclass(frozen=True)
 class _Session:
-    """Of the population; the last four are None unless people decided all of it."""
+    """Of the population."""
 
     stratum: str
     score: float
-    credit: float
-    weight: float
-    both: float | None = None
-    wrong_yes: float = 0.0
-    wrong_no: float = 0.0
-    neither: float = 0.0
-
-    @property
-    def people(self) -> float:
-        return self.score - self.wrong_yes + self.wrong_no
+    people: float | None
+    """The score as people decided; None unless they decided all of it."""
 
 
 def corrected_scores(campaign: AuditCampaign) -> list[CorrectedAgentScores]:
@@ -120,42 +108,29 @@ def _decided_sessions(campaign: AuditCampaign) -> dict[str, list[AuditedQuestion
 
 
 def _session(
-    row: Mapping[str, object], metric: Metric, questions: Iterable[AuditedQuestion] | None, shares: Mapping[str, float]
+    row: Mapping[str, Any], metric: Metric, questions: Iterable[AuditedQuestion] | None, shares: Mapping[str, float]
 ) -> _Session:
-    score, judged = row[metric], row["judged"]
-    assert isinstance(score, float | int)
-    assert isinstance(judged, dict)
-    credit, weight = judged[metric]
+    score: float = row[metric]
     if questions is None:
-        return _Session(str(row["stratum"]), score, credit, weight)
+        return _Session(row["stratum"], score, None)
     sums: dict[tuple[bool, bool], float] = defaultdict(float)
-    for question in questions:
-        if question.kind == KINDS[metric]:
-            sums[credited(question.judge), credited(question.final or "")] += shares[question.key]
-    return _Session(
-        str(row["stratum"]),
-        score,
-        credit,
-        weight,
-        both=sums[True, True],
-        wrong_yes=sums[True, False],
-        wrong_no=sums[False, True],
-        neither=sums[False, False],
-    )
+    for each in questions:
+        if each.kind == KINDS[metric]:
+            sums[credited(each.judge), credited(each.final or "")] += shares[each.key]
+    return _Session(row["stratum"], score, score - sums[True, False] + sums[False, True])
 
 
 def _score(sessions: Sequence[_Session]) -> MetricScores:
     strata: dict[str, list[_Session]] = defaultdict(list)
     for row in sessions:
         strata[row.stratum].append(row)
-    audited = sum(row.both is not None for row in sessions)
-    enough = all(sum(row.both is not None for row in rows) >= MIN_AUDITED for rows in strata.values())
+    audited = sum(row.people is not None for row in sessions)
+    enough = all(sum(row.people is not None for row in rows) >= MIN_AUDITED for rows in strata.values())
     raw = np.array([row.score for row in sessions])
     arrays = [_stratum(rows) for rows in strata.values()] if enough else []
     return MetricScores(
         raw=_plain(raw_mean(raw)) if len(raw) > 1 else Interval(float(raw[0]), 0.0, 1.0),
         corrected=_plain(prediction_powered(arrays)) if enough else None,
-        rogan_gladen=_pooled_rogan_gladen(list(strata.values())) if enough else None,
         people=_plain(people_mean(arrays[0])) if len(arrays) == 1 else None,
         sessions=len(sessions),
         audited=audited,
@@ -165,40 +140,11 @@ def _score(sessions: Sequence[_Session]) -> MetricScores:
 
 
 def _stratum(rows: Sequence[_Session]) -> Stratum:
-    seen = [row for row in rows if row.both is not None]
+    seen = [row for row in rows if row.people is not None]
     return Stratum(
         np.array([row.score for row in rows]),
         np.array([row.score for row in seen]),
         np.array([row.people for row in seen]),
-    )
-
-
-def _pooled_rogan_gladen(strata: Sequence[Sequence[_Session]]) -> Interval | None:
-    """Each stratum with its own error rates, then in proportion to their sessions. None where one has none."""
-    total = sum(map(len, strata))
-    value = square = 0.0
-    for rows in strata:
-        found = rogan_gladen(_counts(rows))
-        if not np.isfinite([found.value, found.low, found.high]).all():
-            return None
-        share = len(rows) / total
-        value += share * float(found.value)
-        square += (share * float(found.half_width)) ** 2
-    half = math.sqrt(square)
-    return Interval(min(1.0, max(0.0, value)), max(0.0, value - half), min(1.0, value + half))
-
-
-def _counts(rows: Sequence[_Session]) -> CreditCounts:
-    ordered = sorted(rows, key=lambda row: row.both is None)  # audited first
-    seen = [row for row in ordered if row.both is not None]
-    return CreditCounts(
-        credit=np.array([row.credit for row in ordered]),
-        weight=np.array([row.weight for row in ordered]),
-        fixed=np.array([row.score - row.credit for row in ordered]),
-        both=np.array([row.both for row in seen], dtype=float),
-        wrong_yes=np.array([row.wrong_yes for row in seen]),
-        wrong_no=np.array([row.wrong_no for row in seen]),
-        neither=np.array([row.neither for row in seen]),
     )
 
 

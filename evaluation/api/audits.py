@@ -18,7 +18,15 @@ from annotations.campaigns import MAX_INSTRUCTIONS, CampaignError
 from annotations.models import AuditCampaign
 from annotations.visibility import sees_results
 from evaluation.audits.blindness import open_pilots, require_judges_open
-from evaluation.audits.campaigns import DEFAULT_PEOPLE, MAX_CONTROLS, MAX_PEOPLE, MAX_SIZE, audited_pilots, open_audit
+from evaluation.audits.campaigns import (
+    DEFAULT_PEOPLE,
+    MAX_CONTROLS,
+    MAX_PEOPLE,
+    MAX_SIZE,
+    AuditOptions,
+    audited_pilots,
+    open_audit,
+)
 from evaluation.audits.corrections import (
     CorrectionError,
     correct_by_audit,
@@ -203,7 +211,8 @@ class AuditViewSet(CampaignViewSet):
             raise ValidationError({"auditors": [f"{', '.join(sorted(unknown))} cannot audit here."]})
         data["round"] = _rounds_of(data.pop("rounds"), data["round"])
         try:
-            row = open_audit(*pilots, by=request.user, overlap=data.pop("people"), auditors=auditors, **data)
+            options = AuditOptions(overlap=data.pop("people"), auditors=auditors, **data)
+            row = open_audit(pilots, options, by=request.user)
         except CampaignError as error:
             raise ValidationError({FIELDS.get(error.field, error.field): [str(error)]}) from error
         return Response(CampaignSerializer(row).data, status=status.HTTP_201_CREATED)

@@ -10,13 +10,13 @@ import datetime as dt
 import math
 import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 
-from annotations.campaigns import CampaignError, open_campaign, validate_auditors
-from annotations.exports import PlanOutline, outline_of
+from annotations.campaigns import CampaignError, CampaignPlan, open_campaign, validate_auditors
 from annotations.gold import draw_gold
 from annotations.models import AuditCampaign
 from annotations.planning import decisions_needed, sessions_needed
@@ -50,50 +50,55 @@ def auditable_pilots(benchmark: Benchmark) -> QuerySet[Pilot]:
     return pilots.annotate(decisions=counted).filter(decisions__gt=0)
 
 
-def open_audit(
-    pilot: Pilot,
-    *others: Pilot,
-    size: int | None = None,
-    by: User | None,
-    seed: int = 0,
-    overlap: int = 1,
-    name: str = "",
-    auditors: Collection[User] = (),
-    own_tasks: bool = False,
-    unit: str = AuditCampaign.Unit.DECISION,
-    half_width: float | None = None,
-    strata: str = "",
-    gold: float = 0,
-    planted: float = 0,
-    due: dt.date | None = None,
-    instructions: str = "",
-    round: Numbers | None = None,
-) -> AuditCampaign:
-    """Sample what judges decided in one or more pilots of a benchmark, and freeze it for people to judge: whole
-    sessions, by default in equal numbers from each pilot, or single decisions, by default by kind, answer, persona
-    and pilot.
+@dataclass(frozen=True)
+class AuditOptions:
+    """What to draw of what judges decided in pilots, and who judges it. What is not said here is as of the campaign."""
 
-    Without ``size``, as many as give the ``half_width``, in points, of the rate of disagreement. ``gold`` and
-    ``planted`` are control items, in percent of the packets; they come on top of ``size``, but a planted question goes
-    into a session that is audited anyway.
-    ``round``: the number of the judging that is audited, in each pilot or by pilot; by default the one that scores it.
-    The same seed draws the same sample of the same verdicts. Raises CampaignError.
-    """
-    whole = unit == AuditCampaign.Unit.SESSION
-    strata = strata or (Strata.PILOT if whole else Strata.ANSWER)
+    size: int | None = None
+    """None: as many as give the ``half_width``, in points, of the rate of disagreement."""
+    half_width: float | None = None
+    unit: str = AuditCampaign.Unit.DECISION
+    strata: str = ""
+    """By default sessions in equal numbers from each pilot, decisions by kind, answer, persona and pilot."""
+    gold: float = 0
+    """Control items, in percent of the packets, on top of ``size``."""
+    planted: float = 0
+    """Likewise; but a planted question goes into a session that is audited anyway."""
+    round: Numbers | None = None
+    """The number of the judging that is audited, in each pilot or by pilot; by default the one that scores it."""
+    seed: int = 0
+    """The same draws the same sample of the same verdicts."""
+    overlap: int = 1
+    name: str = ""
+    auditors: Collection[User] = ()
+    own_tasks: bool = False
+    due: dt.date | None = None
+    instructions: str = ""
+
+
+def open_audit(pilots: Sequence[Pilot], options: AuditOptions, *, by: User | None) -> AuditCampaign:
+    """Sample what judges decided in pilots of a benchmark, and freeze it for people to judge. Raises CampaignError."""
+    with transaction.atomic():
+        return open_campaign(plan_audit(pilots, options), by=by)
+
+
+def plan_audit(pilots: Sequence[Pilot], options: AuditOptions) -> CampaignPlan:
+    """What ``open_audit`` opens. Raises CampaignError."""
+    whole = options.unit == AuditCampaign.Unit.SESSION
+    strata = options.strata or (Strata.PILOT if whole else Strata.ANSWER)
     if whole and strata == Strata.ANSWER:
         raise CampaignError("strata", "A whole session has many answers. Choose another way to draw sessions.")
-    pilots = list(dict.fromkeys((pilot, *others)))
-    rounds = choose_rounds(pilots, round)
+    pilots = list(dict.fromkeys(pilots))
+    benchmark, seed = pilots[0].benchmark, options.seed
+    rounds = choose_rounds(pilots, options.round)
     sessions = {row.source: row for row in auditable_sessions(pilots, rounds, strata)} if whole else {}
-    if size is None:
-        size = _size_for(half_width, sessions, whole=whole)
+    size = _size_for(options.half_width, sessions, whole=whole) if options.size is None else options.size
     if not 1 <= size <= MAX_SIZE:
         raise CampaignError("size", f"Choose between 1 and {MAX_SIZE} {'sessions' if whole else 'decisions'}.")
-    for field, share in (("gold", gold), ("planted", planted)):
+    for field, share in (("gold", options.gold), ("planted", options.planted)):
         if not 0 <= share <= MAX_CONTROLS:
             raise CampaignError(field, f"Choose between 0 and {MAX_CONTROLS} percent.")
-    people = validate_auditors(pilot.benchmark, overlap, auditors)
+    people = validate_auditors(benchmark, options.overlap, options.auditors)
     names = {name for row in pilots for name in model_names(row) | _names_of(rounds[row.pk].judge)}
     if whole:
         drawn = draw_sample(map(as_candidate, sessions.values()), size, seed, uniform=strata in UNIFORM)
@@ -101,13 +106,13 @@ def open_audit(
     else:
         frozen, owners = draw_decisions(pilots, rounds, size, seed, names, strata=strata)
     sampled = [row.source for row in frozen]
-    if planted:
-        frozen = Planter(pilot.benchmark, owners, names, seed).plant(frozen, _count_of(planted, frozen))
+    if options.planted:
+        frozen = Planter(benchmark, owners, names, seed).plant(frozen, _count_of(options.planted, frozen))
     gold_sources: set[str] = set()
-    if gold:
-        wanted = _count_of(gold, sampled)
+    if options.gold:
+        wanted = _count_of(options.gold, sampled)
         items, gold_sources = draw_gold(
-            pilot.benchmark, unit, wanted, seed, without=sampled, auditors=people, people=overlap
+            benchmark, options.unit, wanted, seed, without=sampled, auditors=people, people=options.overlap
         )
         if not items:
             raise CampaignError(
@@ -119,43 +124,24 @@ def open_audit(
     if len(frozen) > len(sampled):
         random.Random(f"controls {seed}").shuffle(frozen)
     numbers = ", ".join(str(row.number) for row in pilots)
-    return open_campaign(
-        pilot.benchmark,
+    return CampaignPlan(
+        benchmark,
         frozen,
-        unit=unit,
-        population=[as_population(row) for row in sessions.values()],
-        name=name or f"Audit of pilot{'s' if others else ''} {numbers}"[:200],
+        name=options.name or f"Audit of pilot{'s' if len(pilots) > 1 else ''} {numbers}"[:200],
         source=" ".join(map(source_of, pilots)),
-        rounds={source_of(row): rounds[row.pk].number for row in pilots},
         seed=seed,
-        overlap=overlap,
+        overlap=options.overlap,
+        scripted=any(row.scripted or is_judged_by_script(rounds[row.pk]) for row in pilots),
+        rounds={source_of(row): rounds[row.pk].number for row in pilots},
+        auditors=options.auditors,
+        own_tasks=options.own_tasks,
+        unit=options.unit,
+        population=[as_population(row) for row in sessions.values()],
         strata=strata,
         gold_sources=gold_sources,
-        due=due,
-        instructions=instructions,
-        scripted=any(row.scripted or is_judged_by_script(rounds[row.pk]) for row in pilots),
-        by=by,
-        auditors=auditors,
-        own_tasks=own_tasks,
+        due=options.due,
+        instructions=options.instructions,
     )
-
-
-class _OutlinedError(Exception):
-    """Takes back what was opened to be looked at."""
-
-
-def outline_audit(*pilots: Pilot, **options: Any) -> PlanOutline:
-    """What ``open_audit`` would open. Nothing stays of it. Raises CampaignError."""
-    outline: PlanOutline | None = None
-    try:
-        with transaction.atomic():
-            row = open_audit(*pilots, **options)
-            people = validate_auditors(row.benchmark, row.overlap, row.auditors.all())
-            outline = outline_of(row, len(people))
-            raise _OutlinedError
-    except _OutlinedError:
-        assert outline is not None
-        return outline
 
 
 def _count_of(percent: float, packets: Sequence[object]) -> int:

@@ -11,7 +11,7 @@ from django.db.models import Count, Q
 
 from annotations.campaigns import PopulationRow
 from annotations.models import AuditCampaign
-from annotations.packets import CREDITED, STATUSES, EvidencePart, PacketContent, Question, Sealed, build_content
+from annotations.packets import STATUSES, EvidencePart, PacketContent, Question, Sealed, build_content
 from annotations.sampling import AuditableDecision
 from annotations.sources import SESSION
 from evaluation.audits.parts import file_parts, incoming_part, tool_parts
@@ -192,18 +192,7 @@ def _statuses(task: TaskSpec, judged: JudgedSession) -> Iterator[JudgedQuestion]
 
 
 def as_population(row: AuditableSession) -> PopulationRow:
-    def judged(kind: str) -> tuple[float, float]:
-        of = [each for each in row.questions if each.question.kind == kind]
-        return sum(each.share for each in of if each.answer in CREDITED), sum(each.share for each in of)
-
-    return PopulationRow(
-        source=row.source,
-        agent=row.pilot.agent_name,
-        stratum=row.stratum,
-        proc=row.proc,
-        comp=row.comp,
-        judged={"proc": judged("status"), "comp": judged("checklist")},
-    )
+    return PopulationRow(row.source, row.pilot.agent_name, row.stratum, proc=row.proc, comp=row.comp)
 
 
 def as_candidate(row: AuditableSession) -> AuditableDecision:

@@ -16,6 +16,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods
 
 from annotations.campaigns import MAX_INSTRUCTIONS, CampaignError
+from annotations.exports import outline_of
 from annotations.models import AuditCampaign
 from annotations.planning import decisions_needed
 from annotations.visibility import benchmarks_to_audit
@@ -27,9 +28,10 @@ from evaluation.audits.campaigns import (
     MAX_CONTROLS,
     MAX_PEOPLE,
     MAX_SIZE,
+    AuditOptions,
     auditable_pilots,
     open_audit,
-    outline_audit,
+    plan_audit,
 )
 from evaluation.audits.rounds import auditable_rounds
 from evaluation.models import Pilot
@@ -197,17 +199,14 @@ class OpenAuditForm(forms.Form):
                 )
         self.order_fields(["pilot", *self._rounds.values()])
 
-    def options(self) -> dict[str, Any]:
-        """Of ``open_audit``; only if the form is valid."""
+    def options(self) -> AuditOptions:
+        """Only if the form is valid."""
         data = dict(self.cleaned_data)
         chosen = {row.pk for row in data.pop("pilot")}
         rounds = {pilot: data.pop(name) for pilot, name in self._rounds.items()}
-        return data | {
-            "round": {pilot: number for pilot, number in rounds.items() if number and pilot in chosen},
-            "unit": data["unit"] or AuditCampaign.Unit.DECISION,
-            "gold": data["gold"] or 0,
-            "planted": data["planted"] or 0,
-        }
+        data["round"] = {pilot: number for pilot, number in rounds.items() if number and pilot in chosen}
+        data |= {name: data[name] or 0 for name in ("gold", "planted")}
+        return AuditOptions(**{**data, "unit": data["unit"] or AuditCampaign.Unit.DECISION})
 
 
 @login_required
@@ -235,9 +234,9 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             if "outline" in request.POST:
-                outline = outline_audit(*form.cleaned_data["pilot"], by=request.user, **form.options())
+                outline = outline_of(plan_audit(form.cleaned_data["pilot"], form.options()))
             else:
-                return redirect(open_audit(*form.cleaned_data["pilot"], by=request.user, **form.options()))
+                return redirect(open_audit(form.cleaned_data["pilot"], form.options(), by=request.user))
         except CampaignError as error:
             form.add_error(error.field if error.field in form.fields else None, str(error))
     context = {

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 from django.db import transaction
 
-from annotations import judgments
-from annotations.campaigns import FrozenDecision, open_campaign
+from annotations import campaigns, judgments
+from annotations.campaigns import CampaignPlan, FrozenDecision
 from annotations.decided import audited_questions, judge_answers
 from annotations.judgments import HandedIn
 from annotations.leases import renew_lease, take_seat
 from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.packets import DECISION, NO, YES, EvidencePart, Question, Sealed, build_content
+from evaluation.audits import campaigns as audits
+from evaluation.audits.campaigns import AuditOptions
+from evaluation.models import Pilot
 from studio.models import Benchmark, Membership, User
 
 numbers = count(1)
@@ -97,7 +100,17 @@ def make_campaign(
         "by": None,
     } | changes
     decisions = [make_decision(number, judge=number % 2 == 1) for number in range(1, size + 1)]
-    return open_campaign(benchmark, decisions, **options), people  # type: ignore[arg-type]  # options are of mixed types
+    return open_campaign(benchmark, decisions, **options), people
+
+
+def open_campaign(
+    benchmark: Benchmark, decisions: Sequence[FrozenDecision], *, by: User | None = None, **plan: object
+) -> AuditCampaign:
+    return campaigns.open_campaign(CampaignPlan(benchmark, decisions, **plan), by=by)  # type: ignore[arg-type]
+
+
+def open_audit(*pilots: Pilot, by: User | None = None, **options: object) -> AuditCampaign:
+    return audits.open_audit(pilots, AuditOptions(**options), by=by)  # type: ignore[arg-type]
 
 
 def record_judgment(

@@ -7,11 +7,11 @@ from django.test import Client
 
 from annotations.adjudication import adjudicate
 from annotations.auditors import oversights, own_record, records_in
-from annotations.campaigns import close_campaign, open_campaign
+from annotations.campaigns import close_campaign
 from annotations.judgments import open_results
 from annotations.models import AuditCampaign
 from studio.models import User
-from tests.annotations.builders import make_benchmark, make_decision, make_person, record_judgment
+from tests.annotations.builders import make_benchmark, make_decision, make_person, open_campaign, record_judgment
 from tests.annotations.test_controls import audit_with_controls
 
 pytestmark = pytest.mark.django_db

@@ -1,6 +1,6 @@
 import pytest
 
-from annotations.campaigns import CampaignError, close_campaign, open_campaign, reopen_campaign
+from annotations.campaigns import CampaignError, close_campaign, reopen_campaign
 from annotations.history import history_of
 from annotations.judgments import undo_last
 from annotations.models import AuditCampaign
@@ -10,6 +10,7 @@ from tests.annotations.builders import (
     make_campaign,
     make_decision,
     make_person,
+    open_campaign,
     record_judgment,
 )
 

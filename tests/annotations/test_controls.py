@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from annotations.breakdowns import break_down
-from annotations.campaigns import close_campaign, open_campaign
+from annotations.campaigns import close_campaign
 from annotations.controls import control_rates, control_rates_by_auditor
 from annotations.exports import export_csv, plan_document
 from annotations.figures import campaign_figures
@@ -23,6 +23,7 @@ from tests.annotations.builders import (
     make_decision,
     make_person,
     make_session,
+    open_campaign,
     record_judgment,
 )
 

@@ -7,12 +7,12 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotations.campaigns import CampaignError, open_campaign
+from annotations.campaigns import CampaignError
 from annotations.judgments import HandedIn, JudgmentError, next_number, open_results, record_judgment, undo_last
 from annotations.leases import LEASE, next_packet
 from annotations.models import Judgment, Seat
 from annotations.visibility import blind_sources, shares_of
-from tests.annotations.builders import decided, make_benchmark, make_campaign, make_decision, make_person
+from tests.annotations.builders import decided, make_benchmark, make_campaign, make_decision, make_person, open_campaign
 
 pytestmark = pytest.mark.django_db
 

@@ -1,8 +1,14 @@
 import pytest
 
-from annotations.campaigns import open_campaign
 from annotations.results import ResolvedDecision, summarize, weighted_rate
-from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person, record_judgment
+from tests.annotations.builders import (
+    make_benchmark,
+    make_campaign,
+    make_decision,
+    make_person,
+    open_campaign,
+    record_judgment,
+)
 
 pytestmark = pytest.mark.django_db
 

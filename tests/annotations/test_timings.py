@@ -10,9 +10,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotations.campaigns import open_campaign
 from annotations.packets import Sealed
-from tests.annotations.builders import make_benchmark, make_decision, make_person
+from tests.annotations.builders import make_benchmark, make_decision, make_person, open_campaign
 
 pytestmark = pytest.mark.django_db
 

@@ -66,9 +66,8 @@ def judge(root: str, packets: int, pause: int) -> tuple[list[float], int, int]:
     """Milliseconds of each answer, and all requests and bytes after the first page."""
     from dataclasses import replace
 
-    from annotations.campaigns import open_campaign
     from studio.dev.pictures import chromium
-    from tests.annotations.builders import make_benchmark, make_decision, make_person
+    from tests.annotations.builders import make_benchmark, make_decision, make_person, open_campaign
 
     benchmark = make_benchmark()
     auditor = make_person(benchmark, "auditor")

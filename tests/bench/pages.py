@@ -120,12 +120,12 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     from django.db import connection
 
     from annotations.leases import next_packet
-    from evaluation.audits.campaigns import open_audit
     from evaluation.models import Session
     from evaluation.pilots.start import start_pilot
     from evaluation.pilots.wait import wait_for_pilot
     from studio.imports.importer import import_files
     from studio.models import Benchmark, Blob, GraderScript, Membership, Role, Task, User
+    from tests.annotations.builders import open_audit
     from tests.bench.import_2000 import files
     from tests.evaluation.builders import endpoint
 

@@ -16,7 +16,6 @@ from django.urls import URLResolver, get_resolver, resolve, reverse
 
 from annotations.judgments import next_number, open_results
 from annotations.leases import ask_for_session, next_packet
-from evaluation.audits.campaigns import open_audit
 from evaluation.audits.known import draw_gold_item
 from evaluation.models import ModelEndpoint, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
@@ -29,7 +28,7 @@ from studio.local.paths import CHECKOUT
 from studio.models import GraderScript, User
 from studio.review.workflow import approve, request_changes
 from studio.tasks.transitions import submit
-from tests.annotations.builders import record_judgment
+from tests.annotations.builders import open_audit, record_judgment
 from tests.e2e.accessibility import AXE, violations
 from tests.e2e.builders import a_finished_pilot
 from tests.e2e.visitor import Visitor

@@ -5,9 +5,9 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from annotations.models import Judgment
-from evaluation.audits.campaigns import open_audit
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
+from tests.annotations.builders import open_audit
 from tests.e2e.builders import a_finished_pilot
 
 

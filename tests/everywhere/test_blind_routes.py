@@ -11,11 +11,10 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from annotations.campaigns import open_campaign
 from annotations.leases import next_packet
 from annotations.models import AuditCampaign
 from studio.models import Role
-from tests.annotations.builders import make_person, make_session, record_judgment
+from tests.annotations.builders import make_person, make_session, open_campaign, record_judgment
 from tests.everywhere.test_roles import data_for, more_for, query_for
 from tests.everywhere.world import World, build_world, routes
 

@@ -13,7 +13,6 @@ from allauth.mfa.totp.internal.auth import TOTP
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.urls.resolvers import RegexPattern, RoutePattern
 
-from annotations.campaigns import open_campaign
 from annotations.gold import add_gold_item
 from annotations.models import AuditCampaign, GoldItem
 from evaluation.models import AssistantModel, ModelEndpoint, Pilot, Proposal, Rehearsal, Release, ResultsView, Session
@@ -40,7 +39,7 @@ from studio.personas.scripts import create_script, save_script, script_versions
 from studio.personas.skills import save_skill
 from studio.review.comments import add_comment
 from studio.tasks.templates import save_template
-from tests.annotations.builders import make_decision
+from tests.annotations.builders import make_decision, open_campaign
 from tests.evaluation.builders import endpoint, file, pilot_of
 from tests.evaluation.factories import finish, turn
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member

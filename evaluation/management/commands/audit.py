@@ -11,12 +11,21 @@ from django.core.management.base import CommandParser
 
 from annotations.campaigns import CampaignError
 from annotations.models import AuditCampaign
-from evaluation.audits.campaigns import DEFAULT_PEOPLE, DEFAULT_SESSIONS, DEFAULT_SIZE, MAX_PEOPLE, open_audit
+from evaluation.audits.campaigns import (
+    DEFAULT_PEOPLE,
+    DEFAULT_SESSIONS,
+    DEFAULT_SIZE,
+    MAX_PEOPLE,
+    AuditOptions,
+    open_audit,
+)
 from evaluation.audits.rounds import Numbers
 from evaluation.models import Pilot
 from studio.management.base import ReportCommand, default_user
 
 EMPTY: dict[str, Any] = {"campaign": None, "packets": 0, "judgments_wanted": 0}
+ASKED = ("size", "half_width", "unit", "strata", "gold", "planted", "seed", "name", "own_tasks", "due")
+"""Options that are those of ``AuditOptions``."""
 OPTIONS = {
     "size": "--size",
     "round": "--round",
@@ -121,23 +130,9 @@ class Command(ReportCommand):
         except (OSError, UnicodeDecodeError):
             self._refuse(f"--instructions: {options['instructions']} cannot be read as text.", "", as_json)
         try:
-            campaign = open_audit(
-                *pilots,
-                size=options["size"],
-                by=default_user(),
-                seed=options["seed"],
-                overlap=options["people"],
-                name=options["name"],
-                own_tasks=options["own_tasks"],
-                unit=options["unit"],
-                half_width=options["half_width"],
-                strata=options["strata"],
-                gold=options["gold"],
-                planted=options["planted"],
-                due=options["due"],
-                instructions=instructions,
-                round=rounds,
-            )
+            asked = {name: options[name] for name in ASKED}
+            audit = AuditOptions(**asked, overlap=options["people"], instructions=instructions, round=rounds)
+            campaign = open_audit(pilots, audit, by=default_user())
         except CampaignError as error:
             self._refuse(f"{OPTIONS.get(error.field, '')}: {error}", "Nothing was opened.", as_json)
         packets = campaign.packets.count()

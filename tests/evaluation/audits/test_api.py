@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from annotations.campaigns import PopulationRow, open_campaign
+from annotations.campaigns import PopulationRow
 from annotations.models import AuditCampaign, Consensus
 from annotations.packets import CREDITED, STATUSES
-from tests.annotations.builders import make_benchmark, make_person, make_session
+from tests.annotations.builders import make_benchmark, make_person, make_session, open_campaign
 from tests.evaluation.audits.test_sessions import RIGHT, client_of, judged_pilot
 
 pytestmark = pytest.mark.django_db
@@ -152,9 +152,8 @@ class SimulatedAudit:
                 source=f"session:{number}",
                 agent=agent,
                 stratum=agent,
-                proc=(proc := self.score(judge, "intent")),
-                comp=(comp := self.score(judge, "item")),
-                judged={"proc": (proc, 1.0), "comp": (comp, 1.0)},
+                proc=self.score(judge, "intent"),
+                comp=self.score(judge, "item"),
             )
             for number, (agent, judge) in enumerate(zip(self.agents, self.judge, strict=True))
         ]

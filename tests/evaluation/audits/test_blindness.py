@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from annotations.campaigns import FrozenDecision, close_campaign, open_campaign
+from annotations.campaigns import FrozenDecision, close_campaign
 from annotations.judgments import open_results
 from annotations.models import AuditCampaign
 from annotations.packets import EvidencePart, Sealed, build_content
@@ -15,7 +15,7 @@ from evaluation.models import Pilot, Release, Session
 from evaluation.trials.examples import list_histories
 from studio.models import Blob, Event, GraderScript, User
 from studio.search.query import search
-from tests.annotations.builders import record_judgment
+from tests.annotations.builders import open_campaign, record_judgment
 from tests.evaluation.factories import finish, person, pilot_row, turn, verdict
 from tests.shared_rows import fresh
 

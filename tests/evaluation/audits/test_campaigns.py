@@ -4,11 +4,11 @@ import pytest
 
 from annotations.campaigns import CampaignError
 from annotations.models import AuditCampaign
-from evaluation.audits.campaigns import auditable_pilots, audits_of, open_audit, summarize_audits
+from evaluation.audits.campaigns import auditable_pilots, audits_of, summarize_audits
 from evaluation.models import Pilot, Session, Snapshot, ToolCall, Turn
 from studio.domain.task import ToolEvidence
 from studio.models import Blob
-from tests.annotations.builders import judged, make_person, record_judgment
+from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, rubric, task
 from tests.evaluation.factories import verdict
 

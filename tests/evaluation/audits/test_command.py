@@ -9,13 +9,13 @@ from django.core.management import call_command
 from annotations.campaigns import CampaignError
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign, Judgment
-from evaluation.audits.campaigns import audits_of, open_audit
+from evaluation.audits.campaigns import audits_of
 from evaluation.audits.freezing import people_involved_in
 from evaluation.audits.pdf import PrintError, print_pdf
 from studio.dev.browser import find_chromium
 from studio.models import Review
 from studio.review.checklist import QUESTIONS
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import make_person, open_audit, record_judgment
 from tests.evaluation.factories import finish, pilot_row, turn, verdict
 
 pytestmark = pytest.mark.django_db

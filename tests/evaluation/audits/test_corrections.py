@@ -9,13 +9,12 @@ from django.utils import timezone
 from annotations.campaigns import close_campaign
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign
-from evaluation.audits.campaigns import open_audit
 from evaluation.audits.corrections import CorrectionError, correct_by_audit, corrections_by, take_corrections_back
 from evaluation.audits.judges import judges_document
 from evaluation.models import Pilot, Session, Verdict, VerdictCorrection
 from evaluation.results.scores import read_scores
 from studio.models import Event
-from tests.annotations.builders import judged, make_person, record_judgment
+from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
 from tests.evaluation.factories import verdict
 

@@ -8,11 +8,10 @@ from annotations.adjudication import AdjudicationError, adjudicate
 from annotations.figures import campaign_figures
 from annotations.judgments import JudgmentError
 from annotations.models import Adjudication, Answer, AuditCampaign, Judgment
-from evaluation.audits.campaigns import open_audit
 from evaluation.audits.regression import regression_cases
 from evaluation.models import Session
 from studio.models import Comment, Task, TaskState, User
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
 
 pytestmark = pytest.mark.django_db

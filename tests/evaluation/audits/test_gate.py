@@ -7,13 +7,12 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.models import AuditCampaign
-from evaluation.audits.campaigns import open_audit
 from evaluation.audits.gate import round_in_use, uncompared_judges, worse_judges
 from evaluation.audits.judges import judges_document
 from evaluation.models import Judging, JudgingRound, Pilot, ScoringChoice, Session
 from evaluation.models.judgings import Purpose
 from evaluation.releases.readiness import is_worse, not_compared
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
 
 pytestmark = pytest.mark.django_db

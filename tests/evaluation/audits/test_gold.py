@@ -9,11 +9,11 @@ from annotations.campaigns import CampaignError
 from annotations.gold import GoldError, type_answers
 from annotations.leases import next_packet
 from annotations.models import GoldItem, Packet
-from evaluation.audits.campaigns import open_audit, source_of
+from evaluation.audits.campaigns import source_of
 from evaluation.audits.known import draw_gold_item
 from evaluation.models import Pilot
 from studio.models import User
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
 
 pytestmark = pytest.mark.django_db

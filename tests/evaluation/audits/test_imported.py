@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from annotations.figures import campaign_figures
-from evaluation.audits.campaigns import open_audit
 from evaluation.pilots.outputs.importing import import_outputs
 from studio.models import Benchmark
-from tests.annotations.builders import judged, make_person, record_judgment
+from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.pilots import test_outputs
 
 pytestmark = pytest.mark.django_db

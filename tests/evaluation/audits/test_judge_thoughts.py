@@ -9,8 +9,7 @@ import pytest
 from django.test import Client
 
 from annotations.models import AuditCampaign
-from evaluation.audits.campaigns import open_audit
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import make_person, open_audit, record_judgment
 from tests.evaluation.builders import rubric, task
 from tests.evaluation.pilots.builders import start, work_through
 from tests.evaluation.stub_model import StubModel, decisions

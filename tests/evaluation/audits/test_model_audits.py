@@ -18,7 +18,6 @@ from annotations.figures import campaign_figures
 from annotations.gold import type_answers
 from annotations.models import AuditCampaign
 from annotations.results import summarize
-from evaluation.audits.campaigns import open_audit
 from evaluation.audits.known import draw_gold_item
 from evaluation.audits.regression import judge_records, regression_cases
 from evaluation.models import Judging, JudgingRound, ModelEndpoint
@@ -26,7 +25,7 @@ from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
 from evaluation.results.choice import ScoringChoiceError, choose_scoring
 from evaluation.results.scores import read_scores
-from tests.annotations.builders import judged, make_person, record_judgment
+from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import client_of
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through

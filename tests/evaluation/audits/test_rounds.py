@@ -8,10 +8,10 @@ from django.test import Client
 from annotations.campaigns import CampaignError
 from annotations.exports import plan_document
 from annotations.models import AuditCampaign
-from evaluation.audits.campaigns import open_audit, source_of
+from evaluation.audits.campaigns import source_of
 from evaluation.models import JudgingRound, Pilot, ScoringChoice
 from evaluation.models.judgings import Purpose
-from tests.annotations.builders import judged, make_person
+from tests.annotations.builders import judged, make_person, open_audit
 from tests.evaluation.audits.test_command import run
 from tests.evaluation.audits.test_gate import judge_again
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot

@@ -6,10 +6,9 @@ import pytest
 
 from annotations.campaigns import CampaignError, close_campaign
 from annotations.models import AuditCampaign
-from evaluation.audits.campaigns import open_audit
 from evaluation.models import Pilot
 from studio.models import ChecklistItem
-from tests.annotations.builders import judged, make_person, record_judgment
+from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
 from tests.factories import a_persona, a_task
 

@@ -19,9 +19,8 @@ from annotations.figures import campaign_figures
 from annotations.judgments import JudgmentError, undo_last
 from annotations.leases import take_seat
 from annotations.models import AuditCampaign, Consensus, Judgment, Seat
-from evaluation.audits.campaigns import open_audit
 from evaluation.models import Pilot, Session
-from tests.annotations.builders import decided, judged, make_person, record_judgment
+from tests.annotations.builders import decided, judged, make_person, open_audit, record_judgment
 from tests.evaluation.factories import finish, pilot_row, resolve_intent, turn, verdict
 
 pytestmark = pytest.mark.django_db

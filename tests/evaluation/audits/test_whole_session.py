@@ -8,10 +8,9 @@ from django.test import Client
 from annotations.exports import answer_rows
 from annotations.leases import next_packet
 from annotations.models import Judgment
-from evaluation.audits.campaigns import open_audit
 from evaluation.audits.whole import read_whole_session
 from evaluation.models import Session, ToolCall
-from tests.annotations.builders import make_person, record_judgment
+from tests.annotations.builders import make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import judged_pilot
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,6 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from annotations.leases import next_packet
-from evaluation.audits.campaigns import open_audit
 from evaluation.judging.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import ModelEndpoint, Release, Session
 from evaluation.pilots.session_work import work_on
@@ -27,7 +26,7 @@ from studio.imports.importer import import_archive
 from studio.models import Benchmark, Event, Membership, Task, TaskState, User
 from studio.personas.scripts import create_script, save_script
 from studio.tasks.save import save_task
-from tests.annotations.builders import judged, record_judgment
+from tests.annotations.builders import judged, open_audit, record_judgment
 from tests.evaluation.builders import benchmark_of, endpoint, file, pilot_of, rubric, task
 from tests.evaluation.stub_model import StubModel
 from tests.factories import mark_approved
