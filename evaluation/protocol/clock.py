@@ -6,15 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-DEFAULT_START = datetime(2026, 4, 13, 9, 0)  # noqa: DTZ001 - the time where the episode takes place
-"""A Monday morning, where a persona's data does not say."""
+from studio.domain.app_data import DEFAULT_START
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How time goes on. One session is so much later than the one before; within it, each turn and each tool call."""
+    """How time goes on in a session, with each turn and each tool call."""
 
-    session: timedelta = timedelta()
     turn: timedelta = timedelta()
     """Calls of a turn never take longer, however many they are."""
     call: timedelta = timedelta()
@@ -22,7 +20,7 @@ class Pace:
 
 STANDING = Pace()
 """As in the protocol ``release``: whatever is done, the clock stands where a session begins."""
-MOVING = Pace(session=timedelta(days=1), turn=timedelta(minutes=15), call=timedelta(seconds=4))
+MOVING = Pace(turn=timedelta(minutes=15), call=timedelta(seconds=4))
 
 
 class Clock:

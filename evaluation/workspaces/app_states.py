@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 
-from evaluation.protocol.clock import DEFAULT_START, STANDING, Clock, Pace
+from evaluation.protocol.clock import STANDING, Clock, Pace
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.tools import World
 from evaluation.workspaces.manifests import Keep, MissingContentError, Read
@@ -31,13 +30,8 @@ class Moment:
     pace: Pace = STANDING
 
     def clock(self, times: EpisodeTimes) -> Clock:
-        """At its beginning. An author's own time for the task counts before any step."""
-        if (own := times.tasks.get(self.task_id)) is not None:
-            return Clock(own, self.pace)
-        step = self.pace.session
-        if step and times.days is not None:
-            step = timedelta(days=times.days)
-        return Clock((times.now or DEFAULT_START) + (self.position - 1) * step, self.pace)
+        """At its beginning."""
+        return Clock(times.start(self.task_id, 1 if self.pace == STANDING else self.position), self.pace)
 
 
 @dataclass

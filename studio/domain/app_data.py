@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
@@ -17,6 +17,11 @@ FOLDER = "apps"
 CLOCK = "clock"
 """``apps/clock.json`` says when the episode takes place."""
 MOST_DAYS = 366
+YEARS = range(1900, 2200)
+DEFAULT_START = datetime(2026, 4, 13, 9, 0)  # noqa: DTZ001 - the time where the episode takes place
+"""A Monday morning, where a persona's data does not say."""
+DAYS = 1.0
+"""Between sessions, likewise."""
 SignsInBy = Literal["email", "phone_number"]
 """What of a person is the username of their account."""
 CLOCK_EXAMPLE = '{"now": "2026-04-13T09:00", "days": 1, "tasks": {}}'
@@ -127,6 +132,11 @@ class EpisodeTimes:
     tasks: Mapping[str, datetime] = field(default_factory=dict)
     """Times of their own."""
 
+    def start(self, task_id: str, position: int) -> datetime:
+        """Of a session, by its ``position`` from 1. Its task's own time counts before any step."""
+        step = timedelta(days=DAYS if self.days is None else self.days)
+        return self.tasks.get(task_id) or (self.now or DEFAULT_START) + (position - 1) * step
+
 
 def read_times(content: bytes) -> EpisodeTimes:
     """Raises ClockError."""
@@ -142,7 +152,11 @@ def read_times(content: bytes) -> EpisodeTimes:
 
 
 def _moment(stamp: str) -> datetime:
-    return datetime.fromisoformat(stamp).replace(tzinfo=None)
+    """Raises ValueError."""
+    moment = datetime.fromisoformat(stamp).replace(tzinfo=None)
+    if moment.year not in YEARS:
+        raise ValueError
+    return moment
 
 
 def _read_clock_card(content: bytes | None) -> AppCard:

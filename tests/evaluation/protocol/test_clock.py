@@ -19,7 +19,7 @@ def test_a_standing_clock_stays_where_the_session_begins():
 
 
 def test_each_turn_and_call_moves_a_clock_by_a_fixed_step():
-    clock = Clock(START, Pace(turn=timedelta(minutes=15), call=timedelta(seconds=4)))
+    clock = Clock(START, Pace(timedelta(minutes=15), timedelta(seconds=4)))
     told = [clock.now]
     clock.step()
     told.append(clock.now)

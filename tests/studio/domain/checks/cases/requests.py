@@ -137,4 +137,31 @@ REQUESTS_CASES: tuple[Case, ...] = (
         ("initial_request", None),
         persona=WORKSPACE,
     ),
+    Case(
+        "session-weekday",
+        {"request": "Today is Friday, so write to the crew before the weekend."},
+        {"request": "Today is Monday, so write to the crew before the week begins. Tomorrow after Friday is no day."},
+        ("initial_request", None),
+        "Today is Friday",
+    ),
+    Case(
+        "session-weekday",
+        {"request": "The ferry leaves tomorrow (Friday)."},
+        {"request": "The ferry leaves tomorrow (Tuesday)."},
+        ("initial_request", None),
+        "tomorrow (Friday",
+    ),
+    Case(
+        "web-missing",
+        {"request": "Please conduct an internet search on harbour fees of 2026."},
+        {"request": "Please conduct a search in project_online.md on harbour fees. Do not search the web."},
+        ("initial_request", None),
+        "internet search",
+    ),
+    Case(
+        "web-missing",
+        {"request": "Research the two brands independently via the internet."},
+        {"request": "Research the two brands in brands.md, and mail what you find."},
+        ("initial_request", None),
+    ),
 )

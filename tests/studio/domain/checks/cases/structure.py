@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from studio.domain.base import FileRef
+from studio.domain.checks import find_problems
+from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
-from studio.domain.task import ExactCheck, Recovery, ToolEvidence, Trigger
+from studio.domain.persona import PersonaSpec, Skill
+from studio.domain.task import ExactCheck, Recovery, TaskSpec, ToolEvidence, Trigger
 from tests.studio.domain.checks.builders import after, check, file, intent, item, scored, task
+
+CLOCK = FileRef(path="apps/clock.json", sha256="c" * 64, size=1)
+SKILL = Skill(name="triage", files=(FileRef(path="_meta.json", sha256="d" * 64, size=1),))
+TIMES = {"c" * 64: '{"now": "2026-04-13T09:00", "tasks": {"t": "2026-04-12T09:00"}}', "d" * 64: '{"publishedAt": 1e13}'}
+
+
+def at_times(*tasks: TaskSpec) -> list[Finding]:
+    persona = PersonaSpec(user_id="Pilot", files=(CLOCK,), skills=(SKILL,))
+    return find_problems(EpisodeSpec(episode_id="ep", persona=persona, tasks=tasks), texts=TIMES)
+
 
 SOUND = (task("t1"), scored("t2", depends_on=after("t1")))
 """Tasks of an episode without flaws."""
@@ -43,6 +57,8 @@ STRUCTURAL_CASES: list[tuple[str, list[Finding], tuple[str, str, int | None]]] =
         ),
         ("t", "initial_request", None),
     ),
+    ("session-goes-back", at_times(scored("a"), scored("t")), ("t", "initial_request", None)),
+    ("skill-from-later", at_times(scored("t")), ("t", "skills", None)),
     ("skill-unknown", check(scored("t", skills=("triage",))), ("t", "skills", 1)),
     (
         "evidence-tool-unbound",

@@ -1,0 +1,101 @@
+"""Rules about when sessions take place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from studio.domain.app_data import CLOCK, ClockError, EpisodeTimes, path_of, read_times
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.task import TaskSpec
+from studio.domain.text.dates import WEEKDAYS
+
+PUBLISHED = "_meta.json"
+"""A file of published skills: ``publishedAt`` in milliseconds."""
+_TODAY = re.compile(
+    r"\b(?P<when>today|tonight|tomorrow|yesterday)(?:['’]s|,| is| \(| –| —)*\s?"
+    rf"(?P<day>{'|'.join(WEEKDAYS)})\b(?! (?:before|after|next|last))",
+    re.IGNORECASE,
+)
+_FROM_TODAY = {"tomorrow": 1, "yesterday": -1}
+
+
+@rule("session-weekday", "warning", across_tasks=True)
+def session_weekday(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """The agent is told the day of its session; a request that calls it another weekday cannot be followed."""
+    start = context.once(_starts).get(task.task_id)
+    if start is None:
+        return
+    for match in _TODAY.finditer(task.initial_request):
+        day = start + timedelta(days=_FROM_TODAY.get(match["when"].lower(), 0))
+        if day.weekday() != WEEKDAYS.index(match["day"].lower()):
+            yield Flaw(
+                "initial_request",
+                f"By the clock of this session, {match['when'].lower()} is a {day:%A} ({day.day} {day:%B %Y}).",
+                f"Correct the weekday, or set the time of the session in {path_of(CLOCK)}.",
+                passage=match[0],
+            )
+
+
+@rule("session-goes-back", "warning", across_tasks=True)
+def session_goes_back(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """A session happens after the one before it, or files, mails and plans of it come from the future."""
+    starts = context.once(_starts)
+    earlier = context.earlier(task)
+    if task.task_id not in starts or not earlier:
+        return
+    before, start = starts[earlier[-1].task_id], starts[task.task_id]
+    if start < before:
+        yield Flaw(
+            "initial_request",
+            f"This session takes place on {_said(start)}, before the one of “{earlier[-1].task_id}” ({_said(before)}).",
+            f"Correct the times in {path_of(CLOCK)}.",
+            other=earlier[-1].task_id,
+        )
+
+
+@rule("skill-from-later", "hint", across_tasks=True)
+def skill_from_later(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """A skill that was published after the session could not be installed in it. Reported at the first session."""
+    start = context.once(_starts).get(task.task_id)
+    if start is None or context.earlier(task):
+        return
+    for skill in context.episode.persona.skills:
+        published = next(
+            (_published(context.texts.get(file.sha256, "")) for file in skill.files if file.path == PUBLISHED), None
+        )
+        if published is not None and published > start:
+            yield Flaw(
+                "skills",
+                f"The skill “{skill.name}” was published on {_said(published)}, after this session ({_said(start)}).",
+                f"Let the episode begin later: set its time in {path_of(CLOCK)}.",
+            )
+
+
+def _starts(context: CheckContext) -> dict[str, datetime]:
+    """By placed task; none where the clock cannot be read."""
+    file = context.episode.persona.app_data.get(CLOCK)
+    if file is None:
+        times = EpisodeTimes()
+    elif file.sha256 not in context.texts:
+        return {}
+    else:
+        try:
+            times = read_times(context.texts[file.sha256].encode())
+        except ClockError:
+            return {}
+    tasks = enumerate(context.episode.tasks, start=1)
+    return {task.task_id: times.start(task.task_id, position) for position, task in tasks}
+
+
+def _published(text: str) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(json.loads(text)["publishedAt"] / 1000, UTC).replace(tzinfo=None)
+    except (ValueError, TypeError, KeyError, OverflowError, OSError, RecursionError):
+        return None
+
+
+def _said(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y}"
