@@ -38,6 +38,9 @@ nobody answers questions. Your last message is all that it will read: put the re
 made."""
 """For an agent that another one gave its task."""
 
+NO_WEB = "There is no network: neither you nor programs that you run reach the internet."
+"""For an agent that finds no recorded pages."""
+
 _OWN = "keep there what you will need in later sessions, and change it with your tools."
 _CONSOLIDATED = """\
 it is brought up to date from the conversation after each session. HISTORY.md is a log of earlier sessions, which you

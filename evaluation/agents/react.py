@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from evaluation.agents.base import AgentSetup
-from evaluation.agents.briefing import HELPER, build_briefing
+from evaluation.agents.briefing import HELPER, NO_WEB, build_briefing
 from evaluation.agents.consolidation import consolidate
 from evaluation.agents.context import ContextBudget
 from evaluation.agents.incoming import as_chat, put, without_system_events
@@ -180,8 +180,9 @@ class ReactAgent:
         """The system message; empty for none."""
         briefing = build_briefing(self._workspace, self._loop, consolidated=self._consolidates)
         clock = f"This session begins on {spoken(self._clock.start)}." if self._clock.moves else ""
+        web = NO_WEB if self._loop > 1 and self._setup.corpus is None else ""
         helper = HELPER if self._loop > 1 and self._setup.helps else ""
-        return "\n\n".join(part for part in (briefing, clock, helper, self._instructions) if part)
+        return "\n\n".join(part for part in (briefing, clock, web, helper, self._instructions) if part)
 
     def _complete(self, **params: Any) -> Completion:
         return self._client.complete(self._messages, tools=self._tools.schemas, **params)

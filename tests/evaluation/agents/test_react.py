@@ -433,6 +433,13 @@ def test_unknown_agent_kind_is_named_in_the_error(client_for: ClientFactory, tmp
         make_agent(AgentSetup(client_for("scripted-silent"), tmp_path), "other")
 
 
+@pytest.mark.parametrize(("loop", "told"), [(1, 0), (2, 1)])
+def test_an_agent_without_recorded_pages_is_told_that_there_is_no_network(agent: MakeAgent, loop: int, told: int):
+    state = agent(loop=loop).reply("Plan the trip.").state
+
+    assert state["messages"][0]["content"].count("There is no network") == told
+
+
 @pytest.mark.parametrize("loop", [1, 2])
 def test_turn_ends_with_the_question_asked(agent: MakeAgent, scenario: SetRules, loop: int):
     asked = [call("message", content="I looked."), call("ask_user", question="Which month?"), call("list_dir")]
