@@ -26,12 +26,13 @@ from evaluation.llm import (
     TruncatedAnswerError,
     UnreadableAnswerError,
 )
+from evaluation.llm.failures import quote
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.scripted.server import ScriptedServer
 from tests.evaluation.conftest import LOCAL, Clock
 
 HELLO = [{"role": "user", "content": "Write a plan."}]
-KEY = "sk-live-4242424242424242"
+KEY = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"  # looks like nothing that is hidden by its look
 ClientFactory = Callable[..., ModelClient]
 
 
@@ -170,6 +171,12 @@ def test_no_error_contains_the_key(
     trace = "".join(traceback.TracebackException.from_exception(failure.value, capture_locals=False).format(chain=True))
     assert KEY not in trace + repr(failure.value) + repr(client.endpoint) + repr(calls) + caplog.text
     assert failure.value.__context__ is None or KEY not in repr(vars(failure.value.__context__))
+
+
+def test_key_that_a_service_says_back_is_hidden_whatever_it_looks_like():
+    assert quote(f"Incorrect API key provided: {KEY}. Find yours in the settings.", KEY) == (
+        ": Incorrect API key provided: [key]. Find yours in the settings."
+    )
 
 
 def test_key_is_sent_to_the_endpoint_and_nowhere_else(

@@ -9,7 +9,15 @@ from django.core.management import call_command
 from django.test import Client
 
 from evaluation.models import ModelCall, Pilot, Session, Turn
-from evaluation.pilots.budgets import BudgetError, set_benchmark_budget, set_budgets, validate_budgets
+from evaluation.pilots.budgets import (
+    BudgetError,
+    BudgetSpentError,
+    SharedSpending,
+    Spent,
+    set_benchmark_budget,
+    set_budgets,
+    validate_budgets,
+)
 from evaluation.pilots.control import ControlError, control_pilot
 from evaluation.pilots.spending import shared_spending
 from tests.evaluation.builders import intents, task
@@ -113,6 +121,29 @@ def test_budget_of_a_benchmark_holds_for_all_its_pilots(stub: StubModel):
     assert stub.asked.total() == 3
     set_benchmark_budget(first.benchmark, {"calls": 100}, by=None)
     assert set(Pilot.objects.values_list("reason", flat=True)) == {"The budget was raised."}
+
+
+def test_calls_of_this_process_count_at_once_and_those_of_others_within_a_second(monkeypatch: pytest.MonkeyPatch):
+    pilot, now = pilot_row(), 100.0
+    Pilot.objects.update(budgets={"pilot": {"calls": 5}})
+    monkeypatch.setattr("evaluation.pilots.budgets.FRESH_SECONDS", 1.0)
+    monkeypatch.setattr("evaluation.pilots.budgets.time.monotonic", lambda: now)
+    spending = SharedSpending()
+
+    def check() -> None:
+        spending.check(pilot.pk, pilot.benchmark_id, Spent())
+
+    check()
+    spending.add(pilot.pk, Spent(calls=5))
+    with pytest.raises(BudgetSpentError, match="5 model calls"):
+        check()
+    now += 1.5  # nothing of it is stored, so that the database tells the others' calls alone
+    check()
+    Session.objects.filter(run__pilot=pilot).update(calls=5)
+    check()
+    now += 1.5
+    with pytest.raises(BudgetSpentError, match="5 model calls"):
+        check()
 
 
 @pytest.mark.parametrize(

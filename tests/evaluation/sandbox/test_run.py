@@ -176,6 +176,14 @@ def test_system_calls_that_evade_limits_are_refused(program):
     assert "not permitted" in last_line(run_python(program))
 
 
+def test_nested_user_namespaces_are_refused_also_where_no_filter_of_system_calls_is(monkeypatch):
+    monkeypatch.setattr(chain, "build_filter", lambda **_: b"")
+
+    outcome = run_python("import os; os.execv('/usr/bin/unshare', ['unshare', '--user', 'true'])")
+
+    assert (outcome.exit, "unshare failed" in last_line(outcome)) == (1, True)
+
+
 @pytest.mark.parametrize(
     "call",
     [

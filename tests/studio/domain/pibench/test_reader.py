@@ -191,6 +191,8 @@ def test_location_decides_the_purpose_of_a_file() -> None:
             "tasks/t1/a.txt": b"a",
             "tasks/t1/deep/b.txt": b"b",
             "tasks/t1/.history/c.txt": b"c",
+            "tasks/t1/.result/d.txt": b"d",
+            "tasks/t1/.eval_result/e.json": b"{}",
             "skills/triage/SKILL.md": b"s",
             "scripts/x.py": b"x",
             "scripts/readme": b"r",
@@ -204,7 +206,12 @@ def test_location_decides_the_purpose_of_a_file() -> None:
         ("triage", ["SKILL.md"])
     ]
     assert [file.path for file in episode.persona.scripts] == ["scripts/x.py"]
-    assert [file.path for file in episode.persona.files] == ["scripts/readme", "tasks/t1/.history/c.txt"]
+    assert [file.path for file in episode.persona.files] == [
+        "scripts/readme",
+        "tasks/t1/.eval_result/e.json",
+        "tasks/t1/.history/c.txt",
+        "tasks/t1/.result/d.txt",
+    ]
 
 
 @pytest.mark.parametrize("root", ["", "Pilot/", "data/Pilot/", "wrapped-1.0/data/Pilot/"])
