@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -121,14 +122,7 @@ def create_directory(
     """Create a directory."""
     path = _path(call, directory_path)
     _require_free(call, path)
-    missing = [parent for parent in PurePosixPath(path).parents if str(parent).startswith(home_of(call.user))]
-    for parent in reversed(missing):
-        if str(parent) in call.state.files:
-            raise InvalidError(f"{parent} is a file.")
-        if str(parent) not in call.state.directories:
-            if not recursive:
-                raise NotFoundError(f"The directory {parent} does not exist. Create it, or use recursive.")
-            call.state.directories.put(Directory(str(parent), call.user, call.stamp))
+    _require_parents(call, path, create=recursive)
     call.state.directories.put(Directory(path, call.user, call.stamp))
     return {"message": "The directory was created.", "directory_path": path}
 
@@ -140,6 +134,60 @@ def delete_directory(call: FileCall, directory_path: Path) -> dict[str, Any]:
     _require_not_home(call, path)
     _remove_tree(call, path)
     return {"message": "The directory was deleted."}
+
+
+@app.api()
+def directory_exists(call: FileCall, directory_path: Path) -> dict[str, Any]:
+    """Tell whether a directory exists."""
+    return {"exists": _path(call, directory_path) in call.state.directories}
+
+
+@app.api()
+def compress_directory(
+    call: FileCall,
+    directory_path: Path,
+    compressed_file_path: Annotated[
+        str | None, Field(description="Ends with .zip or .tar; left out: beside the directory, as .zip")
+    ] = None,
+    delete_directory: Annotated[bool, Field(description="Delete the directory afterwards")] = False,
+    overwrite: Annotated[bool, Field(description="Replace a file that is there")] = False,
+) -> dict[str, Any]:
+    """Compress a directory with everything in it into one file."""
+    source = _directory(call, directory_path).directory_path
+    path = _path(call, compressed_file_path or f"{source}.zip")
+    if not path.endswith((".zip", ".tar")):
+        raise InvalidError("The path of the compressed file must end with .zip or .tar.")
+    inside = {
+        each.file_path[len(source) + 1 :]: each.content for each in call.state.files if _is_in(each.file_path, source)
+    }
+    save_file(call, path, json.dumps(inside, ensure_ascii=False), overwrite)
+    if delete_directory:
+        _require_not_home(call, source)
+        _remove_tree(call, source)
+    return {"message": "The directory was compressed.", "compressed_file_path": path}
+
+
+@app.api()
+def decompress_file(
+    call: FileCall,
+    compressed_file_path: Path,
+    decompressed_directory_path: Annotated[
+        str | None, Field(description="Left out: beside the file, by its name")
+    ] = None,
+) -> dict[str, Any]:
+    """Decompress a file that compress_directory made into a new directory."""
+    file = _file(call, compressed_file_path)
+    target = _destination(call, decompressed_directory_path or file.file_path.rpartition(".")[0])
+    try:
+        inside = json.loads(file.content)
+    except ValueError:
+        inside = None
+    if not isinstance(inside, dict):
+        raise InvalidError(f"{file.file_path} is not a compressed directory.")
+    call.state.directories.put(Directory(target, call.user, call.stamp))
+    for name, content in inside.items():
+        save_file(call, f"{target}/{name}", str(content), overwrite=False)
+    return {"message": "The file was decompressed.", "decompressed_directory_path": target}
 
 
 @app.api()
@@ -211,6 +259,12 @@ def delete_file(call: FileCall, file_path: Path) -> dict[str, Any]:
 
 
 @app.api()
+def file_exists(call: FileCall, file_path: Path) -> dict[str, Any]:
+    """Tell whether a file exists."""
+    return {"exists": _path(call, file_path) in call.state.files}
+
+
+@app.api()
 def copy_file(call: FileCall, source_file_path: Path, destination_file_path: Path) -> dict[str, Any]:
     """Copy a file."""
     file, path = _file(call, source_file_path), _destination(call, destination_file_path)
@@ -225,6 +279,34 @@ def move_file(call: FileCall, source_file_path: Path, destination_file_path: Pat
     call.state.files.put(replace(file, file_path=path))
     call.state.files.remove(file.file_path)
     return {"message": "The file was moved.", "file_path": path}
+
+
+def read_file(call: FileCall, path: str) -> File:
+    """Raises NotFoundError."""
+    return _file(call, path)
+
+
+def save_file(call: FileCall, path: str, content: str, overwrite: bool) -> str:
+    """The path it has now, with the directories above it. Raises ConflictError."""
+    path = _path(call, path)
+    old = call.state.files.find(path)
+    if path in call.state.directories or (old is not None and not overwrite):
+        raise ConflictError(f"{path} exists already.")
+    _require_parents(call, path, create=True)
+    call.state.files.put(File(path, call.user, content, old.created_at if old else call.stamp, call.stamp))
+    return path
+
+
+def _require_parents(call: FileCall, path: str, *, create: bool) -> None:
+    """Raises NotFoundError for a directory that is not there, unless it may be created."""
+    home = PurePosixPath(home_of(call.user))
+    for parent in reversed([each for each in PurePosixPath(path).parents if each.is_relative_to(home)]):
+        if str(parent) in call.state.files:
+            raise InvalidError(f"{parent} is a file.")
+        if str(parent) not in call.state.directories:
+            if not create:
+                raise NotFoundError(f"The directory {parent} does not exist. Create it, or use recursive.")
+            call.state.directories.put(Directory(str(parent), call.user, call.stamp))
 
 
 def _path(call: FileCall, path: str) -> str:

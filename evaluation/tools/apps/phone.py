@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -19,6 +20,8 @@ from evaluation.tools.apps.framework import (
     PageIndex,
     PageLimit,
     add_account_apis,
+    as_dict,
+    given,
     paginate,
     rank,
     search,
@@ -64,6 +67,16 @@ class Alarm:
     vibration: bool = True
 
 
+@dataclass(frozen=True)
+class VoiceMessage:
+    voice_message_id: int
+    sender: str
+    receiver: str
+    message: str
+    """What is said in it."""
+    sent_at: str = ""
+
+
 class PhoneState(AppState):
     app = "phone"
 
@@ -74,6 +87,9 @@ class PhoneState(AppState):
             "contacts", Contact, "contact", owned, "first_name last_name phone_number email relationships"
         )
         self.messages = self.table("messages", TextMessage, "text message", columns="message sender receiver sent_at")
+        self.voice_messages = self.table(
+            "voice_messages", VoiceMessage, "voice message", columns="message sender receiver sent_at"
+        )
         self.alarms = self.table("alarms", Alarm, "alarm", owned, "label time repeat_days enabled")
 
     def problems(self) -> Iterator[str]:
@@ -96,7 +112,6 @@ add_account_apis(app, by_phone=True)
 PhoneCall = Call[PhoneState]
 AlarmId = Annotated[int, Field(description="From show_alarms")]
 ContactId = Annotated[int, Field(description="From search_contacts")]
-TextMessageId = Annotated[int, Field(description="From search_text_messages")]
 PhoneNumber = Annotated[str, Field(pattern=r"^\+?[0-9]{3,15}$", description="Digits only, e.g. 4155550100")]
 Text = Annotated[str, Field(max_length=500)]
 
@@ -132,6 +147,13 @@ def search_contacts(
     ]
     found = rank(query, own, lambda contact: (name_of(contact), contact.phone_number, contact.email))
     return paginate(found, page_index, page_limit, without_owner)
+
+
+@app.api()
+def show_contact_relationships(call: PhoneCall) -> list[str]:
+    """List the relationships that your contacts have."""
+    own = (contact for contact in call.state.contacts if contact.owner == call.user)
+    return sorted({relationship for contact in own for relationship in contact.relationships})
 
 
 @app.api()
@@ -181,17 +203,17 @@ def update_contact(
     contact = call.own(call.state.contacts, contact_id)
     if phone_number != contact.phone_number:
         _require_new_number(call, phone_number)
-    given: dict[str, Any] = {
-        "first_name": first_name,
-        "last_name": last_name,
-        "phone_number": phone_number,
-        "email": email,
-        "relationships": None if relationships is None else tuple(each.lower() for each in relationships),
-        "home_address": home_address,
-        "work_address": work_address,
-        "birthday": birthday,
-    }
-    call.state.contacts.put(replace(contact, **{name: value for name, value in given.items() if value is not None}))
+    changes = given(
+        first_name=first_name,
+        last_name=last_name,
+        phone_number=phone_number,
+        email=email,
+        relationships=None if relationships is None else tuple(each.lower() for each in relationships),
+        home_address=home_address,
+        work_address=work_address,
+        birthday=birthday,
+    )
+    call.state.contacts.put(replace(contact, **changes))
     return {"message": "The contact was updated."}
 
 
@@ -244,15 +266,14 @@ def update_alarm(
     vibration: Annotated[bool | None, Field(description="Whether it vibrates")] = None,
 ) -> dict[str, Any]:
     """Change an alarm. What is left out stays as it is."""
-    given: dict[str, Any] = {
-        "time": time,
-        "label": label,
-        "repeat_days": None if repeat_days is None else tuple(dict.fromkeys(repeat_days)),
-        "enabled": enabled,
-        "snooze_minutes": snooze_minutes,
-        "vibration": vibration,
-    }
-    changes = {name: value for name, value in given.items() if value is not None}
+    changes = given(
+        time=time,
+        label=label,
+        repeat_days=None if repeat_days is None else tuple(dict.fromkeys(repeat_days)),
+        enabled=enabled,
+        snooze_minutes=snooze_minutes,
+        vibration=vibration,
+    )
     call.state.alarms.put(replace(call.own(call.state.alarms, alarm_id), **changes))
     return {"message": "The alarm was updated."}
 
@@ -272,99 +293,97 @@ def _require_new_number(call: PhoneCall, number: str | None) -> None:
         raise ConflictError(f"{name_of(contact)} has this phone number already (contact_id {contact.contact_id}).")
 
 
-@app.api()
-def search_text_messages(
-    call: PhoneCall,
-    query: Annotated[Text, Field(description="Words of the message; empty for all")] = "",
-    phone_number: Annotated[PhoneNumber | None, Field(description="Only messages with this person")] = None,
-    only_latest_per_contact: Annotated[bool, Field(description="Only the newest message with each person")] = False,
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
-    """Search the text messages you sent and received, newest first."""
-    messages = search(query, _own(call, phone_number), lambda message: (message.message,))
-    if only_latest_per_contact:
-        latest: dict[str, TextMessage] = {}
-        for message in messages:
-            latest.setdefault(_partner(call, message), message)
-        messages = list(latest.values())
-    return paginate(messages, page_index, page_limit, _shower(call))
+def _add_message_apis(kind: str, table_name: str) -> None:
+    """The same for text and for voice messages."""
+    key, noun = f"{kind}_message_id", f"{kind} message"
+    number = {key: (Annotated[int, Field(description=f"From search_{kind}_messages")], ...)}
+    declared = PhoneState().tables[table_name].record_type
+
+    def own(call: PhoneCall, phone_number: str | None) -> list[Any]:
+        """Newest first."""
+        messages = [
+            message
+            for message in call.state.tables[table_name]
+            if call.user in (message.sender, message.receiver) and phone_number in (None, _partner(call, message))
+        ]
+        return sorted(messages, key=lambda message: (message.sent_at, getattr(message, key)), reverse=True)
+
+    def shower(call: PhoneCall) -> Callable[[Any], dict[str, Any]]:
+        contacts = [contact for contact in call.state.contacts if contact.owner == call.user]
+        names = {contact.phone_number: name_of(contact) for contact in contacts} | {call.user: call.account.name}
+
+        def shown(message: Any) -> dict[str, Any]:
+            people = {
+                side: {"name": names.get(phone, ""), "phone_number": phone}
+                for side, phone in (("sender", message.sender), ("receiver", message.receiver))
+            }
+            return as_dict(message) | people
+
+        return shown
+
+    @app.api(f"search_{kind}_messages", f"Search the {noun}s you sent and received, newest first.")
+    def search_messages(
+        call: PhoneCall,
+        query: Annotated[Text, Field(description="Words of the message; empty for all")] = "",
+        phone_number: Annotated[PhoneNumber | None, Field(description="Only messages with this person")] = None,
+        only_latest_per_contact: Annotated[bool, Field(description="Only the newest message with each person")] = False,
+        page_index: PageIndex = 0,
+        page_limit: PageLimit = 5,
+    ) -> Page:
+        messages = search(query, own(call, phone_number), lambda message: (message.message,))
+        if only_latest_per_contact:
+            latest: dict[str, Any] = {}
+            for message in messages:
+                latest.setdefault(_partner(call, message), message)
+            messages = list(latest.values())
+        return paginate(messages, page_index, page_limit, shower(call))
+
+    def show_message(call: PhoneCall, **given: int) -> dict[str, Any]:
+        message = call.state.tables[table_name].find(given[key])
+        if message is None or call.user not in (message.sender, message.receiver):
+            raise NotFoundError(f"You have no {noun} with {key} {given[key]}.")
+        return shower(call)(message)
+
+    @app.api(f"show_{kind}_message_window", f"Show your {noun}s with one phone number, newest first.")
+    def show_message_window(
+        call: PhoneCall,
+        phone_number: PhoneNumber,
+        min_datetime: Annotated[str | None, Field(description="Not before this, YYYY-MM-DDTHH:MM:SS")] = None,
+        max_datetime: Annotated[str | None, Field(description="Not after this, YYYY-MM-DDTHH:MM:SS")] = None,
+        page_index: PageIndex = 0,
+        page_limit: PageLimit = 10,
+    ) -> Page:
+        window = [
+            message
+            for message in own(call, phone_number)
+            if (min_datetime or "") <= message.sent_at and (max_datetime is None or message.sent_at <= max_datetime)
+        ]
+        return paginate(window, page_index, page_limit, shower(call))
+
+    @app.api(f"send_{kind}_message", f"Send a {noun} to a phone number.")
+    def send_message(
+        call: PhoneCall,
+        phone_number: PhoneNumber,
+        message: Annotated[str, Field(min_length=1, max_length=5_000, description="What to tell")],
+    ) -> dict[str, Any]:
+        if phone_number == call.user:
+            raise InvalidError(f"You cannot send a {noun} to your own number.")
+        table = call.state.tables[table_name]
+        sent = table.put(declared(table.next_id(), call.user, phone_number, message, call.stamp))
+        return {"message": f"The {noun} was sent.", key: getattr(sent, key)}
+
+    def delete_message(call: PhoneCall, **given: int) -> dict[str, Any]:
+        show_message(call, **given)
+        call.state.tables[table_name].remove(given[key])
+        return {"message": f"The {noun} was deleted."}
+
+    app.add(f"show_{kind}_message", f"Show one {noun}.", show_message, partial(dict, number))
+    app.add(f"delete_{kind}_message", f"Delete a {noun}.", delete_message, partial(dict, number))
 
 
-@app.api()
-def show_text_message(call: PhoneCall, text_message_id: TextMessageId) -> dict[str, Any]:
-    """Show one text message."""
-    message = call.state.messages.find(text_message_id)
-    if message is None or call.user not in (message.sender, message.receiver):
-        raise NotFoundError(f"You have no text message with text_message_id {text_message_id}.")
-    return _shower(call)(message)
+_add_message_apis("text", "messages")
+_add_message_apis("voice", "voice_messages")
 
 
-@app.api()
-def show_text_message_window(
-    call: PhoneCall,
-    phone_number: PhoneNumber,
-    min_datetime: Annotated[str | None, Field(description="Not before this, YYYY-MM-DDTHH:MM:SS")] = None,
-    max_datetime: Annotated[str | None, Field(description="Not after this, YYYY-MM-DDTHH:MM:SS")] = None,
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 10,
-) -> Page:
-    """Show your conversation with one phone number, newest message first."""
-    window = (
-        message
-        for message in _own(call, phone_number)
-        if (min_datetime or "") <= message.sent_at and (max_datetime is None or message.sent_at <= max_datetime)
-    )
-    return paginate(window, page_index, page_limit, _shower(call))
-
-
-@app.api()
-def send_text_message(
-    call: PhoneCall,
-    phone_number: PhoneNumber,
-    message: Annotated[str, Field(min_length=1, max_length=5_000, description="Text to send")],
-) -> dict[str, Any]:
-    """Send a text message to a phone number."""
-    if phone_number == call.user:
-        raise InvalidError("You cannot send a text message to your own number.")
-    sent = TextMessage(call.state.messages.next_id(), call.user, phone_number, message, call.stamp)
-    call.state.messages.put(sent)
-    return {"message": "The text message was sent.", "text_message_id": sent.text_message_id}
-
-
-@app.api()
-def delete_text_message(call: PhoneCall, text_message_id: TextMessageId) -> dict[str, Any]:
-    """Delete a text message."""
-    show_text_message(call, text_message_id)
-    call.state.messages.remove(text_message_id)
-    return {"message": "The text message was deleted."}
-
-
-def _own(call: PhoneCall, phone_number: str | None) -> list[TextMessage]:
-    """Newest first."""
-    own = [
-        message
-        for message in call.state.messages
-        if call.user in (message.sender, message.receiver) and phone_number in (None, _partner(call, message))
-    ]
-    return sorted(own, key=lambda message: (message.sent_at, message.text_message_id), reverse=True)
-
-
-def _partner(call: PhoneCall, message: TextMessage) -> str:
-    return message.receiver if message.sender == call.user else message.sender
-
-
-def _shower(call: PhoneCall) -> Callable[[TextMessage], dict[str, Any]]:
-    names = {contact.phone_number: name_of(contact) for contact in call.state.contacts if contact.owner == call.user}
-    names[call.user] = call.account.name
-
-    def person(number: str) -> dict[str, str]:
-        return {"name": names.get(number, ""), "phone_number": number}
-
-    return lambda message: {
-        "text_message_id": message.text_message_id,
-        "sender": person(message.sender),
-        "receiver": person(message.receiver),
-        "message": message.message,
-        "sent_at": message.sent_at,
-    }
+def _partner(call: PhoneCall, message: Any) -> str:
+    return str(message.receiver if message.sender == call.user else message.sender)

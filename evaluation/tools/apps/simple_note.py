@@ -16,6 +16,7 @@ from evaluation.tools.apps.framework import (
     PageLimit,
     add_account_apis,
     as_dict,
+    given,
     paginate,
     rank,
 )
@@ -116,10 +117,8 @@ def update_note(
     pinned: Annotated[bool | None, Field(description="Keep it on top of the list")] = None,
 ) -> dict[str, Any]:
     """Change a note. What is left out stays as it is."""
-    given: dict[str, Any] = {"title": title, "content": content, "pinned": pinned}
-    if tags is not None:
-        given["tags"] = tuple(dict.fromkeys(tags))
-    _change(call, note_id, **{name: value for name, value in given.items() if value is not None})
+    tags = None if tags is None else tuple(dict.fromkeys(tags))
+    _change(call, note_id, **given(title=title, content=content, pinned=pinned, tags=tags))
     return {"message": "The note was updated."}
 
 

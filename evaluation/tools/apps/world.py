@@ -86,14 +86,12 @@ class World:
             return CallResult(error_response(error), ok=False)
 
     def run(self, api: Api[Any], arguments: Arguments) -> CallResult:
-        app = api.name.partition("__")[0]
         try:
-            response, changes = api.run(self.state(app), self.clock.now, arguments)
+            response, changes = api.run(self.state, self.clock.now, arguments)
         except AppError as error:
             return CallResult(error_response(error), ok=False)
-        if changes:
-            self._changed.add(app)
-        seen = tuple(change for change in changes if change.table in APPS[app].shown)
+        self._changed |= {change.app for change in changes}
+        seen = tuple(change for change in changes if change.table in APPS[change.app].shown)
         if isinstance(response, Page):
             return CallResult(list(response.items), True, seen, response.next_index)
         return CallResult(response, True, seen)

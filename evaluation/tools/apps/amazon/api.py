@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from evaluation.tools.apps.amazon import cart_api, order_api
+from evaluation.tools.apps.amazon import cart_api, order_api, return_api
 from evaluation.tools.apps.amazon.common import (
     AmazonCall,
     ProductId,
@@ -21,18 +21,24 @@ from evaluation.tools.apps.amazon.common import (
 from evaluation.tools.apps.amazon.state import Question, Review
 from evaluation.tools.apps.framework import (
     ConflictError,
+    ForbiddenError,
     NotFoundError,
     Page,
     PageIndex,
     PageLimit,
+    Posts,
+    add_posts,
     as_dict,
     paginate,
     rank,
 )
 
-__all__ = ["app", "cart_api", "order_api"]
+__all__ = ["app", "cart_api", "order_api", "return_api"]
 
 Rating = Annotated[float, Field(ge=0, le=5, description="Lowest rating, 0 to 5")]
+Stars = Annotated[int, Field(ge=1, le=5, description="Stars, 1 to 5")]
+Headline = Annotated[str, Field(max_length=200, description="Headline")]
+Opinion = Annotated[str, Field(max_length=10_000, description="What you think of it")]
 SORTS: dict[str, tuple[str, bool]] = {
     "price_low_to_high": ("price", False),
     "price_high_to_low": ("price", True),
@@ -146,9 +152,9 @@ def show_product_reviews(
 def write_product_review(
     call: AmazonCall,
     product_id: ProductId,
-    rating: Annotated[int, Field(ge=1, le=5, description="Stars, 1 to 5")],
-    title: Annotated[str, Field(max_length=200, description="Headline")] = "",
-    text: Annotated[str, Field(max_length=10_000, description="What you think of it")] = "",
+    rating: Stars,
+    title: Headline = "",
+    text: Opinion = "",
 ) -> dict[str, Any]:
     """Write a review of a product; one for each product."""
     call.state.products.get(product_id)
@@ -173,16 +179,6 @@ def show_product_questions(
     return paginate(found, page_index, page_limit, as_dict)
 
 
-@app.api()
-def show_product_question_answers(
-    call: AmazonCall, question_id: QuestionId, page_index: PageIndex = 0, page_limit: PageLimit = 5
-) -> Page:
-    """List the answers to a question about a product."""
-    call.state.questions.get(question_id)
-    found = (each for each in call.state.answers if each.question_id == question_id)
-    return paginate(found, page_index, page_limit, as_dict)
-
-
 @app.api(alias="post_product_question")
 def write_product_question(
     call: AmazonCall,
@@ -194,3 +190,40 @@ def write_product_question(
     number = call.state.questions.next_id()
     call.state.questions.put(Question(number, product_id, call.user, question, call.stamp))
     return {"message": "The question was posted.", "question_id": number}
+
+
+@app.api()
+def delete_product_question(call: AmazonCall, question_id: QuestionId) -> dict[str, Any]:
+    """Delete a question of yours with its answers."""
+    if call.state.questions.get(question_id).author != call.user:
+        raise ForbiddenError("This question is somebody else's.")
+    for answer in call.state.answers.having("question_id", question_id):
+        call.state.answers.remove(answer.answer_id)
+    call.state.questions.remove(question_id)
+    return {"message": "The question was deleted."}
+
+
+def _see_product(call: AmazonCall, number: int) -> None:
+    call.state.products.get(number)
+
+
+REVIEW = {"rating": (Stars, ...), "title": (Headline, ""), "text": (Opinion, "")}
+QUESTION = {"question": (Annotated[str, Field(min_length=1, max_length=2_000, description="What you ask")], ...)}
+ANSWER = {"answer": (Annotated[str, Field(min_length=1, max_length=2_000, description="What you answer")], ...)}
+PRODUCT = "From search_products"
+QUESTIONS = "From show_product_questions"
+for posts in (
+    Posts("reviews", "product_review", "product_id", PRODUCT, REVIEW, _see_product, apis=("update", "delete")),
+    Posts("questions", "product_question", "product_id", PRODUCT, QUESTION, _see_product, apis=("update",)),
+    Posts(
+        "answers",
+        "product_question_answer",
+        "question_id",
+        QUESTIONS,
+        ANSWER,
+        lambda call, number: call.state.questions.get(number),
+        write="write_product_question_answer",
+        apis=("list", "write", "update", "delete"),
+    ),
+):
+    add_posts(app, posts)

@@ -19,6 +19,9 @@ from evaluation.tools.apps.framework import (
     paginate,
 )
 
+GIFT_WRAP_FEE = 5.0
+"""For each product that is wrapped."""
+
 
 @app.api()
 def show_cart(call: AmazonCall) -> dict[str, Any]:
@@ -34,7 +37,7 @@ def add_product_to_cart(call: AmazonCall, product_id: ProductId, quantity: Quant
     wanted = quantity + (item.quantity if item else 0)
     _require_stock(call, product_id, wanted)
     number = item.cart_item_id if item else call.state.cart.next_id()
-    call.state.cart.put(CartItem(number, call.user, product_id, wanted))
+    call.state.cart.put(CartItem(number, call.user, product_id, wanted, item.gift_wrap_quantity if item else 0))
     return {"message": "The product is in your cart.", "quantity": wanted}
 
 
@@ -48,7 +51,8 @@ def update_product_quantity_in_cart(
         call.state.cart.remove(item.cart_item_id)
     else:
         _require_stock(call, product_id, quantity)
-        call.state.cart.put(replace(item, quantity=quantity))
+        wrapped = min(item.gift_wrap_quantity, quantity)
+        call.state.cart.put(replace(item, quantity=quantity, gift_wrap_quantity=wrapped))
     return {"message": "The cart was updated."}
 
 
@@ -57,6 +61,31 @@ def delete_product_from_cart(call: AmazonCall, product_id: ProductId) -> dict[st
     """Remove a product from your cart."""
     call.state.cart.remove(_require_in_cart(call, product_id).cart_item_id)
     return {"message": "The product was removed from your cart."}
+
+
+@app.api()
+def add_gift_wrapping_to_product(
+    call: AmazonCall,
+    product_id: ProductId,
+    quantity: Annotated[int | None, Field(ge=1, le=100, description="How many of them; all if left out")] = None,
+) -> dict[str, Any]:
+    """Have a product in your cart wrapped as a gift, or another number of it."""
+    item = _require_in_cart(call, product_id)
+    wrapped = item.quantity if quantity is None else quantity
+    if wrapped > item.quantity:
+        raise InvalidError(f"There are only {item.quantity} in your cart.")
+    call.state.cart.put(replace(item, gift_wrap_quantity=wrapped))
+    return {"message": f"{wrapped} will be wrapped, for {GIFT_WRAP_FEE:.2f} each."}
+
+
+@app.api()
+def remove_gift_wrapping_from_product(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
+    """Have a product in your cart not wrapped."""
+    item = _require_in_cart(call, product_id)
+    if not item.gift_wrap_quantity:
+        raise InvalidError("The product is not to be wrapped.")
+    call.state.cart.put(replace(item, gift_wrap_quantity=0))
+    return {"message": "The product will not be wrapped."}
 
 
 @app.api()
@@ -82,6 +111,27 @@ def add_product_to_wish_list(call: AmazonCall, product_id: ProductId, quantity: 
     number = call.state.wish_list.next_id()
     call.state.wish_list.put(WishListItem(number, call.user, product_id, quantity, call.stamp))
     return {"message": "The product is on your wish list."}
+
+
+@app.api()
+def update_product_quantity_in_wish_list(
+    call: AmazonCall, product_id: ProductId, quantity: Annotated[int, Field(ge=0, le=100, description="0 removes it")]
+) -> dict[str, Any]:
+    """Change how many of a product are on your wish list."""
+    wish = _wish(call, product_id)
+    if quantity == 0:
+        call.state.wish_list.remove(wish.wish_list_item_id)
+    else:
+        call.state.wish_list.put(replace(wish, quantity=quantity))
+    return {"message": "The wish list was updated."}
+
+
+@app.api()
+def clear_wish_list(call: AmazonCall) -> dict[str, Any]:
+    """Empty your wish list."""
+    for wish in _own_wishes(call):
+        call.state.wish_list.remove(wish.wish_list_item_id)
+    return {"message": "Your wish list is empty."}
 
 
 @app.api()
@@ -163,8 +213,10 @@ def _require_stock(call: AmazonCall, product_id: int, quantity: int) -> None:
 
 def _shown(call: AmazonCall, item: CartItem | WishListItem) -> dict[str, Any]:
     product = call.state.products.get(item.product_id)
-    return {
+    shown = {
         **product_summary(product),
         "quantity": item.quantity,
         "total_price": round(product.price * item.quantity, 2),
     }
+    wrapped = item.gift_wrap_quantity if isinstance(item, CartItem) else 0
+    return {**shown, "gift_wrap_quantity": wrapped} if wrapped else shown

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.amazon.cart_api import own_cart
+from evaluation.tools.apps.amazon.cart_api import GIFT_WRAP_FEE, own_cart
 from evaluation.tools.apps.amazon.common import AddressId, AmazonCall, OrderId, PaymentCardId, ProductId, Query, app
 from evaluation.tools.apps.amazon.state import Address, Order, OrderItem, PaymentCard, cost_of
 from evaluation.tools.apps.framework import (
@@ -17,6 +17,7 @@ from evaluation.tools.apps.framework import (
     PageIndex,
     PageLimit,
     as_dict,
+    given,
     matches,
     paginate,
     without_owner,
@@ -52,6 +53,25 @@ def add_address(
     number = call.state.addresses.next_id()
     call.state.addresses.put(Address(number, call.user, name, street_address, city, state, country, zip_code))
     return {"message": "The address was saved.", "address_id": number}
+
+
+@app.api()
+def update_address(
+    call: AmazonCall,
+    address_id: AddressId,
+    name: Annotated[Text | None, Field(description="E.g. Home, Work")] = None,
+    street_address: Annotated[Text | None, Field(description="Street and number")] = None,
+    city: Annotated[Text | None, Field(description="City")] = None,
+    state: Annotated[Text | None, Field(description="State or region")] = None,
+    country: Annotated[Text | None, Field(description="Country")] = None,
+    zip_code: Annotated[Text | None, Field(description="Postal code")] = None,
+) -> dict[str, Any]:
+    """Change a saved address. What is left out stays as it is."""
+    changes = given(
+        name=name, street_address=street_address, city=city, state=state, country=country, zip_code=zip_code
+    )
+    call.state.addresses.put(replace(call.own(call.state.addresses, address_id), **changes))
+    return {"message": "The address was updated."}
 
 
 @app.api()
@@ -92,6 +112,25 @@ def add_payment_card(
 
 
 @app.api()
+def update_payment_card(
+    call: AmazonCall,
+    payment_card_id: PaymentCardId,
+    card_name: Annotated[Text, Field(description="What to call it")],
+) -> dict[str, Any]:
+    """Rename a payment card."""
+    card = call.own(call.state.cards, payment_card_id)
+    call.state.cards.put(replace(card, card_name=card_name))
+    return {"message": "The payment card was updated."}
+
+
+@app.api()
+def delete_payment_card(call: AmazonCall, payment_card_id: PaymentCardId) -> dict[str, Any]:
+    """Delete a payment card."""
+    call.state.cards.remove(call.own(call.state.cards, payment_card_id).payment_card_id)
+    return {"message": "The payment card was deleted."}
+
+
+@app.api()
 def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: AddressId) -> dict[str, Any]:
     """Buy everything in your cart."""
     card = call.own(call.state.cards, payment_card_id)
@@ -109,11 +148,9 @@ def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: Ad
         call.state.products.put(replace(product, stock=product.stock - item.quantity))
         call.state.cart.remove(item.cart_item_id)
     items = tuple(OrderItem(item.product_id, item.quantity, products[item.product_id].price) for item in cart)
-    total = cost_of(items)
-    if card.balance is not None:
-        if card.balance < total:
-            raise InvalidError(f"The payment card does not cover {total:.2f}.")
-        call.state.cards.put(replace(card, balance=round(card.balance - total, 2)))
+    wrapping = GIFT_WRAP_FEE * sum(item.gift_wrap_quantity for item in cart)
+    total = round(cost_of(items) + wrapping, 2)
+    charge(call, card, total)
     order = Order(
         call.state.orders.next_id(),
         call.user,
@@ -123,6 +160,7 @@ def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: Ad
         total,
         call.stamp,
         call.stamp_in(days=max(product.delivery_days for product in products.values())),
+        wrapping,
     )
     call.state.orders.put(order)
     return {"message": "The order was placed.", "order_id": order.order_id, "total_cost": total}
@@ -132,13 +170,13 @@ def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: Ad
 def show_orders(call: AmazonCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List or search your orders, latest first."""
     found = [order for order in _own_orders(call) if matches(query, *_names(call, order))]
-    return paginate(found, page_index, page_limit, lambda order: _order_shown(call, order))
+    return paginate(found, page_index, page_limit, lambda order: order_shown(call, order))
 
 
 @app.api()
 def show_order(call: AmazonCall, order_id: OrderId) -> dict[str, Any]:
     """Show an order."""
-    return _order_shown(call, call.own(call.state.orders, order_id))
+    return order_shown(call, call.own(call.state.orders, order_id))
 
 
 @app.api()
@@ -161,6 +199,15 @@ def show_last_product_purchase(call: AmazonCall, product_id: ProductId) -> dict[
 def one_line(address: Address) -> str:
     parts = (address.street_address, address.city, address.state, address.zip_code, address.country)
     return ", ".join(part for part in parts if part)
+
+
+def charge(call: AmazonCall, card: PaymentCard, amount: float) -> None:
+    """Raises InvalidError."""
+    _require_valid(call, card)
+    if card.balance is not None:
+        if card.balance < amount:
+            raise InvalidError(f"The payment card does not cover {amount:.2f}.")
+        call.state.cards.put(replace(card, balance=round(card.balance - amount, 2)))
 
 
 def _require_valid(call: AmazonCall, card: PaymentCard) -> None:
@@ -194,7 +241,9 @@ def _names(call: AmazonCall, order: Order) -> list[str]:
     return [call.state.products.get(item.product_id).name for item in order.items]
 
 
-def _order_shown(call: AmazonCall, order: Order) -> dict[str, Any]:
+def order_shown(call: AmazonCall, order: Order) -> dict[str, Any]:
     shown = without_owner(order)
+    if not order.gift_wrap_fee:
+        del shown["gift_wrap_fee"]
     shown["items"] = [{**as_dict(item), "name": call.state.products.get(item.product_id).name} for item in order.items]
     return shown

@@ -66,6 +66,7 @@ class CartItem:
     owner: str
     product_id: int
     quantity: int = 1
+    gift_wrap_quantity: int = 0
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,31 @@ class Order:
     total_cost: float = 0.0
     placed_at: str = ""
     arrives_at: str = ""
+    gift_wrap_fee: float = 0.0
+    """Part of the total cost."""
+
+
+@dataclass(frozen=True)
+class Return:
+    return_id: int
+    owner: str
+    order_id: int
+    product_id: int
+    quantity: int
+    deliverer: str
+    """Who collects it."""
+    refund: float
+    initiated_at: str = ""
+
+
+@dataclass(frozen=True)
+class PrimeSubscription:
+    prime_subscription_id: int
+    owner: str
+    plan: str
+    price: float
+    started_at: str
+    ends_at: str
 
 
 class AmazonState(AppState):
@@ -168,6 +194,16 @@ class AmazonState(AppState):
         self.orders = self.table(
             "orders", Order, "order", owned, "order_id owner items shipping_address total_cost placed_at"
         )
+        self.returns = self.table(
+            "returns",
+            Return,
+            "return",
+            owned | of_product | {"order_id": "orders"},
+            "return_id order_id product_id quantity refund",
+        )
+        self.prime = self.table(
+            "prime_subscriptions", PrimeSubscription, "prime subscription", owned, "plan owner price ends_at"
+        )
 
     def complete(self) -> None:
         """Orders cost what their items cost; products without a rating get the mean of their reviews."""
@@ -202,7 +238,8 @@ class AmazonState(AppState):
             for bought in order.items:
                 if bought.product_id not in self.products:
                     yield f"orders {order.order_id}: there is no product {bought.product_id}."
-            if order.total_cost and abs(order.total_cost - cost_of(order.items)) > 0.005:
+            cost = cost_of(order.items) + order.gift_wrap_fee
+            if order.total_cost and abs(order.total_cost - cost) > 0.005:
                 yield f"orders {order.order_id}: its items cost {cost_of(order.items)}, not {order.total_cost}."
 
 

@@ -12,8 +12,9 @@ from evaluation.tools.apps.framework.errors import (
     UnauthorizedError,
 )
 from evaluation.tools.apps.framework.paging import Page, PageIndex, PageLimit, paginate
+from evaluation.tools.apps.framework.posts import Posts, add_posts
 from evaluation.tools.apps.framework.state import Account, AppState
-from evaluation.tools.apps.framework.tables import Table, as_dict, without_owner
+from evaluation.tools.apps.framework.tables import Table, as_dict, given, without_owner
 from evaluation.tools.apps.framework.text import matches, rank, search
 
 __all__ = [
@@ -32,10 +33,13 @@ __all__ = [
     "PageIndex",
     "PageLimit",
     "PeopleQuery",
+    "Posts",
     "Table",
     "UnauthorizedError",
     "add_account_apis",
+    "add_posts",
     "as_dict",
+    "given",
     "matches",
     "paginate",
     "rank",

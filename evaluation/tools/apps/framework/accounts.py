@@ -42,6 +42,10 @@ def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:
     app.signs_in_by = "phone_number" if by_phone else "email"
     identity = "phone number" if by_phone else "email address"
 
+    @app.api(
+        about=f"Log in to {title} with your {identity}. The response holds the access_token that other calls need.",
+        login=False,
+    )
     def login(call: Call[AppState], username: Username, password: Password) -> dict[str, Any]:
         account = call.state.accounts.find(username.strip())
         if account is None or not account.password or account.password != password:
@@ -54,10 +58,12 @@ def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:
         call.state.tokens.put(token)
         return {"access_token": token.access_token, "token_type": "Bearer", "expires_at": token.expires_at}
 
+    @app.api(about=f"Log out of {title}.")
     def logout(call: Call[AppState]) -> dict[str, Any]:
         call.state.tokens.remove(call.access_token)
         return {"message": f"You are logged out of {title}."}
 
+    @app.api(about=f"Create an account in {title}.", login=False)
     def signup(
         call: Call[AppState], username: Username, password: Password, first_name: Name, last_name: Name
     ) -> dict[str, Any]:
@@ -69,30 +75,20 @@ def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:
         call.state.accounts.put(Account(username, password, first_name, last_name, registered_at=call.stamp, **contact))
         return {"message": f"Your {title} account was created. You can log in."}
 
+    @app.api(about=f"Show your own {title} account.")
     def show_account(call: Call[AppState]) -> dict[str, Any]:
         return {**profile_of(call.account), "registered_at": call.account.registered_at}
 
+    @app.api(about=f"Show your public profile in {title}, or another person's.")
     def show_profile(
         call: Call[AppState], username: Annotated[str | None, Field(description="Yours if left out")] = None
     ) -> dict[str, Any]:
         return profile_of(call.account if username is None else call.state.accounts.get(username))
 
+    @app.api(about=f"Change the name of your {title} account.")
     def update_account_name(call: Call[AppState], first_name: Name, last_name: Name) -> dict[str, Any]:
         call.state.accounts.put(replace(call.account, first_name=first_name, last_name=last_name))
         return {"message": "Your name was changed."}
-
-    login.__doc__ = (
-        f"Log in to {title} with your {identity}. The response holds the access_token that other calls need."
-    )
-    logout.__doc__ = f"Log out of {title}."
-    signup.__doc__ = f"Create an account in {title}."
-    show_account.__doc__ = f"Show your own {title} account."
-    show_profile.__doc__ = f"Show your public profile in {title}, or another person's."
-    update_account_name.__doc__ = f"Change the name of your {title} account."
-    for public in (login, signup):
-        app.api(login=False)(public)
-    for private in (logout, show_account, show_profile, update_account_name):
-        app.api()(private)
 
 
 def profile_of(account: Account) -> dict[str, Any]:

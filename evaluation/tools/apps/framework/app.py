@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
@@ -21,6 +22,8 @@ from studio.domain.app_data import SignsInBy
 
 State = TypeVar("State", bound=AppState)
 Function = TypeVar("Function", bound=Callable[..., Any])
+Parameters = Mapping[str, tuple[Any, Any]]
+"""Name → annotation and default; ... where there is none."""
 STAMP = "%Y-%m-%dT%H:%M:%S"
 ACCESS_TOKEN = Annotated[str, Field(min_length=1, max_length=200)]
 """Without a description: each app's login says once what it is."""
@@ -35,6 +38,13 @@ class Call(Generic[State]):
     account: Account = field(default_factory=lambda: Account(""))
     """Who is logged in; APIs with ``login=False`` have nobody."""
     access_token: str = ""
+    open_app: Callable[[str], AppState] = field(default=lambda app: AppState(), repr=False)
+    """The state of another app, which the call may change too."""
+
+    def beside(self, app: str, access_token: str) -> Call[Any]:
+        """The call of a person who is logged in to another app as well. Raises UnauthorizedError."""
+        state = self.open_app(app)
+        return Call(state, self.now, account_of(state, self.now, access_token), access_token)
 
     @property
     def stamp(self) -> str:
@@ -62,22 +72,33 @@ class Api(Generic[State]):
     description: str
     function: Callable[..., Any]
     login: bool
+    parameters: Callable[[], Parameters]
 
     @cached_property
     def arguments(self) -> type[Arguments]:
         """Made when first asked for: those of every API take a third of a second, which each process would spend."""
-        return _arguments(self.function, self.login)
+        token: dict[str, Any] = {"access_token": (ACCESS_TOKEN, ...)} if self.login else {}
+        fields: dict[str, Any] = {**self.parameters(), **token}
+        model: type[Arguments] = create_model(self.name, __base__=Arguments, **fields)
+        return model
 
-    def run(self, state: State, now: datetime, arguments: Arguments) -> tuple[Any, list[Change]]:
-        """The response and what it changed. Raises AppError; then nothing has changed."""
+    def run(self, states: Callable[[str], AppState], now: datetime, arguments: Arguments) -> tuple[Any, list[Change]]:
+        """The response and what it changed in ``states``. Raises AppError; then nothing has changed."""
         values = {name: getattr(arguments, name) for name in type(arguments).model_fields}
-        call = Call(state, now)
-        with state.transaction() as changes:
+        changes: list[list[Change]] = []
+        with ExitStack() as opened:
+
+            def open_app(app: str) -> AppState:
+                state = states(app)
+                changes.append(opened.enter_context(state.transaction()))
+                return state
+
+            call = Call(open_app(self.name.partition("__")[0]), now, open_app=open_app)
             if self.login:
                 call.access_token = values.pop("access_token")
-                call.account = account_of(state, now, call.access_token)
+                call.account = account_of(call.state, now, call.access_token)
             response = self.function(call, **values)
-        return response, changes
+        return response, [change for each in changes for change in each]
 
     def parse(self, arguments: Mapping[str, Any]) -> Arguments:
         """Raises InvalidError."""
@@ -121,18 +142,33 @@ class App(Generic[State]):
         state.load(data)
         return state
 
-    def api(self, *, login: bool = True, alias: str = "") -> Callable[[Function], Function]:
-        """Declare a function as an API. Its first parameter is the Call; the others are the tool's arguments."""
+    def api(
+        self, name: str = "", about: str = "", *, login: bool = True, alias: str = ""
+    ) -> Callable[[Function], Function]:
+        """Declare a function as an API. Its first parameter is the Call; the others are the tool's arguments. Without
+        ``name`` and ``about``, its own name and docstring are the API's."""
 
         def declare(function: Function) -> Function:
-            name = f"{self.name}__{function.__name__}"
-            about = inspect.cleandoc(function.__doc__ or "")
-            self.apis[name] = Api(name, about, function, login)
+            called = name or function.__name__
+            text = about or inspect.cleandoc(function.__doc__ or "")
+            self.add(called, text, function, partial(_parameters, function), login=login)
             if alias:
-                self.aliases[f"{self.name}__{alias}"] = self.apis[name]
+                self.aliases[f"{self.name}__{alias}"] = self.apis[f"{self.name}__{called}"]
             return function
 
         return declare
+
+    def add(
+        self,
+        name: str,
+        about: str,
+        function: Callable[..., Any],
+        parameters: Callable[[], Parameters],
+        *,
+        login: bool = True,
+    ) -> None:
+        """An API that is not a function of its own."""
+        self.apis[f"{self.name}__{name}"] = Api(f"{self.name}__{name}", about, function, login, parameters)
 
 
 def account_of(state: AppState, now: datetime, access_token: str) -> Account:
@@ -145,15 +181,12 @@ def account_of(state: AppState, now: datetime, access_token: str) -> Account:
     return state.accounts.get(token.username)
 
 
-def _arguments(function: Callable[..., Any], login: bool) -> type[Arguments]:
+def _parameters(function: Callable[..., Any]) -> Parameters:
     hints = get_type_hints(function, include_extras=True)
-    parts: dict[str, Any] = {}
-    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
-        parts[name] = (hints[name], ... if parameter.default is parameter.empty else parameter.default)
-    if login:
-        parts["access_token"] = (ACCESS_TOKEN, ...)
-    model: type[Arguments] = create_model(function.__name__, __base__=Arguments, **parts)
-    return model
+    return {
+        name: (hints[name], ... if parameter.default is parameter.empty else parameter.default)
+        for name, parameter in list(inspect.signature(function).parameters.items())[1:]
+    }
 
 
 def error_response(error: AppError) -> dict[str, Any]:

@@ -192,6 +192,11 @@ def as_dict(record: Any) -> dict[str, Any]:
     }
 
 
+def given(**values: Any) -> dict[str, Any]:
+    """What was not left out."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def without_owner(record: Any) -> dict[str, Any]:
     shown = as_dict(record)
     del shown["owner"]

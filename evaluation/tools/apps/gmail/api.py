@@ -64,6 +64,7 @@ def show_inbox_threads(
             and read in (None, box.read)
             and starred in (None, box.starred)
             and archived in (None, box.archived)
+            and not box.spam
         )
 
     return _threads(call, query, fits, lambda email: call.user in email.recipients, page_index, page_limit)
@@ -102,16 +103,22 @@ def show_archived_threads(
 
 
 @app.api()
+def show_spam_threads(call: GmailCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """List or search the threads you marked as spam, newest first."""
+    return _threads(call, query, lambda box: box.spam, lambda email: True, page_index, page_limit)
+
+
+@app.api()
 def show_category_sizes(call: GmailCall) -> dict[str, Any]:
     """Count the threads in your inbox, outbox, archive and so on."""
-    boxes = [box for box in call.state.mailboxes if box.owner == call.user]
+    boxes = [box for box in call.state.mailboxes if box.owner == call.user and call.state.emails_in(box)]
     received, sent = set(), set()
     for email in call.state.emails:
         if call.user in email.recipients:
             received.add(email.email_thread_id)
         if email.sender == call.user:
             sent.add(email.email_thread_id)
-    inbox = [box for box in boxes if box.email_thread_id in received and not box.archived]
+    inbox = [box for box in boxes if box.email_thread_id in received and not (box.archived or box.spam)]
     return {
         "inbox": len(inbox),
         "unread": sum(not box.read for box in inbox),
@@ -126,14 +133,14 @@ def show_category_sizes(call: GmailCall) -> dict[str, Any]:
 def show_thread(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
     """Show a thread with its emails, oldest first."""
     box = own_thread(call, email_thread_id)
-    emails = call.state.emails_of(email_thread_id)
-    return {**thread_shown(call, box, emails), "emails": [email_shown(email) for email in emails]}
+    emails = call.state.emails_in(box)
+    return {**thread_shown(call, box, emails), "emails": [email_shown(call, email) for email in emails]}
 
 
 @app.api()
 def show_email(call: GmailCall, email_id: EmailId) -> dict[str, Any]:
     """Show one email."""
-    return email_shown(visible_email(call, email_id))
+    return email_shown(call, visible_email(call, email_id))
 
 
 def _threads(
@@ -151,8 +158,11 @@ def _threads(
 
     def found() -> Iterator[tuple[MailboxThread, list[Email]]]:
         for number in sorted(threads, key=lambda number: max(map(sent, threads[number])), reverse=True):
-            box, emails = call.state.mailboxes.find(mailbox_key(number, call.user)), threads[number]
-            if box is not None and fits(box) and any(map(counts, emails)) and _hold(emails, query):
+            box = call.state.mailboxes.find(mailbox_key(number, call.user))
+            if box is None or not fits(box):
+                continue
+            emails = [email for email in threads[number] if email.email_id not in box.deleted_emails]
+            if any(map(counts, emails)) and _hold(emails, query):
                 yield box, emails
 
     return paginate(found(), page_index, page_limit, lambda thread: thread_shown(call, *thread))

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from evaluation.tools.apps.attachments import with_attachments
 from evaluation.tools.apps.framework import (
     App,
     Call,
     NotFoundError,
     add_account_apis,
-    as_dict,
 )
 from evaluation.tools.apps.gmail.state import Email, GmailState, MailboxThread, mailbox_key
 
@@ -38,14 +38,15 @@ Query = Annotated[str, Field(max_length=500, description="Words of the subject, 
 
 def own_thread(call: GmailCall, email_thread_id: int) -> MailboxThread:
     box = call.state.mailboxes.find(mailbox_key(email_thread_id, call.user))
-    if box is None:
+    if box is None or not call.state.emails_in(box):
         raise NotFoundError(f"You have no thread with email_thread_id {email_thread_id}.")
     return box
 
 
 def visible_email(call: GmailCall, email_id: int) -> Email:
     email = call.state.emails.find(email_id)
-    if email is None or mailbox_key(email.email_thread_id or 0, call.user) not in call.state.mailboxes:
+    box = call.state.mailboxes.find(mailbox_key(email.email_thread_id or 0, call.user)) if email else None
+    if email is None or box is None or email_id in box.deleted_emails:
         raise NotFoundError(f"You have no email with email_id {email_id}.")
     return email
 
@@ -70,5 +71,5 @@ def people_of(emails: Iterable[Email]) -> dict[str, None]:
     return {person: None for email in emails for person in (email.sender, *email.recipients)}
 
 
-def email_shown(email: Email) -> dict[str, Any]:
-    return as_dict(email)
+def email_shown(call: GmailCall, email: Email) -> dict[str, Any]:
+    return with_attachments(email, call.state.attachments)

@@ -9,17 +9,20 @@ from pydantic import Field
 
 from evaluation.tools.apps.framework import (
     InvalidError,
+    NotFoundError,
     Page,
     PageIndex,
     PageLimit,
     paginate,
 )
 from evaluation.tools.apps.gmail.common import (
+    EmailId,
     GmailCall,
     Label,
     ThreadId,
     app,
     own_thread,
+    visible_email,
 )
 from evaluation.tools.apps.gmail.state import MailboxThread
 
@@ -59,41 +62,38 @@ def unlabel_thread(call: GmailCall, email_thread_id: ThreadId, label: Label) -> 
 
 
 @app.api()
-def mark_thread_read(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
-    """Mark a thread as read."""
-    return _mark(call, own_thread(call, email_thread_id), read=True)
+def delete_thread(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
+    """Delete a thread. Other people keep theirs."""
+    box = own_thread(call, email_thread_id)
+    gone = tuple(email.email_id for email in call.state.emails_of(email_thread_id))
+    return _mark(call, box, "The thread was deleted.", deleted_emails=gone)
 
 
 @app.api()
-def mark_thread_unread(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
-    """Mark a thread as unread."""
-    return _mark(call, own_thread(call, email_thread_id), read=False)
+def delete_email_in_thread(call: GmailCall, email_thread_id: ThreadId, email_id: EmailId) -> dict[str, Any]:
+    """Delete an email. Other people keep theirs."""
+    box = own_thread(call, email_thread_id)
+    if visible_email(call, email_id).email_thread_id != email_thread_id:
+        raise NotFoundError(f"Email {email_id} is not in thread {email_thread_id}.")
+    return _mark(call, box, "The email was deleted.", deleted_emails=(*box.deleted_emails, email_id))
 
 
-@app.api()
-def mark_thread_starred(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
-    """Star a thread."""
-    return _mark(call, own_thread(call, email_thread_id), starred=True)
+def _add_mark(name: str, about: str, **changes: Any) -> None:
+    @app.api(f"mark_thread_{name}", about)
+    def mark(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
+        return _mark(call, own_thread(call, email_thread_id), **changes)
 
 
-@app.api()
-def mark_thread_unstarred(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
-    """Take the star off a thread."""
-    return _mark(call, own_thread(call, email_thread_id), starred=False)
+_add_mark("read", "Mark a thread as read.", read=True)
+_add_mark("unread", "Mark a thread as unread.", read=False)
+_add_mark("starred", "Star a thread.", starred=True)
+_add_mark("unstarred", "Take the star off a thread.", starred=False)
+_add_mark("archived", "Archive a thread: it leaves the inbox.", archived=True)
+_add_mark("unarchived", "Bring a thread back from the archive.", archived=False)
+_add_mark("spam", "Mark a thread as spam: it leaves the inbox.", spam=True)
+_add_mark("not_spam", "Mark a thread as no spam.", spam=False)
 
 
-@app.api()
-def mark_thread_archived(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
-    """Archive a thread: it leaves the inbox."""
-    return _mark(call, own_thread(call, email_thread_id), archived=True)
-
-
-@app.api()
-def mark_thread_unarchived(call: GmailCall, email_thread_id: ThreadId) -> dict[str, Any]:
-    """Bring a thread back from the archive."""
-    return _mark(call, own_thread(call, email_thread_id), archived=False)
-
-
-def _mark(call: GmailCall, box: MailboxThread, **changes: Any) -> dict[str, Any]:
+def _mark(call: GmailCall, box: MailboxThread, done: str = "The thread was updated.", **changes: Any) -> dict[str, Any]:
     call.state.mailboxes.put(replace(box, **changes))
-    return {"message": "The thread was updated.", "email_thread_id": box.email_thread_id}
+    return {"message": done, "email_thread_id": box.email_thread_id}

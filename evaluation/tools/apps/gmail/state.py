@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from evaluation.tools.apps.attachments import Attachment
 from evaluation.tools.apps.framework import AppState
 
 
@@ -25,6 +26,7 @@ class Email:
     email_thread_id: int | None = None
     """None in a persona's data: a thread of its own."""
     response_to_email_id: int | None = None
+    attachments: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,9 @@ class MailboxThread:
     starred: bool = False
     archived: bool = False
     labels: tuple[str, ...] = ()
+    spam: bool = False
+    deleted_emails: tuple[int, ...] = ()
+    """Those that others may still have."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Draft:
     response_to_email_id: int | None = None
     created_at: str = ""
     updated_at: str = ""
+    attachments: tuple[int, ...] = ()
 
 
 class GmailState(AppState):
@@ -60,13 +66,15 @@ class GmailState(AppState):
     def __init__(self) -> None:
         super().__init__()
         self.threads = self.table("threads", EmailThread, "thread")
-        of_thread = {"email_thread_id": "threads", "response_to_email_id": "emails"}
+        self.attachments = self.table("attachments", Attachment, "attachment", {}, "file_name content")
+        attached = {"response_to_email_id": "emails", "attachments": "attachments"}
+        of_thread = attached | {"email_thread_id": "threads"}
         self.emails = self.table("emails", Email, "email", of_thread, "subject sender recipients body sent_at")
         self.drafts = self.table(
             "drafts",
             Draft,
             "draft",
-            {"owner": "accounts", "belongs_to_email_thread_id": "threads", "response_to_email_id": "emails"},
+            attached | {"owner": "accounts", "belongs_to_email_thread_id": "threads"},
             "subject recipients body updated_at",
         )
         self.mailboxes = self.table(
@@ -74,7 +82,7 @@ class GmailState(AppState):
             MailboxThread,
             "thread",
             {"email_thread_id": "threads", "owner": "accounts"},
-            "mailbox_thread_id read starred archived labels",
+            "mailbox_thread_id read starred archived spam labels",
         )
 
     def complete(self) -> None:
@@ -95,6 +103,10 @@ class GmailState(AppState):
     def emails_of(self, email_thread_id: int) -> list[Email]:
         """Oldest first."""
         return sorted(self.emails.having("email_thread_id", email_thread_id), key=sent)
+
+    def emails_in(self, box: MailboxThread) -> list[Email]:
+        """Those that its owner has not deleted, oldest first."""
+        return [each for each in self.emails_of(box.email_thread_id) if each.email_id not in box.deleted_emails]
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field
 
+from evaluation.tools.apps.attachments import FilePath, FileToken
 from evaluation.tools.apps.framework import (
     ConflictError,
     InvalidError,
-    NotFoundError,
     Page,
     PageIndex,
     PageLimit,
@@ -20,7 +21,7 @@ from evaluation.tools.apps.framework import (
     search,
     search_people,
 )
-from evaluation.tools.apps.splitwise import payment_api
+from evaluation.tools.apps.splitwise import payment_api, receipt_api
 from evaluation.tools.apps.splitwise.common import (
     Amount,
     Email,
@@ -28,14 +29,18 @@ from evaluation.tools.apps.splitwise.common import (
     Name,
     SplitwiseCall,
     app,
+    expense_of,
     own_group,
     own_groups,
+    receipt_of,
     require_people,
     rounded,
+    shown,
+    with_you,
 )
 from evaluation.tools.apps.splitwise.state import Expense, Group, Share, cents, equal_shares
 
-__all__ = ["app", "payment_api"]
+__all__ = ["app", "payment_api", "receipt_api"]
 
 ExpenseId = Annotated[int, Field(description="From record_expense or a list of expenses")]
 Debtors = Annotated[
@@ -90,13 +95,17 @@ def create_group(
 
 
 @app.api(alias="add_group_member")
-def add_member_to_group(call: SplitwiseCall, group_id: GroupId, email: Email) -> dict[str, Any]:
+def add_member_to_group(
+    call: SplitwiseCall,
+    group_id: GroupId,
+    user_email: Annotated[Email, Field(validation_alias=AliasChoices("user_email", "email"))],
+) -> dict[str, Any]:
     """Add a person to a group of yours."""
     group = own_group(call, group_id)
-    call.state.accounts.get(email)
-    if email in group.members:
-        raise ConflictError(f"{email} is in the group already.")
-    call.state.groups.put(replace(group, members=(*group.members, email)))
+    call.state.accounts.get(user_email)
+    if user_email in group.members:
+        raise ConflictError(f"{user_email} is in the group already.")
+    call.state.groups.put(replace(group, members=(*group.members, user_email)))
     return {"message": "The member was added."}
 
 
@@ -115,6 +124,8 @@ def record_expense(
     debt_amounts: Amounts = (),
     group_id: Annotated[int | None, Field(description="Left out: an expense outside of groups")] = None,
     shares: Shares | None = None,
+    receipt_file_path: FilePath | None = None,
+    file_system_access_token: FileToken | None = None,
 ) -> dict[str, Any]:
     """Record an expense that people share."""
     group = None if group_id is None else own_group(call, group_id)
@@ -126,7 +137,9 @@ def record_expense(
         raise InvalidError("You must be the payer or a debtor of an expense outside of groups.")
     number = call.state.expenses.next_id()
     stamp = call.stamp
-    call.state.expenses.put(Expense(number, description, amount, payer, group_id, parts, call.user, stamp, stamp))
+    expense = Expense(number, description, amount, payer, group_id, parts, call.user, stamp, stamp)
+    receipt = receipt_of(call, receipt_file_path, file_system_access_token)
+    call.state.expenses.put(replace(expense, receipt_id=receipt))
     return {"message": "The expense was recorded.", "expense_id": number}
 
 
@@ -147,7 +160,7 @@ def update_expense(
     shares: Shares | None = None,
 ) -> dict[str, Any]:
     """Change an expense. What is left out stays as it is; a new amount is split the same among all debtors."""
-    expense = _expense(call, expense_id)
+    expense = expense_of(call, expense_id)
     group = None if expense.group_id is None else own_group(call, expense.group_id)
     changes: dict[str, Any] = {"updated_at": call.stamp}
     if description is not None:
@@ -167,15 +180,28 @@ def update_expense(
 
 @app.api()
 def delete_expense(call: SplitwiseCall, expense_id: ExpenseId) -> dict[str, Any]:
-    """Delete an expense."""
-    call.state.expenses.remove(_expense(call, expense_id).expense_id)
+    """Delete an expense. undelete_expense restores it."""
+    expense = expense_of(call, expense_id)
+    call.state.expenses.remove(expense_id)
+    call.state.deleted_expenses.put(expense)
     return {"message": "The expense was deleted."}
+
+
+@app.api()
+def undelete_expense(
+    call: SplitwiseCall, expense_id: Annotated[int, Field(description="The number it had")]
+) -> dict[str, Any]:
+    """Restore a deleted expense."""
+    expense = expense_of(call, expense_id, call.state.deleted_expenses)
+    call.state.deleted_expenses.remove(expense_id)
+    call.state.expenses.put(expense)
+    return {"message": "The expense was restored."}
 
 
 @app.api()
 def show_expense(call: SplitwiseCall, expense_id: ExpenseId) -> dict[str, Any]:
     """Show an expense with everybody's share."""
-    return as_dict(_expense(call, expense_id))
+    return shown(call, expense_of(call, expense_id))
 
 
 @app.api()
@@ -190,36 +216,18 @@ def show_group_expenses(
     own_group(call, group_id)
     own = call.state.expenses.having("group_id", group_id)
     found = search(query, own, lambda expense: (expense.description,))
-    return paginate(sorted(found, key=_added, reverse=True), page_index, page_limit, as_dict)
+    return paginate(sorted(found, key=_added, reverse=True), page_index, page_limit, partial(shown, call))
 
 
 @app.api()
 def show_no_group_expenses(call: SplitwiseCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List the expenses outside of groups that you share, latest first."""
-    own = [each for each in call.state.expenses if _with_you(call, each)]
-    return paginate(sorted(own, key=_added, reverse=True), page_index, page_limit, as_dict)
+    own = [each for each in call.state.expenses if with_you(call, each)]
+    return paginate(sorted(own, key=_added, reverse=True), page_index, page_limit, partial(shown, call))
 
 
 def _added(expense: Expense) -> tuple[str, int]:
     return expense.created_at, expense.expense_id
-
-
-def _expense(call: SplitwiseCall, expense_id: int) -> Expense:
-    """Of a group of yours, or outside of groups with you in it."""
-    expense = call.state.expenses.find(expense_id)
-    if expense is not None and (_with_you(call, expense) or expense.group_id in _own_numbers(call)):
-        return expense
-    raise NotFoundError(f"You have no expense with expense_id {expense_id}.")
-
-
-def _own_numbers(call: SplitwiseCall) -> set[int]:
-    return {group.group_id for group in own_groups(call)}
-
-
-def _with_you(call: SplitwiseCall, expense: Expense) -> bool:
-    """Outside of groups."""
-    people = (expense.paid_by, *(share.username for share in expense.shares))
-    return expense.group_id is None and call.user in people
 
 
 def _split(

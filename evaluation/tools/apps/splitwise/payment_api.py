@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.framework import InvalidError, NotFoundError, Page, PageIndex, PageLimit, as_dict, paginate
+from evaluation.tools.apps.attachments import FilePath, FileToken
+from evaluation.tools.apps.framework import InvalidError, Page, PageIndex, PageLimit, given, paginate
 from evaluation.tools.apps.splitwise.common import (
     Amount,
     Email,
@@ -16,10 +18,15 @@ from evaluation.tools.apps.splitwise.common import (
     app,
     own_group,
     own_groups,
+    payment_of,
+    receipt_of,
     require_people,
     rounded,
+    shown,
 )
 from evaluation.tools.apps.splitwise.state import Payment
+
+PaymentId = Annotated[int, Field(description="From show_group_payments or record_payment")]
 
 
 @app.api()
@@ -27,6 +34,15 @@ def show_group_balance(call: SplitwiseCall, group_id: GroupId) -> dict[str, Any]
     """Show what you are owed in a group; below 0, what you owe."""
     own_group(call, group_id)
     return {"group_id": group_id, "balance": call.state.balances(group_id)[call.user] / 100}
+
+
+@app.api()
+def show_groups_balance(call: SplitwiseCall) -> list[dict[str, Any]]:
+    """Show what you are owed in each of your groups, and outside of groups; below 0, what you owe."""
+    owed: dict[int | None, int] = {group.group_id: 0 for group in own_groups(call)} | {None: 0}
+    for (_, number), amount in call.state.owed_to(call.user).items():
+        owed[number] = owed.get(number, 0) + amount
+    return [{"group_id": number, "balance": amount / 100} for number, amount in owed.items()]
 
 
 @app.api()
@@ -90,24 +106,56 @@ def record_payment(
     amount: Annotated[Amount, Field(description="How much")],
     group_id: Annotated[int | None, Field(description="If it settles what is owed in a group")] = None,
     description: Annotated[str, Field(max_length=200, description="What it was for")] = "",
+    receipt_file_path: FilePath | None = None,
+    file_system_access_token: FileToken | None = None,
 ) -> dict[str, Any]:
     """Record that a person paid another back."""
     if call.user not in (payer_email, receiver_email) or payer_email == receiver_email:
         raise InvalidError("You must be the payer or the receiver, and somebody else the other.")
     require_people(call, None if group_id is None else own_group(call, group_id), (payer_email, receiver_email))
-    payment = Payment(0, payer_email, receiver_email, rounded(amount), group_id, description, call.stamp)
+    receipt = receipt_of(call, receipt_file_path, file_system_access_token)
+    payment = Payment(0, payer_email, receiver_email, rounded(amount), group_id, description, call.stamp, receipt)
     return {"message": "The payment was recorded.", "payment_id": _pay(call, payment)}
 
 
 @app.api()
-def show_payment(
-    call: SplitwiseCall, payment_id: Annotated[int, Field(description="From show_group_payments or record_payment")]
+def update_payment(
+    call: SplitwiseCall,
+    payment_id: PaymentId,
+    amount: Annotated[Amount | None, Field(description="How much")] = None,
+    description: Annotated[str | None, Field(max_length=200, description="What it was for")] = None,
 ) -> dict[str, Any]:
+    """Change a payment. What is left out stays as it is."""
+    payment = payment_of(call, payment_id)
+    changes = given(amount=None if amount is None else rounded(amount), description=description)
+    call.state.payments.put(replace(payment, **changes))
+    return {"message": "The payment was updated."}
+
+
+@app.api()
+def delete_payment(call: SplitwiseCall, payment_id: PaymentId) -> dict[str, Any]:
+    """Delete a payment. undelete_payment restores it."""
+    payment = payment_of(call, payment_id)
+    call.state.payments.remove(payment_id)
+    call.state.deleted_payments.put(payment)
+    return {"message": "The payment was deleted."}
+
+
+@app.api()
+def undelete_payment(
+    call: SplitwiseCall, payment_id: Annotated[int, Field(description="The number it had")]
+) -> dict[str, Any]:
+    """Restore a deleted payment."""
+    payment = payment_of(call, payment_id, call.state.deleted_payments)
+    call.state.deleted_payments.remove(payment_id)
+    call.state.payments.put(payment)
+    return {"message": "The payment was restored."}
+
+
+@app.api()
+def show_payment(call: SplitwiseCall, payment_id: PaymentId) -> dict[str, Any]:
     """Show a payment."""
-    payment = call.state.payments.find(payment_id)
-    if payment is None or not _sees(call, payment):
-        raise NotFoundError(f"You have no payment with payment_id {payment_id}.")
-    return as_dict(payment)
+    return shown(call, payment_of(call, payment_id))
 
 
 @app.api()
@@ -116,18 +164,22 @@ def show_group_payments(
 ) -> Page:
     """List the payments of a group, latest first."""
     own_group(call, group_id)
-    return paginate(call.state.payments.having("group_id", group_id)[::-1], page_index, page_limit, as_dict)
+    found = call.state.payments.having("group_id", group_id)[::-1]
+    return paginate(found, page_index, page_limit, partial(shown, call))
+
+
+@app.api()
+def show_no_group_payments(call: SplitwiseCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """List the payments outside of groups with you in them, latest first."""
+    outside = call.state.payments.having("group_id", None)
+    found = [each for each in outside if call.user in (each.payer, each.receiver)][::-1]
+    return paginate(found, page_index, page_limit, partial(shown, call))
 
 
 def _pay(call: SplitwiseCall, payment: Payment) -> int:
     number = call.state.payments.next_id()
     call.state.payments.put(replace(payment, payment_id=number))
     return number
-
-
-def _sees(call: SplitwiseCall, payment: Payment) -> bool:
-    groups = {group.group_id for group in own_groups(call)}
-    return call.user in (payment.payer, payment.receiver) or payment.group_id in groups
 
 
 def _owed_by_person(call: SplitwiseCall) -> dict[str, int]:

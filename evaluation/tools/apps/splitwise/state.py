@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from evaluation.tools.apps.attachments import Attachment
 from evaluation.tools.apps.framework import AppState
 
 
@@ -34,6 +35,27 @@ class Expense:
     created_by: str = ""
     created_at: str = ""
     updated_at: str = ""
+    receipt_id: int | None = None
+
+
+@dataclass(frozen=True)
+class ExpenseComment:
+    expense_comment_id: int
+    expense_id: int
+    author: str
+    content: str
+    created_at: str = ""
+    updated_at: str = ""
+
+
+@dataclass(frozen=True)
+class PaymentComment:
+    payment_comment_id: int
+    payment_id: int
+    author: str
+    content: str
+    created_at: str = ""
+    updated_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,6 +67,7 @@ class Payment:
     group_id: int | None = None
     description: str = ""
     created_at: str = ""
+    receipt_id: int | None = None
 
 
 class Debt(NamedTuple):
@@ -60,20 +83,16 @@ class SplitwiseState(AppState):
     def __init__(self) -> None:
         super().__init__()
         self.groups = self.table("groups", Group, "group", {"members": "accounts"}, "name members")
-        self.expenses = self.table(
-            "expenses",
-            Expense,
-            "expense",
-            {"group_id": "groups", "paid_by": "accounts"},
-            "description amount paid_by shares group_id",
-        )
-        self.payments = self.table(
-            "payments",
-            Payment,
-            "payment",
-            {"group_id": "groups", "payer": "accounts", "receiver": "accounts"},
-            "description amount payer receiver group_id",
-        )
+        of_expense = {"group_id": "groups", "paid_by": "accounts", "receipt_id": "receipts"}
+        of_payment = {"group_id": "groups", "payer": "accounts", "receiver": "accounts", "receipt_id": "receipts"}
+        owed, paid = "description amount paid_by shares group_id", "description amount payer receiver group_id"
+        self.expenses = self.table("expenses", Expense, "expense", of_expense, owed)
+        self.payments = self.table("payments", Payment, "payment", of_payment, paid)
+        self.deleted_expenses = self.table("deleted_expenses", Expense, "deleted expense", of_expense)
+        self.deleted_payments = self.table("deleted_payments", Payment, "deleted payment", of_payment)
+        self.table("expense_comments", ExpenseComment, "comment", {"author": "accounts"}, "content author expense_id")
+        self.table("payment_comments", PaymentComment, "comment", {"author": "accounts"}, "content author payment_id")
+        self.receipts = self.table("receipts", Attachment, "receipt", {}, "file_name content")
 
     def complete(self) -> None:
         """An expense without shares is everybody's."""

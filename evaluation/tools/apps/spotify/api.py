@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -19,6 +20,7 @@ from evaluation.tools.apps.spotify.common import (
     SpotifyCall,
     album_shown,
     app,
+    own_library,
     playlist_shown,
     song_shown,
     songs_shown,
@@ -127,6 +129,17 @@ def search_users(call: SpotifyCall, query: Query = "", page_index: PageIndex = 0
         {"first_name": person.first_name, "last_name": person.last_name, "email": person.username} for person in found
     ]
     return paginate(people, page_index, page_limit)
+
+
+@app.api()
+def show_recommendations(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """List songs for you: the best rated of the genres you like, then all others."""
+    library = own_library(call)
+    known = {*library.liked_songs, *library.songs}
+    genres = {call.state.songs.get(number).genre for number in known}
+    found = [song for song in call.state.songs if song.song_id not in known]
+    found.sort(key=lambda song: (song.genre not in genres, -song.rating, song.song_id))
+    return paginate(found, page_index, page_limit, partial(song_shown, call))
 
 
 @app.api()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -15,6 +16,7 @@ from evaluation.tools.apps.framework import (
     PageIndex,
     PageLimit,
     as_dict,
+    given,
     paginate,
 )
 from evaluation.tools.apps.spotify.common import (
@@ -40,37 +42,75 @@ Title = Annotated[str, Field(min_length=1, max_length=200, description="Title of
 @app.api()
 def like_song(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
     """Like a song."""
-    song = call.state.songs.get(song_id)
-    add_to(call, "liked_songs", song_id, "You like this song already.")
-    call.state.songs.put(replace(song, like_count=song.like_count + 1))
-    return {"message": "You like the song."}
+    return _like(call, "song", call.state.songs.get(song_id))
 
 
 @app.api()
 def unlike_song(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
     """Take back a like of a song."""
-    song = call.state.songs.get(song_id)
-    remove_from(call, "liked_songs", song_id, "You have not liked this song.")
-    call.state.songs.put(replace(song, like_count=max(song.like_count - 1, 0)))
-    return {"message": "You like the song no longer."}
+    return _unlike(call, "song", call.state.songs.get(song_id))
 
 
 @app.api()
 def like_album(call: SpotifyCall, album_id: AlbumId) -> dict[str, Any]:
     """Like an album."""
-    album = call.state.albums.get(album_id)
-    add_to(call, "liked_albums", album_id, "You like this album already.")
-    call.state.albums.put(replace(album, like_count=album.like_count + 1))
-    return {"message": "You like the album."}
+    return _like(call, "album", call.state.albums.get(album_id))
+
+
+@app.api()
+def unlike_album(call: SpotifyCall, album_id: AlbumId) -> dict[str, Any]:
+    """Take back a like of an album."""
+    return _unlike(call, "album", call.state.albums.get(album_id))
 
 
 @app.api()
 def like_playlist(call: SpotifyCall, playlist_id: PlaylistId) -> dict[str, Any]:
     """Like a playlist."""
+    return _like(call, "playlist", visible_playlist(call, playlist_id))
+
+
+@app.api()
+def unlike_playlist(call: SpotifyCall, playlist_id: PlaylistId) -> dict[str, Any]:
+    """Take back a like of a playlist."""
+    return _unlike(call, "playlist", visible_playlist(call, playlist_id))
+
+
+@app.api()
+def show_liked_playlists(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """List the playlists you like."""
+    liked = [call.state.playlists.get(number) for number in own_library(call).liked_playlists]
+    visible = [playlist for playlist in liked if playlist.is_public or playlist.owner == call.user]
+    return paginate(visible, page_index, page_limit, partial(playlist_shown, call))
+
+
+@app.api()
+def show_song_privates(call: SpotifyCall, song_id: SongId) -> dict[str, Any]:
+    """Tell whether you like a song, and have it in your library, among your downloads, in your playlists."""
+    call.state.songs.get(song_id)
+    library = own_library(call)
+    playlists = [each for each in call.state.playlists if each.owner == call.user and song_id in each.song_ids]
+    return {
+        "liked": song_id in library.liked_songs,
+        "in_song_library": song_id in library.songs,
+        "downloaded": song_id in library.downloaded_songs,
+        "playlist_ids": [each.playlist_id for each in playlists],
+        "reviewed": any(each.author == call.user for each in call.state.reviews.having("song_id", song_id)),
+    }
+
+
+@app.api()
+def show_album_privates(call: SpotifyCall, album_id: AlbumId) -> dict[str, Any]:
+    """Tell whether you like an album and have it in your library."""
+    call.state.albums.get(album_id)
+    library = own_library(call)
+    return {"liked": album_id in library.liked_albums, "in_album_library": album_id in library.albums}
+
+
+@app.api()
+def show_playlist_privates(call: SpotifyCall, playlist_id: PlaylistId) -> dict[str, Any]:
+    """Tell whether you like a playlist, and whether it is yours."""
     playlist = visible_playlist(call, playlist_id)
-    add_to(call, "liked_playlists", playlist_id, "You like this playlist already.")
-    call.state.playlists.put(replace(playlist, like_count=playlist.like_count + 1))
-    return {"message": "You like the playlist."}
+    return {"liked": playlist_id in own_library(call).liked_playlists, "is_yours": playlist.owner == call.user}
 
 
 @app.api()
@@ -150,7 +190,7 @@ def remove_downloaded_song(call: SpotifyCall, song_id: SongId) -> dict[str, Any]
     return {"message": "The downloaded song was removed."}
 
 
-@app.api()
+@app.api(alias="show_following_artists")
 def show_artist_following(call: SpotifyCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List the artists you follow."""
     page = paginate(own_library(call).followed_artists, page_index, page_limit)
@@ -202,8 +242,7 @@ def update_playlist(
     is_public: Annotated[bool | None, Field(description="Whether others see it")] = None,
 ) -> dict[str, Any]:
     """Change the title of a playlist of yours, or who can see it."""
-    given = {"title": title, "is_public": is_public}
-    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    changes = given(title=title, is_public=is_public)
     call.state.playlists.put(replace(_own(call, playlist_id), updated_at=call.stamp, **changes))
     return {"message": "The playlist was updated."}
 
@@ -215,6 +254,8 @@ def delete_playlist(call: SpotifyCall, playlist_id: PlaylistId) -> dict[str, Any
     for library in [each for each in call.state.libraries if playlist_id in each.liked_playlists]:
         liked = tuple(number for number in library.liked_playlists if number != playlist_id)
         call.state.libraries.put(replace(library, liked_playlists=liked))
+    for review in call.state.tables["playlist_reviews"].having("playlist_id", playlist_id):
+        call.state.tables["playlist_reviews"].remove(review.playlist_review_id)
     call.state.playlists.remove(playlist_id)
     return {"message": "The playlist was deleted."}
 
@@ -251,3 +292,17 @@ def _own(call: SpotifyCall, playlist_id: int) -> Playlist:
     if playlist.owner != call.user:
         raise ForbiddenError("This playlist is somebody else's.")
     return playlist
+
+
+def _like(call: SpotifyCall, what: str, record: Any) -> dict[str, Any]:
+    table = call.state.tables[f"{what}s"]
+    add_to(call, f"liked_{what}s", getattr(record, table.key), f"You like this {what} already.")
+    table.put(replace(record, like_count=record.like_count + 1))
+    return {"message": f"You like the {what}."}
+
+
+def _unlike(call: SpotifyCall, what: str, record: Any) -> dict[str, Any]:
+    table = call.state.tables[f"{what}s"]
+    remove_from(call, f"liked_{what}s", getattr(record, table.key), f"You have not liked this {what}.")
+    table.put(replace(record, like_count=max(record.like_count - 1, 0)))
+    return {"message": f"You like the {what} no longer."}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -122,6 +123,57 @@ def remove_song_from_queue(
     current = min(current, max(len(queue) - 1, 0))
     change_library(call, queue=queue, position=current, is_playing=library.is_playing and bool(queue))
     return {"message": "The song was removed from the queue."}
+
+
+@app.api()
+def move_song_in_queue(
+    call: SpotifyCall,
+    current_position: Annotated[int, Field(ge=0, description="In the queue, from 0")],
+    new_position: Annotated[int, Field(ge=0, description="In the queue, from 0")],
+) -> dict[str, Any]:
+    """Move a song of the queue to another position."""
+    library = own_library(call)
+    if max(current_position, new_position) >= len(library.queue):
+        raise InvalidError(f"The queue has only {len(library.queue)} songs.")
+    order = list(range(len(library.queue)))
+    order.insert(new_position, order.pop(current_position))
+    queue = tuple(library.queue[each] for each in order)
+    change_library(call, queue=queue, position=order.index(library.position))
+    return {"message": "The song was moved."}
+
+
+@app.api()
+def shuffle_song_queue(call: SpotifyCall) -> dict[str, Any]:
+    """Shuffle the songs of the queue; the current one comes first."""
+    library = own_library(call)
+    if not library.queue:
+        raise InvalidError("The queue is empty.")
+    rest = [*library.queue[: library.position], *library.queue[library.position + 1 :]]
+    rest.sort(key=lambda number: hashlib.sha256(f"{call.stamp} {number}".encode()).digest())
+    change_library(call, queue=(library.queue[library.position], *rest), position=0)
+    return {"message": "The queue was shuffled."}
+
+
+@app.api()
+def loop_song(
+    call: SpotifyCall, loop: Annotated[bool, Field(description="False stops repeating it")] = True
+) -> dict[str, Any]:
+    """Repeat the current song."""
+    change_library(call, is_looping=loop)
+    return {"message": "The current song is repeated." if loop else "The current song is repeated no longer."}
+
+
+@app.api()
+def show_volume(call: SpotifyCall) -> dict[str, Any]:
+    """Show how loud the music is, 0 to 10."""
+    return {"volume": own_library(call).volume}
+
+
+@app.api()
+def set_volume(call: SpotifyCall, volume: Annotated[int, Field(ge=0, le=10, description="0 to 10")]) -> dict[str, Any]:
+    """Set how loud the music is."""
+    change_library(call, volume=volume)
+    return {"message": f"The volume is {volume}."}
 
 
 @app.api()

@@ -69,12 +69,38 @@ class Library:
     position: int = 0
     """Of the current song in the queue."""
     is_playing: bool = False
+    is_looping: bool = False
+    volume: int = 5
 
 
 @dataclass(frozen=True)
 class SongReview:
     song_review_id: int
     song_id: int
+    author: str
+    rating: int
+    title: str = ""
+    text: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+
+
+@dataclass(frozen=True)
+class AlbumReview:
+    album_review_id: int
+    album_id: int
+    author: str
+    rating: int
+    title: str = ""
+    text: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+
+
+@dataclass(frozen=True)
+class PlaylistReview:
+    playlist_review_id: int
+    playlist_id: int
     author: str
     rating: int
     title: str = ""
@@ -118,9 +144,10 @@ class SpotifyState(AppState):
             },
             "username liked_songs songs albums queue",
         )
-        self.reviews = self.table(
-            "reviews", SongReview, "review", {"song_id": "songs"}, "title song_id author rating text"
-        )
+        texts = "title author rating text"
+        self.reviews = self.table("reviews", SongReview, "review", {"song_id": "songs"}, f"{texts} song_id")
+        self.table("album_reviews", AlbumReview, "review", {"album_id": "albums"}, f"{texts} album_id")
+        self.table("playlist_reviews", PlaylistReview, "review", {"playlist_id": "playlists"}, f"{texts} playlist_id")
 
     def complete(self) -> None:
         """Everybody has a library."""

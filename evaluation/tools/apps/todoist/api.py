@@ -16,6 +16,7 @@ from evaluation.tools.apps.framework import (
     PageIndex,
     PageLimit,
     PeopleQuery,
+    given,
     paginate,
     rank,
     search_people,
@@ -94,8 +95,7 @@ def update_project(
     color: Color | None = None,
 ) -> dict[str, Any]:
     """Change a project. What is left out stays as it is."""
-    given = {"name": name, "description": description, "color": color}
-    changes: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
+    changes = given(name=name, description=description, color=color)
     call.state.projects.put(replace(_own_project(call, project_id), **changes))
     return {"message": "The project was updated."}
 
@@ -114,6 +114,25 @@ def share_project(
     call.state.projects.put(replace(project, members=(*project.members, email)))
     _notify(call, email, f"{call.account.name} shared the project {project.name!r} with you.")
     return {"message": "The project was shared."}
+
+
+@app.api()
+def remove_collaborator_from_project(
+    call: TodoistCall,
+    project_id: ProjectId,
+    user_email: Annotated[str, Field(max_length=200, description="The member's email address")],
+) -> dict[str, Any]:
+    """Remove a member from a project of yours, or yourself from another's; their tasks are assigned to nobody."""
+    project = visible_project(call, project_id)
+    if user_email not in project.members:
+        raise NotFoundError(f"{user_email} is not a member of the project.")
+    if call.user not in (project.owner, user_email):
+        raise ForbiddenError("Only the project's owner may do this.")
+    for task in [each for each in call.state.tasks.having("project_id", project_id) if each.assignee == user_email]:
+        call.state.tasks.put(replace(task, assignee="", updated_at=call.stamp))
+    members = tuple(member for member in project.members if member != user_email)
+    call.state.projects.put(replace(project, members=members))
+    return {"message": "The member was removed."}
 
 
 @app.api()
@@ -197,6 +216,23 @@ def mark_notification(
     notification = call.own(call.state.notifications, notification_id)
     call.state.notifications.put(replace(notification, is_read=is_read))
     return {"message": "The notification was marked."}
+
+
+@app.api()
+def mark_notifications(
+    call: TodoistCall, is_read: Annotated[bool, Field(description="False marks them unread")] = True
+) -> dict[str, Any]:
+    """Mark all your notifications as read or unread."""
+    for notification in _own_notifications(call):
+        call.state.notifications.put(replace(notification, is_read=is_read))
+    return {"message": "The notifications were marked."}
+
+
+@app.api()
+def delete_notification(call: TodoistCall, notification_id: NotificationId) -> dict[str, Any]:
+    """Delete a notification."""
+    call.state.notifications.remove(call.own(call.state.notifications, notification_id).notification_id)
+    return {"message": "The notification was deleted."}
 
 
 @app.api()

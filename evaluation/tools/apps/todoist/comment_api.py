@@ -1,4 +1,4 @@
-"""Comments on tasks."""
+"""Comments on tasks, and files attached to them."""
 
 from __future__ import annotations
 
@@ -7,76 +7,81 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.framework import (
-    ForbiddenError,
-    NotFoundError,
-    Page,
-    PageIndex,
-    PageLimit,
-    paginate,
+from evaluation.tools.apps.attachments import (
+    FilePath,
+    FileToken,
+    Overwrite,
+    SaveAs,
+    attach,
+    download,
+    with_attachments,
 )
-from evaluation.tools.apps.todoist.common import (
-    TaskCommentId,
-    TaskId,
-    TodoistCall,
-    app,
-    shown,
-    visible_task,
-)
+from evaluation.tools.apps.framework import ForbiddenError, NotFoundError, Posts, add_posts
+from evaluation.tools.apps.todoist.common import TaskCommentId, TodoistCall, app, visible_task
 from evaluation.tools.apps.todoist.state import Comment
 
-Content = Annotated[str, Field(min_length=1, max_length=20_000, description="Text of the comment")]
+AttachmentId = Annotated[int, Field(description="From show_task_comment")]
+
+add_posts(
+    app,
+    Posts(
+        "comments",
+        "task_comment",
+        on="task_id",
+        found="From show_tasks",
+        written={"content": (Annotated[str, Field(min_length=1, max_length=20_000, description="The text")], ...)},
+        visible=visible_task,
+        shown=lambda call, comment: with_attachments(comment, call.state.attachments),
+    ),
+)
 
 
 @app.api()
-def show_task_comments(
-    call: TodoistCall, task_id: TaskId, page_index: PageIndex = 0, page_limit: PageLimit = 5
-) -> Page:
-    """List the comments on a task, oldest first."""
-    visible_task(call, task_id)
-    return paginate(call.state.comments.having("task_id", task_id), page_index, page_limit, shown)
-
-
-@app.api()
-def show_task_comment(call: TodoistCall, task_comment_id: TaskCommentId) -> dict[str, Any]:
-    """Show a comment on a task."""
-    return shown(_comment(call, task_comment_id))
-
-
-@app.api()
-def post_task_comment(call: TodoistCall, task_id: TaskId, content: Content) -> dict[str, Any]:
-    """Comment on a task."""
-    visible_task(call, task_id)
-    number = call.state.comments.next_id()
-    call.state.comments.put(Comment(number, task_id, call.user, content, call.stamp, call.stamp))
-    return {"message": "The comment was posted.", "task_comment_id": number}
-
-
-@app.api()
-def update_task_comment(call: TodoistCall, task_comment_id: TaskCommentId, content: Content) -> dict[str, Any]:
-    """Change a comment of yours."""
-    comment = _own_comment(call, task_comment_id)
-    call.state.comments.put(replace(comment, content=content, updated_at=call.stamp))
-    return {"message": "The comment was updated."}
-
-
-@app.api()
-def delete_task_comment(call: TodoistCall, task_comment_id: TaskCommentId) -> dict[str, Any]:
-    """Delete a comment of yours."""
-    call.state.comments.remove(_own_comment(call, task_comment_id).task_comment_id)
-    return {"message": "The comment was deleted."}
-
-
-def _comment(call: TodoistCall, task_comment_id: int) -> Comment:
-    comment = call.state.comments.find(task_comment_id)
-    if comment is None:
-        raise NotFoundError(f"There is no comment with task_comment_id {task_comment_id}.")
-    visible_task(call, comment.task_id)
-    return comment
-
-
-def _own_comment(call: TodoistCall, task_comment_id: int) -> Comment:
-    comment = _comment(call, task_comment_id)
+def upload_attachment(
+    call: TodoistCall,
+    task_comment_id: TaskCommentId,
+    attachment_file_path: FilePath,
+    file_system_access_token: FileToken,
+) -> dict[str, Any]:
+    """Attach a file to a comment of yours."""
+    comment = call.state.comments.get(task_comment_id)
     if comment.author != call.user:
         raise ForbiddenError("This comment is somebody else's.")
-    return comment
+    [number] = attach(call, call.state.attachments, [attachment_file_path], file_system_access_token)
+    call.state.comments.put(replace(comment, attachments=(*comment.attachments, number)))
+    return {"message": "The file was attached.", "attachment_id": number}
+
+
+@app.api()
+def download_attachment(
+    call: TodoistCall,
+    attachment_id: AttachmentId,
+    file_system_access_token: FileToken,
+    download_to_file_path: SaveAs | None = None,
+    overwrite: Overwrite = False,
+) -> dict[str, Any]:
+    """Save a file that is attached to a comment."""
+    _comment_with(call, attachment_id)
+    attached = call.state.attachments.get(attachment_id)
+    files = call.beside("file_system", file_system_access_token)
+    return download(files, attached, download_to_file_path, overwrite=overwrite)
+
+
+@app.api()
+def delete_attachment(call: TodoistCall, attachment_id: AttachmentId) -> dict[str, Any]:
+    """Take an attached file off a comment of yours."""
+    comment = _comment_with(call, attachment_id)
+    if comment.author != call.user:
+        raise ForbiddenError("This comment is somebody else's.")
+    left = tuple(number for number in comment.attachments if number != attachment_id)
+    call.state.comments.put(replace(comment, attachments=left))
+    call.state.attachments.remove(attachment_id)
+    return {"message": "The attachment was deleted."}
+
+
+def _comment_with(call: TodoistCall, attachment_id: int) -> Comment:
+    for comment in call.state.comments:
+        if attachment_id in comment.attachments:
+            visible_task(call, comment.task_id)
+            return comment
+    raise NotFoundError(f"There is no attachment with attachment_id {attachment_id}.")

@@ -68,6 +68,8 @@ def remove_task(state: TodoistState, task_id: int) -> None:
         state.sub_tasks.remove(sub_task.sub_task_id)
     for comment in state.comments.having("task_id", task_id):
         state.comments.remove(comment.task_comment_id)
+        for number in comment.attachments:
+            state.attachments.remove(number)
     state.tasks.remove(task_id)
 
 

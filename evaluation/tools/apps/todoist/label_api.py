@@ -13,6 +13,7 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
+    given,
     paginate,
 )
 from evaluation.tools.apps.todoist.common import Color, LabelId, Name, TaskId, TodoistCall, app, shown, visible_task
@@ -39,6 +40,21 @@ def create_label(call: TodoistCall, name: Name, color: Color = "") -> dict[str, 
     number = call.state.labels.next_id()
     call.state.labels.put(Label(number, call.user, name, color))
     return {"message": "The label was created.", "label_id": number}
+
+
+@app.api()
+def show_label(call: TodoistCall, label_id: LabelId) -> dict[str, Any]:
+    """Show a label."""
+    return shown(call.own(call.state.labels, label_id))
+
+
+@app.api()
+def update_label(
+    call: TodoistCall, label_id: LabelId, name: Name | None = None, color: Color | None = None
+) -> dict[str, Any]:
+    """Change a label. What is left out stays as it is."""
+    call.state.labels.put(replace(call.own(call.state.labels, label_id), **given(name=name, color=color)))
+    return {"message": "The label was updated."}
 
 
 @app.api()

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from evaluation.tools.apps.attachments import Attachment
 from evaluation.tools.apps.framework import AppState
 
 
@@ -77,6 +78,7 @@ class Comment:
     content: str
     created_at: str = ""
     updated_at: str = ""
+    attachments: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,13 @@ class TodoistState(AppState):
         self.sub_tasks = self.table("sub_tasks", SubTask, "sub-task", of_task, "title task_id description is_completed")
         self.labels = self.table("labels", Label, "label", owned, "name color")
         self.comments = self.table(
-            "comments", Comment, "comment", of_task | {"author": "accounts"}, "content author task_id"
+            "comments",
+            Comment,
+            "comment",
+            of_task | {"author": "accounts", "attachments": "attachments"},
+            "content author task_id",
         )
+        self.attachments = self.table("attachments", Attachment, "attachment", {}, "file_name content")
         self.notifications = self.table("notifications", Notification, "notification", owned, "message owner is_read")
 
     def complete(self) -> None:

@@ -12,6 +12,7 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
+    given,
     paginate,
 )
 from evaluation.tools.apps.todoist.common import (
@@ -76,15 +77,14 @@ def update_sub_task(
     is_completed: Annotated[bool | None, Field(description="Whether it is done")] = None,
 ) -> dict[str, Any]:
     """Change a sub-task, or complete it. What is left out stays as it is."""
-    given: dict[str, Any] = {
-        "title": title,
-        "description": description,
-        "due_date": due_date,
-        "due_time": due_time,
-        "duration_minutes": duration_minutes,
-        "is_completed": is_completed,
-    }
-    changes = {name: value for name, value in given.items() if value is not None}
+    changes = given(
+        title=title,
+        description=description,
+        due_date=due_date,
+        due_time=due_time,
+        duration_minutes=duration_minutes,
+        is_completed=is_completed,
+    )
     call.state.sub_tasks.put(replace(_sub_task(call, sub_task_id), updated_at=call.stamp, **changes))
     return {"message": "The sub-task was updated."}
 

@@ -12,6 +12,7 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
+    given,
     paginate,
     search,
 )
@@ -128,17 +129,16 @@ def update_task(
 ) -> dict[str, Any]:
     """Change a task, or complete it. What is left out stays as it is."""
     task = visible_task(call, task_id)
-    given: dict[str, Any] = {
-        "title": title,
-        "description": description,
-        "section_id": section_id,
-        "due_date": due_date,
-        "due_time": due_time,
-        "priority": priority,
-        "duration_minutes": duration_minutes,
-        "is_completed": is_completed,
-    }
-    changes = {name: value for name, value in given.items() if value is not None}
+    changes = given(
+        title=title,
+        description=description,
+        section_id=section_id,
+        due_date=due_date,
+        due_time=due_time,
+        priority=priority,
+        duration_minutes=duration_minutes,
+        is_completed=is_completed,
+    )
     if project_id is not None and project_id != task.project_id:
         target = visible_project(call, project_id)
         changes |= {"project_id": project_id, "section_id": section_id}

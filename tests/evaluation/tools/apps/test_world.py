@@ -268,6 +268,7 @@ def test_example_data_of_every_app_is_consistent():
         ("amazon__show_recommendations", "amazon__show_recommended_products"),
         ("splitwise__add_group_member", "splitwise__add_member_to_group"),
         ("todoist__show_notification_count", "todoist__show_notifications_count"),
+        ("spotify__show_following_artists", "spotify__show_artist_following"),
     ],
 )
 def test_earlier_names_bind_the_same_api_and_are_not_listed_twice(earlier: str, name: str):

@@ -1,0 +1,255 @@
+"""Files of one app in another, and what people write, delete and get back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evaluation.tools.apps import World
+from evaluation.tools.apps.catalog import APPS
+
+ADA, NOOR = "ada@example.com", "noor@example.com"
+
+
+class Person:
+    """Calls APIs of apps, logged in to each."""
+
+    def __init__(self, world: World, username: str) -> None:
+        self.world = world
+        self.username = username
+        self.tokens: dict[str, str] = {}
+
+    def ask(self, name: str, **arguments: Any) -> Any:
+        app = name.partition("__")[0]
+        token = {"access_token": self.token(app)} if APPS[app].apis[name].login else {}
+        return self.world.call(name, {**arguments, **token})
+
+    def do(self, name: str, **arguments: Any) -> Any:
+        result = self.ask(name, **arguments)
+        assert result.ok, (name, result.response)
+        return result.response
+
+    def token(self, app: str) -> str:
+        if app not in self.tokens:
+            login = self.world.call(f"{app}__login", {"username": self.username, "password": "pw"})
+            self.tokens[app] = login.response["access_token"]
+        return self.tokens[app]
+
+    @property
+    def files(self) -> dict[str, str]:
+        return {"file_system_access_token": self.token("file_system")}
+
+
+@pytest.fixture
+def world() -> World:
+    data = {name: app.example for name, app in APPS.items()}
+    for app in ("gmail", "file_system", "todoist", "splitwise", "spotify", "amazon"):
+        names = [account["username"] for account in data[app]["accounts"]]
+        data[app]["accounts"] += [{"username": name} for name in (ADA, NOOR) if name not in names]
+        for account in data[app]["accounts"]:
+            account["password"] = "pw"
+    for account in data["phone"]["accounts"]:
+        account["password"] = "pw"
+    return World.from_data(data)
+
+
+@pytest.fixture
+def ada(world: World) -> Person:
+    return Person(world, ADA)
+
+
+@pytest.fixture
+def noor(world: World) -> Person:
+    return Person(world, NOOR)
+
+
+LETTER = "/home/ada/letters/landlord.txt"
+
+
+def test_file_attached_to_an_email_is_saved_by_its_recipient(ada: Person, noor: Person):
+    sent = ada.do(
+        "gmail__send_email", email_addresses=[NOOR], subject="Letter", attachment_file_paths=[LETTER], **ada.files
+    )
+    ada.do("file_system__delete_file", file_path=LETTER)
+
+    [attached] = noor.do("gmail__show_email", email_id=sent["sent_email_id"])["attachments"]
+    saved = noor.do("gmail__download_attachment", attachment_id=attached["id"], **noor.files)
+
+    assert attached["file_name"] == "landlord.txt"
+    assert saved["file_path"] == "/home/noor/downloads/landlord.txt"
+    assert noor.do("file_system__show_file", file_path=saved["file_path"])["content"] == "Dear Mr Ames,"
+    again = noor.ask("gmail__download_attachment", attachment_id=attached["id"], **noor.files)
+    assert (again.ok, again.response["status"]) == (False, 409)
+
+
+def test_call_that_fails_half_way_attaches_and_sends_nothing(world: World, ada: Person):
+    emails = len(world.state("gmail").tables["emails"])
+    refused = ada.ask(
+        "gmail__send_email", email_addresses=[NOOR], attachment_file_paths=[LETTER, "/home/ada/none.txt"], **ada.files
+    )
+
+    assert (refused.ok, refused.response["status"]) == (False, 404)
+    assert len(world.state("gmail").tables["emails"]) == emails
+    assert len(world.state("gmail").tables["attachments"]) == 0
+
+
+def test_nobody_attaches_files_of_another_person(ada: Person, noor: Person):
+    refused = noor.ask("gmail__create_draft", attachment_file_paths=[LETTER], **noor.files)
+    without = ada.ask("gmail__create_draft", attachment_file_paths=[LETTER])
+
+    assert (refused.response["status"], without.response["status"]) == (403, 422)
+
+
+def test_attachment_of_a_draft_goes_with_it_and_can_be_taken_off(ada: Person, noor: Person):
+    draft = ada.do("gmail__create_draft", recipient_email_addresses=[NOOR])["draft_id"]
+    first, second = (
+        ada.do("gmail__upload_attachments_to_draft", draft_id=draft, attachment_file_paths=[LETTER], **ada.files)[
+            "attachment_ids"
+        ][0]
+        for _ in range(2)
+    )
+    ada.do("gmail__remove_attachment_from_draft", draft_id=draft, attachment_id=first)
+    sent = ada.do("gmail__send_email_from_draft", draft_id=draft)
+
+    shown = noor.do("gmail__show_email", email_id=sent["sent_email_id"])["attachments"]
+    assert [each["id"] for each in shown] == [second]
+    assert noor.ask("gmail__download_attachment", attachment_id=first, **noor.files).response["status"] == 404
+
+
+def test_deleted_and_spam_threads_leave_the_lists_of_their_owner_alone(ada: Person, noor: Person):
+    thread = noor.do("gmail__send_email", email_addresses=[ADA], subject="Lottery")["sent_email_thread_id"]
+
+    def inbox() -> list[str]:
+        return [each["subject"] for each in ada.do("gmail__show_inbox_threads")]
+
+    ada.do("gmail__mark_thread_spam", email_thread_id=thread)
+    assert "Lottery" not in inbox()
+    assert [each["subject"] for each in ada.do("gmail__show_spam_threads")] == ["Lottery"]
+    ada.do("gmail__mark_thread_not_spam", email_thread_id=thread)
+    assert "Lottery" in inbox()
+    ada.do("gmail__delete_thread", email_thread_id=thread)
+    assert "Lottery" not in inbox()
+    assert ada.ask("gmail__show_thread", email_thread_id=thread).response["status"] == 404
+    assert len(noor.do("gmail__show_thread", email_thread_id=thread)["emails"]) == 1
+
+
+def test_answer_in_a_deleted_thread_brings_back_only_what_is_new(ada: Person, noor: Person):
+    first = noor.do("gmail__send_email", email_addresses=[ADA], subject="Tea?")
+    ada.do("gmail__delete_thread", email_thread_id=first["sent_email_thread_id"])
+    reply = noor.do("gmail__reply_to_email", email_id=first["sent_email_id"], body="?", reply_to_all=True)
+
+    emails = ada.do("gmail__show_thread", email_thread_id=first["sent_email_thread_id"])["emails"]
+    assert [email["email_id"] for email in emails] == [reply["sent_email_id"]]
+
+
+def test_deleted_expense_and_payment_come_back(ada: Person):
+    expense = ada.do("splitwise__record_expense", description="Tea", paid_amount=9, group_id=1)["expense_id"]
+    owed = ada.do("splitwise__show_group_balance", group_id=1)
+    ada.do("splitwise__delete_expense", expense_id=expense)
+    assert ada.ask("splitwise__show_expense", expense_id=expense).response["status"] == 404
+    ada.do("splitwise__undelete_expense", expense_id=expense)
+    assert ada.do("splitwise__show_group_balance", group_id=1) == owed
+
+    paid = ada.do("splitwise__record_payment", payer_email=ADA, receiver_email=NOOR, amount=2)["payment_id"]
+    ada.do("splitwise__update_payment", payment_id=paid, amount=3)
+    assert ada.do("splitwise__show_no_group_payments")[0]["amount"] == 3
+    ada.do("splitwise__delete_payment", payment_id=paid)
+    assert ada.do("splitwise__show_no_group_payments") == []
+    ada.do("splitwise__undelete_payment", payment_id=paid)
+    balances = {each["group_id"]: each["balance"] for each in ada.do("splitwise__show_groups_balance")}
+    assert balances[None] == 3
+
+
+@pytest.mark.parametrize("noun", ["expense", "payment"])
+def test_receipt_is_attached_saved_and_taken_off(ada: Person, noor: Person, noun: str):
+    if noun == "expense":
+        arguments: dict[str, Any] = {"description": "Tea", "paid_amount": 9, "group_id": 1}
+    else:
+        arguments = {"payer_email": ADA, "receiver_email": NOOR, "amount": 2}
+    which = {f"{noun}_id": ada.do(f"splitwise__record_{noun}", **arguments)[f"{noun}_id"]}
+
+    ada.do(f"splitwise__attach_{noun}_receipt_file", **which, receipt_file_path=LETTER, **ada.files)
+    assert noor.do(f"splitwise__show_{noun}", **which)["receipt_file_name"] == "landlord.txt"
+    saved = noor.do(f"splitwise__download_{noun}_receipt_file", **which, **noor.files)
+    assert noor.do("file_system__show_file", file_path=saved["file_path"])["content"] == "Dear Mr Ames,"
+    noor.do(f"splitwise__delete_{noun}_receipt_file", **which)
+    assert "receipt_file_name" not in ada.do(f"splitwise__show_{noun}", **which)
+
+
+def test_only_its_author_changes_a_comment(ada: Person, noor: Person):
+    comment = ada.do("splitwise__post_expense_comment", expense_id=1, content="Mine")["expense_comment_id"]
+
+    refused = noor.ask("splitwise__update_expense_comment", expense_comment_id=comment, content="No")
+    ada.do("splitwise__update_expense_comment", expense_comment_id=comment, content="Better")
+
+    assert refused.response["status"] == 403
+    assert [each["content"] for each in noor.do("splitwise__show_expense_comments", expense_id=1)] == ["Better"]
+    ada.do("splitwise__delete_expense_comment", expense_comment_id=comment)
+    assert noor.do("splitwise__show_expense_comments", expense_id=1) == []
+
+
+@pytest.mark.parametrize("what", ["song", "album", "playlist"])
+def test_everybody_reviews_each_song_album_and_playlist_once(ada: Person, what: str):
+    review = ada.do(f"spotify__review_{what}", **{f"{what}_id": 1}, rating=4)[f"{what}_review_id"]
+
+    assert ada.ask(f"spotify__review_{what}", **{f"{what}_id": 1}, rating=5).response["status"] == 409
+    ada.do(f"spotify__update_{what}_review", **{f"{what}_review_id": review}, rating=2)
+    [shown] = ada.do(f"spotify__show_{what}_reviews", **{f"{what}_id": 1})
+    assert (shown["rating"], shown["title"]) == (2, "")
+    ada.do(f"spotify__delete_{what}_review", **{f"{what}_review_id": review})
+    assert ada.do(f"spotify__show_{what}_reviews", **{f"{what}_id": 1}) == []
+
+
+def test_returned_products_are_refunded_and_not_returned_twice(ada: Person):
+    returned = ada.do("amazon__initiate_return", order_id=1, product_id=1, deliverer="UPS")
+
+    assert returned["refund"] == 31.0
+    again = ada.ask("amazon__initiate_return", order_id=1, product_id=1, deliverer="UPS")
+    assert (again.ok, again.response["status"]) == (False, 422)
+    assert [each["return_id"] for each in ada.do("amazon__show_returns")] == [returned["return_id"]]
+
+
+def test_gift_wrapping_and_prime_are_paid_with_the_card(world: World, ada: Person):
+    ada.do("amazon__add_gift_wrapping_to_product", product_id=2)
+    order = ada.do("amazon__place_order", payment_card_id=1, address_id=1)
+    ada.do("amazon__subscribe_prime", payment_card_id=1, prime_plan="yearly")
+
+    assert order["total_cost"] == 11.25
+    assert world.state("amazon").tables["payment_cards"].get(1).balance == 500 - 11.25 - 139
+    assert ada.ask("amazon__subscribe_prime", payment_card_id=1).response["status"] == 422
+    path = ada.do("amazon__download_order_receipt", order_id=order["order_id"], **ada.files)["file_path"]
+    assert "1 x Tea towel: 6.25" in ada.do("file_system__show_file", file_path=path)["content"]
+    assert list(world.problems()) == []
+
+
+def test_deleted_question_takes_its_answers_along(world: World, ada: Person, noor: Person):
+    question = ada.do("amazon__write_product_question", product_id=1, question="Loud?")["question_id"]
+    noor.do("amazon__write_product_question_answer", question_id=question, answer="No")
+
+    assert noor.ask("amazon__delete_product_question", question_id=question).response["status"] == 403
+    ada.do("amazon__delete_product_question", question_id=question)
+
+    assert len(world.state("amazon").tables["answers"]) == 0
+
+
+def test_voice_messages_are_kept_apart_from_texts(world: World):
+    me = Person(world, "4155550100")
+    sent = me.do("phone__send_voice_message", phone_number="4155550101", message="Call me")
+
+    assert [each["message"] for each in me.do("phone__search_voice_messages")] == ["Call me"]
+    assert "Call me" not in [each["message"] for each in me.do("phone__search_text_messages")]
+    me.do("phone__delete_voice_message", voice_message_id=sent["voice_message_id"])
+    assert me.do("phone__search_voice_messages") == []
+
+
+def test_compressed_directory_comes_back_with_everything_in_it(ada: Person):
+    ada.do("file_system__create_directory", directory_path="~/letters/old")
+    ada.do("file_system__create_file", file_path="~/letters/old/a.txt", content="A")
+    packed = ada.do("file_system__compress_directory", directory_path="~/letters", delete_directory=True)
+    assert ada.do("file_system__directory_exists", directory_path="~/letters") == {"exists": False}
+
+    ada.do("file_system__decompress_file", compressed_file_path=packed["compressed_file_path"])
+
+    assert ada.do("file_system__show_file", file_path="~/letters/old/a.txt")["content"] == "A"
+    assert ada.do("file_system__show_file", file_path="~/letters/landlord.txt")["content"] == "Dear Mr Ames,"
