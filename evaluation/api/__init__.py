@@ -9,6 +9,7 @@ from evaluation.api import assistance
 from evaluation.api.audits import AuditViewSet
 from evaluation.api.known_answers import KnownAnswersView, KnownAnswerView
 from evaluation.api.pilots import EndpointViewSet, PilotViewSet
+from evaluation.api.prospects import ProspectsView
 from evaluation.api.releases import ReleaseViewSet
 from evaluation.api.results import ResultsAPIView
 from evaluation.api.sessions import SessionViewSet
@@ -25,5 +26,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/results/", ResultsAPIView.as_view(), name="api-results"),
     path("benchmarks/<slug:slug>/known-answers/", KnownAnswersView.as_view(), name="api-known-answers"),
     path("known-answers/<int:pk>/", KnownAnswerView.as_view(), name="api-known-answer"),
+    path("benchmarks/<slug:slug>/personas/<str:user_id>/can-be-done/", ProspectsView.as_view(), name="api-prospects"),
     *assistance.urlpatterns,
 ]

@@ -1,4 +1,5 @@
-"""What speaks against a pilot before it starts: models that failed a test, too many tools, dollars nobody can count."""
+"""What speaks against a pilot before it starts: models that failed a test, too many tools, dollars nobody can count,
+tasks that cannot be done."""
 
 from __future__ import annotations
 
@@ -10,8 +11,15 @@ from evaluation.endpoints.services import service_at
 from evaluation.endpoints.testing import failures_for
 from evaluation.models import ModelEndpoint
 from evaluation.pilots.plans import PersonaPlan
+from evaluation.workspaces.prospects import prospects
+from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
+from studio.domain.phrases import count_of
+from studio.domain.task import TaskSpec
+from studio.models import Blob
 
+SHOWN = 3
+"""Tasks of a persona that are named."""
 BY_SEARCH = {"tools": "search"}
 """Parameters of an agent that is shown few tools and looks for others."""
 
@@ -51,7 +59,27 @@ def warnings_before(
             for persona, number in _most_tools(plans).items()
             if number > service.max_tools
         ]
+    found += [sentence for plan in plans if (sentence := _impossible(plan))]
     return [sentence.strip() for sentence in found]
+
+
+def _impossible(plan: PersonaPlan) -> str:
+    """The tasks of a persona that cannot be done, with reasons."""
+    persona = PersonaSpec.model_validate(plan.persona.spec)
+    if not any("__" in tool for tool in persona.tools):
+        return ""
+    tasks = tuple(TaskSpec.model_validate(revision.spec) for _, revision in plan.tasks.values())
+    episode = EpisodeSpec(episode_id=persona.user_id, persona=persona, tasks=tasks)
+    planned = prospects(episode, Blob.objects.read, set(plan.plan.sessions))
+    lacking = [each for each in planned if each.obstacles]
+    if not lacking:
+        return ""
+    shown = [
+        f"“{each.task.title.strip() or each.task.task_id}”: {' '.join(each.obstacles)}" for each in lacking[:SHOWN]
+    ]
+    more = f" And {len(lacking) - SHOWN} more." if len(lacking) > SHOWN else ""
+    count = f"{len(lacking)} of {count_of(len(planned), 'task')} of {plan.persona.persona} cannot be done"
+    return f"{count}. {' '.join(shown)}{more} The persona’s page “Can this be done?” shows the calls."
 
 
 def _most_tools(plans: Sequence[PersonaPlan]) -> dict[str, int]:

@@ -16,8 +16,10 @@ from evaluation.protocol.history import select_calls, tools_history
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.rehearsals.turns import turns_of
 from evaluation.store.evidence import tool_record_of
+from evaluation.workspaces.prospects import prospects
 from studio.domain.graders import generate_histories, read_script
-from studio.models import GraderScript, Task, User
+from studio.drafts.load import load_episode
+from studio.models import Blob, GraderScript, Task, User
 
 MAX_EXAMPLE = 100_000
 """Characters of a hand-written history."""
@@ -61,7 +63,8 @@ def list_histories(
             HistoryChoice(f"rehearsal:{row.pk}", f"{row.revision.task} – your rehearsal {row.pk}") for row in rehearsals
         ],
         "Generated": [
-            HistoryChoice(f"generated:{number}", history.name) for number, history in enumerate(generated, 1)
+            *(HistoryChoice(f"plausible:{task.pk}", f"What an agent might do – {task}") for task in tasks),
+            *(HistoryChoice(f"generated:{number}", history.name) for number, history in enumerate(generated, 1)),
         ],
     }
 
@@ -86,6 +89,11 @@ def load_history(choice: str, text: str, source: str, tasks: Sequence[Task], per
             if rehearsal is not None:
                 calls = [list(turn.taken.reply.tool_calls) for turn in turns_of(rehearsal)]
                 return tools_history(select_calls(calls, ScoringMode.STRICT))
+        case "plausible":
+            task = next((task for task in tasks if task.pk == number), None)
+            if task is not None:
+                found = prospects(load_episode(task.episode.persona), Blob.objects.read, {task.task_id})
+                return [call.for_graders() for each in found for call in each.calls]
         case "generated":
             generated = generate_histories(read_script(source))
             if 0 < number < len(generated):

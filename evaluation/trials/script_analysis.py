@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from evaluation.grading.script import CONFIG, GraderScriptError, GraderTurn, grader_keys, run_grader
-from studio.domain.graders import GraderReport, History, generate_histories, read_script
+from evaluation.tools import World
+from evaluation.tools.plausible_calls import plausible_calls, wanted_of_script
+from studio.domain.app_data import declared_apps
+from studio.domain.checks.sign_ins import accounts_in
+from studio.domain.graders import GraderReport, History, ScriptReading, generate_histories, read_script
+from studio.domain.tool_names import tool_domain
 
 FIRST_BATCH, BATCH_SIZE = 2, 8
 """Histories per sandbox. If one does not end, those after it are skipped."""
@@ -21,7 +26,8 @@ def analyse_script(source: str) -> GraderReport:
     sha256 = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
     try:
         keys = grader_keys(source)
-        histories = generate_histories(read_script(source))
+        reading = read_script(source)
+        histories = (*generate_histories(reading), *_plausible(reading))
         turns = _run(source, histories, keys)
     except GraderScriptError as error:
         return GraderReport(sha256=sha256, problem=str(error), line=line_of(str(error)), tried=1)
@@ -40,6 +46,18 @@ def analyse_script(source: str) -> GraderReport:
         by_draft=_earned(keys, graded, "draft"),
         by_anyone=_earned(keys, graded, "stranger"),
     )
+
+
+def _plausible(reading: ScriptReading) -> Iterator[History]:
+    """What an agent might do in apps that hold their examples."""
+    used = {tool_domain(tool) for tool in reading.tool_names}
+    examples = {app: app_card.read(None).example for app, app_card in declared_apps().items() if app in used}
+    if examples:
+        accounts = {app: accounts_in(example) or {} for app, example in examples.items()}
+        sign_ins = [(app, *each) for app, known in accounts.items() for each in known.items() if each[1]]
+        world = World({app: example.encode() for app, example in examples.items()})
+        calls = plausible_calls(wanted_of_script(reading), sign_ins, world)
+        yield History("plausible", "what an agent might do", tuple(call.for_graders() for call in calls))
 
 
 def line_of(problem: str) -> int | None:

@@ -206,6 +206,8 @@ RULES = {
     "evaluation:release_download": "GET view",
     "evaluation:rehearse": "GET rehearse, POST rehearse",
     "evaluation:user_preview": "GET view",
+    "evaluation:can_be_done": "GET view",
+    "evaluation:api-prospects": "GET view",
     "evaluation:script_try": "GET rehearse, POST rehearse",
     "evaluation:rehearsal": "GET own",
     "evaluation:rehearsal_tools": "GET own, POST own",

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from studio.domain.graders.reader import ScriptReading
 from studio.domain.tool_names import APP_PREFIX, bare_tool_name
 
-HistoryKind = Literal["nothing", "everything", "matching", "tool", "word", "draft", "stranger", "other"]
+HistoryKind = Literal["nothing", "everything", "matching", "tool", "word", "draft", "stranger", "plausible", "other"]
 Call = dict[str, Any]
 
 WORKSPACE = ("write_file", "read_file", "edit_file")

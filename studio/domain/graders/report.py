@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from studio.domain.base import Spec
 
-ANALYSIS = 2
+ANALYSIS = 3
 """Version of the analysis. Reports with another version are discarded."""
 
 

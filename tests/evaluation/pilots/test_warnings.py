@@ -19,6 +19,7 @@ from evaluation.models import EndpointTest, ModelEndpoint, Pilot
 from evaluation.pilots.plans import PilotError
 from studio.domain.persona import PersonaSpec
 from studio.models import Benchmark, Role
+from studio.personas.cast import enter_given
 from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, task
 from tests.factories import api_token, member
 
@@ -90,6 +91,58 @@ def test_api_and_command_say_it_too(model: ModelEndpoint, benchmark: Benchmark, 
     assert "failed its test" in refused.json()["accept_warnings"][0]
     assert "failed its test" in json.dumps(json.loads(out.getvalue()), ensure_ascii=False)
     assert Pilot.objects.count() == 2
+
+
+REQUEST = "My Gmail email is ada@example.com and password is 'r4[in'. Any news?"
+CANNOT = r"^1 of 2 tasks of mailer cannot be done\. “a”: Signing in to Gmail as ada@example.com answers 401"
+
+
+@pytest.fixture
+def mailer() -> Benchmark:
+    persona = PersonaSpec(user_id="mailer", tools=("gmail__login", "gmail__show_inbox_threads"))
+    return benchmark_of(task("a", initial_request=REQUEST, title=""), task("b"), persona=persona)
+
+
+def test_tasks_that_cannot_be_done_are_said_before_and_the_start_asks(mailer: Benchmark, client: Client):
+    client.force_login(member(mailer, Role.OWNER))
+    with pytest.raises(PilotError, match=CANNOT) as refused:
+        pilot_of(mailer)
+    estimate = client.get(
+        f"/benchmarks/{mailer.slug}/pilots/estimate/", form_data(ModelEndpoint.objects.get(name="scripted-helpful"))
+    )
+
+    assert refused.value.field == "accept_warnings"
+    assert "1 of 2 tasks of mailer cannot be done" in estimate.content.decode()
+    assert pilot_of(mailer, tasks=["b"])
+    assert pilot_of(mailer, accept_warnings=True)
+
+
+def test_nothing_is_said_once_the_apps_hold_the_account(mailer: Benchmark):
+    enter_given(mailer.personas.get(), [], named=True, by=None)
+
+    assert pilot_of(mailer)
+
+
+def test_page_api_and_command_say_which_tasks_cannot_be_done(mailer: Benchmark, client: Client):
+    client.force_login(member(mailer, Role.REVIEWER))
+    out = io.StringIO()
+
+    page = client.get(f"/b/{mailer.slug}/p/mailer/can-be-done/").content.decode()
+    [first, second] = client.get(f"/api/benchmarks/{mailer.slug}/personas/mailer/can-be-done/").json()["tasks"]
+    with pytest.raises(SystemExit) as ended:
+        call_command("can_be_done", "--benchmark", mailer.slug, stdout=out)
+
+    assert "1 of 2 tasks cannot be done." in page
+    assert (first["can_be_done"], second["can_be_done"]) == (False, True)
+    assert first["calls"] == [
+        {
+            "tool": "gmail__login",
+            "arguments": {"username": "ada@example.com", "password": "r4[in"},
+            "status": 401,
+        }
+    ]
+    assert ended.value.code == 1
+    assert out.getvalue().startswith("mailer · a: Signing in to Gmail as ada@example.com answers 401")
 
 
 def test_more_tools_than_the_service_takes_are_said_before(monkeypatch: pytest.MonkeyPatch):

@@ -44,6 +44,25 @@ def test_keys_are_classified_by_what_earns_them() -> None:
     assert not report.problem and not report.failed and report.tried > 5
 
 
+CHASE = """
+def score(tools_history):
+    met, project = {"kept_in_it": 0, "never": 0}, 0
+    for item in tools_history:
+        name, call = item["tool_name"], item["call"]
+        if name.endswith("todoist__create_task") and project and call.get("project_id") == project:
+            met["kept_in_it"] = 1
+        if name.endswith("todoist__create_project"):
+            project = item["result"]["response"]["project_id"]
+        if name.endswith("todoist__create_project") and name.endswith("todoist__create_task"):
+            met["never"] = 1
+    return met
+"""
+
+
+def test_a_key_that_only_answers_of_the_apps_can_earn_is_not_called_unearnable() -> None:
+    assert analyse_script(CHASE).never == ("never",)
+
+
 @pytest.mark.parametrize(
     ("source", "problem", "line"),
     [

@@ -1,0 +1,143 @@
+"""Can this be done? Signs in as each task of an episode says, and makes plausible calls in what its apps hold.
+
+Pure: nothing is stored, and no script is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from evaluation.protocol.participants import InfrastructureError
+from evaluation.tools import AppDataError, World
+from evaluation.tools.plausible_calls import PlausibleCall, plausible_calls, wanted_of
+from evaluation.workspaces.app_states import Moment, initial_apps, load_apps
+from evaluation.workspaces.manifests import MissingContentError, Read
+from studio.domain.app_data import declared_apps
+from studio.domain.checks.sign_ins import SignIn, accounts_in, sign_ins
+from studio.domain.episode import EpisodeSpec
+from studio.domain.graders import ScriptReading, read_script
+from studio.domain.task import TaskSpec
+from studio.domain.tool_names import bare_tool_name, tool_domain
+
+
+@dataclass(frozen=True)
+class Prospect:
+    task: TaskSpec
+    obstacles: tuple[str, ...] = ()
+    """Why it cannot be done, as sentences."""
+    calls: tuple[PlausibleCall, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "task": self.task.task_id,
+            "title": self.task.title,
+            "can_be_done": not self.obstacles,
+            "obstacles": list(self.obstacles),
+            "calls": [
+                {"tool": call.name, "arguments": dict(call.arguments), "status": call.status} for call in self.calls
+            ],
+        }
+
+
+def prospects(episode: EpisodeSpec, read: Read, tasks: Collection[str] | None = None) -> list[Prospect]:
+    """Of the placed tasks, or those named among them, in order. What an earlier session makes is not foreseen: each
+    task begins with what the apps hold at the episode's start."""
+    persona = episode.persona
+    wanted = [task for task in episode.tasks if tasks is None or task.task_id in tasks]
+    scripts = {script.sha256 for task in wanted if (script := persona.script(task.grader_script or "/"))}
+    hashes = initial_apps(persona)
+    stored = read([*hashes.values(), *scripts]) if hashes or scripts else {}
+    readings = {sha256: read_script(stored[sha256].decode("utf-8", "replace")) for sha256 in scripts & stored.keys()}
+    accounts = {app: accounts_in(stored.get(sha256, b"").decode("utf-8", "replace")) for app, sha256 in hashes.items()}
+    named = sign_ins(episode, readings)
+    found = []
+    for task in wanted:
+        script = persona.script(task.grader_script) if task.grader_script else None
+        outlook = _Outlook(task, episode, readings.get(script.sha256) if script else None)
+        try:
+            world = load_apps(hashes, persona, Moment(task.task_id), _kept(stored, read)).open()
+            simulated = [each for each in named[task.task_id] if each.app in declared_apps()]
+            found.append(outlook.prospect(simulated, accounts, world))
+        except (AppDataError, MissingContentError, InfrastructureError) as error:
+            found.append(Prospect(task, (f"What the apps hold cannot be read: {error}",)))
+    return found
+
+
+def _kept(stored: Mapping[str, bytes], read: Read) -> Read:
+    """Reads only what is not there yet: the clock."""
+
+    def find(hashes: Sequence[str]) -> Mapping[str, bytes]:
+        missing = [sha256 for sha256 in hashes if sha256 not in stored]
+        return {**stored, **(read(missing) if missing else {})}
+
+    return find
+
+
+@dataclass(frozen=True)
+class _Outlook:
+    task: TaskSpec
+    episode: EpisodeSpec
+    reading: ScriptReading | None
+
+    def prospect(
+        self, named: Sequence[SignIn], accounts: Mapping[str, Mapping[str, str] | None], world: World
+    ) -> Prospect:
+        tools = tuple(map(bare_tool_name, self.task.tools or self.episode.persona.tools))
+        wanted = wanted_of(self.task, self.reading)
+        sign_in = [(each.app, each.username, each.password) for each in named if each.password]
+        told = {app for app, _, _ in sign_in}
+        sign_in += [
+            (app, username, password)
+            for app, known in accounts.items()
+            if app not in told
+            for username, password in (known or {}).items()
+            if password
+        ]
+        calls = plausible_calls(wanted, sign_in, world) if sign_in or wanted.tools else []
+        obstacles = [
+            *_refused(calls, told),
+            *self._closed(tools, {app for app, *_ in sign_in}),
+            *_without_records(calls),
+        ]
+        return Prospect(self.task, tuple(dict.fromkeys(obstacles)), tuple(calls))
+
+    def _closed(self, tools: Collection[str], open_apps: Collection[str]) -> Iterator[str]:
+        """Apps that exact checks need and nobody can sign in to; those of a script if that holds for all of them,
+        because it may accept one or the other."""
+        checked = dict.fromkeys(
+            tool_domain(item.rule.tool) for item in self.task.checklist if item.rule and item.rule.kind == "tool_called"
+        )
+        scripted = dict.fromkeys(map(tool_domain, self.reading.tool_names if self.reading else ()))
+        reasons = {app: _why_closed(app, tools, open_apps) for app in (*checked, *scripted) if app in declared_apps()}
+        yield from (reason for app, reason in reasons.items() if reason and app in checked)
+        if all(reasons.values()):
+            yield from reasons.values()
+
+
+def _why_closed(app: str, tools: Collection[str], open_apps: Collection[str]) -> str:
+    title = declared_apps()[app].title
+    if f"{app}__signup" in tools:
+        return ""
+    if any(tool_domain(tool) == app for tool in tools) and f"{app}__login" not in tools:
+        return f"The assistant has tools of {title}, but not {app}__login, which gives the token they need."
+    return "" if app in open_apps else f"Nobody can sign in to {title}: its data has no account with a password."
+
+
+def _refused(calls: Sequence[PlausibleCall], told: Collection[str]) -> Iterator[str]:
+    for call in calls:
+        app, _, api = call.name.partition("__")
+        if api == "login" and app in told and not call.answer.ok:
+            title, username = declared_apps()[app].title, call.arguments["username"] or "somebody"
+            yield f"Signing in to {title} as {username} answers {call.status}: {call.answer.response['message']}"
+
+
+def _without_records(calls: Sequence[PlausibleCall]) -> Iterator[str]:
+    """Records that a grader names by number and no call finds."""
+    for name, made in groupby(calls, key=lambda call: call.name):
+        tried = [call for call in made if any(key.endswith("_id") for key in call.wanted)]
+        if tried and all(call.status == 404 for call in tried):
+            title, why = declared_apps()[name.partition("__")[0]].title, tried[0].answer.response["message"]
+            yield f"Its graders look for {name} of a record that {title} does not have. {why}"

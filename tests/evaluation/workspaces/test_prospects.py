@@ -1,0 +1,111 @@
+"""Can this be done? Whether the sign-ins and calls of a task work in what its persona's apps hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.workspaces.prospects import prospects
+from studio.domain.base import FileRef
+from studio.domain.episode import EpisodeSpec
+from studio.domain.persona import PersonaSpec
+from studio.domain.pibench import read_personas
+from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
+from tests.evaluation.tools.apps.real_personas import app_data
+
+ACCOUNT = {"username": "ada@example.com", "password": "r4[in"}
+REQUEST = "My Amazon email is ada@example.com and password is 'r4[in'. Show me the chair."
+TOOLS = ("amazon__login", "amazon__show_product", "todoist__login", "todoist__create_task")
+
+
+def obstacles(task: TaskSpec, tools: tuple[str, ...] = TOOLS, **apps: Any) -> list[str]:
+    contents = {app: json.dumps(tables).encode() for app, tables in apps.items()}
+    stored = {hashlib.sha256(content).hexdigest(): content for content in contents.values()}
+    files = tuple(
+        FileRef(path=f"apps/{app}.json", sha256=hashlib.sha256(content).hexdigest(), size=len(content))
+        for app, content in contents.items()
+    )
+    persona = PersonaSpec(user_id="ada", tools=tools, files=files)
+    episode = EpisodeSpec(episode_id="ep", persona=persona, tasks=(task,))
+    [found] = prospects(episode, lambda hashes: {sha: stored[sha] for sha in hashes})
+    return list(found.obstacles)
+
+
+def calling(tool: str, **arguments: Any) -> TaskSpec:
+    rule = ExactCheck(kind="tool_called", tool=tool, arguments=arguments)
+    item = ChecklistItem(uid="a", criterion="It was called.", grader="rule", rule=rule)
+    return TaskSpec(task_id="t", initial_request=REQUEST, checklist=(item,))
+
+
+def test_a_task_whose_sign_in_and_calls_are_answered_can_be_done():
+    data = {"accounts": [ACCOUNT], "products": [{"product_id": 636, "name": "Chair", "price": 9.0}]}
+
+    assert obstacles(calling("amazon__show_product", product_id=636), amazon=data) == []
+
+
+@pytest.mark.parametrize("accounts", [[], [{**ACCOUNT, "password": "other"}], [{**ACCOUNT, "password": ""}]])
+def test_a_sign_in_that_is_refused_is_an_obstacle(accounts: list[dict[str, str]]):
+    assert obstacles(TaskSpec(task_id="t", initial_request=REQUEST), amazon={"accounts": accounts}) == [
+        "Signing in to Amazon as ada@example.com answers 401: Wrong username or password."
+    ]
+
+
+def test_an_app_that_graders_look_at_and_nobody_can_sign_in_to_is_an_obstacle():
+    task = calling("todoist__create_task", title="Call")
+
+    assert obstacles(task, amazon={"accounts": [ACCOUNT]}) == [
+        "Nobody can sign in to Todoist: its data has no account with a password."
+    ]
+    assert obstacles(task, (*TOOLS, "todoist__signup"), amazon={"accounts": [ACCOUNT]}) == []
+
+
+def test_an_app_without_its_login_is_an_obstacle():
+    [obstacle] = obstacles(
+        calling("todoist__create_task"),
+        ("todoist__create_task", "amazon__login"),
+        amazon={"accounts": [ACCOUNT]},
+        todoist={"accounts": [ACCOUNT]},
+    )
+
+    assert obstacle == "The assistant has tools of Todoist, but not todoist__login, which gives the token they need."
+
+
+def test_a_record_that_graders_name_and_no_app_has_is_an_obstacle():
+    task = calling("amazon__show_product", product_id=636)
+
+    [obstacle] = obstacles(task, amazon={"accounts": [ACCOUNT]})
+
+    assert "Its graders look for amazon__show_product of a record that Amazon does not have." in obstacle
+    assert "636" in obstacle
+
+
+def test_data_that_cannot_be_read_is_an_obstacle():
+    [obstacle] = obstacles(TaskSpec(task_id="t", initial_request=REQUEST), amazon={"accounts": 3})
+
+    assert obstacle.startswith("What the apps hold cannot be read: ")
+
+
+@pytest.mark.parametrize(("name", "impossible"), [("law_trainee", 5), ("marketer", 4)])
+def test_tasks_of_real_personas_cannot_be_done_until_their_apps_hold_what_they_name(
+    name: str, impossible: int, pibench_data: Path
+):
+    folder = pibench_data / name
+    files = {f"{name}/{path.relative_to(folder)}": path.read_bytes() for path in folder.rglob("*.y*ml")}
+    given = {f"{name}/apps/{app}.json": json.dumps(data).encode() for app, data in app_data(folder).items()}
+
+    def found(contents: dict[str, bytes]) -> list[str]:
+        stored = {hashlib.sha256(content).hexdigest(): content for content in contents.values()}
+
+        def read(hashes: Sequence[str]) -> dict[str, bytes]:
+            return {sha: stored[sha] for sha in hashes if sha in stored}
+
+        [episode] = read_personas(contents).episodes
+        return [each.task.task_id for each in prospects(episode, read) if each.obstacles]
+
+    assert len(found(files)) == impossible
+    assert found(files | given) == []
