@@ -153,7 +153,7 @@ def quote(message: str, key: str) -> str:
         return "."
     if key:
         text = text.replace(key, "[key]")
-    text = re.sub(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", "[key]", text)
+    text = re.sub(r"\b((sk|pk|key)[-_]|Bearer )[\w*.-]{6,}", "[key]", text)
     return f": {text[:MAX_QUOTED]}"
 
 
