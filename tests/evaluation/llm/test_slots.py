@@ -107,11 +107,30 @@ def test_endpoint_that_wants_rest_gets_it_from_all_workers(workers: tuple[Slots,
         pass
 
 
+class WatchedSlots:
+    """Tells when so many calls of the small pilot have asked."""
+
+    def __init__(self, slots: Slots, calls: int) -> None:
+        self._slots, self._calls = slots, calls
+        self._asked: set[str] = set()
+        self.small_asked = threading.Event()
+        self.leave, self.hold, self.in_flight = slots.leave, slots.hold, slots.in_flight
+
+    def take(self, place: str, limit: int, who: str, group: str, seconds: float) -> tuple[bool, float]:
+        answer = self._slots.take(place, limit, who, group, seconds)
+        if group == "small":
+            self._asked.add(who)
+            if len(self._asked) == self._calls:
+                self.small_asked.set()
+        return answer
+
+
 @pytest.mark.parametrize("shared", [False, True])
 def test_small_pilot_is_done_long_before_a_large_one(shared: bool, place: str):
-    slots: Slots = SharedSlots(valkey()) if shared else LocalSlots()
+    slots = WatchedSlots(SharedSlots(valkey()) if shared else LocalSlots(), calls=4)
     order: list[str] = []
     most, under_way, lock = [0], [0], threading.Lock()
+    first, round_ = threading.Event(), threading.Barrier(LIMIT, timeout=60)
 
     def call(group: str) -> None:
         with Lane(slots, group).admitted(place, LIMIT, 60, lambda: None):
@@ -119,20 +138,22 @@ def test_small_pilot_is_done_long_before_a_large_one(shared: bool, place: str):
                 order.append(group)
                 under_way[0] += 1
                 most[0] = max(most[0], under_way[0])
-            time.sleep(0.02)
+                if under_way[0] == LIMIT:
+                    first.set()
+            assert slots.small_asked.wait(60)
+            round_.wait()  # nobody leaves before as many as may are under way
             with lock:
                 under_way[0] -= 1
 
     with ThreadPoolExecutor(44) as pool:
         large = [pool.submit(call, "large") for _ in range(40)]
-        while not order:
-            time.sleep(0.001)
+        assert first.wait(60)
         small = [pool.submit(call, "small") for _ in range(4)]
         for done in (*large, *small):
             done.result()
 
     assert most[0] == LIMIT and len(order) == 44
-    assert max(index for index, group in enumerate(order) if group == "small") < 30
+    assert max(index for index, group in enumerate(order) if group == "small") < 20
 
 
 def test_call_cancelled_while_waiting_is_not_sent_and_leaves_its_slot(place: str):
