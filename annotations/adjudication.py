@@ -109,7 +109,7 @@ def adjudicate(
         raise AdjudicationError("Most auditors agree on this decision; there is nothing to adjudicate.")
     questions = PacketContent.model_validate(packet.content).questions
     for question in questions:
-        if question.key in undecided and answers.get(question.key) not in question.answers:
+        if question.key in undecided and answers.get(question.key) not in question.final:
             if len(questions) == 1:
                 raise AdjudicationError("Decide yes or no.", "decision")
             message = "Decide every question on which the auditors differ."

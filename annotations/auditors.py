@@ -16,7 +16,7 @@ from annotations.controls import ControlRates, control_rates_by_auditor
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.intervals import Rate, clustered_wilson
 from annotations.models import Answer, AuditCampaign, Cause, Judgment
-from annotations.packets import UNSURE
+from annotations.packets import UNSURE, VOID
 from annotations.visibility import given_answers, newest_judgments, results_open, visible_campaigns
 from studio.models import Benchmark, User
 
@@ -163,8 +163,8 @@ def _compare(tallies: dict[int, _Tally], question: AuditedQuestion, given: Mappi
     for auditor, answers in given.items():
         if (answer := answers.get(question.key)) is not None:
             tallies[auditor].unsure.append((question.cluster, answer == UNSURE))
-            if question.final is not None and answer != UNSURE:
-                tallies[auditor].agreeing.append((question.cluster, answer == question.final))
+            if question.decided is not None and answer not in {UNSURE, *VOID}:
+                tallies[auditor].agreeing.append((question.cluster, answer == question.decided))
 
 
 def _record(auditor: User, tally: _Tally, controls: ControlRates) -> AuditorRecord:

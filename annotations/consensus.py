@@ -16,7 +16,8 @@ from studio.notifications import notify
 
 
 def majority(answers: Collection[str]) -> str | None:
-    """What more than half of all answers say; None if no answer has that many, or if it is “unsure”."""
+    """What more than half of all answers say, be it that it cannot be judged; None if no answer has that many, or if it
+    is “unsure”."""
     for answer, count in Counter(answers).items():
         if 2 * count > len(answers):
             return None if answer == UNSURE else answer

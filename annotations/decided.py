@@ -6,12 +6,12 @@ Nothing else reads sealed answers, and nothing that serves a person who judges i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from annotations.consensus import decide_questions
 from annotations.models import Adjudication, Answer, Packet
-from annotations.packets import CREDITED
+from annotations.packets import CREDITED, VOID
 from annotations.visibility import given_answers
 
 By = Answer.By
@@ -45,6 +45,11 @@ class AuditedQuestion:
     cluster: str
     labels: Mapping[str, str]
     """Of its packet."""
+
+    @property
+    def decided(self) -> str | None:
+        """The final answer, if it can be compared with the judge's."""
+        return None if self.final in VOID else self.final
 
 
 def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion]:
@@ -88,6 +93,16 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
                 cluster=cluster or f"packet:{pk}",
                 labels=labels,
             )
+
+
+def asked_once(questions: Iterable[AuditedQuestion]) -> list[AuditedQuestion]:
+    """One answer a question: of those that several audits asked, the newest answer that people came to."""
+    found: dict[tuple[str, str], AuditedQuestion] = {}
+    for row in questions:
+        earlier = found.get((row.source, row.key))
+        if earlier is None or earlier.final is None or row.final is not None:
+            found[row.source, row.key] = row
+    return list(found.values())
 
 
 def judge_answers(campaign_ids: Collection[int]) -> dict[int, dict[str, str]]:

@@ -53,6 +53,8 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
             "weighted": summary.weighted,
             "by_kind": [{"kind": row.label, **_disagreement(row)} for row in summary.rows],
         },
+        "not_enough_shown": _rate(summary.not_shown),
+        "broken": _rate(summary.broken),
         "errors": [_errors(row) for row in summary.errors],
         "statuses": [
             {"judge": judge, **dict(zip(STATUSES, counts, strict=True))} for judge, counts in summary.statuses

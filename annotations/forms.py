@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from annotations.judgments import MAX_COMMENT_LENGTH, HandedIn
 from annotations.models import Cause
-from annotations.packets import DECISION, PacketContent, Question
+from annotations.packets import BROKEN, DECISION, NO, NOT_SHOWN, UNSURE, YES, PacketContent, Question
 
 LABELS = {
     "completed": "Completed",
@@ -20,8 +20,19 @@ LABELS = {
     "yes": "Yes",
     "no": "No",
     "unsure": "Unsure",
+    "not_shown": "Not enough shown",
+    "broken": "Environment or user broke",
 }
-KEYS = {"completed": "1", "inferred": "2", "provided": "3", "yes": "y", "no": "n", "unsure": "u"}
+KEYS = {
+    "completed": "1",
+    "inferred": "2",
+    "provided": "3",
+    "yes": "y",
+    "no": "n",
+    "unsure": "u",
+    "not_shown": "m",
+    "broken": "b",
+}
 
 
 AUDITORS_CAUSES = [(value, label) for value, label in Cause.choices if value != Cause.AUDITOR_ERROR]
@@ -41,7 +52,7 @@ class JudgmentForm(RejectableForm):
     """``number`` makes sending the form twice harmless."""
 
     answer = forms.ChoiceField(
-        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure"), ("skipped", "Skip")],
+        choices=[*((name, LABELS[name]) for name in (YES, NO, UNSURE, NOT_SHOWN, BROKEN)), ("skipped", "Skip")],
         error_messages={"required": "Answer yes, no or unsure.", "invalid_choice": "Answer yes, no or unsure."},
     )
     number = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
@@ -92,7 +103,7 @@ class QuestionsForm(RejectableForm):
             }
 
     def choices_of(self, question: Question) -> tuple[str, ...]:
-        return question.answers
+        return question.decisive
 
 
 class SessionJudgmentForm(QuestionsForm, JudgmentForm):
@@ -108,7 +119,7 @@ class SessionJudgmentForm(QuestionsForm, JudgmentForm):
 
 class AdjudicationForm(RejectableForm):
     decision = forms.ChoiceField(
-        choices=[("yes", "Yes"), ("no", "No")],
+        choices=[(name, LABELS[name]) for name in (YES, NO, NOT_SHOWN, BROKEN)],
         error_messages={"required": "Decide yes or no.", "invalid_choice": "Decide yes or no."},
     )
     reason = forms.CharField(
@@ -143,6 +154,9 @@ class SessionAdjudicationForm(QuestionsForm, AdjudicationForm):
         self.given = given
         self.questions = tuple(row for row in content.questions if row.key in given)
         cast(forms.MultipleChoiceField, self.fields["about"]).choices = [(key, key) for key in given]
+
+    def choices_of(self, question: Question) -> tuple[str, ...]:
+        return question.final
 
     def rows(self) -> Iterator[dict[str, Any]]:
         for row in super().rows():

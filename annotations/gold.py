@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from annotations.campaigns import FrozenDecision
 from annotations.consensus import adjudicated_answers
 from annotations.models import Consensus, GoldItem, Packet
-from annotations.packets import UNSURE, PacketContent, Question, Sealed
+from annotations.packets import UNSURE, VOID, PacketContent, Question, Sealed
 from annotations.visibility import given_answers
 from studio.models import Benchmark, User
 
@@ -46,7 +46,7 @@ def type_answers(item: GoldItem, answers: Mapping[str, str], *, by: User) -> Non
     known = {}
     for question in questions_of(item):
         answer = answers.get(question.key, "")
-        if answer and answer not in question.answers:
+        if answer and answer not in question.decisive:
             raise GoldError(f"answers.{question.key}", "Choose one of these answers, or none.")
         if answer:
             known[question.key] = answer
@@ -132,6 +132,7 @@ def _draw_decided(
         keys = [row["key"] for row in packet.content["questions"] if row["key"] not in packet.known]
         known = adjudicated_answers(packet)
         known |= {key: found for key in keys if (found := _unanimous([a.get(key) for a in answers]))}
+        known = {key: answer for key, answer in known.items() if answer not in VOID}
         if known:
             items.append(_again(packet, known))
             sources.update(packet.campaign.source.split())

@@ -19,6 +19,8 @@ Role = Literal["user", "event", "assistant", "tool", "file"]
 REDACTED = "▮▮▮"
 MIN_NAME_LENGTH = 4
 """Shorter names (``o1``) are too often ordinary words."""
+ROLES = frozenset({"agent", "assistant", "event", "file", "judge", "model", "system", "task", "tool", "user"})
+"""Ordinary words in every record, whatever an endpoint is called."""
 
 QUESTIONS: dict[Kind, str] = {
     "satisfaction": "Does this reply, or a file shown with it, meet this intent?",
@@ -49,6 +51,10 @@ STATUSES = ("completed", "inferred", "provided")
 CREDITED = frozenset({"completed", "inferred", "yes"})
 """Answers for which the agent gets credit."""
 YES, NO, UNSURE = "yes", "no", "unsure"
+NOT_SHOWN, BROKEN = "not_shown", "broken"
+VOID = frozenset({NOT_SHOWN, BROKEN})
+"""Answers that say nothing of the judge: the packet does not hold what the question takes, or what was to be judged is
+spoilt."""
 DECISION = "decision"
 """Key of the only question of a packet of one decision."""
 
@@ -74,13 +80,17 @@ class Question(_Frozen):
     """The intent or criterion, as its author wrote it."""
 
     @property
-    def answers(self) -> tuple[str, ...]:
-        """Those that decide it."""
+    def decisive(self) -> tuple[str, ...]:
         return STATUSES if self.kind == "status" else (YES, NO)
 
     @property
+    def final(self) -> tuple[str, ...]:
+        """What an adjudicator may answer."""
+        return (*self.decisive, NOT_SHOWN, BROKEN)
+
+    @property
     def choices(self) -> tuple[str, ...]:
-        return (*self.answers, UNSURE)
+        return (*self.final, UNSURE)
 
 
 class PacketContent(_Frozen):
@@ -116,10 +126,11 @@ def build_content(
     *,
     context: Sequence[str] = (),
     names: Iterable[str] = (),
+    own: str = "",
     questions: Sequence[Question] = (),
 ) -> PacketContent:
-    """``questions``: of a session."""
-    redact = make_redactor(names)
+    """``questions``: of a session. ``names`` of models are hidden, unless ``own``, what people wrote, uses the word."""
+    redact = make_redactor(names, own)
     asked = [Question(key=DECISION, kind=kind, subject=subject)] if kind != "session" else questions
     return PacketContent(
         kind=kind,
@@ -131,12 +142,19 @@ def build_content(
     )
 
 
-def make_redactor(names: Iterable[str]) -> Callable[[str], str]:
-    known = sorted({name.strip() for name in names if len(name.strip()) >= MIN_NAME_LENGTH}, key=len, reverse=True)
+def make_redactor(names: Iterable[str], own: str = "") -> Callable[[str], str]:
+    wanted = {name.strip() for name in names if len(name.strip()) >= MIN_NAME_LENGTH}
+    known = sorted((name for name in wanted if not _is_ordinary(name, own)), key=len, reverse=True)
     if not known:
         return str
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, known))})(?!\w)", re.IGNORECASE)
     return lambda text: pattern.sub(REDACTED, text)
+
+
+def _is_ordinary(name: str, own: str) -> bool:
+    if not name.isalpha():
+        return False
+    return name.casefold() in ROLES or bool(re.search(rf"(?<!\w){name}(?!\w)", own, re.IGNORECASE))
 
 
 def find_passage(content: PacketContent, passage: str) -> int | None:

@@ -14,7 +14,7 @@ from annotations.controls import control_rates, control_rates_of_models
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment, Packet
-from annotations.packets import DECISION, STATUSES, Sealed
+from annotations.packets import DECISION, STATUSES, VOID, Sealed
 from annotations.results import AuditSummary, DisagreementRow, summarize
 from annotations.scores import corrected_scores
 from annotations.visibility import ADJUDICATORS, given_answers
@@ -59,6 +59,8 @@ class JudgeDisagreement:
     """The judge's; for adjudicators."""
     adjudicated: bool
     comments: tuple[str, ...]
+    task: str
+    """Address of the task, where what judges are shown is chosen; may be empty."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,15 @@ def _count_answers(given: Sequence[Mapping[str, str]]) -> str:
 
 
 def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
-    differing = [row for row in audited_questions([campaign.pk]) if row.final is not None and row.final != row.judge]
+    return _listed([row for row in audited_questions([campaign.pk]) if row.decided not in (None, row.judge)])
+
+
+def list_void(campaign: AuditCampaign) -> list[JudgeDisagreement]:
+    """What people could not judge, for want of evidence or because something broke."""
+    return _listed([row for row in audited_questions([campaign.pk]) if row.final in VOID])
+
+
+def _listed(differing: list[AuditedQuestion]) -> list[JudgeDisagreement]:
     packets = Packet.objects.prefetch_related("judgments", "adjudications").in_bulk({row.packet for row in differing})
     return [_disagreement(row, packets[row.packet]) for row in differing]
 
@@ -149,6 +159,7 @@ def _disagreement(row: AuditedQuestion, packet: Packet) -> JudgeDisagreement:
         thoughts=sealed.thoughts.get(row.key, ""),
         adjudicated=row.adjudicated,
         comments=_comments(packet),
+        task=row.labels.get("task", ""),
     )
 
 

@@ -16,10 +16,10 @@ from annotations.agreement import (
     gwet_ac1,
     krippendorff_alpha,
 )
-from annotations.decided import AuditedQuestion, audited_questions, credited
+from annotations.decided import AuditedQuestion, asked_once, audited_questions, credited
 from annotations.intervals import Rate, clustered_wilson, wilson
 from annotations.models import AuditCampaign
-from annotations.packets import STATUSES
+from annotations.packets import BROKEN, NOT_SHOWN, STATUSES, VOID
 from annotations.sources import ModelAuditor, model_auditors
 
 AXES = {
@@ -91,13 +91,17 @@ class JudgeErrors:
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """The results of one or more audits. Only resolved decisions count."""
+    """The results of one or more audits, one answer a question. Only resolved decisions count."""
 
     total: DisagreementRow
     weighted: float | None
     """The rate with each decision weighted by those it represents, since a sample with one of every rare kind is not
     quite proportional."""
     rows: tuple[DisagreementRow, ...]
+    not_shown: Rate
+    """The share of all decided questions for which what the packet shows is not enough; in no disagreement."""
+    broken: Rate
+    """Likewise, of those that the environment or the user spoilt."""
     packets: int
     undecided: int
     """Enough people judged, but they differ or are unsure."""
@@ -125,11 +129,11 @@ class AuditSummary:
 
 def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
     ids = [campaign.pk for campaign in campaigns]
-    questions = list(audited_questions(ids))
+    questions = asked_once(audited_questions(ids))
     resolved = [
-        ResolvedDecision(row.kind, row.final, row.judge, row.weight, row.cluster)
+        ResolvedDecision(row.kind, row.decided, row.judge, row.weight, row.cluster)
         for row in questions
-        if row.final is not None
+        if row.decided is not None
     ]
     packet_states = Counter({row.packet: row.resolved for row in questions}.values())
     packets = packet_states.total()
@@ -144,6 +148,8 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
             count_disagreements(label, [decision for decision in resolved if decision.kind in kinds])
             for label, kinds in axes.items()
         ),
+        not_shown=_share_of(NOT_SHOWN, questions),
+        broken=_share_of(BROKEN, questions),
         packets=packets,
         undecided=packet_states[False],
         waiting=packet_states[None],
@@ -165,9 +171,13 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
     )
 
 
+def _share_of(answer: str, questions: Iterable[AuditedQuestion]) -> Rate:
+    return clustered_wilson((row.cluster, row.final == answer) for row in questions if row.final is not None)
+
+
 def _compare_source(source: str, questions: Sequence[AuditedQuestion]) -> SourceRow:
     decisions = by_majority(questions)
-    return SourceRow(source, *count_axes(decisions), open=len(questions) - len(decisions))
+    return SourceRow(source, *count_axes(decisions), open=sum(row.majority is None for row in questions))
 
 
 def by_majority(questions: Iterable[AuditedQuestion]) -> list[ResolvedDecision]:
@@ -175,7 +185,7 @@ def by_majority(questions: Iterable[AuditedQuestion]) -> list[ResolvedDecision]:
     return [
         ResolvedDecision(row.kind, row.majority, row.judge, row.weight, row.cluster)
         for row in questions
-        if row.majority is not None
+        if row.majority is not None and row.majority not in VOID
     ]
 
 

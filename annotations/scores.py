@@ -104,7 +104,7 @@ def _decided_sessions(campaign: AuditCampaign) -> dict[str, list[AuditedQuestion
     questions: dict[str, list[AuditedQuestion]] = defaultdict(list)
     for row in audited_questions([campaign.pk]):
         questions[row.cluster].append(row)
-    return {source: rows for source, rows in questions.items() if all(row.final is not None for row in rows)}
+    return {source: rows for source, rows in questions.items() if all(row.decided is not None for row in rows)}
 
 
 def _session(

@@ -27,7 +27,7 @@ from annotations.judgments import (
 )
 from annotations.leases import ask_for_session, next_packet
 from annotations.models import AuditCampaign, Cause
-from annotations.packets import DECISION, NO, YES
+from annotations.packets import BROKEN, DECISION, NO, NOT_SHOWN, UNSURE, YES
 from annotations.sources import whole_session
 from annotations.visibility import may_adjudicate, sees_results, why_not_adjudicate
 from studio.access import ApiRequest
@@ -39,7 +39,7 @@ POSITION = r"packets/(?P<position>[0-9]{1,9})"
 
 class JudgmentSerializer(serializers.Serializer[Any]):
     answer = serializers.ChoiceField(
-        choices=["yes", "no", "unsure", "answered", "skipped"],
+        choices=[YES, NO, UNSURE, NOT_SHOWN, BROKEN, "answered", "skipped"],
         help_text="Of one decision; of a session `answered`, with `answers`. `skipped` needs a `comment`.",
     )
     answers = serializers.DictField(child=serializers.CharField(), required=False, default=dict)

@@ -66,6 +66,7 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
             "history": history_of(row),
             "undecided": reports.list_undecided(row, request.user),
             "disagreements": reports.list_disagreements(row),
+            "void": reports.list_void(row),
         }
     return render(request, "annotations/campaign.html", context)
 

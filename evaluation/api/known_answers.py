@@ -88,7 +88,7 @@ class KnownAnswerView(APIView):
 
 
 def _item_json(item: GoldItem) -> dict[str, Any]:
-    questions = [{"key": row.key, "subject": row.subject, "choices": list(row.answers)} for row in questions_of(item)]
+    questions = [{"key": row.key, "subject": row.subject, "choices": list(row.decisive)} for row in questions_of(item)]
     return {
         "id": item.pk,
         "unit": item.unit,

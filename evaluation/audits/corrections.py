@@ -47,9 +47,9 @@ class OverturnedQuestion:
 
 def overturned_questions(campaign: AuditCampaign) -> list[OverturnedQuestion]:
     return [
-        OverturnedQuestion(row.source, row.key, row.judge, row.final or "")
+        OverturnedQuestion(row.source, row.key, row.judge, row.decided or "")
         for row in audited_questions([campaign.pk])
-        if row.final not in (None, row.judge)
+        if row.decided not in (None, row.judge)
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -186,15 +187,16 @@ def _build_contents(session: Session, verdicts: Iterable[Verdict], names: Collec
     task = TaskSpec.model_validate(session.revision.spec)
     turns = {turn.number: turn for turn in load_evidence(session, ScoringMode.STRICT)}
     intents = [intent.content for intent in task.intents]
+    build = partial(build_content, names=names, own=task.model_dump_json())
     contents: dict[int, PacketContent] = {}
     for verdict in verdicts:
         turn, subject = turns[verdict.turn], verdict.subject(task)
         if verdict.kind == Verdict.Kind.CHECKLIST:
             parts = [*conversation_parts(turn), *tool_parts(turn.calls, task), *file_parts(turn, task)]
-            contents[verdict.pk] = build_content("checklist", subject, parts, context=intents, names=names)
+            contents[verdict.pk] = build("checklist", subject, parts, context=intents)
         elif verdict.kind == Verdict.Kind.SATISFACTION:
             parts = [reply_part(turn), *file_parts(turn, task)]
-            contents[verdict.pk] = build_content("satisfaction", subject, parts, names=names)
+            contents[verdict.pk] = build("satisfaction", subject, parts)
         else:
-            contents[verdict.pk] = build_content("follow_up", subject, [reply_part(turn)], names=names)
+            contents[verdict.pk] = build("follow_up", subject, [reply_part(turn)])
     return contents

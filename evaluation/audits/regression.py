@@ -73,8 +73,8 @@ def regression_cases(benchmark: Benchmark, *, real_only: bool = False) -> list[R
         audits = audits.filter(scripted=False)
     cases: dict[tuple[str, str], RegressionCase] = {}
     for row in audited_questions(list(audits.order_by("pk").values_list("pk", flat=True))):
-        if row.final is not None and row.cause not in NO_TEST:
-            found = RegressionCase(row.cluster, row.key, row.kind, row.final, row.final != row.judge, row.cause)
+        if row.decided is not None and row.cause not in NO_TEST:
+            found = RegressionCase(row.cluster, row.key, row.kind, row.decided, row.decided != row.judge, row.cause)
             cases[row.cluster, row.key] = found
     return list(cases.values())
 

@@ -142,6 +142,7 @@ def session_labels(session: Session, task: TaskSpec, pilot: Pilot, names: Mappin
         "persona": session.run.persona_revision.persona.user_id,
         "category": category_label(task.category, names),
         "model": pilot.agent_name,
+        "task": session.revision.task.get_absolute_url(),
     }
 
 
@@ -206,6 +207,7 @@ def freeze_session(row: AuditableSession, judge: str, names: Collection[str]) ->
         row.task.title or row.task.task_id,
         list(_record(turns, row.task)),
         names=names,
+        own=row.task.model_dump_json(),
         questions=[judged.question for judged in row.questions],
     )
     sealed = Sealed(

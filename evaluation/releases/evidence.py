@@ -44,6 +44,8 @@ class Evidence:
     """Finished pilots: ``{"number", "agent", "user_model", "judge", "judging", "runs", "scores"}``."""
     audit: Rate
     """The share of resolved decisions of real judges on which people decided the opposite."""
+    not_shown: Rate
+    """The share of decided questions for which judges were not shown enough."""
     uncompared: tuple[UncomparedJudge, ...] = ()
     """Judges that score the pilots without having been compared with people."""
     worse: tuple[WorseJudge, ...] = ()
@@ -52,7 +54,11 @@ class Evidence:
     def to_json(self) -> JsonDict:
         return {
             "pilots": list(self.pilots),
-            "audits": {"decisions": self.audit.n, "disagreed": self.audit.count},
+            "audits": {
+                "decisions": self.audit.n,
+                "disagreed": self.audit.count,
+                "not_enough_shown": self.not_shown.count,
+            },
         }
 
 
@@ -94,10 +100,12 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
         .order_by("number")
     )
     scored = refresh_scores(pilots) if piloted else []
+    audits = summarize_audits(benchmark)
     return Evidence(
         piloted=frozenset(content for _, content in piloted),
         pilots=tuple(_pilot(pilot) for pilot in scored),
-        audit=summarize_audits(benchmark).total.rate,
+        audit=audits.total.rate,
+        not_shown=audits.not_shown,
         uncompared=tuple(uncompared_judges(benchmark, scored)),
         worse=tuple(worse_judges(benchmark, scored)),
     )

@@ -25,6 +25,9 @@ AUDITED_DECISIONS = 10
 DISAGREEMENT = 0.1
 """The largest share of them on which people may disagree with the judge, unless ``release_limits`` sets
 ``disagreement``. The paper reports 2.7 % for checklists and 1.5 % for intents (Table 6)."""
+NOT_SHOWN = 0.05
+"""The largest share of decided questions for which judges may have been shown too little, unless ``release_limits``
+sets ``not_shown``."""
 FIELD_NAMES = {
     "intents": "intent",
     "checklist": "item",
@@ -149,8 +152,9 @@ def _ungraded(candidate: ReleaseCandidate) -> Iterable[Blocker]:
 
 
 def _unaudited(candidate: ReleaseCandidate) -> Iterable[Blocker]:
-    min_decisions = int(candidate.benchmark.release_limits.get("audited_decisions", AUDITED_DECISIONS))
-    limit = float(candidate.benchmark.release_limits.get("disagreement", DISAGREEMENT))
+    limits = candidate.benchmark.release_limits
+    min_decisions = int(limits.get("audited_decisions", AUDITED_DECISIONS))
+    limit = float(limits.get("disagreement", DISAGREEMENT))
     audit = candidate.evidence.audit
     if audit.n < min_decisions:
         yield Blocker(
@@ -161,6 +165,13 @@ def _unaudited(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         yield Blocker(
             "judges-disagree",
             f"People disagree with {audit.percent} of the audited decisions; at most {limit:.0%} is allowed.",
+        )
+    limit, not_shown = float(limits.get("not_shown", NOT_SHOWN)), candidate.evidence.not_shown
+    if not_shown.value is not None and not_shown.value > limit:
+        yield Blocker(
+            "evidence-not-shown",
+            f"For {not_shown.percent} of the audited questions, judges were not shown enough to decide; at most "
+            f"{limit:.0%} is allowed. Each audit lists what to show.",
         )
 
 

@@ -58,7 +58,8 @@ class Benchmark(models.Model):
     plan_standalone = models.PositiveSmallIntegerField(default=PAPER_PLAN.standalone)
     plan_signals = models.PositiveSmallIntegerField(default=PAPER_PLAN.signals)
     release_limits = models.JSONField(default=dict, blank=True)
-    """Audit thresholds of releases that differ from the default: ``audited_decisions``, ``disagreement``."""
+    """Audit thresholds of releases that differ from the default: ``audited_decisions``, ``disagreement``,
+    ``not_shown``."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

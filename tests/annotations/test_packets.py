@@ -63,3 +63,12 @@ def test_passage_is_found_regardless_of_whitespace(passage, part):
     ]
 
     assert find_passage(build_content("checklist", "x", evidence), passage) == part
+
+
+def test_ordinary_words_stay_whatever_an_endpoint_is_called():
+    own = "Write to Harper about the lease."
+    redact = make_redactor(["user", "Judge", "harper", "sonnet", "harper-2"], own)
+
+    text = redact("The user asked the judge; Harper is not Sonnet, nor harper-2.")
+
+    assert text == f"The user asked the judge; Harper is not {REDACTED}, nor {REDACTED}."
