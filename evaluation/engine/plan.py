@@ -56,7 +56,7 @@ class SessionPlan:
 
     @property
     def moment(self) -> Moment:
-        return Moment(self.task.task_id, self.position, self.terms.pace)
+        return Moment(self.task.task_id, self.position, self.terms.pace, self.terms.brief_lists)
 
     def endpoint(self, purpose: str) -> Endpoint:
         """Who is asked for it."""

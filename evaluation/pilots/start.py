@@ -15,7 +15,7 @@ from evaluation.pilots.agents import agent_of, validate_agent
 from evaluation.pilots.budgets import BudgetError, benchmark_limits, validate_budgets
 from evaluation.pilots.plans import APPROVED, PersonaPlan, PilotError, plan_pilot
 from evaluation.pilots.queue import wake_workers
-from evaluation.pilots.warnings import warnings_before
+from evaluation.pilots.warnings import warnings_before, with_tools_in_reach
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName, Terms
@@ -76,7 +76,7 @@ def start_pilot(
     for part, endpoint in endpoints.items():
         if endpoint.benchmark_id not in (None, benchmark.pk):
             raise PilotError(part, f"“{endpoint}” belongs to another benchmark.")
-    configured = agent_of(agent, kind, params)
+    configured = agent_of(agent, kind, with_tools_in_reach(kind, params or {}, plans))
     validate_agent(configured, plans)
     all_that_hold = (all_limits, *all_budgets.values(), benchmark_limits(benchmark.pk))
     if not accept_warnings and (found := warnings_before(endpoints, plans, configured.params, all_that_hold)):

@@ -10,6 +10,7 @@ from evaluation.endpoints.exchange import CHECKS, SEATS, Line
 from evaluation.endpoints.services import service_at
 from evaluation.endpoints.testing import failures_for
 from evaluation.models import ModelEndpoint
+from evaluation.models.agents import REACT
 from evaluation.pilots.plans import PersonaPlan
 from evaluation.workspaces.prospects import prospects
 from studio.domain.episode import EpisodeSpec
@@ -22,6 +23,17 @@ SHOWN = 3
 """Tasks of a persona that are named."""
 BY_SEARCH = {"tools": "search"}
 """Parameters of an agent that is shown few tools and looks for others."""
+
+
+MOST_AT_ONCE = 128
+"""Tools that an agent is shown, unless it is told to look for them."""
+
+
+def with_tools_in_reach(kind: str, params: Mapping[str, str], plans: Sequence[PersonaPlan]) -> Mapping[str, str]:
+    """The parameters of the agent: the built-in one looks for tools where there are too many to show."""
+    if kind != REACT or params.get("tools") or max(_most_tools(plans).values(), default=0) <= MOST_AT_ONCE:
+        return params
+    return {**params, **BY_SEARCH}
 
 
 def warnings_before(

@@ -50,6 +50,11 @@ class Terms:
         return STANDING if self.protocol == ProtocolName.RELEASE else MOVING
 
     @property
+    def brief_lists(self) -> bool:
+        """Whether the simulated apps' lists leave out what is empty."""
+        return self.protocol == ProtocolName.PAPER
+
+    @property
     def scripts_read_files(self) -> bool:
         """Whether grader scripts find the workspace."""
         return self.protocol == ProtocolName.PAPER

@@ -83,6 +83,8 @@ BOUNDS = frozenset(
 )
 UNSAID = BOUNDS | {"title"}
 """Every call is checked against ``arguments``, and an error says what is wrong; a model reads schemas at each turn."""
+EMPTY: tuple[Any, ...] = (None, "", 0, [], {})
+"""Defaults that leaving a parameter out says as well."""
 
 
 @lru_cache(1024)
@@ -94,7 +96,7 @@ def _parameters_of(arguments: type[Arguments]) -> dict[str, Any]:
 
 
 def _said(schema: Any) -> Any:
-    """Without what is ``UNSAID``, and without null where leaving a parameter out says the same."""
+    """Without what is ``UNSAID``, and without null and empty defaults, where leaving a parameter out says the same."""
     if isinstance(schema, list):
         return [_said(item) for item in schema]
     if not isinstance(schema, dict):
@@ -106,5 +108,7 @@ def _said(schema: Any) -> Any:
     return {
         key: {name: _said(part) for name, part in value.items()} if key == "properties" else _said(value)
         for key, value in schema.items()
-        if key not in UNSAID and (key, value) != ("additionalProperties", False)
+        if key not in UNSAID
+        and (key, value) != ("additionalProperties", False)
+        and not (key == "default" and value in EMPTY)
     }

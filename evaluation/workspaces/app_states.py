@@ -28,6 +28,7 @@ class Moment:
     position: int = 1
     """From 1."""
     pace: Pace = STANDING
+    brief_lists: bool = False
 
     def clock(self, times: EpisodeTimes) -> Clock:
         """At its beginning."""
@@ -39,10 +40,11 @@ class AppStates:
     hashes: AppHashes
     contents: Mapping[str, bytes]
     clock: Clock
+    brief_lists: bool = False
 
     def open(self) -> World:
         """As a session finds them. Raises AppDataError."""
-        return World(self.contents, self.clock)
+        return World(self.contents, self.clock, brief_lists=self.brief_lists)
 
     def store(self, contents: Mapping[str, bytes], keep: Keep) -> AppHashes:
         """Hashes after a turn. An app that is as it was costs nothing."""
@@ -70,4 +72,5 @@ def load_apps(hashes: AppHashes, persona: PersonaSpec, moment: Moment, read: Rea
         times = read_times(stored.get(clock.sha256, b"")) if clock else EpisodeTimes()
     except ClockError as error:
         raise ClockUnreadableError(f"The persona's {path_of(CLOCK)} cannot be read. {error}") from None
-    return AppStates(dict(hashes), {app: stored[sha] for app, sha in hashes.items()}, moment.clock(times))
+    contents = {app: stored[sha] for app, sha in hashes.items()}
+    return AppStates(dict(hashes), contents, moment.clock(times), moment.brief_lists)

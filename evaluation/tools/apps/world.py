@@ -40,7 +40,11 @@ class CallResult:
 class World:
     """Not thread-safe: a session has its own."""
 
-    def __init__(self, snapshot: Snapshot | None = None, clock: Clock | None = None) -> None:
+    def __init__(
+        self, snapshot: Snapshot | None = None, clock: Clock | None = None, *, brief_lists: bool = False
+    ) -> None:
+        """``brief_lists``: lists leave out what is empty, and show of mail who wrote what."""
+        self._brief_lists = brief_lists
         self.clock = clock or Clock()
         self._states: dict[str, AppState] = {}
         self._loaded: dict[str, bytes] = {}
@@ -93,7 +97,11 @@ class World:
         self._changed |= {change.app for change in changes}
         seen = tuple(change for change in changes if change.table in APPS[change.app].shown)
         if isinstance(response, Page):
-            return CallResult(list(response.items), True, seen, response.next_index)
+            items = list(response.items)
+            if self._brief_lists:
+                state = self.state(api.name.partition("__")[0])
+                items = [api.brief(state, item) if isinstance(item, dict) else item for item in items]
+            return CallResult(items, True, seen, response.next_index)
         return CallResult(response, True, seen)
 
     def problems(self) -> Iterator[str]:

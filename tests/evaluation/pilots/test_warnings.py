@@ -16,6 +16,7 @@ from evaluation.endpoints import services
 from evaluation.endpoints.exchange import Line
 from evaluation.endpoints.testing import request_test
 from evaluation.models import EndpointTest, ModelEndpoint, Pilot
+from evaluation.pilots import warnings
 from evaluation.pilots.plans import PilotError
 from studio.domain.persona import PersonaSpec
 from studio.models import Benchmark, Role
@@ -156,6 +157,20 @@ def test_more_tools_than_the_service_takes_are_said_before(monkeypatch: pytest.M
         pilot_of(benchmark, agent=model)
     assert pilot_of(benchmark, agent=model, kind="react", params={"tools": "search"})
     assert pilot_of(benchmark)
+
+
+@pytest.mark.parametrize(("most", "params"), [(3, {"tools": "search"}), (4, {})])
+def test_agent_with_too_many_tools_to_show_looks_for_them_and_results_name_it(
+    monkeypatch: pytest.MonkeyPatch, most: int, params: dict[str, str]
+):
+    monkeypatch.setattr(warnings, "MOST_AT_ONCE", most)
+    names = ("read_file", "write_file", "list_dir", "exec")
+    benchmark = benchmark_of(task("a"), persona=PersonaSpec(user_id="clerk", tools=names))
+
+    pilot = pilot_of(benchmark)
+
+    assert pilot.configured_agent.params == params
+    assert pilot_of(benchmark, kind="react", params={"tools": "all"}).configured_agent.params == {"tools": "all"}
 
 
 def test_model_without_a_price_is_named_where_a_limit_in_dollars_holds(benchmark: Benchmark):

@@ -87,6 +87,7 @@ def test_parameter_that_may_be_left_out_has_no_null_and_may_be_null_all_the_same
 
     assert parameters["read"] == {"description": "True: only read threads; false: only unread", "type": "boolean"}
     assert {"type": "null"} in parameters["archived"]["anyOf"]  # means something else than its default
+    assert (parameters["page_limit"]["default"], "default" in parameters["page_index"]) == (5, False)  # 0 says nothing
     assert tool.arguments.model_validate({"read": None, "access_token": "x"})
     with pytest.raises(ValidationError):
         tool.arguments.model_validate({"page_limit": 21, "access_token": "x"})

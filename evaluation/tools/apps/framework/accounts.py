@@ -21,7 +21,7 @@ _PHONE = re.compile(r"\+?[0-9]{3,15}")
 Username = Annotated[
     str, Field(min_length=1, max_length=200, description="Your email address; in the phone app your phone number")
 ]
-Password = Annotated[str, Field(min_length=1, max_length=200, description="Password of your account in this app")]
+Password = Annotated[str, Field(min_length=1, max_length=200, description="Your password in this app")]
 Name = Annotated[str, Field(min_length=1, max_length=200, description="As other people see it")]
 
 

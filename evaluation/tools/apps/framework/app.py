@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError, create_model
 
 from evaluation.tools.apps.framework.errors import AppError, InvalidError, NotFoundError, UnauthorizedError
 from evaluation.tools.apps.framework.state import Account, AppState, Change
-from evaluation.tools.apps.framework.tables import Key, Record, Table
+from evaluation.tools.apps.framework.tables import Key, Record, Table, without_empty
 from evaluation.tools.tool import Arguments
 from studio.domain.app_data import SignsInBy
 
@@ -73,6 +73,8 @@ class Api(Generic[State]):
     function: Callable[..., Any]
     login: bool
     parameters: Callable[[], Parameters]
+    brief: Callable[[Any, dict[str, Any]], dict[str, Any]] = lambda state, item: without_empty(item)
+    """What a brief list says of one of its items."""
 
     @cached_property
     def arguments(self) -> type[Arguments]:
@@ -143,7 +145,7 @@ class App(Generic[State]):
         return state
 
     def api(
-        self, name: str = "", about: str = "", *, login: bool = True, alias: str = ""
+        self, name: str = "", about: str = "", *, login: bool = True, alias: str = "", **how: Any
     ) -> Callable[[Function], Function]:
         """Declare a function as an API. Its first parameter is the Call; the others are the tool's arguments. Without
         ``name`` and ``about``, its own name and docstring are the API's."""
@@ -151,7 +153,7 @@ class App(Generic[State]):
         def declare(function: Function) -> Function:
             called = name or function.__name__
             text = about or inspect.cleandoc(function.__doc__ or "")
-            self.add(called, text, function, partial(_parameters, function), login=login)
+            self.add(called, text, function, partial(_parameters, function), login=login, **how)
             if alias:
                 self.aliases[f"{self.name}__{alias}"] = self.apis[f"{self.name}__{called}"]
             return function
@@ -166,9 +168,11 @@ class App(Generic[State]):
         parameters: Callable[[], Parameters],
         *,
         login: bool = True,
+        **how: Any,
     ) -> None:
-        """An API that is not a function of its own."""
-        self.apis[f"{self.name}__{name}"] = Api(f"{self.name}__{name}", about, function, login, parameters)
+        """An API that is not a function of its own. ``how``: further fields of ``Api``."""
+        full = f"{self.name}__{name}"
+        self.apis[full] = Api(full, about, function, login, parameters, **how)
 
 
 def account_of(state: AppState, now: datetime, access_token: str) -> Account:

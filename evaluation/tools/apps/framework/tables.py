@@ -197,6 +197,10 @@ def given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def without_empty(shown: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in shown.items() if value is not None and value not in ("", (), [], {})}
+
+
 def without_owner(record: Any) -> dict[str, Any]:
     shown = as_dict(record)
     del shown["owner"]

@@ -16,6 +16,7 @@ from evaluation.tools.apps.framework import (
     paginate,
     search_people,
 )
+from evaluation.tools.apps.framework.tables import without_empty
 from evaluation.tools.apps.gmail import label_api, writing_api
 from evaluation.tools.apps.gmail.common import (
     EmailId,
@@ -29,9 +30,22 @@ from evaluation.tools.apps.gmail.common import (
     thread_shown,
     visible_email,
 )
-from evaluation.tools.apps.gmail.state import Email, MailboxThread, mailbox_key, sent
+from evaluation.tools.apps.gmail.state import Email, GmailState, MailboxThread, mailbox_key, sent
 
 __all__ = ["app", "label_api", "writing_api"]
+
+
+PREVIEW = 100
+"""Characters of the latest email's text."""
+
+
+def _brief(state: GmailState, thread: dict[str, Any]) -> dict[str, Any]:
+    latest = state.emails.get(thread["email_ids"][-1])
+    said = ("email_thread_id", "subject", "read", "starred", "labels", "email_ids", "updated_at")
+    return without_empty({name: thread[name] for name in said}) | {
+        "from": latest.sender,
+        "preview": " ".join(latest.body.split())[:PREVIEW],
+    }
 
 
 @app.api()
@@ -45,7 +59,7 @@ def search_users(
     return search_people(call, query, page_index, page_limit)
 
 
-@app.api()
+@app.api(brief=_brief)
 def show_inbox_threads(
     call: GmailCall,
     query: Query = "",
@@ -70,7 +84,7 @@ def show_inbox_threads(
     return _threads(call, query, fits, lambda email: call.user in email.recipients, page_index, page_limit)
 
 
-@app.api()
+@app.api(brief=_brief)
 def show_outbox_threads(
     call: GmailCall,
     query: Query = "",
@@ -86,7 +100,7 @@ def show_outbox_threads(
     return _threads(call, query, fits, lambda email: email.sender == call.user, page_index, page_limit)
 
 
-@app.api()
+@app.api(brief=_brief)
 def show_starred_threads(
     call: GmailCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5
 ) -> Page:
@@ -94,7 +108,7 @@ def show_starred_threads(
     return _threads(call, query, lambda box: box.starred, lambda email: True, page_index, page_limit)
 
 
-@app.api()
+@app.api(brief=_brief)
 def show_archived_threads(
     call: GmailCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5
 ) -> Page:
@@ -102,7 +116,7 @@ def show_archived_threads(
     return _threads(call, query, lambda box: box.archived, lambda email: True, page_index, page_limit)
 
 
-@app.api()
+@app.api(brief=_brief)
 def show_spam_threads(call: GmailCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List or search the threads you marked as spam, newest first."""
     return _threads(call, query, lambda box: box.spam, lambda email: True, page_index, page_limit)

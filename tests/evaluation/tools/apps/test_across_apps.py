@@ -117,6 +117,27 @@ def test_attachment_of_a_draft_goes_with_it_and_can_be_taken_off(ada: Person, no
     assert noor.ask("gmail__download_attachment", attachment_id=first, **noor.files).response["status"] == 404
 
 
+def test_brief_lists_show_who_wrote_what_and_leave_out_what_is_empty(world: World):
+    long, brief = Person(world, ADA), Person(World(world.snapshot(), brief_lists=True), ADA)
+
+    [thread], [short] = long.do("gmail__show_inbox_threads"), brief.do("gmail__show_inbox_threads")
+    [product] = brief.do("amazon__search_products", query="towel")
+
+    assert {"participants", "archived", "labels"} <= thread.keys()
+    assert short == {
+        "email_thread_id": 1,
+        "subject": "Thursday's agenda",
+        "read": False,
+        "starred": False,
+        "email_ids": [1],
+        "updated_at": "2026-04-10T16:20:00",
+        "from": NOOR,
+        "preview": "Could you send me your two points before noon on Wednesday?",
+    }
+    assert product["rating"] == 0  # a number is never empty
+    assert long.do("gmail__show_thread", email_thread_id=1) == brief.do("gmail__show_thread", email_thread_id=1)
+
+
 def test_deleted_and_spam_threads_leave_the_lists_of_their_owner_alone(ada: Person, noor: Person):
     thread = noor.do("gmail__send_email", email_addresses=[ADA], subject="Lottery")["sent_email_thread_id"]
 

@@ -17,6 +17,7 @@ from mcp import Client
 from mcp.client._memory import InMemoryTransport
 from mcp.client.streamable_http import streamable_http_client
 
+from evaluation.protocol.clock import Clock
 from evaluation.tools import World, toolbox_for
 from evaluation.tools.apps.simple_note import app as simple_note
 from evaluation.tools.mcp.apps_server import app_tool_names, build_server, http_app, without_prefix
@@ -28,7 +29,7 @@ LOGIN = {"username": "ada@example.com", "password": "notes-of-ada"}
 
 
 def seeded() -> World:
-    return World.from_data({"simple_note": simple_note.example}, datetime(2026, 5, 4, 8, 30))
+    return World.from_data({"simple_note": simple_note.example}, Clock(datetime(2026, 5, 4, 8, 30)))
 
 
 async def play(client: Client) -> list[tuple[bool, str]]:
