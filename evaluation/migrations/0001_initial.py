@@ -1,6 +1,8 @@
 import django.contrib.postgres.fields
 import django.core.validators
 import django.db.models.deletion
+import django.db.models.functions.comparison
+import django.db.models.functions.text
 import evaluation.protocol.modes
 import studio.models.fields
 import studio.models.packing
@@ -661,7 +663,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='agent',
-            constraint=models.UniqueConstraint(fields=('kind', 'params', 'endpoint'), name='agent_once'),
+            constraint=models.UniqueConstraint(models.F('kind'), models.F('endpoint'), django.db.models.functions.text.MD5(django.db.models.functions.comparison.Cast('params', models.TextField())), name='agent_once'),
         ),
         migrations.AddConstraint(
             model_name='judginground',

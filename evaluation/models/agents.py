@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import models
+from django.db.models.functions import MD5, Cast
 
 from evaluation.models.endpoints import ModelEndpoint
 
@@ -37,7 +38,12 @@ class Agent(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.UniqueConstraint(fields=["kind", "params", "endpoint"], name="agent_once"),
+            models.UniqueConstraint(
+                "kind",
+                "endpoint",
+                MD5(Cast("params", models.TextField())),  # programs are longer than an index takes
+                name="agent_once",
+            ),
         ]
 
     def __str__(self) -> str:

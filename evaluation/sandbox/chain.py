@@ -39,6 +39,8 @@ class Layout:
     """Target, and path."""
     sockets: tuple[tuple[Path, str], ...] = ()
     """Sockets of the host that programs may connect to, and where they appear."""
+    socket_pairs: bool = False
+    """Whether programs may open pairs of sockets between their own processes and threads."""
 
 
 class SandboxUnavailableError(Exception):
@@ -135,7 +137,7 @@ def _fill(
     chain.args = [
         find_tool("prlimit"),
         f"--cpu={limits.cpu_seconds}",
-        f"--as={limits.memory}",
+        f"--as={limits.address_space or limits.memory}",
         f"--fsize={limits.folder}",
         f"--nofile={limits.open_files}",
         "--core=0",
@@ -148,7 +150,7 @@ def _fill(
     chain.args += ["--unshare-all", "--unshare-user", "--disable-userns"]
     chain.args += ["--uid", str(INSIDE_UID), "--gid", str(INSIDE_UID), "--cap-drop", "ALL"]
     chain.args += ["--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv"]
-    if calls := build_filter(unix_sockets=bool(layout.sockets)):
+    if calls := build_filter(unix_sockets=bool(layout.sockets), socket_pairs=layout.socket_pairs):
         chain.args += ["--seccomp", str(chain.open_data("seccomp", calls))]
     for name, value in (("PATH", layout.path), ("LANG", "C.UTF-8"), *layout.env):
         chain.args += ["--setenv", name, value]

@@ -19,7 +19,10 @@ class SandboxLimits:
     cpu_seconds: int = 10
     """CPU time of each process."""
     memory: int = 512 * MIB
-    """Bytes: the address space of each process, and what all of them together hold in memory."""
+    """Bytes that all processes together hold in memory; looked at from outside."""
+    address_space: int = 0
+    """Bytes of each process, which the kernel enforces; 0: as ``memory``. Some interpreters reserve far more than they
+    hold."""
     output: int = 1 * MIB
     """Bytes of standard output, and likewise of standard error."""
     folder: int = 16 * MIB

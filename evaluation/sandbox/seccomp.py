@@ -44,11 +44,11 @@ X32_BIT = 0x40000000
 AF_UNIX = 1
 
 
-def build_filter(machine: str = "", *, unix_sockets: bool = False) -> bytes | None:
+def build_filter(machine: str = "", *, unix_sockets: bool = False, socket_pairs: bool = False) -> bytes | None:
     """The filter for this kind of machine; None where we know no call numbers for it.
 
-    ``unix_sockets``: these can be opened, and no others. Their buffers are bounded by the limits on processes and open
-    files alone.
+    ``unix_sockets``: these can be opened, and no others; ``socket_pairs``: they alone, in pairs. Their buffers are
+    bounded by the limits on processes and open files alone.
 
     A refused call fails with EPERM; calls through a foreign interface (32 bit) kill the process.
     """
@@ -56,7 +56,8 @@ def build_filter(machine: str = "", *, unix_sockets: bool = False) -> bytes | No
     if known is None:
         return None
     architecture, calls = known
-    checked = sorted(calls[name] for name in ("socket", "socketpair")) if unix_sockets else []
+    allowed = ("socket", "socketpair") if unix_sockets else ("socketpair",) if socket_pairs else ()
+    checked = sorted(calls[name] for name in allowed)
     numbers = sorted(set(calls.values()) - set(checked))
     program = [
         (LOAD, 0, 0, 4),  # seccomp_data.arch

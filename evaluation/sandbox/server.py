@@ -17,12 +17,22 @@ from evaluation.sandbox.run import CONFINE, HAND_OVER, files_in, hidden_folders,
 
 FOLDER = "/home"
 PROGRAMS = "/opt/mcp"
+ENVIRONMENT = (
+    ("HOME", FOLDER),
+    ("TMPDIR", FOLDER),
+    ("PYTHONPATH", PROGRAMS),
+    ("NODE_PATH", f"{PROGRAMS}/node_modules"),
+    ("PYTHONUNBUFFERED", "1"),
+    ("PYTHONDONTWRITEBYTECODE", "1"),
+)
+"""What ``pip install --target`` and ``npm install --prefix`` put into the folder of programs is found."""
 LIMITS = SandboxLimits(
     cpu_seconds=300,
     memory=1024 * MIB,
+    address_space=4096 * MIB,
     folder=64 * MIB,
     files=4_000,
-    processes=32,
+    processes=24,  # they and the open files alone bound the buffers of pairs of sockets
     open_files=256,
 )
 
@@ -91,9 +101,10 @@ def prepare_server(
             layout = Layout(
                 folder=FOLDER,
                 temporary=FOLDER,
-                path=f"{os.path.dirname(interpreter.program)}:/usr/bin:/bin",
-                env=(("HOME", FOLDER), ("TMPDIR", FOLDER), ("PYTHONUNBUFFERED", "1"), ("PYTHONDONTWRITEBYTECODE", "1")),
+                path=f"{os.path.dirname(interpreter.program)}:/usr/bin:/bin:{PROGRAMS}/bin:{PROGRAMS}/node_modules/.bin",
+                env=ENVIRONMENT,
                 folders=((programs, PROGRAMS),) if programs else (),
+                socket_pairs=True,
             )
             chain = build_chain(
                 [], files=dict(files), limits=limits, hidden=hidden_folders(), interpreter=interpreter, layout=layout

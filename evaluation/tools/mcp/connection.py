@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mcp_types import ContentBlock
 
 LIST_SECONDS = 30.0
+SAID = 300
+"""Characters of what a server said last; a program's error stands at the end of it."""
 MAX_LISTINGS = 20
 """Pages of a list of tools."""
 
@@ -173,8 +175,8 @@ def _why_lost(transport: Transport, error: BaseException) -> str:
         raise error
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
-    said = str(getattr(transport, "last_words", "")).strip()
-    return f"cannot be reached ({_clean(said or str(error) or type(error).__name__)[:300]})."
+    said = _clean(str(getattr(transport, "last_words", "")) or str(error) or type(error).__name__)
+    return f"cannot be reached ({said if len(said) <= SAID else f'…{said[-SAID:]}'})."
 
 
 def _excess(transport: Transport) -> str:

@@ -25,15 +25,16 @@ MAX_MESSAGE = 4_000_000
 TICK = 0.5
 """Seconds between two looks at what a command uses."""
 LAST_WORDS = 2_000
+LAST_SECONDS = 2.0
+"""That a command which has closed its output gets to say why."""
 TOO_LARGE = f"its answer had more than {MAX_MESSAGE // 1_000_000} MB"
 
 
 class _Transport:
-    """``excess`` says which limit ended it, ``last_words`` what a command wrote to its standard error."""
+    """``excess`` says which limit ended it."""
 
     def __init__(self) -> None:
         self.excess = ""
-        self.last_words = ""
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> TransportStreams:
@@ -109,6 +110,17 @@ class CommandTransport(_Transport):
         super().__init__()
         self._command, self._files, self._env = command, files, env
         self._folder = Path(folder) if folder else None
+        self._heard = self._noise = ""
+        self._status: int | None = None
+
+    @property
+    def last_words(self) -> str:
+        """Why it is gone or not understood, as far as can be told."""
+        if self._heard.strip():
+            return self._heard.strip()
+        if self._noise:
+            return f"it printed “{self._noise}”, which is no message of the protocol"
+        return "" if self._status is None else f"it ended with status {self._status} and said nothing"
 
     async def _open(self, stack: AsyncExitStack) -> TransportStreams:
         try:
@@ -135,6 +147,8 @@ class CommandTransport(_Transport):
         for stream in (to_session, reading, writing, from_session):
             stack.callback(stream.close)
 
+        silent = anyio.Event()
+
         async def read() -> None:
             assert process.stdout is not None
             pending = bytearray()
@@ -149,8 +163,11 @@ class CommandTransport(_Transport):
                             return
                         for rest in others:
                             if pending.strip():
-                                await to_session.send(parse_message(bytes(pending)))
+                                await to_session.send(self._parsed(bytes(pending)))
                             pending = bytearray(rest)
+                with anyio.move_on_after(LAST_SECONDS):
+                    await silent.wait()
+                    self._status = await process.wait()
 
         async def write() -> None:
             assert process.stdin is not None
@@ -166,12 +183,19 @@ class CommandTransport(_Transport):
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream):
                 while True:
                     heard = await process.stderr.receive()
-                    self.last_words = (self.last_words + heard.decode("utf-8", "replace"))[-LAST_WORDS:]
+                    self._heard = (self._heard + heard.decode("utf-8", "replace"))[-LAST_WORDS:]
+            silent.set()
 
         for task in (read, write, hear):
             group.start_soon(task)
         group.start_soon(self._watch, process, prepared)
         return reading, writing
+
+    def _parsed(self, line: bytes) -> SessionMessage | Exception:
+        message = parse_message(line)
+        if isinstance(message, Exception) and not self._noise:
+            self._noise = line.decode("utf-8", "replace").strip()[:LAST_WORDS]
+        return message
 
     async def _watch(self, process: Process, prepared: Prepared) -> None:
         while process.returncode is None:

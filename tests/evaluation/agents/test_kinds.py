@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,13 @@ def test_only_systems_under_test_are_evidence(kind, counted):
     Pilot.objects.update(scripted=False)
     Session.objects.update(state="finished")
     assert real_sessions(pilot.benchmark).count() == counted
+
+
+def test_a_long_program_is_stored_and_found_again():
+    program = secrets.token_urlsafe(15_000)  # which nothing compresses
+
+    assert agent_of(endpoint("model"), "command", {"program": program}).params == {"program": program}
+    assert Agent.objects.filter(kind="command").count() == 1
 
 
 def test_equal_agents_share_a_row_and_a_pilot_keeps_its_own_as_it_was():

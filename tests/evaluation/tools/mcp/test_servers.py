@@ -126,3 +126,54 @@ def test_command_gets_the_variables_it_names_and_no_others(listed: ToolServer, m
 def test_server_that_cannot_be_reached_says_why(server: ToolServer, policy: ToolServerPolicy, why: str):
     with pytest.raises(ToolServerError, match=why):
         list_server_tools(server, FILES, policy)
+
+
+def why_refused(*command: str) -> str:
+    with pytest.raises(ToolServerError) as caught:
+        list_server_tools(replace(SERVER, command=command), FILES, POLICY)
+    return str(caught.value)
+
+
+def test_command_may_open_pairs_of_sockets_and_no_others():
+    program = """
+import socket, sys
+socket.socketpair()
+for family in (socket.AF_UNIX, socket.AF_INET):
+    try:
+        socket.socket(family)
+    except OSError as error:
+        print(family.name, error.strerror, file=sys.stderr)
+"""
+
+    said = why_refused("python3", "-c", program)
+
+    assert said.splitlines() == [
+        "The server cannot be reached (AF_UNIX Operation not permitted",
+        "AF_INET Operation not permitted).",
+    ]
+
+
+@pytest.mark.skipif(not Path("/usr/bin/node").exists(), reason="Node is not installed")
+def test_server_written_for_node_is_one_like_others():
+    program = {"greeting.mjs": Path(__file__).with_name("greeting.mjs").read_bytes()}
+    server = replace(SERVER, name="node", command=("node", "/run/program/greeting.mjs"))
+    server = replace(server, tools=list_server_tools(server, program, POLICY))
+    tools = ServerTools([BoundServer(server, program)], POLICY)
+
+    record = Toolbox(tools.tools(["mcp_node_greet"])).call("mcp_node_greet", '{"name": "Ada"}')
+    tools.close()
+
+    assert (record.ok, record.result) == (True, "Hello Ada")
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("import nothing_there", "No module named 'nothing_there')."),
+        ("print('Listening on 8000')", "it printed “Listening on 8000”, which is no message of the protocol)."),
+        ("raise SystemExit(3)", "it ended with status 3 and said nothing)."),
+        ("import sys; sys.exit('x' * 900 + ' is missing')", "xx is missing)."),
+    ],
+)
+def test_reason_why_a_command_cannot_be_reached_is_what_it_said_last(program: str, reason: str):
+    assert why_refused("python3", "-c", program).endswith(reason)
