@@ -14,8 +14,9 @@ from evaluation.tools.apps import AppDataError
 from evaluation.tools.apps.catalog import APPS
 from evaluation.tools.apps.framework.tables import Table
 from evaluation.tools.apps.world import load_state
-from studio.domain.app_data import AppCard, AppDeclaration, AppTable, RecordKind
-from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw, Shape
+from studio.domain.app_data import AppCard, AppDeclaration, AppTable, RecordKind, SignsInBy
+from studio.domain.app_tables.declared import AppField, DeclaredTable, Form, RecordFlaw, Shape
+from studio.domain.app_tables.forms import form_flaw
 
 MAX_ROWS = 200
 """Of a table of app data that authors see."""
@@ -66,15 +67,50 @@ def _cell(value: object) -> str:
 def _tables(name: str) -> tuple[DeclaredTable, ...]:
     state = APPS[name].state_type()
     names = [*state.shown, *(table for table in state.tables if table not in state.shown and table not in HIDDEN)]
-    return tuple(_declared(state.tables[table]) for table in names)
+    choices = _choices(name)
+    return tuple(_declared(state.tables[table], APPS[name].signs_in_by, choices) for table in names)
 
 
-def _declared(table: Table[Any]) -> DeclaredTable:
+def _declared(table: Table[Any], signs_in_by: SignsInBy, choices: Mapping[str, tuple[str, ...]]) -> DeclaredTable:
     hints = get_type_hints(table.record_type)
     fields = tuple(
-        AppField(part, _shape(hints[part]), part in table.required, table.refers.get(part, "")) for part in table.fields
+        AppField(
+            part,
+            _shape(hints[part]),
+            part in table.required,
+            table.refers.get(part, ""),
+            _form(part, signs_in_by),
+            choices.get(part, ()),
+        )
+        for part in table.fields
     )
     return DeclaredTable(table.name, table.noun, fields, table.columns)
+
+
+def _form(field: str, signs_in_by: SignsInBy) -> Form:
+    """Fields are named alike in all apps."""
+    if field.endswith("_at"):
+        return "moment"
+    if field == "birthday" or field.endswith("_date"):
+        return "date"
+    if field == "time" or field.endswith("_time"):
+        return "time"
+    if field in ("sender", "receiver", "recipients"):
+        return "email" if signs_in_by == "email" else "phone"
+    forms: dict[str, Form] = {"email": "email", "phone_number": "phone"}
+    return forms.get(field, "")
+
+
+def _choices(name: str) -> dict[str, tuple[str, ...]]:
+    """Fields whose tools take only some words, with these."""
+    schemas = [api.arguments.model_json_schema().get("properties", {}) for api in APPS[name].apis.values()]
+    return {
+        field: tuple(part["enum"])
+        for properties in schemas
+        for field, schema in properties.items()
+        for part in (schema, schema.get("items", {}), *schema.get("anyOf", ()))
+        if "enum" in part
+    }
 
 
 def _shape(hint: Any) -> Shape:
@@ -99,11 +135,17 @@ def _flaws(name: str, data: Mapping[str, Any]) -> list[RecordFlaw]:
         complete = APPS[name].new_state(data)
     except AppDataError:  # of the data as a whole, which its reader names
         return []
+    fields = {table.name: table.fields for table in _tables(name)}
     for table in complete.tables.values():
         records = list(table)[: len(data.get(table.name, ()))]  # what was completed follows
         for row, record in enumerate(records, start=1):
             flaws += [
                 RecordFlaw(table.name, row, column, message, serious=False)
                 for column, message in table.dangling_of(record, complete.tables)
+            ]
+            flaws += [
+                RecordFlaw(table.name, row, field.name, flaw, serious=False)
+                for field in fields.get(table.name, ())
+                if (field.form or field.choices) and (flaw := form_flaw(field, getattr(record, field.name)))
             ]
     return flaws[:MAX_FLAWS]

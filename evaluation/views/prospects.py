@@ -16,6 +16,7 @@ from studio.access import SignedInRequest
 @require_safe
 def can_be_done(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
+    request.room = "benchmarks"
     found = outlook(persona)
     context = {
         "persona": persona,

@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from studio.domain.app_tables.cells import Record, write_cell
 from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw
+from studio.domain.app_tables.forms import form_flaw
 from studio.forms.post_data import Posted, number_of
 
 ROWS = "records"
@@ -21,6 +22,18 @@ class GridCell:
     value: str
     error: str = ""
     warning: str = ""
+
+    @property
+    def input_type(self) -> str:
+        """A picker, unless what stands there is nothing that it could show."""
+        pickers = {"date": "date", "time": "time", "moment": "datetime-local", "email": "email", "phone": "tel"}
+        picker = pickers.get(self.field.form, "") if self.field.shape == "text" else ""
+        return "text" if picker and form_flaw(self.field, self.value) else picker
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether it is one of a few words."""
+        return bool(self.field.choices) and self.field.shape == "text" and not form_flaw(self.field, self.value)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 
+from studio.domain.app_data import check_records, declared_apps, read_app
 from studio.domain.archive import Limits, check_names, unpack
 from studio.domain.pack import MANIFEST, DamagedPackError, PackFacts, UnsupportedPackError, check_pack, read_facts
 from studio.domain.pibench import Reading, read_personas
@@ -26,6 +28,8 @@ from studio.models.transactions import atomic_with_retry
 __all__ = ["ImportReport", "find_reading_errors", "import_archive", "import_files", "import_path", "upload_limits"]
 
 
+MAX_FLAWS = 20
+"""Of one app's data that an import tells."""
 DEFER_ABOVE = 500
 """Tasks whose checks a person who imports would have to wait for, some seconds."""
 
@@ -165,6 +169,7 @@ def _import(
     report = ImportReport(warnings=reading.warnings, errors=errors, pack=pack)
     if report.errors:
         return report
+    report.warnings += _flaws_of_app_data(reading)
     keys = _grader_keys(reading, report)
     report.totals = totals(reading.episodes, keys)
     try:
@@ -209,6 +214,20 @@ def _oversized_tasks(reading: Reading) -> Iterator[Problem]:
             except UploadError as problem:
                 folder = f"{episode.persona.user_id}/tasks/{task.task_id}"
                 yield Problem(file=folder, message=str(problem), fix="Leave files out, or split the task.")
+
+
+def _flaws_of_app_data(reading: Reading) -> Iterator[Problem]:
+    """Data that no app could read, and dates, addresses, choices and references in it that are none."""
+    for episode in reading.episodes:
+        for app, file in episode.persona.app_data.items():
+            if app not in declared_apps():
+                continue
+            content = reading.contents[file.sha256]
+            flaws = [error] if (error := read_app(app, content).error) else []
+            if not flaws:
+                flaws = [f"{flaw.table}: {flaw}" for flaw in check_records(app, json.loads(content))[:MAX_FLAWS]]
+            fix = "Correct it here, or later among the simulated apps."
+            yield from (Problem(file=f"{episode.persona.user_id}/{file.path}", message=flaw, fix=fix) for flaw in flaws)
 
 
 def _grader_keys(reading: Reading, report: ImportReport) -> dict[str, GraderKeys]:

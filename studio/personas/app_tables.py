@@ -31,6 +31,8 @@ class AppTableError(Exception):
         self.flaws = tuple(flaws)
 
 
+WRITERS = ("sender", "receiver")
+"""Fields that hold an address or a number, usually somebody's with an account."""
 MAX_NAMES = 3_000
 """Of records that are offered while somebody writes a task."""
 LONGEST_NAME = 100
@@ -59,12 +61,15 @@ class AppRecords:
         return [flaw for flaw in check_records(self.app, self.data) if flaw.table == self.table.name]
 
     def choices(self) -> dict[str, list[tuple[str, str]]]:
-        """Keys that fields of the table can refer to, with names: by field."""
+        """Keys that fields of the table can refer to, with names, and people for those that hold an address: by
+        field."""
         by_name = {table.name: table for table in self.tables}
+        wanted = {field.name: field.refers for field in self.table.fields if field.shape in ("text", "number")}
+        wanted |= {name: "accounts" for name in wanted if name in WRITERS}
         return {
-            field.name: _choices(by_name[field.refers], self.data.get(field.refers, []))
-            for field in self.table.fields
-            if field.refers in by_name and field.shape in ("text", "number")
+            name: _choices(by_name[table], self.data.get(table, []))
+            for name, table in wanted.items()
+            if table in by_name
         }
 
 

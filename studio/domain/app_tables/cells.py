@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw
+from studio.domain.app_tables.forms import form_flaw
 from studio.domain.storable import read_json, storable
 
 YES, NO = ("yes", "true", "1", "x", "y"), ("no", "false", "0", "n")
@@ -22,9 +23,18 @@ class CellError(ValueError):
 
 def read_cell(field: AppField, text: str) -> Any:
     """What the text says; empty text is not asked. Raises CellError."""
+    value = _read(field, text)
+    if flaw := form_flaw(field, value):
+        raise CellError(flaw)
+    return value
+
+
+def _read(field: AppField, text: str) -> Any:
     words = text.strip()
+    if field.form == "moment" and len(words) == len("2026-04-13T09:30"):  # as browsers give it
+        return f"{words}:00"
     if field.shape == "text":
-        return text
+        return words if field.form or field.choices else text
     if field.shape == "number":
         if not _NUMBER.fullmatch(words):
             raise CellError("Write a whole number, such as 12.")

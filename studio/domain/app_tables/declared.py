@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Shape = Literal["text", "number", "amount", "flag", "texts", "numbers", "json"]
+Form = Literal["", "date", "time", "moment", "email", "phone"]
+"""Of a text, or of each text of a list; a moment is a date with a time."""
 
 
 @dataclass(frozen=True)
@@ -15,6 +17,9 @@ class AppField:
     required: bool = False
     refers: str = ""
     """The table whose keys it holds."""
+    form: Form = ""
+    choices: tuple[str, ...] = ()
+    """The only texts there are."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 from studio.domain.app_tables.cells import Record, read_record, write_cell
 from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
+from studio.domain.app_tables.forms import form_flaw
 from studio.domain.storable import read_json, storable
 
 MAX_BYTES = 5_000_000
@@ -104,7 +105,7 @@ def _read_json(table: DeclaredTable, text: str) -> TableFile:
             raise TableFileError(f"Write a list of records, or an object with the list “{table.name}”.")
         data = data[table.name]
     _require_room(len(data))
-    known = {field.name for field in table.fields}
+    known = {field.name: field for field in table.fields}
     records: list[Record] = []
     flaws: list[RecordFlaw] = []
     for row, record in enumerate(data, start=1):
@@ -118,6 +119,11 @@ def _read_json(table: DeclaredTable, text: str) -> TableFile:
             RecordFlaw(table.name, row, name[:80], f"A {table.noun} has no such field.")
             for name in record
             if name not in known
+        ]
+        flaws += [
+            RecordFlaw(table.name, row, name, flaw)
+            for name, value in record.items()
+            if name in known and (flaw := form_flaw(known[name], value))
         ]
         records.append(record)
     used = {name for record in records for name in record}

@@ -123,3 +123,70 @@ def test_unchanged_cells_leave_stored_values_untouched():
 
 def test_records_without_a_number_get_the_one_the_app_gives():
     assert [record["note_id"] for record in numbered(NOTES, [{}, {"note_id": 4}, {}])] == [5, 4, 6]
+
+
+LETTERS = DeclaredTable(
+    "letters",
+    "letter",
+    (
+        AppField("letter_id", "number"),
+        AppField("day", "text", form="date"),
+        AppField("hour", "text", form="time"),
+        AppField("sent_at", "text", form="moment"),
+        AppField("sender", "text", form="email"),
+        AppField("recipients", "texts", form="email"),
+        AppField("number", "text", form="phone"),
+        AppField("priority", "text", choices=("low", "high")),
+        AppField("days", "texts", choices=("monday", "friday")),
+    ),
+)
+GOOD = {
+    "day": "2026-04-13",
+    "hour": "09:30",
+    "sent_at": "2026-04-13T09:30:00",
+    "sender": "ada@example.com",
+    "recipients": "noor@example.com, hal@example.com",
+    "number": "+4155550100",
+    "priority": "high",
+    "days": "monday, friday",
+}
+BAD = [
+    ("day", "13 April", "Write a date such as 2026-04-13."),
+    ("day", "2026-02-30", "Write a date such as 2026-04-13."),
+    ("hour", "25:00", "Write a time from 00:00 to 23:59, such as 09:30."),
+    ("sent_at", "2026-04-13", "Write a date and a time such as 2026-04-13T09:30:00."),
+    ("sender", "Ada", "Write an address such as ada@example.com."),
+    ("recipients", "noor@example.com, Hal", "Write an address such as ada@example.com."),
+    ("number", "call me", "Write digits only, such as 4155550100."),
+    ("priority", "soon", "“soon” is none of low, high."),
+    ("days", "monday, someday", "“someday” is none of monday, friday."),
+]
+
+
+def test_dates_addresses_and_choices_are_read_as_they_are():
+    record, flaws = read_record(LETTERS, GOOD, 1)
+
+    assert flaws == []
+    assert record["recipients"] == ["noor@example.com", "hal@example.com"]
+    assert {name: write_cell(LETTERS.fields[at], record[name]) for at, name in enumerate(GOOD, 1)} == GOOD
+
+
+def test_a_moment_picked_in_a_browser_has_its_seconds():
+    assert read_record(LETTERS, {"sent_at": "2026-04-13T09:30"}, 1)[0] == {"sent_at": "2026-04-13T09:30:00"}
+
+
+@pytest.mark.parametrize(("field", "text", "message"), BAD)
+def test_what_is_no_date_address_or_choice_is_refused_in_a_cell_and_in_both_kinds_of_file(field, text, message):
+    [in_cell] = read_record(LETTERS, {field: text}, 1)[1]
+    [in_csv] = read_table_file(LETTERS, f'{field}\n"{text}"\n'.encode()).flaws
+    value = text.split(", ") if field in ("recipients", "days") else text
+    [in_json] = read_table_file(LETTERS, json.dumps([{field: value}]).encode()).flaws
+
+    assert [flaw.message for flaw in (in_cell, in_csv, in_json)] == [message] * 3
+    assert [flaw.column for flaw in (in_cell, in_csv, in_json)] == [field] * 3
+
+
+def test_what_stands_there_stays_although_it_has_no_such_form():
+    stored = {"letter_id": 1, "day": "next week"}
+
+    assert read_record(LETTERS, {"day": "next week", "hour": "09:30"}, 1, stored) == ({**stored, "hour": "09:30"}, [])

@@ -254,3 +254,23 @@ def test_finding_about_a_record_goes_once_the_app_holds_it(desk: SimpleNamespace
     desk.client.post(url(desk), new_note(grid(desk), owner="ada@example.com", title="Oats"))
 
     assert not task.findings.filter(rule="request-unknown-record").exists()
+
+
+def test_dates_are_picked_and_a_stored_text_that_is_none_is_kept_and_named(desk: SimpleNamespace):
+    owner = {"owner": "ada@example.com"}
+    notes = [
+        {**owner, "title": "A", "created_at": "2026-04-13T09:30:00"},
+        {**owner, "title": "B", "created_at": "once"},
+    ]
+    accounts = [{"username": "ada@example.com", "password": "invented"}]
+    save_app_data(desk.persona, "simple_note", json.dumps({"accounts": accounts, "notes": notes}), by=desk.author)
+
+    page = desk.client.get(url(desk)).content.decode()
+    desk.client.post(url(desk), new_note(grid(desk), **owner, title="C", created_at="2026-05-01T10:00"))
+    refused = desk.client.post(url(desk), new_note(grid(desk), **owner, title="D", created_at="tomorrow"))
+
+    assert '<input type="datetime-local" name="records.r0.created_at" value="2026-04-13T09:30:00"' in page
+    assert '<input type="text" name="records.r1.created_at" value="once"' in page
+    assert "Write a date and a time such as 2026-04-13T09:30:00." in page
+    assert [note["created_at"] for note in notes_of(desk)] == ["2026-04-13T09:30:00", "once", "2026-05-01T10:00:00"]
+    assert refused.status_code == 422

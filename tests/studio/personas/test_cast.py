@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from studio.findings.queries import findings_of
 from studio.imports import staging
+from studio.imports.importer import import_files
 from studio.models import Benchmark, Persona, Role
 from studio.personas.app_tables import record_names
 from studio.personas.cast import load_cast
@@ -167,8 +168,35 @@ def test_a_request_is_offered_how_people_are_reached(desk: SimpleNamespace):
     assert ("denise.moss@example.com", "email address of Denise Moss") in names
 
 
+def test_an_import_tells_what_no_date_or_account_is(desk: SimpleNamespace):
+    tasks = [{"title": "Call", "project_id": 7, "due_date": "soon"}]
+    report = import_files(
+        desk.benchmark,
+        {
+            **persona_files(),
+            "cook/apps/todoist.json": json.dumps({"accounts": [], "tasks": tasks}).encode(),
+            "cook/apps/gmail.json": b"[1]",
+        },
+        by=desk.author,
+    )
+
+    assert [(each.file, each.message) for each in report.warnings if "/apps/" in each.file] == [
+        ("cook/apps/gmail.json", "gmail: this must be a JSON object with a list of records for each table."),
+        ("cook/apps/todoist.json", "tasks: Row 1, project_id: there is no project 7"),
+        ("cook/apps/todoist.json", "tasks: Row 1, due_date: Write a date such as 2026-04-13."),
+    ]
+
+
 def test_an_import_leads_to_what_its_tasks_name(desk: SimpleNamespace):
-    files = {
+    row = staging.preview(desk.benchmark, zipped(persona_files()), name="cook.zip", by=desk.author, published=False)
+
+    answer = desk.client.post(reverse("studio:import_decide", args=[desk.benchmark.slug, row.pk]))
+
+    assert answer.url == reverse("studio:cast", args=[desk.benchmark.slug, "cook"])
+
+
+def persona_files() -> dict[str, bytes]:
+    return {
         "cook/profile.yaml": b"schema_version: v2\nuser_id: cook\n",
         "cook/episode.yaml": b"schema_version: v2\nepisode_id: e\nuser_id: cook\ntasks: [{task_id: t}]\n",
         "cook/tools.yaml": b"tool_names: [gmail__login]\n",
@@ -181,8 +209,3 @@ def test_an_import_leads_to_what_its_tasks_name(desk: SimpleNamespace):
             }
         ).encode(),
     }
-    row = staging.preview(desk.benchmark, zipped(files), name="cook.zip", by=desk.author, published=False)
-
-    answer = desk.client.post(reverse("studio:import_decide", args=[desk.benchmark.slug, row.pk]))
-
-    assert answer.url == reverse("studio:cast", args=[desk.benchmark.slug, "cook"])
