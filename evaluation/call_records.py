@@ -14,7 +14,7 @@ from evaluation import model_access
 from evaluation.llm import Budget, Call, Completion, ModelClient, RetryPolicy
 from evaluation.model_access import endpoint_of, lane_of
 from evaluation.models import Judging, ModelCall, ModelEndpoint, OpinionRequest, Pilot, Proposal, Rehearsal, Session
-from evaluation.models.calls import COUNTED, NONE, Assumed, kind_of, read_chain
+from evaluation.models.calls import COUNTED, NONE, Assumed, Counted, kind_of, read_chain
 from evaluation.models.exchanges import Chain, Json
 from evaluation.models.pilots import Role
 from studio.domain.storable import storable
@@ -30,7 +30,9 @@ class Counting(Protocol):
         """``agent``, ``user`` or ``judge``."""
         ...
 
-    def counted(self, tokens: int, cost: Decimal) -> None: ...
+    def counted(self, tokens: int, cost: Decimal, session: Counted) -> None:
+        """``session``: as the call left it."""
+        ...
 
 
 class RecordOwnerDeletedError(Exception):
@@ -139,18 +141,19 @@ class CallRecord:
         counting = self._counting if call.answered else None
         part = counting.part(purpose) if counting else ""
         try:
-            key = through_restarts(lambda: ModelCall.objects.store(call, part, assumed))
+            stored = through_restarts(lambda: ModelCall.objects.store(call, part, assumed))
         except IntegrityError as error:
             raise RecordOwnerDeletedError from error
-        if key is None:  # another process stored the same request first, or this one did before a restart
+        if stored is None:  # another process stored the same request first, or this one did before a restart
             self._load()
             return
+        key, session = stored
         self._last, self._chain = key, chain
         if call.answered:
             self.answered[call.request_hash] = key
             self._responses[key] = response
-        if counting:
-            counting.counted(call.tokens + assumed[0], (call.cost or Decimal(0)) + assumed[1])
+        if counting and session:
+            counting.counted(call.tokens + assumed[0], (call.cost or Decimal(0)) + assumed[1], session)
 
     def shorten(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """An agent's state with its conversation, which stands in its calls, as a reference to the last of them."""

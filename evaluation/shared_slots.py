@@ -89,11 +89,8 @@ class SharedSlots:
         PROCESS.leave(place, who, group)
         if time.monotonic() < self._away_until:
             return
-        try:
-            with self._client.pipeline(transaction=False) as pipe:
-                for part in ("busy", "waiting"):
-                    pipe.zrem(_key(place, part), f"{who} {group}")
-                pipe.execute()
+        try:  # who waited and gave up is forgotten
+            self._client.zrem(_key(place, "busy"), f"{who} {group}")
         except redis.RedisError as error:
             self._lose(error)
 

@@ -51,13 +51,11 @@ def dispatch() -> None:
 @shared_task(name="evaluation.tasks.run_session")
 def run_session(session_id: int) -> None:
     session_work.work_on(session_id)
-    dispatch()  # its place is free, and its run may go on
 
 
 @shared_task(name="evaluation.tasks.run_judging")
 def run_judging(judging_id: int) -> None:
     judging_work.work_on(judging_id)
-    dispatch()
 
 
 @shared_task(name="evaluation.tasks.run_proposal")

@@ -232,7 +232,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # nothing to keep in a file
 CELERY_BEAT_SCHEDULE = {
-    "dispatch": {"task": "evaluation.tasks.dispatch", "schedule": 2, "options": {"expires": 10}},
+    "dispatch": {"task": "evaluation.tasks.dispatch", "schedule": 1, "options": {"expires": 10}},
     "sweep": {"task": "evaluation.tasks.sweep", "schedule": 15, "options": {"expires": 60}},
 }
 # Sessions and judgings that one worker process carries at once, each in a thread; some are kept for other tasks.

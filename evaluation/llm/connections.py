@@ -45,7 +45,7 @@ class Watch:
     """Called now and then while it comes."""
     started: float = field(default_factory=time.monotonic)
     received: int = 0
-    _told: float = 0.0
+    _told: float = field(default_factory=time.monotonic)
 
     def see(self, piece: bytes) -> None:
         """Raises httpx2.ReadTimeout and AnswerTooLargeError."""

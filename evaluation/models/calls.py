@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import cached_property
+from typing import NamedTuple
 
 from django.db import connection, models
 from django.db.models import Q
 
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.exchanges import Chain, Exchange, Json
-from evaluation.models.sessions import Session
+from evaluation.models.sessions import PARTS, Session
 from studio.models.packing import DigestField
 
 PURPOSES = ("agent", "satisfaction", "follow_up", "voice", "checklist_compat", "checklist_strict")
@@ -27,6 +28,19 @@ _COLUMNS = (
 Assumed = tuple[int, Decimal]
 """Tokens and US dollars."""
 NONE: Assumed = (0, Decimal(0))
+
+
+class Counted(NamedTuple):
+    """A session as a call left it: who leases it, and what it has used, what is assumed included."""
+
+    claimed_by: str
+    state: str
+    tokens: int
+    calls: int
+    cost: Decimal
+
+
+_TOKENS = " + ".join(f"{name}_tokens" for name in (*PARTS, "assumed"))
 _STORE = f"""
 WITH new AS (
     INSERT INTO evaluation_modelcall ({", ".join(_COLUMNS)}, created_at)
@@ -36,14 +50,15 @@ WITH new AS (
         assumed_tokens = assumed_tokens + %s, assumed_cost = assumed_cost + %s,
         unpriced = unpriced + %s
     FROM new WHERE evaluation_session.id = %s
+    RETURNING claimed_by, state, {_TOKENS}, calls, cost + assumed_cost
 )
-SELECT id FROM new
+SELECT new.id, counted.* FROM new LEFT JOIN counted ON true
 """  # noqa: S608  # names are the model's
 
 
 class ModelCalls(models.Manager["ModelCall"]):
-    def store(self, call: ModelCall, part: str = "", assumed: Assumed = NONE) -> int | None:
-        """The key of the new row; None if its answer was stored before.
+    def store(self, call: ModelCall, part: str = "", assumed: Assumed = NONE) -> tuple[int, Counted | None] | None:
+        """The key of the new row, and the session as it is now; None if its answer was stored before.
 
         With ``part`` (``agent``, ``user`` or ``judge``) what it used is counted for its session, and the tokens and
         cost that are assumed where the service told nothing. One statement, since every call waits for it: 0.25 ms of
@@ -55,8 +70,8 @@ class ModelCalls(models.Manager["ModelCall"]):
         counted = [call.cost or 0, call.tokens, *assumed, int(call.cost is None), call.session_id if part else None]
         with connection.cursor() as cursor:
             cursor.execute(_STORE.format(part=part or "agent"), values + counted)
-            found: tuple[int] | None = cursor.fetchone()
-        return found and found[0]
+            found = cursor.fetchone()
+        return found and (found[0], Counted(*found[1:]) if part else None)
 
 
 class ModelCall(models.Model):

@@ -87,8 +87,8 @@ def claim_session(pk: int) -> Session | None:
             started_at=Coalesce("started_at", Value(timezone.now())),
         )
     rows = Session.objects.select_related("run__pilot__agent", "run__pilot__user_model", "run__pilot__judge")
-    session = rows.filter(pk=pk, claimed_by=token).first() if token else None
-    if session is not None:
+    session = next(iter(rows.filter(pk=pk, claimed_by=token)), None) if token else None
+    if session is not None and session.run.pilot.state == Pilot.State.WAITING:
         Pilot.objects.filter(pk=session.run.pilot_id, state=Pilot.State.WAITING).update(state=Pilot.State.RUNNING)
     return session
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any, cast
 
 from django.db import transaction
@@ -15,6 +16,7 @@ from evaluation.engine.journal import MadeCall
 from evaluation.engine.plan import SessionPlan
 from evaluation.engine.store import Checkpoint, Closing, Standing
 from evaluation.grading.decided import Decided
+from evaluation.grading.evidence import PlayedTurn
 from evaluation.grading.session import SessionGrade
 from evaluation.judging.judgings import close_judging, judge_of, open_judging
 from evaluation.llm import Call
@@ -128,11 +130,16 @@ class RowStore:
 
     def played(self, mode: ScoringMode) -> Played:
         final = final_manifest(self._session) if mode == ScoringMode.COMPAT else None
-        return Played(load_turns(self._session), known_of(self._judging(mode)), final)
+        return Played(self._turns, known_of(self._judging(mode)), final)
 
     def is_run_over(self) -> bool:
         """Whether all conversations of its run are."""
         return not Session.objects.filter(run=self._session.run_id, ended_at=None).exists()
+
+    @cached_property
+    def _turns(self) -> list[PlayedTurn]:
+        """Once the conversation is over."""
+        return load_turns(self._session)
 
     @property
     def _task(self) -> TaskSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -29,13 +30,12 @@ PART_BY_PURPOSE = {
 def tokens_by_mode(session: Session) -> dict[str, int]:
     """What each scoring mode relies on, by column of the session: a call that both share is paid once."""
     judged = Verdict.objects.filter(judging__session=session, judging__round__number=1, model_call__isnull=False)
-    used = Coalesce(Sum("prompt_tokens"), 0) + Coalesce(Sum("completion_tokens"), 0)
-    return {
-        f"{mode}_tokens": ModelCall.objects.filter(
-            pk__in=judged.filter(judging__scoring=mode).values("model_call")
-        ).aggregate(used=used)["used"]
-        for mode in ScoringMode
-    }
+    used = Coalesce("model_call__prompt_tokens", 0) + Coalesce("model_call__completion_tokens", 0)
+    calls = judged.order_by().values_list("judging__scoring", "model_call", used).distinct()
+    tokens = Counter[str]()
+    for scoring, _, number in calls:
+        tokens[scoring] += number
+    return {f"{mode}_tokens": tokens[mode] for mode in ScoringMode}
 
 
 UNTOLD = Tokens(None, None)
