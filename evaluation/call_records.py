@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 
 from django.db import IntegrityError, OperationalError, connection
+from psycopg.errors import ForeignKeyViolation
 
 from evaluation import model_access
 from evaluation.llm import Budget, Call, Completion, ModelClient, RetryPolicy
@@ -143,7 +144,9 @@ class CallRecord:
         try:
             stored = through_restarts(lambda: ModelCall.objects.store(call, part, assumed))
         except IntegrityError as error:
-            raise RecordOwnerDeletedError from error
+            if isinstance(error.__cause__, ForeignKeyViolation):
+                raise RecordOwnerDeletedError from error
+            raise
         if stored is None:  # another process stored the same request first, or this one did before a restart
             self._load()
             return

@@ -1,4 +1,4 @@
-"""Keeping the leases of this process, and ending those of processes that are no more."""
+"""Having workers look for rows to lease, keeping the leases of this process, and ending those of dead ones."""
 
 from __future__ import annotations
 
@@ -10,18 +10,26 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection
-from django.db.models import Q
+from django.db import connection, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from evaluation.models.leased import Leased, lease_end, process_space
+from studio.celery import send
 
 logger = logging.getLogger(__name__)
+DISPATCH = "evaluation.tasks.dispatch"
 _renewed: dict[str, type[Leased]] = {}
 """What this process works on, by the token of its lease."""
 _lock = threading.Lock()
 """Of the above and of the thread."""
 _thread: threading.Thread | None = None
+
+
+def wake_workers() -> None:
+    """Once this transaction commits. If the broker cannot be reached, beat has them look soon."""
+    transaction.on_commit(lambda: send(DISPATCH), robust=True)
 
 
 @contextmanager
@@ -52,12 +60,14 @@ def expire_dead() -> int:
 
 
 def give_up() -> None:
-    """Let others go on with what this process works on."""
+    """Let others go on with what this process works on. No attempt is used up."""
     with _lock:
         held = dict(_renewed)
     for kind in set(held.values()):
         tokens = [token for token, of in held.items() if of is kind]
-        kind._default_manager.filter(claimed_by__in=tokens).update(claimed_by="", lease_until=_past())
+        kind._default_manager.filter(claimed_by__in=tokens).update(
+            claimed_by="", lease_until=_past(), attempts=Greatest(F("attempts") - 1, 0)
+        )
 
 
 def _past() -> datetime:

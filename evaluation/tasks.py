@@ -14,12 +14,12 @@ from evaluation.assistance import opinion_work, worker
 from evaluation.assistance.opinions import due_requests
 from evaluation.assistance.requests import due_proposals
 from evaluation.call_records import load_client
-from evaluation.endpoints.testing import RUN_TEST, play_test
+from evaluation.endpoints.testing import due_tests, play_test
 from evaluation.judging.recomputing import COMPUTE_RESULTS
-from evaluation.leases import expire_dead, give_up
-from evaluation.models import Judging, OpinionRequest, Proposal, Session
+from evaluation.leases import DISPATCH, expire_dead, give_up
+from evaluation.models import EndpointTest, Judging, OpinionRequest, Proposal, Session
 from evaluation.pilots import judging_work, lifecycle, queue, session_work
-from evaluation.pilots.queue import DISPATCH, Work
+from evaluation.pilots.queue import Work
 from evaluation.results.ahead import compute_ahead
 from evaluation.trials.analyses import ANALYSE_SCRIPTS, analyse_missing, analyse_scripts
 from evaluation.workspaces.folders import sweep_folders
@@ -42,6 +42,7 @@ def dispatch() -> None:
                 "task__episode__persona__benchmark",
                 awaited=True,
             ),
+            Work("evaluation.tasks.run_endpoint_test", EndpointTest, due_tests, "endpoint", awaited=True),
             Work("evaluation.tasks.run_session", Session, queue.leasable, "run__pilot", "position"),
             Work("evaluation.tasks.run_judging", Judging, judging_work.claimable, "round"),
         )
@@ -68,7 +69,7 @@ def run_opinions(task_id: int) -> None:
     opinion_work.work_on(task_id)
 
 
-@shared_task(name=RUN_TEST)
+@shared_task(name="evaluation.tasks.run_endpoint_test")
 def run_endpoint_test(test_id: int) -> None:
     play_test(test_id)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterable
 
 from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
+if "worker" in sys.argv:  # else each of its two hundred threads would have a connection to the database of its own
+    os.environ.setdefault("STUDIO_DATABASE_CONNECTIONS", "12")
 
 KEPT = 25
 """One thread of so many is kept for short tasks, which people wait for."""
@@ -46,8 +49,9 @@ def count_places() -> int:
     return sum(limit - limit // KEPT for limit in limits)
 
 
-def workers_answer(timeout: float = 1.0) -> bool:
+def workers_answer(timeout: float = 5.0) -> bool:
+    """Whether any does: at once if so, else after ``timeout`` seconds, for a busy one is slow."""
     try:
-        return bool(app.control.ping(timeout=timeout))
+        return bool(app.control.ping(timeout=timeout, limit=1))
     except Exception:
         return False

@@ -6,7 +6,6 @@ import logging
 from functools import partial
 
 from django.db import connection
-from django.db.models import F
 
 from evaluation.assistance.assistant import assistant_model_of, budget_of, why_over_budget
 from evaluation.assistance.opinions import State, due_requests, opinions_of, store_opinions
@@ -28,7 +27,7 @@ logger = logging.getLogger(__name__)
 def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     """Ask about the task ``pk``, if asked to. Safe to call twice: a claimed request is skipped while its worker is
     alive, and a version saved in the meantime is asked about too."""
-    token = due_requests().claim(pk, attempts=F("attempts") + 1)
+    token = due_requests().claim(pk)
     claimed = OpinionRequest.objects.filter(pk=pk, claimed_by=token)
     asked = claimed.first() if token else None
     if asked is None:

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 
 from django.utils import timezone
 
+from evaluation.leases import wake_workers
 from evaluation.models import AssistantModel, OpinionRequest, SecondOpinion
 from evaluation.models.leased import LeasedRows, free
-from evaluation.pilots.queue import wake_workers
 from studio.domain.checks.opinions import Opinion
 from studio.domain.checks.questions import OpinionQuestion
 from studio.models.statements import PreparedQuery

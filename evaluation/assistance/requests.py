@@ -15,9 +15,9 @@ from evaluation.assistance.material import Material, translatable_texts
 from evaluation.assistance.prompts import PROMPTS_VERSION, Prompt, build_prompt
 from evaluation.assistance.proposals import ProposedChange, text_of
 from evaluation.assistance.task_material import PASTED, load_material
+from evaluation.leases import wake_workers
 from evaluation.models import ModelEndpoint, Proposal
 from evaluation.models.leased import LeasedRows, free
-from evaluation.pilots.queue import wake_workers
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.models import Task, User

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import connection
-from django.db.models import F, Sum
+from django.db.models import Sum
 from django.utils import timezone
 
 from evaluation.assistance.answers import read_answer
@@ -61,7 +61,7 @@ ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
 
 def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     """Fulfil a request. Safe to call twice: a claimed request is skipped while its worker is alive."""
-    token = due_proposals().claim(pk, attempts=F("attempts") + 1)
+    token = due_proposals().claim(pk)
     rows = Proposal.objects.select_related("revision", "endpoint", "task__episode__persona__benchmark", "task__group")
     proposal = rows.filter(claimed_by=token).first() if token else None
     if proposal is None:

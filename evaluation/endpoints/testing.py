@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,19 +14,25 @@ from evaluation.endpoints.catalog import find_listed
 from evaluation.endpoints.connection import set_list_price
 from evaluation.endpoints.exchange import CHECKS, SEATS, Exchange, Line
 from evaluation.endpoints.services import service_at
+from evaluation.leases import renewing, wake_workers
 from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, Prices, RetryPolicy
 from evaluation.model_access import endpoint_of
 from evaluation.models import ModelEndpoint
 from evaluation.models.endpoint_tests import EndpointTest, settings_of
 from evaluation.models.endpoints import PRICES
+from evaluation.models.leased import LeasedRows, LeaseLostError, free
 from evaluation.protocol.participants import Tokens
-from studio.celery import enqueue
 from studio.domain.storable import storable
 from studio.models import User
 
-RUN_TEST = "evaluation.tasks.run_endpoint_test"
+logger = logging.getLogger(__name__)
 RETRY_POLICY = RetryPolicy(attempts=2, max_pause=10, max_seconds=30)
 """Short: somebody is looking at it."""
+MAX_ATTEMPTS = 3
+"""Workers that may die on one test."""
+_BROKEN_OFF: dict[str, Any] = {
+    "lines": [Line("answers", "fails", "broke off", "The studio stopped several times in this test.").to_json()]
+}
 
 
 def request_test(endpoint: ModelEndpoint, *, by: User | None) -> EndpointTest:
@@ -35,36 +43,49 @@ def request_test(endpoint: ModelEndpoint, *, by: User | None) -> EndpointTest:
         if newest is not None and newest.is_going_on:
             return newest
         test = EndpointTest.objects.create(endpoint=endpoint, settings=settings_of(endpoint), requested_by=by)
-        transaction.on_commit(lambda: enqueue(RUN_TEST, [test.pk]), robust=True)
+        wake_workers()
     return test
 
 
+def due_tests() -> LeasedRows[EndpointTest]:
+    return EndpointTest.objects.filter(free(), state=EndpointTest.State.ASKED)
+
+
 def play_test(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
-    """Play what was requested. A second call for the same test does nothing."""
-    if not EndpointTest.objects.filter(pk=pk, started_at=None).update(started_at=timezone.now()):
+    """Play what was requested, from its first line on. A second call for the same test does nothing."""
+    token = due_tests().claim(pk, lines=[])
+    test = EndpointTest.objects.select_related("endpoint").filter(claimed_by=token).first() if token else None
+    if test is None:
         return
-    test = EndpointTest.objects.select_related("endpoint").get(pk=pk)
+    with renewing(test):
+        try:
+            played = _BROKEN_OFF if test.attempts > MAX_ATTEMPTS else _play(test, retry_policy)
+            test.write(**played, state=EndpointTest.State.FINISHED, finished_at=timezone.now(), claimed_by="")
+        except LeaseLostError:
+            logger.info("Test %d of a model was taken over.", pk)
+
+
+def _play(test: EndpointTest, retry_policy: RetryPolicy) -> dict[str, Any]:
+    """What the whole exchange showed; each line is stored as it comes. Raises LeaseLostError."""
     endpoint = test.endpoint
     service = service_at(endpoint.base_url)
     try:
         asked = endpoint_of(endpoint)
     except ValueError as problem:
-        test.lines = [Line("answers", "fails", "not usable", detail=str(problem)).to_json()]
-    else:
-        exchange = Exchange(
-            ModelClient(asked, budget=Budget(), retry_policy=retry_policy),
-            effort=endpoint.effort,
-            context=_take_what_is_listed(endpoint, asked),
-            advice=service.note if service and service.is_local else "",
-        )
-        for line in exchange.lines():
-            test.lines = [*test.lines, storable(line.to_json())]
-            test.save(update_fields=["lines", "updated_at"])
-        test.answered_by = storable(dict(exchange.answered_by))
-        cost = endpoint.cost_of(exchange.tokens)
-        test.usage = {"tokens": asdict(exchange.tokens), "cost": None if cost is None else str(cost)}
-    test.finished_at = timezone.now()
-    test.save()
+        return {"lines": [Line("answers", "fails", "not usable", detail=str(problem)).to_json()]}
+    exchange = Exchange(
+        ModelClient(asked, budget=Budget(), retry_policy=retry_policy),
+        effort=endpoint.effort,
+        context=_take_what_is_listed(endpoint, asked),
+        advice=service.note if service and service.is_local else "",
+    )
+    lines: list[Any] = []
+    for line in exchange.lines():
+        lines.append(storable(line.to_json()))
+        test.write(lines=lines)
+    cost = endpoint.cost_of(exchange.tokens)
+    usage = {"tokens": asdict(exchange.tokens), "cost": None if cost is None else str(cost)}
+    return {"answered_by": storable(dict(exchange.answered_by)), "usage": usage}
 
 
 def _take_what_is_listed(row: ModelEndpoint, endpoint: Endpoint) -> int | None:

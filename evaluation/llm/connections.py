@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from ssl import SSLContext
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,13 +19,15 @@ import httpcore2
 import httpx2
 import openai
 
-from studio.domain.hosts import InternalAddressError, allowed_addresses
+from studio.domain.hosts import CheckedBackend, InternalAddressError
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 CONNECT_SECONDS = 20.0
 HOLD_EVERY = 5.0
 KEPT, KEPT_SECONDS = 64, 30
 """Connections that are not in use, and how long."""
+CLIENTS = 64
+"""Kept at once, each with its key; those of the same networks share connections."""
 LAST_EVENTS = (b"[DONE]", b"response.completed", b"response.incomplete")
 LINGER_SECONDS = 1.0
 _making = threading.Lock()
@@ -89,7 +91,7 @@ def client_of(address: str, key: str, networks: tuple[str, ...] | None) -> opena
         return _client(address, key, networks, os.getpid())
 
 
-@cache
+@lru_cache(CLIENTS)
 def _client(address: str, key: str, networks: tuple[str, ...] | None, _: int) -> openai.OpenAI:
     return openai.OpenAI(
         base_url=address,
@@ -200,28 +202,9 @@ def _as_httpx() -> Iterator[None]:
         raise httpx2.RemoteProtocolError(str(error)) from error
 
 
-class _Backend(httpcore2.NetworkBackend):
-    """Connects only to allowed addresses, to exactly those it has checked: a name may resolve differently each time."""
-
-    def __init__(self, networks: tuple[str, ...] | None) -> None:
-        self._networks = networks
-        self._inner = httpcore2.SyncBackend()
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.NetworkStream:
-        *others, last = [host] if self._networks is None else allowed_addresses(host, self._networks)
-        for address in others:
-            try:
-                return _Stream(self._inner.connect_tcp(address, port, timeout, local_address, socket_options))
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                continue
-        return _Stream(self._inner.connect_tcp(last, port, timeout, local_address, socket_options))
+class _Backend(CheckedBackend):
+    def connect_tcp(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
+        return _Stream(super().connect_tcp(*args, **options))
 
 
 class _Stream(httpcore2.NetworkStream):

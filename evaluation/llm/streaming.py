@@ -78,7 +78,7 @@ def _grow(whole: Json, piece: Mapping[str, Any]) -> None:
             _add(old, {"type": "text", "text": value})
         elif isinstance(value, Mapping) and isinstance(old, dict):
             _grow(old, value)
-        elif value != "" or old is None:  # an empty name or id after the first piece is no news
+        elif value != "" or name not in whole:  # an empty text after the first piece is no news
             whole[name] = _copy(value)
 
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from django.db import models
-from django.utils import timezone
 
 from evaluation.models.endpoints import ModelEndpoint
+from evaluation.models.leased import Leased, LeasedRows
 
-LOST_AFTER = timedelta(minutes=15)
-"""Longer than any one line takes."""
 TESTED_FIELDS = ("base_url", "model", "api", "dialect", "effort", "params")
 """What a test is about: with another value of one of them it says nothing any more."""
 
 
-class EndpointTest(models.Model):
+class EndpointTest(Leased):
     """What a model showed in the exchange of ``evaluation.endpoints.exchange``. The newest one counts."""
 
+    class State(models.TextChoices):
+        ASKED = "asked", "Asked"
+        FINISHED = "finished", "Finished"
+
+    LEASED = State.ASKED
+
     endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.CASCADE, related_name="tests")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.ASKED)
     settings = models.JSONField()
     """``TESTED_FIELDS`` as they were."""
     lines = models.JSONField(default=list)
@@ -30,21 +34,16 @@ class EndpointTest(models.Model):
     """``{"tokens": …, "cost": …}`` of the whole exchange: tokens by kind, dollars as text; null: unknown."""
     requested_by = models.ForeignKey("studio.User", on_delete=models.SET_NULL, null=True, related_name="+")
     requested_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True)
-    updated_at = models.DateTimeField(auto_now=True)
     finished_at = models.DateTimeField(null=True)
+
+    objects = LeasedRows["EndpointTest"].as_manager()
 
     class Meta:
         ordering = ["-pk"]
 
     @property
     def is_going_on(self) -> bool:
-        return self.finished_at is None and not self.is_lost
-
-    @property
-    def is_lost(self) -> bool:
-        """Its worker was killed, or none took it."""
-        return self.finished_at is None and timezone.now() - self.updated_at > LOST_AFTER
+        return self.state == self.State.ASKED
 
     def is_of(self, endpoint: ModelEndpoint) -> bool:
         """Whether the endpoint is still set as it was."""

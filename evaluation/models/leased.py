@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 Row = TypeVar("Row", bound="Leased")
@@ -49,7 +49,7 @@ class LeasedRows(models.QuerySet[Row, Row]):
         """
         token = f"{process_space()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
         rows = self.model._default_manager.filter(free(), pk=pk, pk__in=self.filter(pk=pk).order_by().values("pk"))
-        lease = {"claimed_by": token, "lease_until": lease_end(), "queued_at": None}
+        lease = {"claimed_by": token, "lease_until": lease_end(), "queued_at": None, "attempts": F("attempts") + 1}
         return token if rows.update(**lease, **changes) else ""
 
 
@@ -62,6 +62,8 @@ class Leased(models.Model):
     """Once expired, another process may claim the row."""
     queued_at = models.DateTimeField(null=True)
     """When a worker was last sent a message to claim it; None once one did."""
+    attempts = models.PositiveSmallIntegerField(default=0)
+    """Claims since it last got further; one that was given up in an orderly way does not count."""
 
     class Meta:
         abstract = True

@@ -26,7 +26,6 @@ class OpinionRequest(Leased):
     """Of the newest version; a worker that began before asks once more."""
     problem = models.TextField(blank=True)
     """If failed: what happened and what to do."""
-    attempts = models.PositiveSmallIntegerField(default=0)
 
     objects = LeasedRows["OpinionRequest"].as_manager()
 

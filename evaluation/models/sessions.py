@@ -67,8 +67,6 @@ class Session(Leased):
     """Why it failed or stopped."""
     failure = models.CharField(max_length=60, blank=True)
     """Class of the error that stopped it for a reason of our own."""
-    attempts = models.PositiveSmallIntegerField(default=0)
-    """Since the last stored turn; those that an endpoint's outage ended do not count."""
     retry_at = models.DateTimeField(null=True)
     failing_since = models.DateTimeField(null=True)
     """When the outage that stops it began; None after each stored turn."""

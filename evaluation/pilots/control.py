@@ -9,10 +9,11 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from evaluation.judging.recomputing import recompute_results
+from evaluation.leases import wake_workers
 from evaluation.models import Pilot, Session
 from evaluation.pilots.budgets import spent_budget
 from evaluation.pilots.lifecycle import GOING_ON, finish_pilot
-from evaluation.pilots.queue import State, wake_workers
+from evaluation.pilots.queue import State
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 

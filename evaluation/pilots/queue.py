@@ -26,11 +26,10 @@ from django.utils import timezone
 from evaluation.models import Pilot, Session
 from evaluation.models.leased import Leased, LeasedRows, free
 from evaluation.models.sessions import Sessions
-from studio.celery import count_places, enqueue, send
+from studio.celery import count_places, enqueue
 from studio.models.transactions import try_lock
 
 State = Session.State
-DISPATCH = "evaluation.tasks.dispatch"
 PLACES_SECONDS = 10
 """How long the number of places is remembered. If no worker says how many it has, there are those of one."""
 _LOCK = 7_015_002
@@ -52,11 +51,6 @@ class Work:
     order: str = "pk"
     awaited: bool = False
     """Whether somebody waits for it."""
-
-
-def wake_workers() -> None:
-    """Once this transaction commits. If the broker cannot be reached, beat has them look soon."""
-    transaction.on_commit(lambda: send(DISPATCH), robust=True)
 
 
 def leasable() -> Sessions:
@@ -81,7 +75,6 @@ def claim_session(pk: int) -> Session | None:
         token = leasable().claim(
             pk,
             state=State.RUNNING,
-            attempts=F("attempts") + 1,
             retry_at=None,
             reason="",
             started_at=Coalesce("started_at", Value(timezone.now())),

@@ -13,11 +13,11 @@ from django.db.models import Count, Max, QuerySet, Sum
 
 from evaluation.grading.questions import AskedQuestion
 from evaluation.judging.judgings import prompt_names
+from evaluation.leases import wake_workers
 from evaluation.models import Judging, JudgingRound, ModelCall, ModelEndpoint, Pilot, Session, Verdict
 from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
-from evaluation.pilots.queue import wake_workers
 from evaluation.protocol.participants import Tokens
 from evaluation.protocol.prompt_files import CURRENT, NAMES, PromptName, load_prompt, prompt_versions
 from evaluation.protocol.scoring import ScoringMode

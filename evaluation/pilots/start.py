@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from django.db.models import Max
 
 from evaluation.judging.judgings import open_first_round
+from evaluation.leases import wake_workers
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
 from evaluation.models.agents import REACT, freeze_agent
 from evaluation.models.endpoints import freeze_endpoint
@@ -14,7 +15,6 @@ from evaluation.models.pilots import ROLES
 from evaluation.pilots.agents import agent_of, validate_agent
 from evaluation.pilots.budgets import BudgetError, benchmark_limits, validate_budgets
 from evaluation.pilots.plans import APPROVED, PersonaPlan, PilotError, plan_pilot
-from evaluation.pilots.queue import wake_workers
 from evaluation.pilots.warnings import warnings_before, with_tools_in_reach
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.session import MAX_TURNS

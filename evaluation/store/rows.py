@@ -22,6 +22,7 @@ from evaluation.judging.judgings import close_judging, judge_of, open_judging
 from evaluation.llm import Call
 from evaluation.models import Judging, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.models import MadeCall as MadeCallRow
+from evaluation.models.leased import LeaseLostError
 from evaluation.protocol.participants import Aside, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, opening_progress
@@ -79,7 +80,8 @@ class RowStore:
     def end(self, progress: Progress, closing: Closing | None) -> None:
         session, now, covered = self._session, timezone.now(), _covered(progress)
         if progress.ending == "failed":
-            session.release(state=Session.State.FAILED, reason=progress.reason, ended_at=now, covered=covered)
+            if not session.release(state=Session.State.FAILED, reason=progress.reason, ended_at=now, covered=covered):
+                raise LeaseLostError
             return
         changes: dict[str, Any] = {"ended_at": now, "covered": covered, "attempts": 1, "failing_since": None}
         with transaction.atomic():

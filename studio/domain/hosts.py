@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from ipaddress import ip_address
+from typing import Any, NoReturn
 
 import httpcore2
 
@@ -25,6 +26,34 @@ def allowed_addresses(host: str, networks: Collection[str]) -> list[str]:
     if not allowed:
         raise InternalAddressError(f"{host} is inside an internal network.")
     return allowed
+
+
+class CheckedBackend(httpcore2.SyncBackend):
+    """Connects only to allowed addresses. ``networks``: None for a host that needs no check."""
+
+    def __init__(self, networks: Collection[str] | None) -> None:
+        super().__init__()
+        self._networks = networks
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        *others, last = addresses = [host] if self._networks is None else allowed_addresses(host, self._networks)
+        each = timeout and timeout / len(addresses)
+        for address in others:
+            try:
+                return super().connect_tcp(address, port, each, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                continue
+        return super().connect_tcp(last, port, each, local_address, socket_options)
+
+    def connect_unix_socket(self, *_: Any, **__: Any) -> NoReturn:
+        raise InternalAddressError("No service on the web is behind a socket file.")
 
 
 def is_allowed(host: str, address: Address, networks: Collection[str]) -> bool:

@@ -17,7 +17,7 @@ import httpcore2
 from django.conf import settings
 from django.utils import timezone
 
-from studio.domain.hosts import InternalAddressError, allowed_addresses
+from studio.domain.hosts import CheckedBackend, InternalAddressError
 from studio.domain.storable import storable
 from studio.domain.web_pages import MAX_CHARACTERS, WebPage
 from studio.files.web_text import text_of_html
@@ -56,7 +56,7 @@ class _Answer:
 def record_page(address: str) -> WebPage:
     """The page at ``address`` as it is today. Raises RecordingError."""
     deadline = time.monotonic() + SECONDS
-    with httpcore2.ConnectionPool(network_backend=_PublicBackend(deadline), retries=0) as pool:
+    with httpcore2.ConnectionPool(network_backend=_TimedBackend(deadline), retries=0) as pool:
         asked: dict[str, RobotFileParser] = {}
         answer = _follow(pool, address.strip(), deadline, asked)
     if answer.status != 200:
@@ -181,27 +181,13 @@ def _decoded(body: bytes, parameters: str, *, html: bool) -> str:
     return str(storable(text.replace("\0", "")))
 
 
-class _PublicBackend(httpcore2.SyncBackend):
-    """Connects only to addresses it has checked itself: a name may resolve differently each time."""
-
+class _TimedBackend(CheckedBackend):
     def __init__(self, deadline: float) -> None:
-        super().__init__()
+        super().__init__(settings.RECORDING_NETWORKS)
         self._deadline = deadline
 
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.NetworkStream:
-        allowed = allowed_addresses(host, settings.RECORDING_NETWORKS)
-        stream = super().connect_tcp(allowed[0], port, timeout, local_address, socket_options)
-        return _TimedStream(stream, self._deadline)
-
-    def connect_unix_socket(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise InternalAddressError("No web page is behind a socket file.")
+    def connect_tcp(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
+        return _TimedStream(super().connect_tcp(*args, **options), self._deadline)
 
 
 class _TimedStream(httpcore2.NetworkStream):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+from django.db import IntegrityError, connection, transaction
 
 from evaluation import call_records
-from evaluation.call_records import CallRecorder, session_record
+from evaluation.call_records import CallRecorder, RecordOwnerDeletedError, session_record
 from evaluation.judging.judgings import open_judging
 from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import ModelCall, ModelEndpoint, Session, Turn
+from evaluation.models.leased import LeaseLostError
 from evaluation.pilots.spending import SessionSpending
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.conftest import LOCAL
@@ -95,6 +98,45 @@ def test_a_call_that_was_stored_but_never_confirmed_is_counted_once(monkeypatch:
 
     session.refresh_from_db()
     assert (ModelCall.objects.count(), session.calls, session.agent_tokens) == (1, 1, 5)
+
+
+def test_a_check_right_after_a_call_asks_the_database_nothing_and_sees_what_the_call_saw(
+    django_assert_num_queries: Any,
+):
+    session = Session.objects.select_related("run__pilot").get(run__pilot=pilot_row())
+    session.state, session.claimed_by = Session.State.RUNNING, "this worker"
+    session.save()
+    spending = SessionSpending(session)
+    record = session_record(session, counting=spending)
+    spending.check()
+
+    def call(number: int) -> None:
+        model = ModelEndpoint.objects.get(name="scripted-user")
+        record.store({"n": number}, {}, purpose="agent", turn=1, endpoint=model, request_hash=f"{number:064}")
+
+    call(1)
+    with django_assert_num_queries(0):
+        spending.check()
+    Session.objects.update(state=Session.State.CANCELLED)
+    call(2)
+    with django_assert_num_queries(0), pytest.raises(LeaseLostError):
+        spending.check()
+    with django_assert_num_queries(1), pytest.raises(LeaseLostError):
+        spending.check()
+
+
+def test_only_a_missing_owner_is_called_deleted():
+    session = Session.objects.get(run__pilot=pilot_row())
+    record = session_record(session)
+    row = {"turn": 1, "endpoint": ModelEndpoint.objects.get(name="scripted-user"), "request_hash": "1a" * 32}
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        record.store({}, {}, purpose="satisfaction", **row)
+
+    session.delete()
+    connection.cursor().execute("SET CONSTRAINTS ALL IMMEDIATE")
+    with pytest.raises(RecordOwnerDeletedError), transaction.atomic():
+        record.store({}, {}, purpose="agent", **row)
 
 
 def test_an_answer_whose_service_tells_its_input_alone_is_stored_and_its_output_estimated():

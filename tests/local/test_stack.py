@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 from studio.local import stack
@@ -57,3 +59,15 @@ def test_worker_unit_limits_what_all_sandboxes_together_use():
     assert re.search(r"^MemoryMax=\d+%$", unit, re.M)
     assert re.search(r"^TasksMax=\d+$", unit, re.M)
     assert re.search(r"^OOMPolicy=continue$", unit, re.M)
+
+
+def test_a_bare_worker_has_few_connections_to_the_database():
+    read = (
+        "import sys; sys.argv = ['celery', '-A', 'studio.celery', 'worker']; import studio.celery;"
+        "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS']['pool']['max_size'])"
+    )
+    without = {name: value for name, value in os.environ.items() if name != "STUDIO_DATABASE_CONNECTIONS"}
+
+    told = subprocess.run([sys.executable, "-c", read], env=without, capture_output=True, text=True, check=True)
+
+    assert int(told.stdout) == 12

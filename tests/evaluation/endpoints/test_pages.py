@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
@@ -12,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser as HTMLParser
 from evaluation.endpoints import services
 from evaluation.endpoints.connection import learned_facts
 from evaluation.endpoints.exchange import CHECKS, Line
-from evaluation.endpoints.testing import failures_for, play_test, request_test
+from evaluation.endpoints.testing import due_tests, failures_for, play_test, request_test
 from evaluation.llm import RetryPolicy
 from evaluation.llm.stored_keys import SECRET_VARIABLE
 from evaluation.model_access import endpoint_of
@@ -140,11 +142,57 @@ def test_test_is_played_by_a_worker_and_stays_on_the_page(staff: Client):
     assert "works" in staff.get("/settings/models/").content.decode()
 
 
+def test_test_whose_worker_died_is_due_again_and_played_from_its_first_line():
+    with serving(Service()) as service:
+        row = endpoint("stub", base_url=service.base_url, model="large", scripted=False)
+        test = request_test(row, by=None)
+        assert list(due_tests()) == [test]
+        half = {"lines": [Line("answers", "holds", "“ready”").to_json()], "attempts": 1, "claimed_by": "dead"}
+        EndpointTest.objects.update(**half, lease_until=timezone.now() + timedelta(minutes=1))
+        assert list(due_tests()) == []
+        EndpointTest.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+        assert list(due_tests()) == [test]
+
+        play_test(test.pk)
+
+    test.refresh_from_db()
+    assert (test.state, [line["name"] for line in test.lines]) == ("finished", list(CHECKS))
+
+
+def test_test_that_kills_its_workers_ends(staff: Client):
+    row = endpoint("stub", base_url="https://models.example/v1", scripted=False)
+    test = request_test(row, by=None)
+    EndpointTest.objects.update(attempts=3, claimed_by="dead", lease_until=timezone.now() - timedelta(seconds=1))
+
+    play_test(test.pk)
+
+    page = staff.get(f"/settings/models/{row.pk}/").content.decode()
+    assert "broke off" in page and "The studio stopped several times" in page and "Test again" in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_test_that_another_worker_took_over_stores_nothing_more():
+    with serving(Service()) as service:
+        row = endpoint("stub", base_url=service.base_url, model="large", scripted=False)
+        test = request_test(row, by=None)
+
+        def take_over(body: Any, answer: Any) -> Any:
+            EndpointTest.objects.update(claimed_by="another")
+            connection.close()  # this runs in a thread of the server
+            return answer
+
+        service.bend = take_over
+        play_test(test.pk)
+
+    test.refresh_from_db()
+    assert (test.state, test.claimed_by, test.lines) == ("asked", "another", [])
+
+
 def test_test_under_way_shows_the_lines_it_has(staff: Client):
     row = endpoint("stub", base_url="https://models.example/v1", scripted=False)
     test = request_test(row, by=None)
     EndpointTest.objects.filter(pk=test.pk).update(
-        started_at=timezone.now(), lines=[Line("answers", "holds", "“ready <now>”").to_json()]
+        attempts=1, lines=[Line("answers", "holds", "“ready <now>”").to_json()]
     )
 
     page = staff.get(f"/settings/models/{row.pk}/").content.decode()
@@ -157,7 +205,7 @@ def test_changed_settings_outdate_a_test(staff: Client):
     row = endpoint("stub", base_url="https://models.example/v1", scripted=False)
     test = request_test(row, by=None)
     lines = [Line("tools", "fails", "no call").to_json()]
-    EndpointTest.objects.filter(pk=test.pk).update(finished_at=timezone.now(), lines=lines)
+    EndpointTest.objects.filter(pk=test.pk).update(state="finished", finished_at=timezone.now(), lines=lines)
     assert [line.name for line in failures_for(row, "agent")] == ["tools"]
     assert failures_for(row, "judge") == []
 

@@ -24,6 +24,7 @@ from evaluation.pilots.spending import SessionSpending
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.prompt_files import CURRENT
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.session import Progress
 from evaluation.protocol.versions import ProtocolName, Terms
 from evaluation.store.plans import plan_of
 from evaluation.store.rows import RowStore
@@ -312,6 +313,18 @@ def test_session_killed_at_any_point_goes_on_and_nothing_is_lost_paid_or_done_tw
     assert kept["calls"] == sum(stub.asked.values()) == 15
     assert len(set(sent)) == 1
     assert kept["known"]["strict"] == {("checklist", 1, 1): True, ("checklist", 1, 2): True}
+
+
+@pytest.mark.django_db
+def test_failed_conversation_of_a_session_that_was_lost_is_not_ended(stub: StubModel):
+    keeper = Rows(stub, task("a"))
+    store = keeper.open()
+    keeper.lose(store)
+
+    with pytest.raises(LeaseLostError):
+        store.end(Progress((), 1, ending="failed", reason="It gave up."), None)
+
+    assert Session.objects.get().state == "running"
 
 
 def test_outage_leaves_the_turns_before_it(stub: StubModel, keeper: Keeper, sent: list[str]):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
 import ssl
 import subprocess
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +28,7 @@ from evaluation.llm import (
     TruncatedAnswerError,
     UnreadableAnswerError,
 )
+from evaluation.llm.connections import CLIENTS, Watch, client_of
 from studio.domain import hosts
 from tests.evaluation.conftest import LOCAL
 
@@ -311,3 +314,22 @@ def test_where_the_environment_names_a_proxy_requests_go_through_it(monkeypatch:
     asked = proxy.requests[0].decode()
     assert asked.startswith("POST http://far.example/v1/chat/completions HTTP/1.1")
     assert "authorization: bearer sk-far" in asked.lower()
+
+
+def test_clients_are_kept_for_a_while_and_not_forever():
+    first = weakref.ref(client_of("http://127.0.0.1:9/v1", "the first key", LOCAL.networks))
+    assert client_of("http://127.0.0.1:9/v1", "the first key", LOCAL.networks) is first()
+
+    for number in range(CLIENTS):
+        client_of("http://127.0.0.1:9/v1", f"key {number}", LOCAL.networks)
+    gc.collect()
+
+    assert first() is None
+
+
+def test_slot_is_not_held_anew_for_an_answer_that_comes_at_once():
+    held: list[str] = []
+
+    Watch(60, lambda: held.append("again")).see(b"an answer")
+
+    assert not held

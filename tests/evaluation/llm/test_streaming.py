@@ -161,3 +161,23 @@ def test_any_stream_is_tolerated(events: list[Any]):
         return
 
     assert isinstance(completion["choices"], list)
+
+
+CALL = {"index": 0, "id": "1", "type": "function", "function": {"name": "list_dir", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [{"tool_calls": [CALL]}],
+        [{"content": None, "tool_calls": [CALL]}],
+        [{"content": None}, {"content": "", "tool_calls": [CALL]}],
+    ],
+    ids=["never named", "null", "null, then empty"],
+)
+def test_answer_that_says_nothing_beside_its_tool_calls_goes_back_with_null(deltas: list[dict[str, Any]]):
+    ended = {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
+
+    answer = assemble([*({"choices": [{"delta": delta}]} for delta in deltas), ended])
+
+    assert answer["choices"][0]["message"]["content"] is None

@@ -203,6 +203,17 @@ def test_a_worker_that_stops_hands_its_sessions_over(stub: StubModel):
     assert list(leasable()) == [session]
 
 
+def test_a_worker_that_stops_in_an_orderly_way_uses_up_no_attempt(stub: StubModel):
+    start(stub, task("a"))
+
+    for _ in range(10):
+        session = claim_session(Session.objects.get().pk)
+        with renewing(session):
+            give_up()
+
+    assert Session.objects.get().attempts == 0
+
+
 def test_what_lost_its_lease_writes_and_releases_nothing(stub: StubModel):
     start(stub, task("a"))
     session = claim_session(Session.objects.get().pk)

@@ -33,7 +33,9 @@ def model() -> ModelEndpoint:
     """It failed what only agents need."""
     row = endpoint("mute", base_url="https://models.example/v1", model="mute", scripted=False)
     test = request_test(row, by=None)
-    EndpointTest.objects.filter(pk=test.pk).update(finished_at=timezone.now(), lines=[FAILED.to_json()])
+    EndpointTest.objects.filter(pk=test.pk).update(
+        state="finished", finished_at=timezone.now(), lines=[FAILED.to_json()]
+    )
     return row
 
 

@@ -29,7 +29,7 @@ from tests.evaluation.pilots.test_tool_servers import binding, calling
 from tests.evaluation.stub_model import StubModel
 from tests.evaluation.tools.mcp.http_server import HttpToolServer, serving_tools
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(110)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 
 
 StartWorker = Callable[..., subprocess.Popen[bytes]]
@@ -85,7 +85,7 @@ def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[St
     app._after_fork()
 
 
-def until(condition: Callable[[], bool], tmp_path: Path, seconds: float = 45) -> None:
+def until(condition: Callable[[], bool], tmp_path: Path, seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -106,10 +106,11 @@ def test_session_of_a_killed_worker_resumes_at_its_last_turn(
         task("b", checklist=(rubric("y"),)),
     ]
 
+    killed = threading.Event()
+
     def hold_third(body: dict) -> str:
         if stub.asked["agent"] == 3:
-            stub.gate.clear()
-            stub.gate.wait(60)
+            killed.wait(120)
         return f"Reply to {body['messages'][-1]['content'][:40]}"
 
     stub.agent = hold_third
@@ -121,7 +122,7 @@ def test_session_of_a_killed_worker_resumes_at_its_last_turn(
     stored = list(Turn.objects.values_list("number", "reply", "snapshot"))
     answered = ModelCall.objects.count()
     sent = stub.asked.total()
-    stub.gate.set()
+    killed.set()
 
     start_worker()
     messages: list[str] = []
@@ -138,7 +139,6 @@ def test_session_of_a_killed_worker_resumes_at_its_last_turn(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_calls_of_a_tool_server_are_not_repeated_after_their_worker_was_killed_within_one(
     stub: StubModel, start_worker: StartWorker, tmp_path: Path, settings: Any
 ):
@@ -151,7 +151,7 @@ def test_calls_of_a_tool_server_are_not_repeated_after_their_worker_was_killed_w
         model = endpoint(f"stub {stub.base_url}", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
         first = start_worker()
         pilot = pilot_of(benchmark, agent=model, user_model=model, judge=model)
-        until(lambda: len(shop.calls) == 2, tmp_path, seconds=120)
+        until(lambda: len(shop.calls) == 2, tmp_path)
         os.killpg(first.pid, signal.SIGKILL)
         first.wait()
         held.set()
