@@ -12,6 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from evaluation.tools.apps import AppDataError
 from evaluation.tools.apps.catalog import APPS
+from evaluation.tools.apps.framework.state import HIDDEN
 from evaluation.tools.apps.framework.tables import Table
 from evaluation.tools.apps.world import load_state
 from studio.domain.app_data import AppCard, AppDeclaration, AppTable, RecordKind, SignsInBy
@@ -21,7 +22,6 @@ from studio.domain.app_tables.forms import form_flaw
 MAX_ROWS = 200
 """Of a table of app data that authors see."""
 MAX_FLAWS = 200
-HIDDEN = ("tokens",)
 SHAPES: dict[Any, Shape] = {str: "text", int: "number", float: "amount", bool: "flag"}
 
 

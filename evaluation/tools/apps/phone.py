@@ -92,6 +92,9 @@ class PhoneState(AppState):
         )
         self.alarms = self.table("alarms", Alarm, "alarm", owned, "label time repeat_days enabled")
 
+    def receive(self, sender: str, receiver: str, subject: str, text: str, stamp: str) -> None:
+        self.messages.put(TextMessage(self.messages.next_id(), sender, receiver, text, stamp))
+
     def problems(self) -> Iterator[str]:
         yield from super().problems()
         seen: set[tuple[str, str]] = set()

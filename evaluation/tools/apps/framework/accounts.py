@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from evaluation.tools.apps.framework.app import App, Call
-from evaluation.tools.apps.framework.errors import ConflictError, InvalidError, UnauthorizedError
+from evaluation.tools.apps.framework.errors import ConflictError, InvalidError, NotFoundError, UnauthorizedError
 from evaluation.tools.apps.framework.paging import Page, paginate
-from evaluation.tools.apps.framework.state import Account, AppState, Token
+from evaluation.tools.apps.framework.state import Account, AppState, Code, Token
 from evaluation.tools.apps.framework.text import rank
 
 TOKEN_MINUTES = 60
@@ -74,6 +75,63 @@ def add_account_apis(app: App[Any], *, by_phone: bool = False) -> None:
         contact = {"phone_number": username} if by_phone else {"email": username}
         call.state.accounts.put(Account(username, password, first_name, last_name, registered_at=call.stamp, **contact))
         return {"message": f"Your {title} account was created. You can log in."}
+
+    who: dict[str, Any] = {app.signs_in_by: (Annotated[str, Field(description=f"Your {identity}")], ...)}
+
+    def send_code(call: Call[AppState], username: str, purpose: str) -> dict[str, Any]:
+        account = call.state.accounts.find(username)
+        if account is None or not account.password:
+            raise NotFoundError(f"There is no account for {username}.")
+        number = call.state.codes.next_id()
+        made = hashlib.sha256(f"{app.name}\n{username}\n{purpose}\n{number}".encode()).hexdigest()[:7]
+        call.state.codes.put(Code(made, username, purpose, call.stamp_in(minutes=TOKEN_MINUTES)))
+        subject = f"{title}: {purpose} code"
+        text = f"Your {purpose} code is {made}. It expires in {TOKEN_MINUTES} minutes."
+        sender = "10000" if by_phone else f"notifications@{app.name.replace('_', '')}.com"
+        call.open_app("phone" if by_phone else "gmail").receive(sender, username, subject, text, call.stamp)
+        return {"message": f"The code was sent to your {identity}."}
+
+    def use_code(call: Call[AppState], code: str, username: str, purpose: str) -> None:
+        known = call.state.codes.find(code)
+        if known is None or (known.username, known.purpose) != (username, purpose) or known.expires_at <= call.stamp:
+            raise UnauthorizedError(f"The {purpose} code is wrong or has expired.")
+        call.state.codes.remove(code)
+
+    def send_password_reset_code(call: Call[AppState], **given: str) -> dict[str, Any]:
+        return send_code(call, given[app.signs_in_by], "password reset")
+
+    def send_verification_code(call: Call[AppState], **given: str) -> dict[str, Any]:
+        return send_code(call, given[app.signs_in_by], "verification")
+
+    def verify_account(call: Call[AppState], *, verification_code: str, **given: str) -> dict[str, Any]:
+        use_code(call, verification_code, given[app.signs_in_by], "verification")
+        return {"message": f"Your {title} account is verified."}
+
+    def reset_password(
+        call: Call[AppState], *, password_reset_code: str, new_password: str, **given: str
+    ) -> dict[str, Any]:
+        username = given[app.signs_in_by]
+        use_code(call, password_reset_code, username, "password reset")
+        call.state.accounts.put(replace(call.state.accounts.get(username), password=new_password))
+        return {"message": "Your password was changed."}
+
+    sent = Annotated[str, Field(min_length=1, max_length=50, description="The code that was sent to you")]
+    verifying: dict[str, Any] = who | {"verification_code": (sent, ...)}
+    resetting: dict[str, Any] = who | {"password_reset_code": (sent, ...), "new_password": (Password, ...)}
+    for function, about, parameters in (
+        (send_password_reset_code, f"Have a code sent to your {identity}, for a new password.", who),
+        (reset_password, "Set a new password with the code that was sent to you.", resetting),
+        (send_verification_code, f"Have a code sent to your {identity}, to verify your account.", who),
+        (verify_account, "Verify your account with the code that was sent to you.", verifying),
+    ):
+        app.add(function.__name__, about, function, partial(dict, parameters), login=False)
+
+    @app.api(about=f"Delete your {title} account. Nobody can log in to it any more.")
+    def delete_account(call: Call[AppState]) -> dict[str, Any]:
+        call.state.accounts.put(replace(call.account, password=""))
+        for token in call.state.tokens.having("username", call.user):
+            call.state.tokens.remove(token.access_token)
+        return {"message": f"Your {title} account was deleted."}
 
     @app.api(about=f"Show your own {title} account.")
     def show_account(call: Call[AppState]) -> dict[str, Any]:

@@ -87,12 +87,13 @@ class Api(Generic[State]):
     def run(self, states: Callable[[str], AppState], now: datetime, arguments: Arguments) -> tuple[Any, list[Change]]:
         """The response and what it changed in ``states``. Raises AppError; then nothing has changed."""
         values = {name: getattr(arguments, name) for name in type(arguments).model_fields}
-        changes: list[list[Change]] = []
+        changes: dict[str, list[Change]] = {}
         with ExitStack() as opened:
 
             def open_app(app: str) -> AppState:
                 state = states(app)
-                changes.append(opened.enter_context(state.transaction()))
+                if app not in changes:
+                    changes[app] = opened.enter_context(state.transaction())
                 return state
 
             call = Call(open_app(self.name.partition("__")[0]), now, open_app=open_app)
@@ -100,7 +101,7 @@ class Api(Generic[State]):
                 call.access_token = values.pop("access_token")
                 call.account = account_of(call.state, now, call.access_token)
             response = self.function(call, **values)
-        return response, [change for each in changes for change in each]
+        return response, [change for each in changes.values() for change in each]
 
     def parse(self, arguments: Mapping[str, Any]) -> Arguments:
         """Raises InvalidError."""

@@ -13,6 +13,8 @@ from evaluation.tools.apps.framework.tables import Kept, Key, Record, Table, as_
 
 NEVER = "~"
 """Later than every stamp."""
+HIDDEN = ("tokens", "codes")
+"""Tables that a person does not write."""
 LAST = "last_numbers"
 """The key of a state's JSON that holds the highest number given in each table."""
 
@@ -42,6 +44,16 @@ class Token:
     expires_at: str
 
 
+@dataclass(frozen=True)
+class Code:
+    """Sent to somebody who has forgotten the password, or to see that an address is theirs."""
+
+    code: str
+    username: str
+    purpose: str
+    expires_at: str
+
+
 class Change(NamedTuple):
     """One record of an app: added if ``before`` is None, deleted if ``after`` is."""
 
@@ -65,6 +77,7 @@ class AppState:
         """When the next record comes to exist."""
         self.accounts = self.table("accounts", Account, "account", {}, "username password first_name last_name")
         self.tokens = self.table("tokens", Token, "access token", {"username": "accounts"})
+        self.codes = self.table("codes", Code, "code", {"username": "accounts"})
 
     def table(
         self,
@@ -87,7 +100,7 @@ class AppState:
             raise AppDataError(f"{self.app}, {LAST}: this must be an object with a whole number for each table.")
         for name in data:
             if name not in self.tables and name != LAST:
-                known = ", ".join(table for table in self.tables if table != "tokens")
+                known = ", ".join(table for table in self.tables if table not in HIDDEN)
                 raise AppDataError(f"{self.app}: there is no table “{name}”. There are {known}.")
         for name, table in self.tables.items():
             rows = data.get(name, [])
@@ -100,6 +113,9 @@ class AppState:
 
     def complete(self) -> None:
         """Add what a persona's data may leave out. Subclasses do."""
+
+    def receive(self, sender: str, receiver: str, subject: str, text: str, stamp: str) -> None:
+        """A message of another app. What tells people something keeps it."""
 
     def to_json(self) -> bytes:
         """The same bytes for the same state."""

@@ -108,6 +108,36 @@ class GmailState(AppState):
         """Those that its owner has not deleted, oldest first."""
         return [each for each in self.emails_of(box.email_thread_id) if each.email_id not in box.deleted_emails]
 
+    def deliver(self, draft: Draft, stamp: str) -> Email:
+        """Send it from its owner; without a thread it begins one."""
+        thread_id = draft.belongs_to_email_thread_id
+        if thread_id is None:
+            thread_id = self.threads.put(EmailThread(self.threads.next_id(), draft.subject, stamp)).email_thread_id
+        email = Email(
+            self.emails.next_id(),
+            draft.owner,
+            tuple(dict.fromkeys(draft.recipients)),
+            draft.subject,
+            draft.body,
+            stamp,
+            thread_id,
+            draft.response_to_email_id,
+            draft.attachments,
+        )
+        self.emails.put(email)
+        people = {person: None for each in self.emails_of(thread_id) for person in (each.sender, *each.recipients)}
+        for person in (person for person in people if person in self.accounts):
+            key = mailbox_key(thread_id, person)
+            box = self.mailboxes.find(key)
+            if box is None:
+                self.mailboxes.put(MailboxThread(key, thread_id, person, read=person == draft.owner))
+            elif person in email.recipients and person != draft.owner:
+                self.mailboxes.put(replace(box, read=False, archived=False))
+        return email
+
+    def receive(self, sender: str, receiver: str, subject: str, text: str, stamp: str) -> None:
+        self.deliver(Draft(0, sender, (receiver,), subject, text), stamp)
+
     def problems(self) -> Iterator[str]:
         yield from super().problems()
         used = {email.email_thread_id for email in self.emails}

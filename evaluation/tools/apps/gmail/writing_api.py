@@ -41,7 +41,7 @@ from evaluation.tools.apps.gmail.common import (
     own_thread,
     visible_email,
 )
-from evaluation.tools.apps.gmail.state import Draft, Email, EmailThread, MailboxThread, mailbox_key
+from evaluation.tools.apps.gmail.state import Draft, Email
 
 AttachmentId = Annotated[int, Field(description="From show_email or show_draft")]
 
@@ -236,33 +236,8 @@ def send_email_from_draft(call: GmailCall, draft_id: DraftId) -> dict[str, Any]:
 
 
 def _send(call: GmailCall, draft: Draft, message: str) -> dict[str, Any]:
-    state = call.state
-    thread_id = draft.belongs_to_email_thread_id
-    if thread_id is None:
-        thread_id = state.threads.put(EmailThread(state.threads.next_id(), draft.subject, call.stamp)).email_thread_id
-    email = Email(
-        state.emails.next_id(),
-        call.user,
-        tuple(dict.fromkeys(draft.recipients)),
-        draft.subject,
-        draft.body,
-        call.stamp,
-        thread_id,
-        draft.response_to_email_id,
-        draft.attachments,
-    )
-    state.emails.put(email)
-    participants = {person: None for each in state.emails_of(thread_id) for person in (each.sender, *each.recipients)}
-    for person in participants:
-        if person not in state.accounts:
-            continue
-        key = mailbox_key(thread_id, person)
-        box = state.mailboxes.find(key)
-        if box is None:
-            state.mailboxes.put(MailboxThread(key, thread_id, person, read=person == call.user))
-        elif person in email.recipients and person != call.user:
-            state.mailboxes.put(replace(box, read=False, archived=False))
-    return {"message": message, "sent_email_id": email.email_id, "sent_email_thread_id": thread_id}
+    email = call.state.deliver(draft, call.stamp)
+    return {"message": message, "sent_email_id": email.email_id, "sent_email_thread_id": email.email_thread_id}
 
 
 def _forward(

@@ -138,6 +138,34 @@ def test_brief_lists_show_who_wrote_what_and_leave_out_what_is_empty(world: Worl
     assert long.do("gmail__show_thread", email_thread_id=1) == brief.do("gmail__show_thread", email_thread_id=1)
 
 
+def test_forgotten_password_is_set_anew_with_the_code_in_the_mail(world: World, ada: Person):
+    who = {"email": ADA}
+    assert world.call("simple_note__send_password_reset_code", who).ok
+    [thread, *_] = ada.do("gmail__show_inbox_threads")
+    body = ada.do("gmail__show_email", email_id=thread["email_ids"][0])["body"]
+    code = body.split(" is ")[1].split(".")[0]
+
+    def reset(code: str) -> bool:
+        new = {"password_reset_code": code, "new_password": "new password"}
+        return world.call("simple_note__reset_password", who | new).ok
+
+    assert (reset("guess"), reset(code), reset(code)) == (False, True, False)
+    assert world.call("simple_note__login", {"username": ADA, "password": "new password"}).ok
+
+
+def test_code_of_the_mail_app_comes_by_mail_as_well(world: World, ada: Person):
+    assert world.call("gmail__send_verification_code", {"email": ADA}).ok
+    assert ada.do("gmail__show_inbox_threads")[0]["subject"] == "Gmail: verification code"
+
+
+def test_deleted_account_lets_nobody_in(world: World, ada: Person):
+    ada.do("todoist__delete_account")
+
+    assert ada.ask("todoist__show_projects").response["status"] == 401
+    assert not world.call("todoist__login", {"username": ADA, "password": "pw"}).ok
+    assert list(world.problems()) == []
+
+
 def test_deleted_and_spam_threads_leave_the_lists_of_their_owner_alone(ada: Person, noor: Person):
     thread = noor.do("gmail__send_email", email_addresses=[ADA], subject="Lottery")["sent_email_thread_id"]
 
