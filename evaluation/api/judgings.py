@@ -15,6 +15,7 @@ from evaluation.api.requests import pilot_and_data
 from evaluation.audits.blindness import find_pilot
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, plan_rejudging, start_rejudging
+from evaluation.protocol.versions import PROTOCOLS
 from evaluation.results.choice import SAMPLE_CHOICES, TURN_CHOICES, ScoringChoiceError, choose_scoring, rules_named
 from evaluation.results.comparison import round_report
 from studio.access import ApiRequest
@@ -32,6 +33,9 @@ class RejudgingSerializer(serializers.Serializer[Any]):
     """The options of ``manage.py rejudge``. What is not given stays as the pilot ran."""
 
     judge = serializers.CharField(required=False, default="", allow_blank=True)
+    protocol = serializers.ChoiceField(
+        choices=list(PROTOCOLS), required=False, default="", allow_blank=True, help_text="What judges see."
+    )
     prompt = serializers.CharField(required=False, default="", allow_blank=True)
     samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MAX_SAMPLES)
     sessions = serializers.ListField(child=serializers.IntegerField(), required=False, default=list)

@@ -62,4 +62,8 @@ class ResultsAPIView(APIView):
         if scoring not in list(ScoringMode):
             raise ValidationError({"scoring": ["Choose compat or strict."]})
         mode = ScoringMode(scoring)
-        return Response(figure_document(results, build_figure(results, name, mode), mode))
+        try:
+            figure = build_figure(results, name, mode)
+        except ResultsError as error:
+            raise ValidationError({"scoring": [str(error)]}) from error
+        return Response(figure_document(results, figure, mode))

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from evaluation.agents import AgentSetup, make_agent, reachable_names
@@ -16,7 +17,8 @@ from evaluation.engine.recording import Recording
 from evaluation.engine.store import Checkpoint, Closing, Replied, Standing, Store, TurnStore
 from evaluation.engine.voice import PURPOSE, PersonaVoice
 from evaluation.grading.intents import intents_decided
-from evaluation.grading.judges import ModelIntentJudge
+from evaluation.grading.judges import intent_judge
+from evaluation.grading.work import PlayedTurn, work_after
 from evaluation.protocol.participants import (
     Agent,
     AgentError,
@@ -76,6 +78,7 @@ class _Conversation:
         self._store = store
         self._folder = folder
         self._files = standing.files
+        self._conversation = standing.conversation
         self._apps = load_apps(standing.apps, plan.persona, plan.moment, store.read)
         self._world = self._apps.open()
         self._recording = Recording(plan, store, standing.progress.turns)
@@ -92,7 +95,11 @@ class _Conversation:
 
     def answer(self, progress: Progress, replied: Replied) -> Checkpoint:
         """The user's part."""
-        judge = ModelIntentJudge(self._recording.ask, self._plan.prompts, progress.turns + 1)
+        number, reply = progress.turns + 1, replied.reply
+        played = PlayedTurn(number, progress.message, reply.text, reply.tool_calls, replied.files)
+        self._conversation = self._conversation.and_then(played)
+        work = partial(work_after, self._conversation, self._store.read)
+        judge = intent_judge(self._plan.terms.protocol, self._recording.ask, self._plan.prompts, number, work)
         taken, after = resolve_turn(
             progress,
             replied.reply,

@@ -20,10 +20,11 @@ from evaluation.engine.plan import SessionPlan
 from evaluation.engine.store import Checkpoint, Closing, Standing
 from evaluation.grading.decided import Decided, Place
 from evaluation.grading.session import SessionGrade
+from evaluation.grading.work import Conversation
 from evaluation.llm import Call
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import Progress, opening_progress
-from evaluation.workspaces.app_states import AppHashes, initial_apps
+from evaluation.workspaces.app_states import AppHashes, clock_at, initial_apps
 from evaluation.workspaces.manifests import Manifest, stage_files
 
 _CHECKPOINT = TypeAdapter(Checkpoint)
@@ -152,18 +153,23 @@ class FolderStore:
         return self._turns[-1].taken.number if self._turns else 0
 
     def standing(self, plan: SessionPlan) -> Standing:
+        conversation = self._conversation(plan)
         if self._turns:
             last = self._turns[-1]
-            return Standing(last.after, last.files, last.apps, last.taken.reply.state)
-        files = stage_files(self._found.files, plan.persona, plan.task, with_memory=plan.terms.with_memory)
+            return Standing(last.after, last.files, last.apps, conversation, last.taken.reply.state)
         self.keep([b""])  # an empty memory
-        return Standing(opening_progress(plan.task), files, {**initial_apps(plan.persona), **self._found.apps})
+        apps = {**initial_apps(plan.persona), **self._found.apps}
+        return Standing(opening_progress(plan.task), conversation.found, apps, conversation)
 
-    def played(self, mode: ScoringMode, final_files: Manifest | None = None) -> Played:
+    def played(self, plan: SessionPlan, mode: ScoringMode, final_files: Manifest | None = None) -> Played:
         """``final_files``: at the end of the episode, unless that ended with this session."""
-        turns = [checkpoint.played for checkpoint in self._turns]
         final = final_files or self.left.files
-        return Played(turns, self._decided[mode], final if mode == ScoringMode.COMPAT else None)
+        return Played(self._conversation(plan), self._decided[mode], final if mode == ScoringMode.COMPAT else None)
+
+    def _conversation(self, plan: SessionPlan) -> Conversation:
+        found = stage_files(self._found.files, plan.persona, plan.task, with_memory=plan.terms.with_memory)
+        began = clock_at(plan.moment, plan.persona, self.read).start
+        return Conversation(plan.task, found, [checkpoint.played for checkpoint in self._turns], began)
 
     @property
     def left(self) -> Found:

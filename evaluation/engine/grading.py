@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.engine.plan import SessionPlan
 from evaluation.engine.recording import Recording
 from evaluation.engine.store import Store
 from evaluation.grading.decided import Known
-from evaluation.grading.evidence import PlayedTurn, evidence_of, load_script
+from evaluation.grading.evidence import evidence_of, load_script
 from evaluation.grading.judges import ModelChecklistJudge
 from evaluation.grading.session import Checklist, SessionGrade, decide_checklist, grade
+from evaluation.grading.work import Conversation
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.workspaces.manifests import Manifest
 
@@ -20,7 +20,7 @@ from evaluation.workspaces.manifests import Manifest
 class Played:
     """A conversation as it was held, for grading in one mode."""
 
-    turns: Sequence[PlayedTurn]
+    conversation: Conversation
     known: Known
     """What earlier work decided."""
     final_files: Manifest | None = None
@@ -31,10 +31,11 @@ def grade_session(plan: SessionPlan, store: Store, mode: ScoringMode, played: Pl
     """Decide what is not decided yet. compat requires that all conversations of the run are over. Raises
     InfrastructureError, and what the store raises."""
     script = load_script(plan.task, plan.persona, store.read)
-    evidence = evidence_of(played.turns, mode, store.read, played.final_files)
-    checklist = Checklist(plan.task, script, evidence, mode, with_files=plan.terms.scripts_read_files)
+    evidence = evidence_of(played.conversation, mode, store.read, played.final_files)
+    checklist = Checklist(plan.task, script, evidence, mode, plan.terms.protocol)
     known = dict(played.known)
-    for decided in decide_checklist(checklist, ModelChecklistJudge(Recording(plan, store).ask, plan.prompts), known):
+    judge = ModelChecklistJudge(Recording(plan, store).ask, plan.prompts, plan.terms.protocol)
+    for decided in decide_checklist(checklist, judge, known):
         store.verdicts(mode, decided)
         known |= {each.place: each.met for each in decided}
     return grade(checklist, known)

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from evaluation.engine.journal import MadeCalls
 from evaluation.grading.decided import Decided
-from evaluation.grading.evidence import PlayedTurn
 from evaluation.grading.session import SessionGrade
+from evaluation.grading.work import Conversation, PlayedTurn
 from evaluation.llm import Call
 from evaluation.protocol.participants import AgentReply, Aside
 from evaluation.protocol.scoring import ScoringMode
@@ -29,6 +29,8 @@ class Standing:
     files: Manifest
     """With the task's own, before the first turn."""
     apps: AppHashes
+    conversation: Conversation
+    """So far, for judges."""
     agent_state: Mapping[str, Any] = field(default_factory=dict)
 
 

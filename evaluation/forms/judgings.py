@@ -12,6 +12,8 @@ from evaluation.judging.judgings import Rules, rules_from, rules_of, rules_to_js
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session
 from evaluation.models.judgings import Purpose
 from evaluation.pilots.rejudging import MAX_SAMPLES, known_versions
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import PROTOCOLS, ProtocolName
 from studio.forms.numbers import WholeNumberField
 
 SESSIONS_SHOWN = 200
@@ -25,6 +27,11 @@ class RejudgingForm(forms.Form):
         required=False,
         empty_label="As the pilot ran",
         help_text="Another judge decides on intents and on the checklist.",
+    )
+    protocol = forms.ChoiceField(
+        choices=[("", "As the pilot ran"), *((name, f"{name}: {text}") for name, text in PROTOCOLS.items())],
+        required=False,
+        help_text="What judges see. The conversation stays as it was held.",
     )
     prompt = forms.ChoiceField(required=False, label="Prompt version", help_text="Of every prompt that has it.")
     samples = WholeNumberField(
@@ -49,9 +56,13 @@ class RejudgingForm(forms.Form):
         assert isinstance(prompt, forms.ChoiceField)
         assert isinstance(sessions, forms.ChoiceField)
         judge.queryset = ModelEndpoint.objects.usable_in(pilot.benchmark)
-        prompt.choices = [("", "As the pilot ran"), *((version, f"Version {version}") for version in known_versions())]
+        versions = [version for name in ProtocolName for version in known_versions(name)]
+        prompt.choices = [
+            ("", "As the pilot ran"),
+            *((each, f"Version {each}") for each in sorted(set(versions), key=int)),
+        ]
         rows: Any = (
-            Session.objects.of(pilot).named().filter(state=Session.State.FINISHED, graded_compat_at__isnull=False)
+            Session.objects.of(pilot).named().filter(state=Session.State.FINISHED, graded_strict_at__isnull=False)
         )
         sessions.choices = [
             (row.pk, f"{row.persona_name or row.persona_user} · {row.task_id} · run {row.run_number}")
@@ -60,7 +71,10 @@ class RejudgingForm(forms.Form):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in ("judge", "prompt", "samples", "every_turn", "sessions")}
+        return {
+            name: self.cleaned_data[name]
+            for name in ("judge", "protocol", "prompt", "samples", "every_turn", "sessions")
+        }
 
     def add_error_to(self, field: str, message: str) -> None:
         self.add_error(field if field in self.fields else None, message)
@@ -84,6 +98,8 @@ class ScoringForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
             field.choices = choices
+        if ScoringMode.COMPAT not in pilot.terms.modes:
+            self.fields["compat"].required = False
         choice = scoring_choice(pilot)
         self._before = rules_of(choice)
         rules = rules_to_json(self._before)

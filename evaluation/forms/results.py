@@ -10,7 +10,7 @@ from django import forms
 
 from evaluation.models import Pilot
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.benchmark_results import address_of
+from evaluation.results.benchmark_results import address_of, rankable
 from evaluation.results.figures.catalogue import FIGURES
 from evaluation.results.selection import PilotRule, select_pilots
 
@@ -30,7 +30,8 @@ class ResultsForm(forms.Form):
     figure = forms.ChoiceField(choices=[(name, kind.heading) for name, kind in FIGURES.items()], required=False)
     format = forms.ChoiceField(choices=[(style, style) for style in STYLES], required=False)
 
-    def __init__(self, *args: Any, pilots: Sequence[Pilot], **options: Any) -> None:
+    def __init__(self, *args: Any, pilots: Sequence[Pilot], ranked: bool = True, **options: Any) -> None:
+        """``ranked``: of the pilots named, only those that may be ranked with the newest are chosen."""
         super().__init__(*args, **options)
         self.pilots = sorted(pilots, key=lambda pilot: -pilot.number)
         field = self.fields["pilot"]
@@ -45,9 +46,13 @@ class ResultsForm(forms.Form):
         self.figure_name = str(self.cleaned_data.get("figure") or next(iter(FIGURES)))
         self.pilot_mode = FIGURES[self.figure_name].mode
         self.chosen = select_pilots(benchmark, self.pilots, numbers, self.rule, self.figure_name) if benchmark else []
+        self.left_out = [pilot for pilot in self.chosen if pilot not in rankable(self.chosen)] if ranked else []
+        self.chosen = [pilot for pilot in self.chosen if pilot not in self.left_out]
+        self.modes = [mode for mode in ScoringMode if all(mode in pilot.terms.modes for pilot in self.chosen)]
         self.tags = sorted({tag for pilot in self.pilots for tag in pilot.tags})
         self.models = sorted({pilot.endpoint("agent").model for pilot in self.pilots})
-        self.mode = ScoringMode(self.cleaned_data.get("scoring") or ScoringMode.STRICT)
+        wanted = self.cleaned_data.get("scoring")
+        self.mode = next((mode for mode in self.modes if mode == wanted), ScoringMode.STRICT)
         self.style = str(self.cleaned_data.get("format") or "")
 
     @property
@@ -63,6 +68,10 @@ class ResultsForm(forms.Form):
         """With the pilots, unless the figure is of pilots of another mode."""
         same = FIGURES[name].mode == self.pilot_mode
         return f"{self.address if same else urlencode({'scoring': self.mode.value})}&figure={name}"
+
+    @property
+    def address_of_left_out(self) -> str:
+        return address_of(self.left_out, self.mode)
 
     @property
     def address_of_pilots(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName
 
 TurnValues = Sequence[tuple[int, bool | None]]
 """An item's decisions by one judging, as pairs of turn and value, in order of turns. None: not decided."""
@@ -17,6 +18,8 @@ class Credit:
     """None: ungraded because the grader is missing or broken, which is never the same as not met."""
     turn: int | None = None
     """The turn in which it was met; with samples, the turn by which most of them had met it."""
+    regressed: bool = False
+    """Whether it was met in an earlier turn, and no longer is."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ def last_turn(values: TurnValues) -> Credit:
     if not values:
         return Credit(None)
     turn, value = values[-1]
-    return Credit(value, turn if value else None)
+    regressed = value is False and any(earlier for _, earlier in values)
+    return Credit(value, turn if value else None, regressed)
 
 
 def majority(samples: Sequence[Credit]) -> Credit:
@@ -56,7 +60,9 @@ def majority(samples: Sequence[Credit]) -> Credit:
         return Credit(None)
     turns = sorted(credit.turn or 0 for credit in decided if credit.value)
     needed = len(decided) // 2
-    return Credit(True, turns[needed] or None) if len(turns) > needed else Credit(False)
+    if len(turns) > needed:
+        return Credit(True, turns[needed] or None)
+    return Credit(False, regressed=any(credit.regressed for credit in decided))
 
 
 def first_sample(samples: Sequence[Credit]) -> Credit:
@@ -87,7 +93,7 @@ class CreditRule:
         return SAMPLE_RULES[self.samples].over_samples(credits)
 
 
-DEFAULT_RULES: Mapping[ScoringMode, CreditRule] = {
-    ScoringMode.COMPAT: CreditRule("any_turn"),
-    ScoringMode.STRICT: CreditRule("first_credited"),
-}
+def default_rules(protocol: ProtocolName) -> Mapping[ScoringMode, CreditRule]:
+    """The paper protocol credits the state at the end of a session."""
+    strict = "last_turn" if protocol == ProtocolName.PAPER else "first_credited"
+    return {ScoringMode.COMPAT: CreditRule("any_turn"), ScoringMode.STRICT: CreditRule(strict)}

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from evaluation.grading.script import GraderScriptError, GraderTurn, grader_keys, run_grader
+from evaluation.grading.work import Conversation, Work, work_after
 from evaluation.protocol.history import select_calls, tools_history
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
@@ -28,19 +29,6 @@ class GraderScriptSource:
 
 
 @dataclass(frozen=True)
-class PlayedTurn:
-    """A turn as it was stored."""
-
-    number: int
-    message: Incoming
-    """The event that opened the session, or the user's words."""
-    reply: str
-    calls: tuple[ToolRecord, ...]
-    files: Manifest
-    """After the turn."""
-
-
-@dataclass(frozen=True)
 class TurnEvidence:
     """What graders see of one turn in one scoring mode."""
 
@@ -48,11 +36,15 @@ class TurnEvidence:
     messages: tuple[Incoming, ...]
     """The user's messages up to this turn, or the event that opened the session."""
     reply: str
+    replies: tuple[str, ...]
+    """All so far."""
     calls: tuple[ToolRecord, ...]
     made: tuple[ToolRecord, ...]
     """All calls so far: what became of an app's records does not depend on the scoring mode."""
     read: Callable[[str], bytes | None]
     """Reads a workspace file; None if it does not exist."""
+    work: Callable[[], Work]
+    """What the paper protocol shows."""
     rebuild: Callable[[Path], None]
     """Makes the workspace in a folder."""
 
@@ -88,9 +80,10 @@ def run_script(
 
 
 def evidence_of(
-    turns: Sequence[PlayedTurn], mode: ScoringMode, read: Read, final_files: Manifest | None = None
+    conversation: Conversation, mode: ScoringMode, read: Read, final_files: Manifest | None = None
 ) -> list[TurnEvidence]:
     """``final_files``: those at the end of the episode, which compat shows in every turn."""
+    turns = conversation.turns
     calls = [turn.calls for turn in turns]
     messages = tuple(turn.message for turn in turns)
     left = [turn.files if final_files is None else final_files for turn in turns]
@@ -99,9 +92,11 @@ def evidence_of(
             turn.number,
             messages[: index + 1],
             turn.reply,
+            tuple(earlier.reply for earlier in turns[: index + 1]),
             select_calls(calls[: index + 1], mode),
             select_calls(calls[: index + 1], ScoringMode.STRICT),
             manifest_reader(left[index], read),
+            partial(work_after, conversation.until(turn.number), read),
             partial(rebuild_workspace, left[index], read=read),
         )
         for index, turn in enumerate(turns)

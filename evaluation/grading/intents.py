@@ -9,10 +9,11 @@ from functools import partial
 
 from evaluation.grading.decided import Decided, Known, judged
 from evaluation.grading.evidence import TurnEvidence
-from evaluation.grading.judges import Ask, ModelIntentJudge, Versions
+from evaluation.grading.judges import Ask, Versions, intent_judge
 from evaluation.protocol.participants import AgentReply, Decision
 from evaluation.protocol.session import IntentState, Progress, TurnTaken, resolve_turn
 from evaluation.protocol.trace import read_texts
+from evaluation.protocol.versions import ProtocolName
 from studio.domain.task import TaskSpec
 
 IntentDecision = tuple[str, int, int, bool | None]
@@ -57,6 +58,7 @@ def decide_intents(
     task: TaskSpec,
     turns: Iterable[TurnEvidence],
     held: Mapping[int, IntentStatus],
+    protocol: ProtocolName,
     ask: Ask,
     versions: Versions,
     known: Known,
@@ -83,7 +85,7 @@ def decide_intents(
             progress = Progress(tuple(states), number - 1)
             if not progress.open:
                 return
-            judge = ModelIntentJudge(ask, versions, number)
+            judge = intent_judge(protocol, ask, versions, number, evidence.work)
             files = partial(read_texts, task.files_read, evidence.read)
             taken, _ = resolve_turn(progress, AgentReply(evidence.reply), judge, files)
             yield intents_decided(judge.calls, task, taken)

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Protocol
 
+from evaluation.grading.evidence import TurnEvidence
+from evaluation.grading.work import Work, render_messages, sections
 from evaluation.llm import ModelClient
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompt_files import PromptName
-from evaluation.protocol.prompts import JudgePrompt, checklist_prompt, follow_up_prompt, satisfaction_prompt
+from evaluation.protocol.prompts import (
+    JudgePrompt,
+    checklist_on_work,
+    checklist_prompt,
+    follow_up_on_words,
+    follow_up_prompt,
+    satisfaction_on_work,
+    satisfaction_prompt,
+)
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.trace import read_texts, render_trace, select_files
+from evaluation.protocol.versions import ProtocolName
+from studio.domain.task import TaskSpec
 
 MAX_TRIES: Mapping[PromptName, int] = {"satisfaction": 16, "follow_up": 16, "checklist": 5}
 SAMPLE_STRIDE = 1_000
@@ -64,15 +78,46 @@ class ModelIntentJudge:
 
 
 @dataclass(frozen=True)
+class WorkIntentJudge(ModelIntentJudge):
+    """Sees the work and the user's words instead of reply and files, as the paper protocol wants."""
+
+    work: Callable[[], Work] = field(kw_only=True)
+
+    def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> Sequence[Decision]:
+        return self._ask(satisfaction_on_work(sections(self.work()), intents, self.versions["satisfaction"]))
+
+    def asked_for(self, reply: str, intents: Sequence[OpenIntent]) -> Sequence[Decision]:
+        said = render_messages(self.work().turns)
+        return self._ask(follow_up_on_words(said, reply, intents, self.versions["follow_up"]))
+
+
+def intent_judge(
+    protocol: ProtocolName, ask: Ask, versions: Versions, turn: int, work: Callable[[], Work]
+) -> ModelIntentJudge:
+    """``work``: after the turn, asked for if it is needed."""
+    if protocol == ProtocolName.RELEASE:
+        return ModelIntentJudge(ask, versions, turn)
+    return WorkIntentJudge(ask, versions, turn, work=cache(work))
+
+
+@dataclass(frozen=True)
 class ModelChecklistJudge:
     """``ChecklistJudge`` by a model."""
 
     ask: Ask
     versions: Versions
+    protocol: ProtocolName
 
     def __call__(
-        self, turn: int, mode: ScoringMode, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
+        self, task: TaskSpec, evidence: TurnEvidence, mode: ScoringMode, criteria: Sequence[tuple[int, str]]
     ) -> Answer:
-        escaped = mode == ScoringMode.STRICT
-        prompt = checklist_prompt(intents, trace, criteria, escaped=escaped, version=self.versions["checklist"])
-        return self.ask(f"checklist_{mode}", turn, prompt)
+        version = self.versions["checklist"]
+        if self.protocol == ProtocolName.PAPER:
+            prompt = checklist_on_work(sections(evidence.work()), criteria, version)
+        else:
+            files = read_texts(select_files(task), evidence.read)
+            trace = render_trace(evidence.messages, evidence.reply, evidence.calls, task.tool_evidence, files, mode)
+            intents = [intent.content for intent in task.intents]
+            escaped = mode == ScoringMode.STRICT
+            prompt = checklist_prompt(intents, trace, criteria, escaped=escaped, version=version)
+        return self.ask(f"checklist_{mode}", evidence.number, prompt)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from evaluation.grading.decided import Decided, Known, judged
 from evaluation.grading.evidence import TurnEvidence
-from evaluation.grading.judges import Answer, Ask, ModelChecklistJudge, ModelIntentJudge, Versions
-from evaluation.grading.session import ask_criteria
+from evaluation.grading.judges import Answer, Ask, ModelChecklistJudge, ModelIntentJudge, Versions, intent_judge
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import read_texts
+from evaluation.protocol.versions import ProtocolName
 from studio.domain.task import TaskSpec
 
 ONLY = 1
@@ -46,6 +46,7 @@ def decide_questions(
     task: TaskSpec,
     turns: Iterable[TurnEvidence],
     mode: str,
+    protocol: ProtocolName,
     ask: Ask,
     versions: Versions,
     known: Known,
@@ -57,9 +58,9 @@ def decide_questions(
         if question.place not in over:
             turn = by_number[question.turn]
             [decision], call = (
-                ask_criteria(ModelChecklistJudge(ask, versions), task, turn, ScoringMode(mode), [(ONLY, question.text)])
+                ModelChecklistJudge(ask, versions, protocol)(task, turn, ScoringMode(mode), [(ONLY, question.text)])
                 if question.kind == "checklist"
-                else _ask_intent(ModelIntentJudge(ask, versions, turn.number), task, question, turn)
+                else _ask_intent(intent_judge(protocol, ask, versions, turn.number, turn.work), task, question, turn)
             )
             yield [judged(question.place, decision, call, label=question.text)]
             over.add(question.place)

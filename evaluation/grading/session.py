@@ -1,25 +1,26 @@
 """Judging the checklist of a session in a scoring mode.
 
-strict grades each turn with the files as they were then, and skips items met in an earlier turn. compat grades every
-turn with the files as they are at the end of the episode, as the public release does. Decisions come turn by turn, so
-that interrupted grading resumes with what is missing.
+The paper protocol judges criteria on the state at the end of the session; rules, which cost nothing, are checked after
+each turn too, so that what was undone is seen. Under the release, strict grades each turn with the files as they were
+then, and skips items met in an earlier turn; compat grades every turn with the files as they are at the end of the
+episode, as the public code does. Decisions come turn by turn, so that interrupted grading resumes with what is missing.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from evaluation.grading.credit import DEFAULT_RULES, Credit
+from evaluation.grading.credit import Credit, default_rules
 from evaluation.grading.decided import Decided, Known, judged
 from evaluation.grading.evidence import GraderScriptSource, TurnEvidence, run_script
 from evaluation.grading.items import GradedItem, completeness, items_of
 from evaluation.grading.judges import Answer
 from evaluation.grading.rule import FINAL_ONLY, RuleError, RuleEvidence, check_rule
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.trace import read_texts, render_trace, select_files
+from evaluation.protocol.versions import ProtocolName
 from studio.domain.task import ExactCheck, TaskSpec
 
 
@@ -27,7 +28,7 @@ class ChecklistJudge(Protocol):
     """Judges rubric criteria. Raises InfrastructureError."""
 
     def __call__(
-        self, turn: int, mode: ScoringMode, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
+        self, task: TaskSpec, evidence: TurnEvidence, mode: ScoringMode, criteria: Sequence[tuple[int, str]]
     ) -> Answer: ...
 
 
@@ -40,10 +41,14 @@ class Checklist:
     turns: Sequence[TurnEvidence]
     """In compat, all conversations of the run must be over."""
     mode: ScoringMode
+    protocol: ProtocolName
     every_turn: bool = False
-    """Whether strict items are judged in later turns too, after they were met."""
-    with_files: bool = False
-    """Whether the grader script finds the workspace."""
+    """Whether every item is judged in each turn, in strict under the release also after it was met."""
+
+    @property
+    def on_work(self) -> bool:
+        """Whether judges see all of the work, and grader scripts find the workspace."""
+        return self.protocol == ProtocolName.PAPER
 
     @property
     def items(self) -> tuple[GradedItem, ...]:
@@ -66,12 +71,7 @@ def decide_checklist(checklist: Checklist, judge: ChecklistJudge | None, known: 
     for (_, turn, index), value in known.items():
         met[index][turn] = value
     for evidence in checklist.turns:
-        skips = checklist.mode == ScoringMode.STRICT and not checklist.every_turn
-        due = [
-            item
-            for item in checklist.items
-            if evidence.number not in met[item.index] and not (skips and True in met[item.index].values())
-        ]
+        due = [item for item in checklist.items if _is_due(checklist, item, evidence, met[item.index])]
         if decided := [*_judge_rubric(checklist, judge, evidence, due), *_check_rules(checklist, evidence, due)]:
             for each in decided:
                 met[each.index][each.turn] = each.met
@@ -83,26 +83,24 @@ def decide_checklist(checklist: Checklist, judge: ChecklistJudge | None, known: 
         yield [each for each in decided if each.turn not in met[each.index]]
 
 
+def _is_due(checklist: Checklist, item: GradedItem, evidence: TurnEvidence, met: Mapping[int, bool | None]) -> bool:
+    if evidence.number in met:
+        return False
+    if checklist.every_turn:
+        return True
+    if checklist.on_work:
+        return item.grader == "rule" or evidence is checklist.turns[-1]
+    return checklist.mode == ScoringMode.COMPAT or True not in met.values()
+
+
 def grade(checklist: Checklist, known: Known) -> SessionGrade:
     by_item: dict[int, list[tuple[int, bool | None]]] = defaultdict(list)
     for (_, turn, index), met in sorted(known.items(), key=lambda row: row[0][1]):
         by_item[index].append((turn, met))
-    rule = DEFAULT_RULES[checklist.mode]
+    rule = default_rules(checklist.protocol)[checklist.mode]
     graded = tuple((item, rule.credit([by_item[item.index]])) for item in checklist.items)
     comp = completeness([(item.weight, credit.value) for item, credit in graded])
     return SessionGrade(graded, comp, sum(credit.value is None for _, credit in graded))
-
-
-def ask_criteria(
-    judge: ChecklistJudge,
-    task: TaskSpec,
-    evidence: TurnEvidence,
-    mode: ScoringMode,
-    criteria: Sequence[tuple[int, str]],
-) -> Answer:
-    files = read_texts(select_files(task), evidence.read)
-    trace = render_trace(evidence.messages, evidence.reply, evidence.calls, task.tool_evidence, files, mode)
-    return judge(evidence.number, mode, [intent.content for intent in task.intents], trace, criteria)
 
 
 def _judge_rubric(
@@ -111,7 +109,7 @@ def _judge_rubric(
     if rubric := [item for item in due if item.grader == "rubric"]:
         assert judge is not None
         criteria = [(item.index, item.criterion) for item in rubric]
-        decisions, call = ask_criteria(judge, checklist.task, evidence, checklist.mode, criteria)
+        decisions, call = judge(checklist.task, evidence, checklist.mode, criteria)
         for item, decision in zip(rubric, decisions, strict=True):
             label = "" if item.uid else item.criterion
             yield judged(("checklist", evidence.number, item.index), decision, call, uid=item.uid, label=label)
@@ -123,14 +121,15 @@ def _check_rules(checklist: Checklist, evidence: TurnEvidence, due: Sequence[Gra
     for item in due:
         final_only = item.rule is not None and item.rule.kind in FINAL_ONLY
         if item.grader == "rule" and not item.script and (last or not final_only):
-            yield _check_rule(item, evidence, rules)
+            reply = "\n".join(evidence.replies) if checklist.on_work else evidence.reply
+            yield _check_rule(item, evidence, reply, rules)
 
 
-def _check_rule(item: GradedItem, evidence: TurnEvidence, rules: Sequence[ExactCheck]) -> Decided:
+def _check_rule(item: GradedItem, evidence: TurnEvidence, reply: str, rules: Sequence[ExactCheck]) -> Decided:
     decided = _by_rule(item, evidence.number)
     if item.rule is None:
         return replace(decided, error="The item should be checked by a rule but has none.")
-    seen = RuleEvidence(evidence.reply, evidence.calls, evidence.read, evidence.made, rules)
+    seen = RuleEvidence(reply, evidence.calls, evidence.read, evidence.made, rules)
     try:
         result = check_rule(item.rule, seen)
     except RuleError as error:
@@ -148,7 +147,7 @@ def _run_script(checklist: Checklist, keyed: Sequence[GradedItem]) -> list[Decid
     if script.keys is None:
         return [replace(_by_rule(keyed[0], checklist.turns[-1].number), error=script.problem)]
     decided = []
-    results = run_script(script, checklist.turns, with_files=checklist.with_files)
+    results = run_script(script, checklist.turns, with_files=checklist.on_work)
     for turn, result in zip(checklist.turns, results, strict=True):
         unknown = result.broken or (result.problem and checklist.mode == ScoringMode.STRICT)
         for item in keyed:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from evaluation.grading.credit import DEFAULT_RULES, CreditRule
+from evaluation.grading.credit import CreditRule, default_rules
 from evaluation.grading.questions import AskedQuestion
 from evaluation.models import Judging, JudgingRound, ModelEndpoint, Pilot, Rehearsal, ScoringChoice, Session
 from evaluation.models.endpoints import freeze_endpoint, thaw_endpoint
@@ -43,7 +43,8 @@ def open_first_round(pilot: Pilot, by: User | None) -> JudgingRound:
         protocol=pilot.protocol,
         created_by=by,
     )
-    ScoringChoice.objects.create(pilot=pilot, round=first, rules=rules_to_json(DEFAULT_RULES), by=by)
+    rules = rules_to_json(default_rules(pilot.terms.protocol))
+    ScoringChoice.objects.create(pilot=pilot, round=first, rules=rules, by=by)
     return first
 
 
@@ -137,7 +138,7 @@ def rules_to_json(rules: Rules) -> dict[str, Any]:
 def rules_from(names: Mapping[str, str], before: Rules) -> Rules:
     """``names`` by ``compat``, ``strict`` and ``samples``; what is not named stays as ``before``."""
     return {
-        mode: CreditRule(names.get(mode, before[mode].turns), names.get("samples", before[mode].samples))
+        mode: CreditRule(names.get(mode) or before[mode].turns, names.get("samples", before[mode].samples))
         for mode in ScoringMode
     }
 

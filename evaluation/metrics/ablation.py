@@ -5,7 +5,7 @@ Both sides count the task's own intents alone: those of earlier tasks are what o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,12 +27,10 @@ class AblatedSession:
     result: TaskResult
 
 
-def ablation_json(sessions: Iterable[AblatedSession]) -> dict[str, Any]:
+def ablation_json(sessions: Iterable[AblatedSession], modes: Sequence[ScoringMode]) -> dict[str, Any]:
     """By scoring mode and metric; differences are with less without, so what the earlier sessions gave."""
     rows = list(sessions)
-    return {
-        mode: {metric: _comparison_json(compare_arms(rows, metric, mode)) for metric in METRICS} for mode in ScoringMode
-    }
+    return {mode: {metric: _comparison_json(compare_arms(rows, metric, mode)) for metric in METRICS} for mode in modes}
 
 
 def compare_arms(sessions: Iterable[AblatedSession], metric: Metric, mode: ScoringMode) -> Comparison:

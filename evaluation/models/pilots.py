@@ -110,6 +110,10 @@ class Pilot(models.Model):
     def user_style(self) -> str:
         return str((self.config.get("user") or {}).get("style", UserStyle.VERBATIM))
 
+    def said_in_request(self, persona: str, task: str) -> list[int]:
+        """Positions of the intents that a task's request said in full when the pilot started."""
+        return list(self.config.get("said_in_requests", {}).get(persona, {}).get(task, ()))
+
     @property
     def agent_name(self) -> str:
         return self.endpoint("agent").with_effort(self.agent_kind.name)

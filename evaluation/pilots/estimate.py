@@ -12,6 +12,7 @@ from django.db.models import Count, QuerySet
 
 from evaluation.models import ModelCall, ModelEndpoint, Session
 from evaluation.protocol.participants import Tokens
+from evaluation.protocol.versions import ProtocolName
 from evaluation.store.usage import OF_USE, PART_BY_PURPOSE, UNTOLD, as_ran, use_of
 from studio.models import Benchmark
 
@@ -38,12 +39,17 @@ class CostEstimate:
 
 
 def estimate_pilot(
-    benchmark: Benchmark, tasks: Sequence[int], runs: int, endpoints: Mapping[str, ModelEndpoint], taken: int = 0
+    benchmark: Benchmark,
+    tasks: Sequence[int],
+    runs: int,
+    endpoints: Mapping[str, ModelEndpoint],
+    taken: int = 0,
+    protocol: str = ProtocolName.PAPER,
 ) -> CostEstimate:
     """``tasks``: the key of each session's task in one run. A task may come more than once. ``endpoints`` by seat."""
     times = Counter(tasks)
     sessions = len(tasks) * runs
-    earlier, same_agent = _earlier_sessions(benchmark, tasks, endpoints["agent"])
+    earlier, same_agent = _earlier_sessions(benchmark, tasks, endpoints["agent"], protocol)
     counted: Iterable[Mapping[str, Any]] = earlier.values("revision__task").annotate(number=Count("pk"))
     counts: dict[int, int] = {row["revision__task"]: row["number"] for row in counted}
     if not counts:
@@ -76,12 +82,13 @@ def estimate_pilot(
 
 
 def _earlier_sessions(
-    benchmark: Benchmark, tasks: Sequence[int], agent: ModelEndpoint
+    benchmark: Benchmark, tasks: Sequence[int], agent: ModelEndpoint, protocol: str
 ) -> tuple[QuerySet[Session], bool]:
-    """Of the same agent; if there are none, of any real one, and False."""
-    rows = Session.objects.filter(
-        revision__task__in=tasks, run__pilot__benchmark=benchmark, state=Session.State.FINISHED, calls__gt=0
-    ).order_by()
+    """Of the same agent; if there are none, of any real one, and False. Judges cost otherwise under another
+    protocol."""
+    pilots = {"run__pilot__benchmark": benchmark, "run__pilot__protocol": protocol}
+    finished = Session.objects.filter(state=Session.State.FINISHED, calls__gt=0, **pilots)
+    rows = finished.filter(revision__task__in=tasks).order_by()
     own = rows.filter(run__pilot__agent=agent, run__pilot__config__agent__effort=agent.effort)
     if agent.scripted or own.exists():
         return own, True

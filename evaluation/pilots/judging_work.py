@@ -24,7 +24,7 @@ from evaluation.models.leased import LeasedRows, LeaseLostError, free
 from evaluation.pilots.wait import wait_until_done
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.versions import ProtocolName, Terms
+from evaluation.protocol.versions import ProtocolName
 from evaluation.store.evidence import load_evidence
 from evaluation.store.verdicts import JudgeOnRecord, known_of, verdict_rows
 from evaluation.workspaces.manifests import MissingContentError
@@ -98,16 +98,16 @@ def _decide(
     judging: Judging, session: Session, task: TaskSpec, persona: PersonaSpec, ask: Ask
 ) -> Iterator[list[Decided]]:
     """What is not decided yet. Raises InfrastructureError."""
+    assert judging.round is not None
+    protocol = ProtocolName(judging.round.protocol)
     known, versions, mode = known_of(judging), versions_of(judging), ScoringMode(judging.scoring or ScoringMode.STRICT)
     if judging.asked is not None:
         turns = load_evidence(session, ScoringMode.STRICT)
-        return decide_questions(asked_in(judging), task, turns, mode, ask, versions, known)
+        return decide_questions(asked_in(judging), task, turns, mode, protocol, ask, versions, known)
     turns = load_evidence(session, mode)
     if not judging.scoring:
         held = {row.index: IntentStatus(row.status, row.turn) for row in session.intents.all()}
-        return decide_intents(task, turns, held, ask, versions, known)
-    every_turn = judging.round is not None and judging.round.every_turn
-    protocol = ProtocolName(judging.round.protocol if judging.round else session.run.pilot.protocol)
-    script, with_files = load_script(task, persona, Blob.objects.read), Terms(protocol).scripts_read_files
-    checklist = Checklist(task, script, turns, mode, every_turn, with_files)
-    return decide_checklist(checklist, ModelChecklistJudge(ask, versions), known)
+        return decide_intents(task, turns, held, protocol, ask, versions, known)
+    every_turn = judging.round.every_turn
+    checklist = Checklist(task, load_script(task, persona, Blob.objects.read), turns, mode, protocol, every_turn)
+    return decide_checklist(checklist, ModelChecklistJudge(ask, versions, protocol), known)

@@ -14,6 +14,7 @@ from evaluation.judging.recomputing import recompute_results
 from evaluation.models import Pilot, Session
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.queue import State, leasable
+from evaluation.protocol.scoring import ScoringMode
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 
@@ -34,7 +35,8 @@ def _finish(pilot_id: int) -> None:
     if pilot.state not in GOING_ON:
         return
     rows = Session.objects.filter(run__pilot=pilot).order_by("run_id", "position")
-    state = _state_of(rows.values_list("run_id", "state", "ended_at", "graded_compat_at", "retry_at", named=True))
+    sessions = rows.values_list("run_id", "state", "ended_at", "graded_compat_at", "retry_at", named=True)
+    state = _state_of(sessions, waits=ScoringMode.COMPAT in pilot.terms.modes)
     if state == Pilot.State.RUNNING:
         return
     pilot.state = state
@@ -74,8 +76,9 @@ def sweep() -> None:
         finish_pilot(pilot_id)
 
 
-def _state_of(sessions: Iterable[Any]) -> str:
-    """Running while any session can continue without a person. ``sessions`` are rows in the order of their runs."""
+def _state_of(sessions: Iterable[Any], *, waits: bool) -> str:
+    """Running while any session can continue without a person. ``sessions`` are rows in the order of their runs;
+    ``waits``: for compat, which is graded once all conversations of a run are over."""
     stopped = False
     for _, group in groupby(sessions, key=lambda session: session.run_id):
         rows = list(group)
@@ -88,6 +91,6 @@ def _state_of(sessions: Iterable[Any]) -> str:
                 return str(Pilot.State.RUNNING)
             if row.state == State.WAITING and row is next_session:
                 return str(Pilot.State.RUNNING)
-            if row.state == State.FINISHED and row.graded_compat_at is None and not unfinished:
+            if waits and row.state == State.FINISHED and row.graded_compat_at is None and not unfinished:
                 return str(Pilot.State.RUNNING)
     return str(Pilot.State.STOPPED if stopped else Pilot.State.FINISHED)

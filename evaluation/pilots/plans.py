@@ -24,10 +24,12 @@ from evaluation.protocol.modes import (
 )
 from evaluation.store.snapshots import snapshot_after, snapshot_before
 from studio.domain.task import TaskSpec
-from studio.models import Benchmark, Persona, PersonaRevision, Revision, Task, TaskState
+from studio.models import Benchmark, Finding, Persona, PersonaRevision, Revision, Task, TaskState
 from studio.models.tasks import episodes_of
 
 MODE_HELP = {mode.value: f"{text.sentence} {text.cost}" for mode, text in TEXTS.items()}
+IN_REQUEST = "intent-in-request"
+"""Rule of the checks."""
 APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
 ENDED = (Session.State.FINISHED, Session.State.FAILED)
 UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING, Pilot.State.PAUSED)
@@ -90,6 +92,18 @@ class PersonaPlan:
         if chain.start == Start.INITIAL or self.base is None:
             return None
         return self.base.snapshot_before(chain.tasks[0], run, self.tasks)
+
+
+def said_in_requests(plans: Sequence[PersonaPlan]) -> dict[str, dict[str, list[int]]]:
+    """By persona and task: positions of the intents that the request says in full, as the checks found. Every agent
+    gets them; they are scored like others, and marked."""
+    said: dict[str, dict[str, list[int]]] = {}
+    places = {plan.tasks[name][0].pk: (plan.persona.persona.user_id, name) for plan in plans for name in plan.positions}
+    found = Finding.objects.filter(task__in=places, rule=IN_REQUEST, severity="error", item__isnull=False)
+    for finding in found.order_by("task", "item").only("task", "item"):
+        persona, task = places[finding.task_id]
+        said.setdefault(persona, {}).setdefault(task, []).append(finding.item or 0)
+    return said
 
 
 class BaseSessions:

@@ -26,6 +26,7 @@ from django.utils import timezone
 from evaluation.models import Pilot, Session
 from evaluation.models.leased import Leased, LeasedRows, free
 from evaluation.models.sessions import Sessions
+from evaluation.protocol.versions import ProtocolName
 from studio.celery import count_places, enqueue
 from studio.models.transactions import try_lock
 
@@ -61,7 +62,8 @@ def leasable() -> Sessions:
     )
     attempts_left = Q(attempts__lt=settings.SESSION_ATTEMPTS)
     can_converse = Q(~Exists(unfinished.filter(position__lt=OuterRef("position"))))
-    can_grade = Q(~Exists(unfinished), state=State.FINISHED, graded_compat_at=None) & free()
+    waits = Q(state=State.FINISHED, graded_compat_at=None, run__pilot__protocol=ProtocolName.RELEASE)
+    can_grade = Q(~Exists(unfinished)) & waits & free()
     return Session.objects.filter((resumable & attempts_left & can_converse) | can_grade).exclude(
         run__pilot__state__in=[Pilot.State.CANCELLED, Pilot.State.PAUSED]
     )

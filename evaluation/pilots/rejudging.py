@@ -19,17 +19,17 @@ from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
 from evaluation.protocol.participants import Tokens
-from evaluation.protocol.prompt_files import CURRENT, NAMES, PromptName, load_prompt, prompt_versions
+from evaluation.protocol.prompt_files import CURRENT, NAMES, PromptName, load_prompt, versions_under
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.versions import ProtocolName
+from evaluation.protocol.versions import PROTOCOLS, ProtocolName
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
 MAX_SAMPLES = 20
 SCORINGS = ("", *(str(mode) for mode in ScoringMode))
 """Intents, and the checklist in both modes."""
-AUDIT_SCORINGS = ("", str(ScoringMode.STRICT))
-"""What people audit."""
+ONE_PASS = ("", str(ScoringMode.STRICT))
+"""What people audit, and what the paper protocol judges."""
 AUDIT_SAMPLES_FROM = 1_001
 """Samples of audits are asked anew, also of the judge that scores: the record would make it agree with itself."""
 IDENTITY = ("base_url", "model", "effort", "params")
@@ -93,6 +93,7 @@ class RejudgingPlan:
     sessions: tuple[int, ...]
     purpose: str
     estimate: RejudgingEstimate
+    protocol: ProtocolName
     source: str = ""
     """Of an audit: which one."""
     asked: Asked = field(default_factory=dict)
@@ -104,7 +105,7 @@ class RejudgingPlan:
         if self.asked:
             yield from self.asked
         else:
-            for scoring in AUDIT_SCORINGS if self.source else SCORINGS:
+            for scoring in ONE_PASS if self.source or self.protocol == ProtocolName.PAPER else SCORINGS:
                 for session in self.sessions:
                     yield session, scoring
 
@@ -121,23 +122,25 @@ class RejudgingPlan:
         return {name: self.prompts[name] for name in prompt_names(scoring)}
 
 
-def known_versions() -> list[str]:
+def known_versions(protocol: ProtocolName) -> list[str]:
     """Of any prompt, oldest first."""
-    return sorted({version for name in NAMES for version in prompt_versions(name)}, key=int)
+    return sorted({version for name in NAMES for version in versions_under(protocol, name)}, key=int)
 
 
 def plan_rejudging(
     pilot: Pilot,
     *,
     judge: ModelEndpoint | None = None,
+    protocol: str = "",
     prompt: str = "",
     samples: int = 1,
     sessions: Collection[int] = (),
     every_turn: bool = False,
     audit: Audited | None = None,
 ) -> RejudgingPlan:
-    """What is not given stays as the pilot ran. A ``judge`` judges intents and checklist alike; ``prompt`` is the
-    version of every prompt that has it. ``audit``: in which the judge takes part. Raises RejudgingError.
+    """What is not given stays as the pilot ran. A ``judge`` judges intents and checklist alike; ``protocol`` says what
+    judges see, ``prompt`` is the version of every prompt of the protocol that has it. ``audit``: in which the judge
+    takes part. Raises RejudgingError.
     """
     audit = audit or Audited()
     if not 1 <= samples <= MAX_SAMPLES:
@@ -147,7 +150,10 @@ def plan_rejudging(
     roles: dict[str, Role] = {scoring: "judge" if scoring else "user_model" for scoring in SCORINGS}
     judges = {scoring: judge or pilot.endpoint(role) for scoring, role in roles.items()}
     first = audit.like or JudgingRound.objects.get(pilot=pilot, number=1)
-    prompts = _prompts(first, prompt)
+    if protocol not in ("", *PROTOCOLS):
+        raise RejudgingError("protocol", f"There is no protocol “{protocol}”; there are {', '.join(PROTOCOLS)}.")
+    seen = ProtocolName(protocol or first.protocol)
+    prompts = _prompts(first, seen, prompt)
     chosen = tuple(sorted({session for session, _ in audit.asked})) if audit.asked else _sessions(pilot, sessions)
     same = judge is None and all(first.prompts.get(name) == identity for name, identity in prompts.items())
     plan = RejudgingPlan(
@@ -161,6 +167,7 @@ def plan_rejudging(
         source=audit.name,
         asked=audit.asked,
         estimate=RejudgingEstimate(0, 0, "0", 0),
+        protocol=seen,
     )
     return replace(plan, estimate=_estimate(plan))
 
@@ -175,6 +182,7 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
         purpose=plan.purpose,
         judge=freeze_endpoint(plan.judges[ScoringMode.STRICT]),
         prompts=dict(plan.prompts),
+        protocol=plan.protocol,
         samples=plan.samples,
         every_turn=plan.every_turn,
         estimate=asdict(plan.estimate),
@@ -217,20 +225,23 @@ def resume_round(judging_round: JudgingRound) -> int:
     return number
 
 
-def _prompts(first: JudgingRound, version: str) -> dict[PromptName, dict[str, str]]:
-    if version and not any(version in prompt_versions(name) for name in NAMES):
-        known = ", ".join(known_versions())
+def _prompts(first: JudgingRound, protocol: ProtocolName, version: str) -> dict[PromptName, dict[str, str]]:
+    if version and version not in known_versions(protocol):
+        known = ", ".join(known_versions(protocol))
         raise RejudgingError("prompt", f"No prompt has a version “{version}”; there are {known}.")
+    ran = first.prompts if protocol == first.protocol else {}
     prompts = {}
     for name in NAMES:
-        before = str(first.prompts.get(name, {}).get("version") or CURRENT[ProtocolName(first.protocol)][name])
-        prompts[name] = load_prompt(name, version if version in prompt_versions(name) else before).identity
+        before = str(ran.get(name, {}).get("version") or CURRENT[protocol][name])
+        prompts[name] = load_prompt(name, version if version in versions_under(protocol, name) else before).identity
     return prompts
 
 
 def _sessions(pilot: Pilot, wanted: Collection[int]) -> tuple[int, ...]:
     rows = Session.objects.filter(
-        run__pilot=pilot, state=Session.State.FINISHED, graded_strict_at__isnull=False, graded_compat_at__isnull=False
+        run__pilot=pilot,
+        state=Session.State.FINISHED,
+        **{f"graded_{mode}_at__isnull": False for mode in pilot.terms.modes},
     )
     judged = list(rows.order_by("run", "position").values_list("pk", flat=True))
     if unknown := sorted(set(wanted) - set(judged)):

@@ -72,8 +72,10 @@ def _work(session: Session) -> None:
     store = RowStore(session, session_record(session, spending.check, spending))
     if session.ended_at is None and converse(plan, store, store.standing(plan)).ending == "failed":
         return
-    modes = [ScoringMode.STRICT, *([ScoringMode.COMPAT] if store.is_run_over() else [])]
-    store.finish({mode: grade_session(plan, store, mode, store.played(mode)) for mode in modes})
+    modes = [ScoringMode.STRICT]
+    if ScoringMode.COMPAT in plan.terms.modes and store.is_run_over():
+        modes.append(ScoringMode.COMPAT)
+    store.finish({mode: grade_session(plan, store, mode, store.played(plan, mode)) for mode in modes})
 
 
 def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:

@@ -14,7 +14,7 @@ from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.agents import agent_of, validate_agent
 from evaluation.pilots.budgets import BudgetError, benchmark_limits, validate_budgets
-from evaluation.pilots.plans import APPROVED, PersonaPlan, PilotError, plan_pilot
+from evaluation.pilots.plans import APPROVED, PersonaPlan, PilotError, plan_pilot, said_in_requests
 from evaluation.pilots.warnings import warnings_before, with_tools_in_reach
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.session import MAX_TURNS
@@ -84,6 +84,7 @@ def start_pilot(
     config = {role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()}
     config["agent_kind"] = freeze_agent(configured)
     config["user"] = _frozen_user(user_style, user_model, terms.protocol)
+    config["said_in_requests"] = said_in_requests(plans)
     if base is not None:
         _validate_same(base, config)
         runs, all_limits = base.runs_wanted, base.limits

@@ -17,6 +17,8 @@ VoicePromptName = Literal["voice", "voice_check"]
 """Of the simulated user."""
 NAMES: tuple[PromptName, ...] = get_args(PromptName)
 VOICE_NAMES: tuple[VoicePromptName, ...] = get_args(VoicePromptName)
+_ON_WORK = frozenset({("satisfaction", "2"), ("follow_up", "2"), ("checklist", "3")})
+"""Versions that show the session's work, as the paper protocol does."""
 _RELEASE: Mapping[PromptName | VoicePromptName, str] = {
     "satisfaction": "1",
     "follow_up": "1",
@@ -26,7 +28,7 @@ _RELEASE: Mapping[PromptName | VoicePromptName, str] = {
 }
 CURRENT: Mapping[ProtocolName, Mapping[PromptName | VoicePromptName, str]] = {
     ProtocolName.RELEASE: _RELEASE,
-    ProtocolName.PAPER: _RELEASE,
+    ProtocolName.PAPER: {**_RELEASE, "satisfaction": "2", "follow_up": "2", "checklist": "3"},
 }
 """The versions that new pilots use. Results of different versions are not comparable."""
 
@@ -77,6 +79,12 @@ def prompt_versions(name: PromptName | VoicePromptName) -> tuple[str, ...]:
     """Oldest first."""
     numbers = (path.stem for path in (FOLDER / name).glob("*.md") if path.stem.isdecimal())
     return tuple(sorted(numbers, key=int))
+
+
+def versions_under(protocol: ProtocolName, name: PromptName) -> list[str]:
+    """Oldest first: those that show what judges see under the protocol."""
+    on_work = protocol == ProtocolName.PAPER
+    return [version for version in prompt_versions(name) if ((name, version) in _ON_WORK) == on_work]
 
 
 def current_prompts(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from evaluation.protocol.participants import OpenIntent
@@ -27,6 +27,8 @@ class JudgePrompt:
     """The index each decision must carry, in order."""
     evidence: str
     """The unescaped text that a quote must occur in."""
+    reason_first: bool = False
+    """Whether the reason is asked for before the decision."""
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -34,7 +36,7 @@ class JudgePrompt:
 
     @property
     def schema(self) -> dict[str, Any]:
-        return answer_schema(self.purpose)
+        return answer_schema(self.purpose, reason_first=self.reason_first)
 
 
 def escape(text: str) -> str:
@@ -46,15 +48,16 @@ def escape_attribute(text: str) -> str:
     return html.escape(text, quote=True)
 
 
-def answer_schema(purpose: PromptName) -> dict[str, Any]:
-    properties: dict[str, Any] = {
+def answer_schema(purpose: PromptName, *, reason_first: bool = False) -> dict[str, Any]:
+    kinds: dict[str, Any] = {
         "index": {"type": "integer"},
         "decision": {"type": "string", "enum": ["YES", "NO"]},
         "quote": {"type": "string"},
         "reason": {"type": "string"},
+        "style": {"type": "string", "enum": ["Clarify", "Options", ""]},
     }
-    if purpose == "follow_up":
-        properties["style"] = {"type": "string", "enum": ["Clarify", "Options", ""]}
+    order = ("index", "reason", "decision", "style", "quote") if reason_first else tuple(kinds)
+    properties = {name: kinds[name] for name in order if name != "style" or purpose == "follow_up"}
     entry = {
         "type": "object",
         "properties": properties,
@@ -109,8 +112,45 @@ def checklist_prompt(
         html.unescape(trace) if escaped else trace,
         requirements="\n".join(f"<requirement>{escape(text)}</requirement>" for text in intents),
         trace=trace,
-        criteria="\n".join(f'<criterion index="{index}">{escape(text)}</criterion>' for index, text in criteria),
+        criteria=_criteria(criteria),
     )
+
+
+def satisfaction_on_work(work: Mapping[str, str], intents: Sequence[OpenIntent], version: str) -> JudgePrompt:
+    """``work``: rendered and escaped, by section."""
+    indexes = [intent.index for intent in intents]
+    file = load_prompt("satisfaction", version)
+    return _on_work(file, indexes, "requirement", work, requirements=_requirements(intents))
+
+
+def follow_up_on_words(said: str, reply: str, intents: Sequence[OpenIntent], version: str) -> JudgePrompt:
+    """``said``: what the user said, rendered and escaped."""
+    indexes = [intent.index for intent in intents]
+    file = load_prompt("follow_up", version)
+    shown = {"reply": escape(reply)}
+    return _on_work(file, indexes, "requirement", shown, said=said, requirements=_requirements(intents))
+
+
+def checklist_on_work(work: Mapping[str, str], criteria: Sequence[tuple[int, str]], version: str) -> JudgePrompt:
+    indexes = [index for index, _ in criteria]
+    return _on_work(load_prompt("checklist", version), indexes, "criterion", work, criteria=_criteria(criteria))
+
+
+def _on_work(
+    file: PromptFile, indexes: Sequence[int], noun: str, shown: Mapping[str, str], **material: str
+) -> JudgePrompt:
+    """``shown``: where quotes are from."""
+    nouns = {"requirement": "requirements", "criterion": "criteria"}[noun]
+    number = len(indexes)
+    wording = {
+        "example": str(indexes[0]),
+        "more": ", ..." if number > 1 else "",
+        "entries": f"One entry for each of the {number} {nouns}, with its index, in order."
+        if number > 1
+        else f"One entry, for the {noun}.",
+    }
+    evidence = html.unescape("\n".join(shown.values()))
+    return replace(_prompt(file, indexes, evidence, **shown, **material, **wording), reason_first=True)
 
 
 def _prompt(file: PromptFile, indexes: Sequence[int], evidence: str, **material: str) -> JudgePrompt:
@@ -121,3 +161,7 @@ def _prompt(file: PromptFile, indexes: Sequence[int], evidence: str, **material:
 
 def _requirements(intents: Sequence[OpenIntent]) -> str:
     return "\n".join(f'<requirement index="{item.index}">{escape(item.content)}</requirement>' for item in intents)
+
+
+def _criteria(criteria: Sequence[tuple[int, str]]) -> str:
+    return "\n".join(f'<criterion index="{index}">{escape(text)}</criterion>' for index, text in criteria)

@@ -55,11 +55,6 @@ class Terms:
         return self.protocol == ProtocolName.PAPER
 
     @property
-    def scripts_read_files(self) -> bool:
-        """Whether grader scripts find the workspace."""
-        return self.protocol == ProtocolName.PAPER
-
-    @property
     def with_memory(self) -> bool:
         """Whether MEMORY.md is there from the first session on."""
         return self.agent_loop > 1

@@ -14,9 +14,11 @@ from django.utils import timezone
 from evaluation.grading.decided import Decided
 from evaluation.grading.evidence import GraderScriptSource, evidence_of, load_script
 from evaluation.grading.session import Checklist, SessionGrade, decide_checklist, grade
+from evaluation.grading.work import Conversation
 from evaluation.models import Rehearsal
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName
 from evaluation.rehearsals.turns import played_turns
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
@@ -103,8 +105,9 @@ def _decide(
     row: Rehearsal, task: TaskSpec, script: GraderScriptSource = NO_SCRIPT
 ) -> tuple[SessionGrade, list[Decided]]:
     """As an agent's session is graded (strict), by rules and the script alone. Raises InfrastructureError."""
-    evidence = evidence_of(played_turns(row), ScoringMode.STRICT, Blob.objects.read)
-    checklist = Checklist(task, script, evidence, ScoringMode.STRICT, with_files=True)
+    conversation = Conversation(task, row.start_manifest, played_turns(row))
+    evidence = evidence_of(conversation, ScoringMode.STRICT, Blob.objects.read)
+    checklist = Checklist(task, script, evidence, ScoringMode.STRICT, ProtocolName.PAPER)
     decided = [each for found in decide_checklist(checklist, None, {}) for each in found]
     return grade(checklist, {each.place: each.met for each in decided}), decided
 

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 
 from evaluation.engine.store import Checkpoint, Replied
 from evaluation.grading.decided import Decided
-from evaluation.grading.evidence import PlayedTurn
 from evaluation.grading.intents import intents_decided
+from evaluation.grading.work import PlayedTurn
 from evaluation.models import Rehearsal
 from evaluation.protocol.answers import occurs
 from evaluation.protocol.participants import AgentReply, Decision, IntentJudge, OpenIntent, Style, ToolRecord

@@ -23,6 +23,7 @@ from evaluation.engine.plan import AgentSeat, SessionPlan
 from evaluation.engine.store import Checkpoint, Standing
 from evaluation.grading.intents import intents_decided
 from evaluation.grading.judges import ModelIntentJudge
+from evaluation.grading.work import Conversation
 from evaluation.judging.judgings import open_rehearsal_judging, versions_of
 from evaluation.leases import renewing
 from evaluation.llm import Call
@@ -34,6 +35,7 @@ from evaluation.rehearsals.grading import run_due_script
 from evaluation.rehearsals.turns import (
     checkpoint_of,
     current_turn,
+    played_turns,
     progress_of,
     replied_in,
     resolve_current_turn,
@@ -138,7 +140,8 @@ def _work(row: Rehearsal) -> None:
 
 def _hear(row: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
     """Let the agent reply; False if it failed."""
-    standing = Standing(progress_of(row, task), row.manifest, row.apps, record.restore(row.agent_state))
+    conversation = Conversation(task, row.start_manifest, played_turns(row))
+    standing = Standing(progress_of(row, task), row.manifest, row.apps, conversation, record.restore(row.agent_state))
     try:
         replied = hear(_plan(row, task), RehearsalStore(row, record), standing)
     except AgentError as error:

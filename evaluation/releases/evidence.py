@@ -19,6 +19,7 @@ from evaluation.judging.script_versions import hashes_at_revision
 from evaluation.models import Judging, Pilot, Session
 from evaluation.models.agents import BASELINES
 from evaluation.models.judgings import scoring_round
+from evaluation.protocol.versions import ProtocolName
 from evaluation.results.pilot_report import judging_json
 from evaluation.results.scores import refresh_scores
 from evaluation.results.tool_servers import frozen_servers
@@ -36,8 +37,9 @@ class TaskContent(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Excludes everything by scripted models."""
+    """Excludes everything by scripted models, and pilots of the other protocol."""
 
+    protocol: ProtocolName
     piloted: frozenset[TaskContent]
     """What finished sessions by a real agent, user and judge ran."""
     pilots: tuple[JsonDict, ...]
@@ -53,6 +55,7 @@ class Evidence:
 
     def to_json(self) -> JsonDict:
         return {
+            "protocol": str(self.protocol),
             "pilots": list(self.pilots),
             "audits": {
                 "decisions": self.audit.n,
@@ -62,14 +65,23 @@ class Evidence:
         }
 
 
+def release_protocol(benchmark: Benchmark) -> ProtocolName:
+    """Of the newest finished pilot by real models: evidence of one protocol never stands for the other."""
+    pilots = Pilot.objects.filter(benchmark=benchmark, scripted=False, imported="", state=Pilot.State.FINISHED)
+    newest = pilots.order_by("-number").values_list("protocol", flat=True).first()
+    return ProtocolName(newest or ProtocolName.PAPER)
+
+
 def real_sessions(benchmark: Benchmark) -> QuerySet[Session]:
-    """Finished sessions by a real agent, user and judge that ran here, each after those its task depends on."""
+    """Finished sessions of the release's protocol by a real agent, user and judge that ran here, each after those its
+    task depends on."""
     return (
         Session.objects.filter(
             Q(state=Session.State.FINISHED) | Q(state=Session.State.FAILED),
             run__pilot__benchmark=benchmark,
             run__pilot__scripted=False,
             run__pilot__imported="",
+            run__pilot__protocol=release_protocol(benchmark),
         )
         .scored()
         .exclude(run__pilot__configured_agent__kind__in=BASELINES)
@@ -102,6 +114,7 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
     scored = refresh_scores(pilots) if piloted else []
     audits = summarize_audits(benchmark)
     return Evidence(
+        protocol=release_protocol(benchmark),
         piloted=frozenset(content for _, content in piloted),
         pilots=tuple(_pilot(pilot) for pilot in scored),
         audit=audits.total.rate,
@@ -127,6 +140,8 @@ def _pilot(pilot: Pilot) -> JsonDict:
         "judge": choice.round.judge["model"],
         "judging": judging_json(choice.round, rules_of(choice)),
         "mode": pilot.mode,
+        "protocol": pilot.protocol,
+        "agent_loop": pilot.agent_loop,
         "runs": pilot.runs_wanted,
         **({"tool_servers": servers} if (servers := frozen_servers(pilot)) else {}),
         "scores": pilot.scores,

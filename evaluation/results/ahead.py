@@ -4,7 +4,6 @@ score."""
 from __future__ import annotations
 
 from evaluation.models import Pilot
-from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import address_of, choose_pilots, compute_results
 from evaluation.results.figures.catalogue import FIGURES, build_figure
 from evaluation.results.figures.pages import figure_body
@@ -20,7 +19,7 @@ def compute_ahead(benchmark_id: int) -> None:
     for pilot_mode in {kind.mode for kind in FIGURES.values()}:
         chosen = choose_pilots(benchmark, pilots, mode=pilot_mode)
         results = compute_results(benchmark, chosen)
-        for mode in ScoringMode:
+        for mode in results.modes:
             address = address_of(chosen, mode)
             for name, kind in FIGURES.items():
                 if kind.mode == pilot_mode:

@@ -16,6 +16,7 @@ from evaluation.metrics.sessions import METRICS, Metric, ScoredSession, SessionR
 from evaluation.models import Pilot
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import may_be_ranked
 from evaluation.results.decision_rows import Criteria, Decisions, load_criteria, load_decisions
 from evaluation.results.model_answers import ModelAnswers, model_answers
 from evaluation.results.scores import refreshed
@@ -62,6 +63,11 @@ class Results:
     """Of all that the pilots' scores follow from."""
     agents: Mapping[int, str]
     """By pilot."""
+
+    @property
+    def modes(self) -> list[ScoringMode]:
+        """In which all of the pilots are scored."""
+        return [mode for mode in ScoringMode if all(mode in pilot.terms.modes for pilot in self.pilots)]
 
     @property
     def rows(self) -> Sequence[SessionRow]:
@@ -170,7 +176,8 @@ def choose_pilots(
     mode: PilotMode = PilotMode.EPISODE,
 ) -> list[Pilot]:
     """Those with the numbers. Without any: all by real models, or all if only scripted models ran; of these, those of
-    ``mode``, or all if there are none. Raises ResultsError for a number that is not among ``pilots``."""
+    ``mode``, or all if there are none; of these, those that may be ranked with the newest. Raises ResultsError for a
+    number that is not among ``pilots``."""
     if missing := sorted(set(numbers) - {pilot.number for pilot in pilots}):
         known = ", ".join(str(pilot.number) for pilot in sorted(pilots, key=lambda pilot: pilot.number)) or "none yet"
         raise ResultsError(f"{benchmark} has no pilot {missing[0]}. Its pilots: {known}.")
@@ -178,8 +185,29 @@ def choose_pilots(
         chosen = [pilot for pilot in pilots if pilot.number in set(numbers)]
     else:
         chosen = [pilot for pilot in pilots if not pilot.scripted] or list(pilots)
-        chosen = [pilot for pilot in chosen if pilot.mode == mode] or chosen
+        chosen = rankable([pilot for pilot in chosen if pilot.mode == mode] or chosen)
     return sorted(chosen, key=lambda pilot: pilot.number)
+
+
+def mode_of(results: Results, wanted: str) -> ScoringMode:
+    """Strict, where the pilots are not scored as wanted."""
+    return next((mode for mode in results.modes if mode == wanted), ScoringMode.STRICT)
+
+
+def rankable(pilots: Sequence[Pilot]) -> list[Pilot]:
+    """Those that may be ranked with the newest of them."""
+    newest = max(pilots, key=lambda pilot: pilot.number, default=None)
+    return [pilot for pilot in pilots if newest and may_be_ranked((pilot.terms, newest.terms))]
+
+
+def require_rankable(pilots: Sequence[Pilot]) -> None:
+    """Raises ResultsError."""
+    kept = rankable(pilots)
+    if other := next((pilot for pilot in pilots if pilot not in kept), None):
+        raise ResultsError(
+            f"{other} ran under the {other.terms}, {kept[-1]} under the {kept[-1].terms}: they are never ranked "
+            "together. Choose pilots of one of them."
+        )
 
 
 def address_of(pilots: Iterable[Pilot], mode: ScoringMode) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
+from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES, TurnRule
 from evaluation.judging.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
 from evaluation.judging.recomputing import recompute_results
 from evaluation.models import Judging, JudgingRound, Pilot, ScoringChoice, Session
 from evaluation.models.judgings import Purpose
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName
 from evaluation.results.scores import UNFINISHED, refresh_scores
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
@@ -69,8 +70,24 @@ def _validate(pilot: Pilot, judging_round: JudgingRound, rules: Rules) -> None:
         raise ScoringChoiceError("round", "What a model answered in an audit never scores. Judge the pilot again.")
     if judging_round.number > 1:
         _validate_finished(pilot, judging_round)
-    strict = TURN_RULES[rules[ScoringMode.STRICT].turns]
-    if strict.every_turn and not judging_round.every_turn:
+    if judging_round.protocol != pilot.protocol:
+        raise ScoringChoiceError(
+            "round",
+            f"This round judged under the {judging_round.protocol} protocol; the pilot ran under {pilot.protocol}.",
+        )
+    _validate_turns(judging_round, TURN_RULES[rules[ScoringMode.STRICT].turns])
+
+
+def _validate_turns(judging_round: JudgingRound, strict: TurnRule) -> None:
+    if judging_round.every_turn:
+        return
+    if judging_round.protocol == ProtocolName.PAPER and not strict.every_turn:
+        raise ScoringChoiceError(
+            "rules",
+            "This round judged criteria at the end of sessions, so only the last turn is known. Judge again "
+            "with every turn.",
+        )
+    if judging_round.protocol == ProtocolName.RELEASE and strict.every_turn:
         raise ScoringChoiceError(
             "rules",
             "This round stopped judging an item once it was met, so its last turn is not known. Judge again with "

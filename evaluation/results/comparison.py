@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Sum
 
 from annotations.intervals import Rate, wilson
+from evaluation.grading.credit import default_rules
 from evaluation.judging.judgings import rules_of, scoring_choice
-from evaluation.models import JudgingRound, ModelCall, Pilot
+from evaluation.models import JudgingRound, ModelCall, Pilot, Session
 from evaluation.models.judgings import Judging
-from evaluation.results.pilot_report import judging_json
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName
+from evaluation.results.pilot_report import JudgedPilot, judging_json, load_pilot
 from evaluation.store.usage import OF_USE, use_of
 
 _DECISIONS = """
@@ -87,6 +90,48 @@ def round_totals(judging_round: JudgingRound) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class OutcomeComparison:
+    """What sessions came to by two rounds under different protocols: how many of each differ."""
+
+    intents: int
+    statuses: int
+    scored: int
+    scores: int
+    """Sessions whose Proc or Comp differ."""
+
+
+def compare_outcomes(judging_round: JudgingRound, base: JudgingRound) -> OutcomeComparison | None:
+    """None under the same protocol. Only sessions that the round has judged in full are compared."""
+    if judging_round.protocol == base.protocol:
+        return None
+    pilot = judging_round.pilot
+    ours, theirs = (load_pilot(pilot, row, default_rules(ProtocolName(row.protocol))) for row in (judging_round, base))
+    unfinished = Judging.objects.filter(round=judging_round).exclude(state=Judging.State.FINISHED)
+    judged = set(Judging.objects.filter(round=judging_round).values_list("session", flat=True))
+    judged -= set(unfinished.values_list("session", flat=True))
+    intents = statuses = scored = scores = 0
+    for session in ours.sessions:
+        if session.pk in judged:
+            for index in range(1, len(ours.task(session).intents) + 1):
+                intents += 1
+                statuses += _status(ours, session, index) != _status(theirs, session, index)
+            if not ours.task(session).is_setup:
+                scored += 1
+                scores += _score(ours, session) != _score(theirs, session)
+    return OutcomeComparison(intents, statuses, scored, scores)
+
+
+def _status(loaded: JudgedPilot, session: Session, index: int) -> str:
+    found = loaded.judged[session.pk].statuses.get(index)
+    return found.status if found else "open"
+
+
+def _score(loaded: JudgedPilot, session: Session) -> tuple[int, float | None]:
+    result = loaded.results[session.pk]
+    return result.covered, result.comp.get(ScoringMode.STRICT)
+
+
+@dataclass(frozen=True)
 class RoundSummary:
     """One round as a pilot's page lists it."""
 
@@ -96,6 +141,7 @@ class RoundSummary:
     totals: dict[str, Any]
     decisions: list[DecisionComparison]
     sessions: int
+    outcomes: OutcomeComparison | None
 
     @property
     def total(self) -> DecisionComparison:
@@ -127,7 +173,7 @@ def summarize_rounds(pilot: Pilot) -> list[RoundSummary]:
 def _summary(row: JudgingRound, chosen: JudgingRound) -> RoundSummary:
     sessions = Judging.objects.filter(round=row).order_by().values("session").distinct().count()
     decisions = [] if row == chosen else compare_decisions(row, chosen)
-    return RoundSummary(row, row == chosen, round_totals(row), decisions, sessions)
+    return RoundSummary(row, row == chosen, round_totals(row), decisions, sessions, compare_outcomes(row, chosen))
 
 
 def round_report(judging_round: JudgingRound) -> dict[str, Any]:
@@ -143,6 +189,7 @@ def round_report(judging_round: JudgingRound) -> dict[str, Any]:
         "judgings": totals["judgings"],
         "states": totals["by_state"],
         "calls": {"asked": totals["asked"], "replayed": totals["replayed"]},
+        "outcomes": asdict(outcomes) if (outcomes := compare_outcomes(judging_round, choice.round)) else None,
         "flipped": in_total(decisions).flipped,
         "decisions": [{"kind": row.label, "n": row.n, "to_yes": row.to_yes, "to_no": row.to_no} for row in decisions],
         "tokens": totals["tokens"],

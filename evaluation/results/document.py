@@ -27,7 +27,7 @@ def results_document(results: Results) -> dict[str, Any]:
         **origin(results),
         "leaderboard": [
             _agent(agent, mode, scripted=agent.agent in scripted)
-            for mode in ScoringMode
+            for mode in results.modes
             for agent in results.whole_board(mode)
         ],
         "models": [{"agent": agent} | asdict(answers) for agent, answers in results.models.items()],
@@ -56,6 +56,8 @@ def origin(results: Results) -> dict[str, Any]:
         "schema": SCHEMA,
         "studio": studio.__version__,
         "benchmark": results.benchmark.slug,
+        "terms": sorted({str(pilot.terms) for pilot in results.pilots}),
+        "scorings": [mode.value for mode in results.modes],
         "pilots": [
             _pilot(pilot, results.agents[pilot.pk], choices[pilot.pk]) | {"tasks": tasks[pilot.pk]}
             for pilot in results.pilots
@@ -148,7 +150,7 @@ def _breakdown(results: Results, label: str, names: Mapping[str, str]) -> list[d
             "tasks": cell.tasks,
             **_scores(cell.scores),
         }
-        for mode in ScoringMode
+        for mode in results.modes
         for value, cells in results.breakdown(label, mode).items()
         for agent, cell in cells.items()
     ]
@@ -169,8 +171,8 @@ def _sessions(results: Results) -> list[dict[str, Any]]:
             "setup": row.result.setup,
             "group": scored[row.run, row.key].group if (row.run, row.key) in scored else None,
             "weight": scored[row.run, row.key].weight if (row.run, row.key) in scored else None,
-            "proc": _by_mode(scored[row.run, row.key].proc if (row.run, row.key) in scored else {}),
-            "comp": _by_mode(scored[row.run, row.key].comp if (row.run, row.key) in scored else {}),
+            "proc": _by_mode(results, scored[row.run, row.key].proc if (row.run, row.key) in scored else {}),
+            "comp": _by_mode(results, scored[row.run, row.key].comp if (row.run, row.key) in scored else {}),
             "intents": row.result.intents,
             "covered": row.result.covered,
             "statuses": dict(row.statuses),
@@ -184,5 +186,5 @@ def _sessions(results: Results) -> list[dict[str, Any]]:
     ]
 
 
-def _by_mode(values: Mapping[ScoringMode, float | None]) -> dict[str, float | None]:
-    return {mode.value: values.get(mode) for mode in ScoringMode}
+def _by_mode(results: Results, values: Mapping[ScoringMode, float | None]) -> dict[str, float | None]:
+    return {mode.value: values.get(mode) for mode in results.modes}

@@ -135,8 +135,9 @@ def pilot_report(pilot: Pilot) -> dict[str, Any]:
 
 def ablation_rows(scores: Mapping[str, Any] | None) -> list[tuple[str, list[tuple[str, Any]]]]:
     """By scoring mode and metric, in the order of other tables; what is stored as JSON has none."""
-    pairs = (scores or {}).get("ablation")
-    return [(mode.value, [(name, pairs[mode][name]) for name in METRICS]) for mode in ScoringMode] if pairs else []
+    pairs = (scores or {}).get("ablation", {})
+    modes = [mode for mode in ScoringMode if mode in pairs]
+    return [(mode.value, [(name, pairs[mode][name]) for name in METRICS]) for mode in modes]
 
 
 def answers_said_verbatim(pilot: Pilot) -> int:
@@ -168,8 +169,9 @@ def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult
     items = session_items(task, session.state, judged, loaded.rules)
     comp = comp_of(session, task, judged, loaded.rules)
     resolved = judged.statuses
+    said = session.run.pilot.said_in_request(session.run.persona_revision.persona.user_id, task.task_id)
     failed = session.state == State.FAILED
-    value = proc(result, run, ScoringMode.STRICT)
+    value, modes = proc(result, run, ScoringMode.STRICT), loaded.pilot.terms.modes
     return {
         "session": session.pk,
         "persona": session.run.persona_revision.persona.user_id,
@@ -186,6 +188,7 @@ def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult
                 "index": index,
                 "status": resolved[index].status if index in resolved else "open",
                 "turn": (resolved[index].turn or None) if index in resolved else None,
+                "in_request": index in said,
             }
             for index in range(1, len(task.intents) + 1)
         ],
@@ -193,21 +196,25 @@ def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult
             {
                 "index": item.index,
                 "grader": item.grader,
-                "compat": graded[ScoringMode.COMPAT].value,
-                "strict": graded[ScoringMode.STRICT].value,
+                **{mode.value: graded[mode].value for mode in modes},
                 "turn": graded[ScoringMode.STRICT].turn or graded[ScoringMode.COMPAT].turn,
+                "regressed": graded[ScoringMode.STRICT].regressed,
             }
             for item, graded in items
         ],
         "ungraded": loaded.ungraded(session),
         "proc": None if task.is_setup else value,
-        "comp": {
-            "compat": None if failed else comp[ScoringMode.COMPAT],
-            "strict": (0.0 if items else None) if failed else comp[ScoringMode.STRICT],
-        },
+        "comp": {mode.value: _comp_said(comp[mode], mode, failed=failed and bool(items)) for mode in modes},
         "tokens": session.tokens,
-        "judge_tokens": {mode: getattr(session, f"{mode}_tokens") for mode in ScoringMode},
+        "judge_tokens": {mode: getattr(session, f"{mode}_tokens") for mode in modes},
     }
+
+
+def _comp_said(value: float | None, mode: ScoringMode, *, failed: bool) -> float | None:
+    """Of a session that the agent failed: 0 in strict, left out in compat."""
+    if failed:
+        return 0.0 if mode == ScoringMode.STRICT else None
+    return value
 
 
 def scores_json(loaded: JudgedPilot) -> dict[str, Any]:
@@ -219,13 +226,14 @@ def scores_json(loaded: JudgedPilot) -> dict[str, Any]:
     numbers = sorted({session.run.number for session in sessions})
     scores: dict[str, Any] = {}
     personas: dict[str, dict[str, Any]] = {user: {} for user in tasks}
-    for mode in ScoringMode:
+    modes = loaded.pilot.terms.modes
+    for mode in modes:
         by_persona = {user: {k: persona_score(runs[k], mode) for k in numbers} for user, runs in tasks.items()}
         scores[mode] = _over_runs({k: benchmark_score(scored[k] for scored in by_persona.values()) for k in numbers})
         for user, scored in by_persona.items():
             personas[user][mode] = _over_runs(scored)
     if loaded.pilot.mode == PilotMode.ABLATION:
-        scores["ablation"] = ablation_json(
+        ablated = (
             AblatedSession(
                 row.pk,
                 row.run.persona_revision.persona.user_id,
@@ -235,13 +243,16 @@ def scores_json(loaded: JudgedPilot) -> dict[str, Any]:
             )
             for row in loaded.sessions
         )
+        scores["ablation"] = ablation_json(ablated, modes)
     own = [row for row in loaded.sessions if row.run.pilot_id == loaded.pilot.pk]
     return scores | {
         "mode": loaded.pilot.mode,
+        "protocol": loaded.pilot.protocol,
+        "agent_loop": loaded.pilot.agent_loop,
         "personas": personas,
         "runs": len(numbers),
         "ungraded": sum(loaded.ungraded(session) for session in sessions),
-        "judge_tokens": {mode: sum(getattr(row, f"{mode}_tokens") for row in own) for mode in ScoringMode},
+        "judge_tokens": {mode: sum(getattr(row, f"{mode}_tokens") for row in own) for mode in modes},
         "tokens": {part: sum(row.tokens[part] for row in own) for part in PARTS},
         "cost": str(sum((session.cost for session in own), start=0)),
         "model": asdict(model_answers(session.pk for session in own)),

@@ -12,8 +12,14 @@ from django.db.models import Max
 from django.urls import reverse
 
 from evaluation.models import Pilot, ResultsView
-from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.benchmark_results import ResultsError, choose_pilots, compute_results
+from evaluation.results.benchmark_results import (
+    ResultsError,
+    choose_pilots,
+    compute_results,
+    mode_of,
+    rankable,
+    require_rankable,
+)
 from evaluation.results.document import figure_document, results_document
 from evaluation.results.figures.catalogue import FIGURES, build_figure
 from studio.models import Benchmark, User
@@ -70,9 +76,10 @@ class PilotRule:
 def select_pilots(
     benchmark: Benchmark, pilots: Sequence[Pilot], numbers: Sequence[int], rule: PilotRule, figure: str = ""
 ) -> list[Pilot]:
-    """Those with the numbers, else those that match the rule, else the usual ones. Raises ResultsError."""
+    """Those with the numbers, else those that match the rule, else the usual ones; without numbers, of these those that
+    may be ranked with the newest. Raises ResultsError."""
     if rule and not numbers:
-        return sorted((pilot for pilot in pilots if rule.matches(pilot)), key=lambda pilot: pilot.number)
+        return rankable(sorted((pilot for pilot in pilots if rule.matches(pilot)), key=lambda pilot: pilot.number))
     mode = FIGURES[figure or next(iter(FIGURES))].mode
     return choose_pilots(benchmark, pilots, numbers, mode)
 
@@ -80,17 +87,20 @@ def select_pilots(
 def chosen_pilots(
     benchmark: Benchmark, pilots: Sequence[Pilot], numbers: Sequence[int], options: Mapping[str, Any], figure: str = ""
 ) -> list[Pilot]:
-    """As ``options`` name them: ``view``, or ``tag``, ``model``, ``since`` and ``until``. Raises ResultsError."""
+    """As ``options`` name them: ``view``, or ``tag``, ``model``, ``since`` and ``until``. Raises ResultsError, also if
+    they may not be ranked together."""
     if options.get("view"):
         view = find_view(benchmark, int(options["view"]))
         return pilots_of_view(view, pilots)
-    return select_pilots(benchmark, pilots, numbers, PilotRule.from_json(options), figure)
+    chosen = select_pilots(benchmark, pilots, numbers, PilotRule.from_json(options), figure)
+    require_rankable(chosen)
+    return chosen
 
 
 def pilots_of_view(view: ResultsView, pilots: Sequence[Pilot]) -> list[Pilot]:
     """Of ``pilots``, which may lack some that the reader may not see."""
     known = [number for number in view.pilots if number in {pilot.number for pilot in pilots}]
-    return select_pilots(view.benchmark, pilots, known, PilotRule.from_json(view.rule), view.figure)
+    return rankable(select_pilots(view.benchmark, pilots, known, PilotRule.from_json(view.rule), view.figure))
 
 
 def find_view(benchmark: Benchmark, number: int) -> ResultsView:
@@ -164,11 +174,11 @@ def frozen_views(benchmark: Benchmark) -> list[dict[str, Any]]:
 
 def _frozen(view: ResultsView, pilots: Sequence[Pilot]) -> dict[str, Any]:
     results = compute_results(view.benchmark, pilots_of_view(view, pilots))
-    head = {"name": view.name, "scoring": view.scoring}
+    head = {"name": view.name, "scoring": mode_of(results, view.scoring)}
     if view.figure:
-        mode = ScoringMode(view.scoring)
+        mode = mode_of(results, view.scoring)
         return head | figure_document(results, build_figure(results, view.figure, mode.value), mode)
     document = results_document(results)
-    board = [row for row in document.pop("leaderboard") if row["scoring"] == view.scoring]
+    board = [row for row in document.pop("leaderboard") if row["scoring"] == mode_of(results, view.scoring)]
     kept = ("schema", "studio", "benchmark", "pilots", "intervals", "statuses")
     return head | {name: document[name] for name in kept} | {"leaderboard": board}

@@ -16,6 +16,7 @@ from evaluation.models import Pilot, Session, SessionIntent, VerdictCorrection
 from evaluation.models.sessions import ALL_TOKENS
 from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import may_be_ranked
 from evaluation.results.pilot_report import load_pilot, outcome_of
 from evaluation.results.scores import refresh_scores
 from studio.domain.task import TaskSpec
@@ -140,15 +141,16 @@ def _origins(pilots: Sequence[Pilot]) -> set[int]:
 
 
 def agent_names(pilots: Collection[Pilot]) -> dict[int, str]:
-    """By pilot: its agent's name; where one name stood for several models, the model as well; and the mode, unless it
-    ran whole episodes: results of different modes are never one line."""
+    """By pilot: its agent's name; where one name stood for several models, the model as well; the mode, unless it ran
+    whole episodes; and where pilots ran under different terms, these: results of different ones are never one line."""
     frozen = {pilot.pk: (pilot.agent_name, pilot.endpoint("agent").model) for pilot in pilots}
     models: dict[str, set[str]] = defaultdict(set)
     for name, model in frozen.values():
         models[name].add(model)
     modes = {pilot.pk: "" if pilot.mode == PilotMode.EPISODE else f" · {pilot.mode}" for pilot in pilots}
+    terms = {} if may_be_ranked(pilot.terms for pilot in pilots) else {row.pk: f" · {row.terms}" for row in pilots}
     return {
-        pk: (name if len(models[name]) == 1 else f"{name} ({model})") + modes[pk]
+        pk: (name if len(models[name]) == 1 else f"{name} ({model})") + modes[pk] + terms.get(pk, "")
         for pk, (name, model) in frozen.items()
     }
 

@@ -72,7 +72,7 @@ def leaderboard_table(document: Mapping[str, Any], mode: ScoringMode) -> Results
         [_label(row), *[column[at] for column in columns], *[str(row[key]) for key in ("scored", "failed", "missing")]]
         for at, row in enumerate(board)
     ]
-    return ResultsTable(f"Proc and Comp in percent, {mode} scoring", head, rows)
+    return ResultsTable(f"Proc and Comp in percent, {_how(document, mode)}", head, rows)
 
 
 def status_table(document: Mapping[str, Any]) -> ResultsTable:
@@ -115,15 +115,17 @@ def category_table(document: Mapping[str, Any], mode: ScoringMode) -> ResultsTab
             for cell in own.values()
         ]
         rows.append([code if code == name else f"{code} · {name}", str(tasks), *texts])
-    return ResultsTable(f"Proc / Comp by category, in percent, {mode} scoring", ["Category", "Tasks", *agents], rows)
+    return ResultsTable(
+        f"Proc / Comp by category, in percent, {_how(document, mode)}", ["Category", "Tasks", *agents], rows
+    )
 
 
 def tables_of(document: Mapping[str, Any]) -> list[ResultsTable]:
     return [
-        *[leaderboard_table(document, mode) for mode in ScoringMode],
+        *[leaderboard_table(document, ScoringMode(mode)) for mode in document["scorings"]],
         status_table(document),
         *([model_table(document)] if any(row["calls"] for row in document["models"]) else []),
-        *[category_table(document, mode) for mode in ScoringMode],
+        *[category_table(document, ScoringMode(mode)) for mode in document["scorings"]],
     ]
 
 
@@ -148,6 +150,10 @@ def estimate_text(estimate: Mapping[str, Any], *, short: bool = False) -> str:
     if estimate["low"] is not None:
         text += f" ({percent(estimate['low'])}–{percent(estimate['high'])})"
     return text
+
+
+def _how(document: Mapping[str, Any], mode: ScoringMode) -> str:
+    return "; ".join((f"{mode} scoring", *document["terms"]))
 
 
 def _persona(name: str) -> Any:

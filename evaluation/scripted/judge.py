@@ -46,7 +46,7 @@ def find_question(text: str) -> JudgeQuestion | None:
         return JudgeQuestion("checklist", _numbered_criteria(text[start:]), _TAG_LINE.sub("", _USER.sub("", trace)))
     if "<open_requirements>" in text:
         start = text.rfind("<open_requirements>")
-        material = _TAG_LINE.sub("", text[:start])
+        material = _TAG_LINE.sub("", _USER.sub("", text[:start]))
         purpose: Purpose = "follow_up" if '"style"' in text[start:] else "satisfaction"
         return JudgeQuestion(purpose, _numbered_criteria(text[start:]), material)
     criteria = _numbered_criteria(text)

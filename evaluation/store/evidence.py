@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from evaluation.grading.evidence import PlayedTurn, TurnEvidence, evidence_of
+from evaluation.grading.evidence import TurnEvidence, evidence_of
+from evaluation.grading.work import Conversation, PlayedTurn
 from evaluation.models import Session, ToolCall
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.store.snapshots import final_manifest
+from evaluation.store.frozen import persona_of, task_of
+from evaluation.store.snapshots import final_manifest, left_by, turns_of_run
+from evaluation.workspaces.app_states import Moment, clock_at
+from evaluation.workspaces.manifests import Manifest, stage_files
 from studio.models import Blob
 
 
 def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
+    """``work`` of each is what the paper protocol shows its judges, and whoever audits them."""
     final = final_manifest(session) if mode == ScoringMode.COMPAT else None
-    return evidence_of(load_turns(session), mode, Blob.objects.read, final)
+    return evidence_of(load_conversation(session), mode, Blob.objects.read, final)
+
+
+def load_conversation(session: Session) -> Conversation:
+    task, persona = task_of(session.revision_id), persona_of(session.run.persona_revision_id)
+    moment = Moment(task.task_id, session.position, session.run.pilot.terms.pace)
+    began = clock_at(moment, persona, Blob.objects.read).start
+    return Conversation(task, found_files(session), load_turns(session), began)
+
+
+def found_files(session: Session) -> Manifest:
+    """The files before its first turn: what earlier sessions left, with this task's own."""
+    persona = persona_of(session.run.persona_revision_id)
+    last = turns_of_run(session.run_id).filter(session__position__lt=session.position).first()
+    before = left_by(last) if last else session.run.start
+    files: Manifest = before.manifest if before else {}
+    after = last.session.position if last else 0
+    # these failed in their first turn, but their files were staged
+    between = Session.objects.filter(run=session.run_id, position__gt=after, position__lt=session.position)
+    for revision in between.order_by("position").values_list("revision", flat=True):
+        files = stage_files(files, persona, task_of(revision))
+    with_memory = session.run.pilot.terms.with_memory
+    return stage_files(files, persona, task_of(session.revision_id), with_memory=with_memory)
 
 
 def load_turns(session: Session) -> list[PlayedTurn]:
@@ -26,4 +53,5 @@ def load_turns(session: Session) -> list[PlayedTurn]:
 
 
 def tool_record_of(call: ToolCall) -> ToolRecord:
-    return ToolRecord(call.name, call.arguments, call.result, call.ok, effects=tuple(call.effects))
+    changes, effects = tuple(call.changes), tuple(call.effects)
+    return ToolRecord(call.name, call.arguments, call.result, call.ok, changes=changes, effects=effects)

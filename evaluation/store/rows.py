@@ -16,8 +16,8 @@ from evaluation.engine.journal import MadeCall
 from evaluation.engine.plan import SessionPlan
 from evaluation.engine.store import Checkpoint, Closing, Standing
 from evaluation.grading.decided import Decided
-from evaluation.grading.evidence import PlayedTurn
 from evaluation.grading.session import SessionGrade
+from evaluation.grading.work import Conversation
 from evaluation.judging.judgings import close_judging, judge_of, open_judging
 from evaluation.llm import Call
 from evaluation.models import Judging, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
@@ -26,12 +26,11 @@ from evaluation.models.leased import LeaseLostError
 from evaluation.protocol.participants import Aside, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, opening_progress
-from evaluation.store.evidence import load_turns
+from evaluation.store.evidence import load_conversation
 from evaluation.store.frozen import task_of
-from evaluation.store.snapshots import apps_before, final_manifest, left_by, take_snapshot, turns_of_run
+from evaluation.store.snapshots import apps_before, final_manifest, take_snapshot, turns_of_run
 from evaluation.store.usage import tokens_by_mode
 from evaluation.store.verdicts import known_of, verdict_rows
-from evaluation.workspaces.manifests import Manifest, stage_files
 from studio.domain.opening_message import EnvironmentEvent, text_of
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -117,31 +116,25 @@ class RowStore:
         if last is not None and last.session_id == session.pk:
             self._snapshot = last.snapshot
             state = self._record.restore(last.agent_state)
-            return Standing(self._progress_after(last, task), last.snapshot.manifest, apps, state)
+            manifest = last.snapshot.manifest
+            return Standing(self._progress_after(last, task), manifest, apps, load_conversation(session), state)
         self._store_provided(task)
-        before = left_by(last) if last else session.run.start
-        files: Manifest = before.manifest if before else {}
-        after = last.session.position if last else 0
-        # these failed in their first turn, but their files were staged
-        between = Session.objects.filter(run=session.run_id, position__gt=after, position__lt=session.position)
-        for revision in between.order_by("position").values_list("revision", flat=True):
-            files = stage_files(files, plan.persona, task_of(revision))
         self.keep([b""])  # an empty memory
-        files = stage_files(files, plan.persona, task, with_memory=plan.terms.with_memory)
-        return Standing(opening_progress(task), files, apps)
+        conversation = load_conversation(session)
+        return Standing(opening_progress(task), conversation.found, apps, conversation)
 
-    def played(self, mode: ScoringMode) -> Played:
+    def played(self, plan: SessionPlan, mode: ScoringMode) -> Played:
         final = final_manifest(self._session) if mode == ScoringMode.COMPAT else None
-        return Played(self._turns, known_of(self._judging(mode)), final)
+        return Played(self._conversation, known_of(self._judging(mode)), final)
 
     def is_run_over(self) -> bool:
         """Whether all conversations of its run are."""
         return not Session.objects.filter(run=self._session.run_id, ended_at=None).exists()
 
     @cached_property
-    def _turns(self) -> list[PlayedTurn]:
-        """Once the conversation is over."""
-        return load_turns(self._session)
+    def _conversation(self) -> Conversation:
+        """Once it is over."""
+        return load_conversation(self._session)
 
     @property
     def _task(self) -> TaskSpec:

@@ -29,7 +29,7 @@ PILOT = {
     "paused": ("stopped", "paused"),
 }
 SHORT = {"error": "infrastructure failure", "failed": "failed"}
-SHAPES = {"met": "✓", "not_met": "–", "unsupported": "?", "ungraded": "✕", "waiting": "◌"}
+SHAPES = {"met": "✓", "not_met": "–", "regressed": "↓", "unsupported": "?", "ungraded": "✕", "waiting": "◌"}
 
 
 @register.simple_tag

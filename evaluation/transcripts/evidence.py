@@ -33,15 +33,16 @@ class LocatedEvidence:
 
 
 def locate_evidence(
-    verdicts: Iterable[Verdict], turns: Sequence[Turn], files: Mapping[int, Mapping[str, str]]
+    verdicts: Iterable[Verdict], turns: Sequence[Turn], files: Mapping[int, Mapping[str, str]], *, on_work: bool
 ) -> LocatedEvidence:
-    """Find each quote in what its judge saw, likeliest text first. ``files`` are texts by turn and path."""
+    """Find each quote in what its judge saw, likeliest text first. ``files`` are texts by turn and path; ``on_work``:
+    judges saw the whole session."""
     by_number = {turn.number: turn for turn in turns}
     located = LocatedEvidence()
     for verdict in verdicts:
         if not verdict.quote.strip() or verdict.turn not in by_number:
             continue
-        for location, text in _searched_texts(verdict, by_number, files):
+        for location, text in _searched_texts(verdict, by_number, files, on_work=on_work):
             if find_quote(text, verdict.quote) is not None:
                 key = str(verdict.pk)
                 located.by_location.setdefault(location, {})[key] = verdict.quote
@@ -55,7 +56,7 @@ def call_text(call: ToolCall) -> str:
 
 
 def _searched_texts(
-    verdict: Verdict, turns: Mapping[int, Turn], files: Mapping[int, Mapping[str, str]]
+    verdict: Verdict, turns: Mapping[int, Turn], files: Mapping[int, Mapping[str, str]], *, on_work: bool
 ) -> Iterable[tuple[EvidenceLocation, str]]:
     number = verdict.turn
     yield EvidenceLocation("reply", number), turns[number].reply
@@ -63,10 +64,14 @@ def _searched_texts(
         return
     for path, text in files.get(number, {}).items():
         yield EvidenceLocation("file", number, path), text
-    if verdict.kind == Verdict.Kind.SATISFACTION:
+    if verdict.kind == Verdict.Kind.SATISFACTION and not on_work:
         return
     for earlier in range(number, 0, -1):
         if earlier in turns:
+            if on_work and earlier < number:
+                yield EvidenceLocation("reply", earlier), turns[earlier].reply
+                for path, text in files.get(earlier, {}).items():
+                    yield EvidenceLocation("file", earlier, path), text
             for call in turns[earlier].tool_calls.all():
                 yield EvidenceLocation("call", earlier, str(call.pk)), call_text(call)
             yield EvidenceLocation("message", earlier), turns[earlier].user_message

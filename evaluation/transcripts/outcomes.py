@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.grading.credit import DEFAULT_RULES, CreditRule
+from evaluation.grading.credit import CreditRule
 from evaluation.grading.intents import IntentStatus
 from evaluation.grading.items import GradedItem, items_of
 from evaluation.judging.judgings import Rules
@@ -19,7 +19,7 @@ from studio.domain.task import HiddenIntent, TaskSpec
 class ScoredOutcome:
     mode: ScoringMode
     status: str
-    """``met``, ``not_met``, ``unsupported``, ``ungraded`` or ``waiting``."""
+    """``met``, ``not_met``, ``regressed``, ``unsupported``, ``ungraded`` or ``waiting``."""
     turn: int | None
     """The first turn in which it was met."""
     verdict: Verdict | None
@@ -36,33 +36,40 @@ class IntentOutcome:
     turn: int | None
     verdict: Verdict | None
     decisions: tuple[Verdict, ...]
+    in_request: bool = False
+    """Whether the request said it in full."""
 
 
 @dataclass(frozen=True)
 class ItemOutcome:
     item: GradedItem
     scored: tuple[ScoredOutcome, ...]
-    """compat, strict."""
+    """compat under the release, and last strict."""
     decisions: tuple[Verdict, ...]
 
     @property
     def failed(self) -> bool:
-        return any(scored.status == "not_met" for scored in self.scored)
+        return any(scored.status in ("not_met", "regressed") for scored in self.scored)
 
     @property
     def differs(self) -> bool:
-        return self.scored[0].status != self.scored[1].status
+        return self.scored[0].status != self.strict.status
+
+    @property
+    def strict(self) -> ScoredOutcome:
+        return self.scored[-1]
 
     @property
     def verdict(self) -> Verdict | None:
         """The strict verdict if it is met; else the compat verdict if that is met."""
-        strict, compat = self.scored[1].verdict, self.scored[0].verdict
+        strict, compat = self.strict.verdict, self.scored[0].verdict
         return compat if compat and compat.met and not (strict and strict.met) else strict or compat
 
 
 def intent_outcomes(
-    task: TaskSpec, resolved: Mapping[int, IntentStatus], verdicts: Iterable[Verdict]
+    task: TaskSpec, resolved: Mapping[int, IntentStatus], verdicts: Iterable[Verdict], said: Collection[int]
 ) -> list[IntentOutcome]:
+    """``said``: indexes of those that the request said in full."""
     by_intent: dict[int, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         if verdict.kind != Verdict.Kind.CHECKLIST:
@@ -81,22 +88,22 @@ def intent_outcomes(
                 row.turn if row else None,
                 met or (in_turn[-1] if in_turn else None),
                 tuple(decisions),
+                index in said,
             )
         )
     return outcomes
 
 
-def item_outcomes(
-    task: TaskSpec, session: Session, verdicts: Sequence[Verdict], rules: Rules = DEFAULT_RULES
-) -> list[ItemOutcome]:
+def item_outcomes(task: TaskSpec, session: Session, verdicts: Sequence[Verdict], rules: Rules) -> list[ItemOutcome]:
     checks = [verdict for verdict in verdicts if verdict.kind == Verdict.Kind.CHECKLIST]
     by_item: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
     for verdict in checks:
         by_item[verdict.scoring, verdict.index].append(verdict)
+    modes = [mode for mode in ScoringMode if mode in session.run.pilot.terms.modes]
     return [
         ItemOutcome(
             item,
-            tuple(_scored_outcome(mode, item, session, by_item[mode, item.index], rules[mode]) for mode in ScoringMode),
+            tuple(_scored_outcome(mode, item, session, by_item[mode, item.index], rules[mode]) for mode in modes),
             tuple(by_item["compat", item.index] + by_item["strict", item.index]),
         )
         for item in items_of(task, _script_keys(checks))
@@ -125,7 +132,7 @@ def _scored_outcome(
         broken = next((verdict for verdict in verdicts if verdict.counts_as is None), verdicts[-1])
         return ScoredOutcome(mode, "ungraded", None, broken, broken.error)
     if not graded.value:
-        return ScoredOutcome(mode, "not_met", None, verdicts[-1])
+        return ScoredOutcome(mode, "regressed" if graded.regressed else "not_met", None, verdicts[-1])
     met = [verdict for verdict in verdicts if verdict.counts_as]
     credited = next((verdict for verdict in met if verdict.turn == graded.turn), met[0])
     unsupported = item.grader == "rubric" and not credited.supported

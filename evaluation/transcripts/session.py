@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from evaluation.judging.judged import load_judged
 from evaluation.judging.judgings import rules_of, scoring_choice
 from evaluation.models import MadeCall, Session, ToolCall, Turn, Verdict
+from evaluation.protocol.versions import ProtocolName
 from evaluation.store.usage import Use
 from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
 from evaluation.transcripts.files import FileRow, changed_files, manifest_before, manifests_before, read_small_texts
@@ -134,11 +135,14 @@ def load_transcript(session: Session) -> SessionTranscript:
     verdicts = list(Verdict.objects.of_session(session))
     choice = scoring_choice(session.run.pilot)
     statuses = load_judged(choice.round, [session])[session.pk].statuses
-    intents = intent_outcomes(task, statuses, verdicts)
+    pilot = session.run.pilot
+    said = pilot.said_in_request(session.run.persona_revision.persona.user_id, task.task_id)
+    intents = intent_outcomes(task, statuses, verdicts, said)
     items = item_outcomes(task, session, verdicts, rules_of(choice))
     before = manifests_before(session, turns, manifest_before(session, task, persona))
-    files = _texts(task, turns)
-    evidence = locate_evidence(verdicts, turns, files)
+    on_work = pilot.terms.protocol == ProtocolName.PAPER
+    files = _texts(task, turns, before if on_work else {})
+    evidence = locate_evidence(verdicts, turns, files, on_work=on_work)
     costs = costs_by_turn(session)
     return SessionTranscript(
         task=task,
@@ -167,13 +171,15 @@ def _effects(turn: Turn) -> Iterable[Mapping[str, Any]]:
     return (effect for call in turn.tool_calls.all() for effect in call.effects)
 
 
-def _texts(task: TaskSpec, turns: Sequence[Turn]) -> dict[int, dict[str, str]]:
+def _texts(task: TaskSpec, turns: Sequence[Turn], before: Mapping[int, Manifest]) -> dict[int, dict[str, str]]:
+    """Of files that the task names, and of what a turn made of those it had ``before``."""
     rule_paths = {rule.path for item in task.checklist if (rule := item.rule) and rule.path}
     paths = [path.strip().removeprefix("./") for path in (*task.files_read, *sorted(rule_paths))]
-    shown_files = {
-        turn.number: {path: turn.snapshot.manifest[path] for path in paths if path in turn.snapshot.manifest}
-        for turn in turns
-    }
+    shown_files = {}
+    for turn in turns:
+        manifest, earlier = turn.snapshot.manifest, before.get(turn.number, turn.snapshot.manifest)
+        written = [path for path, sha in manifest.items() if earlier.get(path) != sha]
+        shown_files[turn.number] = {path: manifest[path] for path in (*paths, *written) if path in manifest}
     texts = read_small_texts(sha for files in shown_files.values() for sha in files.values())
     return {
         number: {path: texts[sha] for path, sha in files.items() if sha in texts}

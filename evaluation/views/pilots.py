@@ -39,10 +39,10 @@ from evaluation.pilots.calls import calls_by_role
 from evaluation.pilots.control import ControlError, control_pilot, possible_actions
 from evaluation.pilots.estimate import estimate_pilot
 from evaluation.pilots.matrix import pilot_progress, saved_by_taking_over, session_matrix
-from evaluation.pilots.plans import PilotError, plan_pilot, tasks_of_sessions
+from evaluation.pilots.plans import PilotError, plan_pilot, said_in_requests, tasks_of_sessions
 from evaluation.pilots.start import start_pilot
 from evaluation.pilots.warnings import warnings_before
-from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName
 from evaluation.protocol.voice import UserStyle
 from evaluation.results.comparison import summarize_rounds
 from evaluation.results.pilot_report import ablation_rows, answers_said_verbatim, pilot_report
@@ -179,7 +179,7 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
     form = PilotForm(request.GET, benchmark=benchmark, pilots=open_pilots(request.user))
     form.is_valid()
     data = form.cleaned_data
-    estimate, problem, warnings = None, "", list[str]()
+    estimate, problem, warnings, said = None, "", list[str](), list[tuple[str, str, int]]()
     if data.get("agent") and data.get("runs") and not form.errors.get("tasks"):
         mode, base = data.get("mode", ""), data.get("base")
         try:
@@ -190,13 +190,20 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
             runs = base.runs_wanted if base else data["runs"]
             taken = runs * sum(len(plan.plan.taken) for plan in plans)
             chosen: dict[str, ModelEndpoint] = {role: data[role] for role in ROLES if data.get(role)}
-            estimate = estimate_pilot(benchmark, tasks_of_sessions(plans), runs, chosen, taken)
+            protocol = base.protocol if base else data.get("protocol") or ProtocolName.PAPER
+            estimate = estimate_pilot(benchmark, tasks_of_sessions(plans), runs, chosen, taken, protocol)
             limits = ({"cost": data.get("cost") or 0}, *budgets_of(data).values(), benchmark_limits(benchmark.pk))
             warnings = warnings_before(chosen, plans, form.params, limits)
+            said = [
+                (persona, task, position)
+                for persona, tasks in said_in_requests(plans).items()
+                for task, positions in tasks.items()
+                for position in positions
+            ]
     return render(
         request,
         "evaluation/pilots/estimate.html",
-        {"estimate": estimate, "problem": problem, "warnings": warnings, "agent": data.get("agent")},
+        {"estimate": estimate, "problem": problem, "warnings": warnings, "said": said, "agent": data.get("agent")},
     )
 
 
@@ -286,7 +293,7 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "no_worker": is_running and not progress.turns and timezone.now() - row.created_at > WORKER_TIMEOUT,
         "scores": scores,
         "ablation": ablation_rows(scores),
-        "scores_by_mode": [(mode, scores[mode]) for mode in ScoringMode] if scores else [],
+        "scores_by_mode": [(mode, scores[mode]) for mode in row.terms.modes] if scores else [],
         "budget": budget_rows(row.budgets.get("pilot", {}), Spent(progress.tokens, progress.calls, progress.cost)),
         "session_budget": budget_rows(row.budgets.get("session", {}), Spent()),
         "benchmark_budget": _benchmark_budget(row.benchmark_id),

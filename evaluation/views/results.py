@@ -15,7 +15,6 @@ from evaluation.audits.blindness import open_pilots
 from evaluation.audits.corrected import corrected_in_pilots
 from evaluation.forms.results import CompareForm, ResultsForm
 from evaluation.models import ResultsView
-from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import Results, compute_results
 from evaluation.results.compared import comparison_document, comparison_tables
 from evaluation.results.document import figure_document, results_document
@@ -49,7 +48,6 @@ def results(request: SignedInRequest, slug: str) -> HttpResponse:
             "form": form,
             "mode": form.mode,
             "corrected": corrected_in_pilots(form.chosen),
-            "modes": list(ScoringMode),
             "leaderboard": leaderboard_html(chosen, form.mode, form.address),
             "downloads": DOWNLOADS,
             **_saved(request, benchmark),
@@ -80,7 +78,7 @@ def result_sessions(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def compare(request: SignedInRequest, slug: str) -> HttpResponse:
-    benchmark, form = _form(request, slug)
+    benchmark, form = _form(request, slug, ranked=False)
     chosen = compute_results(benchmark, form.chosen)
     choice = CompareForm(request.GET, sides=list(chosen.sides))
     comparison = ""
@@ -145,9 +143,10 @@ def item_figures(request: SignedInRequest, slug: str, user_id: str, pk: int) -> 
     return render(request, "evaluation/results/item_figures.html", {"notes": notes, "figure": figure})
 
 
-def _form(request: SignedInRequest, slug: str) -> tuple[Benchmark, ResultsForm]:
+def _form(request: SignedInRequest, slug: str, *, ranked: bool = True) -> tuple[Benchmark, ResultsForm]:
     benchmark = find_benchmark(request.user, slug)
-    return benchmark, ResultsForm(request.GET, pilots=list(open_pilots(request.user).filter(benchmark=benchmark)))
+    pilots = list(open_pilots(request.user).filter(benchmark=benchmark))
+    return benchmark, ResultsForm(request.GET, pilots=pilots, ranked=ranked)
 
 
 def _saved(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:

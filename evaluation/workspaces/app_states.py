@@ -60,17 +60,20 @@ def initial_apps(persona: PersonaSpec) -> dict[str, str]:
 
 
 def load_apps(hashes: AppHashes, persona: PersonaSpec, moment: Moment, read: Read) -> AppStates:
-    """With the clock where the session begins. Raises MissingContentError and
-    ClockUnreadableError."""
-    clock = persona.app_data.get(CLOCK)
-    wanted = [*hashes.values(), *([clock.sha256] if clock else [])]
-    stored = read(wanted) if wanted else {}
+    """With the clock where the session begins. Raises MissingContentError and ClockUnreadableError."""
+    stored = read(list(hashes.values())) if hashes else {}
     for app, sha in hashes.items():
         if sha not in stored:
             raise MissingContentError(f"The data of the app {app} is not stored.")
+    contents = {app: stored[sha] for app, sha in hashes.items()}
+    return AppStates(dict(hashes), contents, clock_at(moment, persona, read), moment.brief_lists)
+
+
+def clock_at(moment: Moment, persona: PersonaSpec, read: Read) -> Clock:
+    """Raises ClockUnreadableError."""
+    file = persona.app_data.get(CLOCK)
     try:
-        times = read_times(stored.get(clock.sha256, b"")) if clock else EpisodeTimes()
+        times = read_times(read([file.sha256]).get(file.sha256, b"")) if file else EpisodeTimes()
     except ClockError as error:
         raise ClockUnreadableError(f"The persona's {path_of(CLOCK)} cannot be read. {error}") from None
-    contents = {app: stored[sha] for app, sha in hashes.items()}
-    return AppStates(dict(hashes), contents, moment.clock(times), moment.brief_lists)
+    return moment.clock(times)

@@ -40,6 +40,8 @@ class PackPilot(Closed):
     agent: str
     user_model: str
     judge: str
+    protocol: str = Field(default="release", description="What user and judges saw.")
+    agent_loop: int = Field(default=1, description="Version of the agent's loop.")
     judging: dict[str, Any] | None = Field(
         default=None, description="What scored it: judge, prompts with their hashes, samples, credit rules."
     )
@@ -53,6 +55,7 @@ class PackAudits(Closed):
 
 
 class PackEvidence(Closed):
+    protocol: str = Field(default="release", description="Of all its pilots.")
     pilots: list[PackPilot]
     audits: PackAudits
 

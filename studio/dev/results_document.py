@@ -31,6 +31,7 @@ class ResultModel(Closed):
 class ResultJudging(Closed):
     round: int
     purpose: str
+    protocol: Literal["paper", "release"] = Field(description="What the judge saw.")
     judge: dict[str, Any]
     prompts: dict[str, Any] = Field(description="By name, with version and sha256.")
     samples: int
@@ -49,6 +50,8 @@ class ResultPilot(Closed):
     label: str = Field(description="The agent's name in the tables.")
     kind: str = Field(description="Of agent: a built-in one, an endpoint, a command, …")
     params: dict[str, Any] = Field(description="Of that kind of agent.")
+    protocol: Literal["paper", "release"] = Field(description="What user and judges saw (docs/pibench.md).")
+    agent_loop: int = Field(description="Version of the agent's loop.")
     mode: str = Field(description="What it ran: whole episodes, groups, one task, an ablation, changed tasks.")
     state: str
     scripted: bool = Field(description="A scripted model took part: never evidence.")
@@ -153,6 +156,8 @@ class ResultsOrigin(Closed):
     schema_: Literal["pi-bench-studio/results/1"] = Field(alias="schema")
     studio: str = Field(description="Version of the studio.")
     benchmark: str
+    terms: list[str] = Field(description="Protocol and version of the agent's loop; one entry where they are ranked.")
+    scorings: list[Scoring] = Field(description="In which all pilots are scored.")
     pilots: list[ResultPilot]
     intervals: str = Field(description="How the 95 % intervals are computed.")
 

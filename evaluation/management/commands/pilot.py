@@ -181,15 +181,12 @@ class Command(ReportCommand):
             if session["turns"]:
                 line += f", {session['turns']} turns"
             if not session["setup"]:
-                comp = session["comp"]
-                line += (
-                    f", Proc {_percent(session['proc'])}, Comp {_percent(comp['compat'])} compat"
-                    f" / {_percent(comp['strict'])} strict"
-                )
+                comps = " / ".join(f"{_percent(value)} {mode}" for mode, value in session["comp"].items())
+                line += f", Proc {_percent(session['proc'])}, Comp {comps}"
             if session["ungraded"]:
                 line += f", {session['ungraded']} ungraded"
             self.stdout.write(line + (f" ({session['reason']})" if session["reason"] else ""))
-        for mode in ("compat", "strict"):
+        for mode in report["scores"]["judge_tokens"]:
             score = report["scores"][mode]
             self.stdout.write(
                 f"{mode}: Proc {_percent(score['proc'])}, Comp {_percent(score['comp'])}"

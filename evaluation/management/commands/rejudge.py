@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from evaluation.models import Judging, ModelEndpoint, Pilot
 from evaluation.pilots.judging_work import wait_for_round
 from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, plan_rejudging, start_rejudging
+from evaluation.protocol.versions import PROTOCOLS
 from evaluation.results.comparison import round_report
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
 from studio.models import Benchmark
@@ -36,6 +37,9 @@ class Command(ReportCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
         parser.add_argument("--pilot", type=int, required=True, metavar="N", help="its id, as in its page's address")
         parser.add_argument("--judge", default="", metavar="NAME", help="a model endpoint; default: as the pilot ran")
+        parser.add_argument(
+            "--protocol", default="", choices=PROTOCOLS, help="what judges see; default: as the pilot ran"
+        )
         parser.add_argument("--prompt", default="", metavar="V", help="prompt version; default: as the pilot ran")
         parser.add_argument(
             "--samples", type=int, default=1, metavar="K", help=f"times each question is asked, 1 to {MAX_SAMPLES}"
@@ -57,6 +61,7 @@ class Command(ReportCommand):
             plan = plan_rejudging(
                 pilot,
                 judge=judge,
+                protocol=options["protocol"],
                 prompt=options["prompt"],
                 samples=options["samples"],
                 sessions=options["sessions"],
@@ -103,6 +108,11 @@ class Command(ReportCommand):
         )
         self.stdout.write(f"{calls['asked']} calls asked, {calls['replayed']} answered from the record")
         self.stdout.write(f"{report['flipped']} decisions flipped; it cost {report['cost']} US dollars")
+        if outcomes := report["outcomes"]:
+            self.stdout.write(
+                f"Under the {report['judging']['protocol']} protocol {outcomes['statuses']} of {outcomes['intents']} "
+                f"statuses and {outcomes['scores']} of {outcomes['scored']} scores differ"
+            )
         for row in report["decisions"]:
             self.stdout.write(
                 f"  {row['kind']}: {row['n']} compared, {row['to_yes']} no to yes, {row['to_no']} yes to no"

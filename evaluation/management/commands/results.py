@@ -63,7 +63,10 @@ class Command(ReportCommand):
             self.usage_error(str(error), hint, as_json=as_json, document=EMPTY)
         results = compute_results(benchmark, chosen)
         if options["figure"]:
-            self._print_figure(results, options["figure"], options["scoring"], options["format"], as_json)
+            try:
+                self._print_figure(results, options["figure"], options["scoring"], options["format"], as_json)
+            except ResultsError as error:
+                self.usage_error(str(error), "Leave --scoring out.", as_json=as_json, document=EMPTY)
             return
         document = results_document(results)
         if as_json:

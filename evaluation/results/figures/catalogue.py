@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.benchmark_results import Results
+from evaluation.results.benchmark_results import Results, ResultsError
 from evaluation.results.figures.ablation import ablation, ablation_groups
 from evaluation.results.figures.figure import Figure
 from evaluation.results.figures.items import intents_by_agent, items
@@ -57,6 +57,9 @@ SCORINGS = tuple(mode.value for mode in ScoringMode)
 
 
 def build_figure(results: Results, name: str, scoring: str) -> Figure:
+    """Raises ResultsError if the pilots are not scored so."""
     mode = ScoringMode(scoring)
+    if mode not in results.modes:
+        raise ResultsError("These pilots ran under the paper protocol, which has one scoring: choose strict.")
     figure = results.once(("figure", name, mode.value), lambda: FIGURES[name].build(results, mode), Figure)
     return replace(figure, scripted=tuple(sorted(results.scripted_agents)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from evaluation.grading.credit import CreditRule
+from evaluation.grading.credit import CreditRule, default_rules
 from evaluation.grading.items import completeness
 from evaluation.metrics.intervals import Estimate, estimate
 from evaluation.metrics.power import needed
@@ -56,6 +56,14 @@ def credit_rules(results: Results, mode: ScoringMode) -> Figure:
     )
 
 
+_COMPS = (
+    ("any turn, as the release judges", ScoringMode.COMPAT, "any_turn"),
+    ("last turn, as the release judges", ScoringMode.COMPAT, "last_turn"),
+    ("first credit stays, strict", ScoringMode.STRICT, "first_credited"),
+    ("last turn, strict", ScoringMode.STRICT, "last_turn"),
+)
+
+
 def _variants(results: Results, mode: ScoringMode) -> list[_Variant]:
     def counted(*statuses: str) -> Callable[[SessionRow], float | None]:
         return lambda row: float(sum(row.statuses.get(status, 0) for status in statuses))
@@ -64,25 +72,11 @@ def _variants(results: Results, mode: ScoringMode) -> list[_Variant]:
     variants = [
         _Variant("Proc: only what was done unasked", "proc", counted("completed")),
         _Variant("Proc: done or asked for", "proc", counted("completed", "inferred")),
-        _Variant(
-            "Comp: any turn, as the release judges",
-            "comp",
-            _comp_under(results, ScoringMode.COMPAT, CreditRule("any_turn")),
-        ),
-        _Variant(
-            "Comp: last turn, as the release judges",
-            "comp",
-            _comp_under(results, ScoringMode.COMPAT, CreditRule("last_turn")),
-        ),
-        _Variant(
-            "Comp: first credit stays, strict",
-            "comp",
-            _comp_under(results, ScoringMode.STRICT, CreditRule("first_credited")),
-        ),
     ]
-    if every_turn:
-        rule = _comp_under(results, ScoringMode.STRICT, CreditRule("last_turn"))
-        variants.append(_Variant("Comp: last turn, strict", "comp", rule))
+    usual = {default_rules(pilot.terms.protocol)[ScoringMode.STRICT].turns for pilot in results.pilots}
+    for words, judged, turns in _COMPS:
+        if judged in results.modes and (judged == ScoringMode.COMPAT or every_turn or usual == {turns}):
+            variants.append(_Variant(f"Comp: {words}", "comp", _comp_under(results, judged, CreditRule(turns))))
     return variants
 
 

@@ -197,7 +197,7 @@ def play(keeper: Keeper, store: Any, wrapped: Any = None) -> dict[ScoringMode, S
     standing = store.standing(keeper.plan)
     if standing.progress.ending is None or not is_ended(store):
         assert converse(keeper.plan, target, standing).ending == "resolved"
-    grades = {mode: grade_session(keeper.plan, target, mode, store.played(mode)) for mode in ScoringMode}
+    grades = {mode: grade_session(keeper.plan, target, mode, store.played(keeper.plan, mode)) for mode in ScoringMode}
     target.finish(grades)
     return grades
 
@@ -215,9 +215,9 @@ def outcome(keeper: Keeper) -> Outcome:
         "files": dict(standing.files),
         "turns": [
             (turn.number, turn.message, turn.reply, [(call.name, call.result) for call in turn.calls], dict(turn.files))
-            for turn in store.played(ScoringMode.STRICT).turns
+            for turn in store.played(keeper.plan, ScoringMode.STRICT).conversation.turns
         ],
-        "known": {mode: dict(store.played(mode).known) for mode in ScoringMode},
+        "known": {mode: dict(store.played(keeper.plan, mode).known) for mode in ScoringMode},
         "calls": keeper.calls(),
     }
 

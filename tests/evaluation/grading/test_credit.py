@@ -7,16 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.grading.credit import (
-    DEFAULT_RULES,
     SAMPLE_RULES,
     TURN_RULES,
     Credit,
     CreditRule,
     any_turn,
+    default_rules,
     last_turn,
     majority,
 )
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName
 
 VALUES = st.lists(st.sampled_from([True, False, None]), max_size=8).map(lambda rows: list(enumerate(rows, start=1)))
 CREDITS = st.lists(
@@ -32,7 +33,7 @@ CREDITS = st.lists(
 @pytest.mark.parametrize(
     ("values", "any_", "last"),
     [
-        ([(1, False), (2, True), (3, False)], Credit(True, 2), Credit(False)),
+        ([(1, False), (2, True), (3, False)], Credit(True, 2), Credit(False, regressed=True)),
         ([(1, False), (2, False)], Credit(False), Credit(False)),
         ([(1, None), (2, True)], Credit(True, 2), Credit(True, 2)),
         ([(1, None), (2, False)], Credit(None), Credit(False)),
@@ -96,6 +97,15 @@ def test_equal_samples_come_to_what_one_comes_to(values, turns: str, number: int
         assert rule.credit([values] * number) == rule.credit([values]) == TURN_RULES[turns].over_turns(values)
 
 
-def test_defaults_are_those_of_the_release_and_of_strict():
-    assert DEFAULT_RULES[ScoringMode.COMPAT].turns == "any_turn"
-    assert DEFAULT_RULES[ScoringMode.STRICT].turns == "first_credited"
+def test_what_was_met_and_no_longer_is_has_regressed():
+    assert last_turn([(1, True), (2, False)]) == Credit(False, regressed=True)
+    assert last_turn([(1, False), (2, False)]) == Credit(False)
+    assert last_turn([(1, True), (2, None)]) == Credit(None)
+
+
+def test_defaults_follow_the_protocol():
+    release, paper = default_rules(ProtocolName.RELEASE), default_rules(ProtocolName.PAPER)
+
+    assert release[ScoringMode.COMPAT].turns == "any_turn"
+    assert release[ScoringMode.STRICT].turns == "first_credited"
+    assert paper[ScoringMode.STRICT].turns == "last_turn"

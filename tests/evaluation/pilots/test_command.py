@@ -34,6 +34,7 @@ def run(*arguments: str) -> int:
 
 
 PARTS = ("--agent", "stub", "--user-model", "stub", "--judge", "stub")
+RELEASE = ["--protocol", "release"]
 
 
 def test_command_runs_sessions_itself_without_a_worker(stub: StubModel, capsys):
@@ -43,7 +44,7 @@ def test_command_runs_sessions_itself_without_a_worker(stub: StubModel, capsys):
     benchmark_of(task("z", checklist=(rubric("c"),)), persona=PersonaSpec(user_id="two"), into=benchmark)
     stub.follow_up = lambda body: decisions(body, lambda index: True)
 
-    status = run("--benchmark", benchmark.slug, *PARTS, "--runs", "2", "--wait", "--json")
+    status = run("--benchmark", benchmark.slug, *PARTS, *RELEASE, "--runs", "2", "--wait", "--json")
 
     report = json.loads(capsys.readouterr().out)
     assert (status, report["state"]) == (0, "finished")
@@ -59,7 +60,7 @@ def test_command_runs_sessions_itself_without_a_worker(stub: StubModel, capsys):
 def test_chosen_tasks_run_with_their_dependencies(stub: StubModel, capsys):
     benchmark = benchmark_of(task("a"), task("b"), task("c", "b", checklist=(rubric("x"),)))
 
-    status = run("--benchmark", benchmark.slug, *PARTS, "--tasks", "c", "--wait")
+    status = run("--benchmark", benchmark.slug, *PARTS, *RELEASE, "--tasks", "c", "--wait")
 
     output = capsys.readouterr().out
     assert status == 0

@@ -53,7 +53,7 @@ def seats(model: ModelEndpoint) -> dict[str, ModelEndpoint]:
 
 
 def test_earlier_sessions_tell_calls_tokens_and_their_cached_share(pilot: Pilot, model: ModelEndpoint):
-    found = estimate_pilot(pilot.benchmark, tasks(), 3, seats(model))
+    found = estimate_pilot(pilot.benchmark, tasks(), 3, seats(model), protocol="release")
 
     assert (found.sessions, found.tasks, found.known, found.same_agent, found.calls) == (6, 2, 1, True, 12)
     assert found.tokens == Tokens(12_000_000, 1_200_000, 5_400_000, None, 300_000)
@@ -64,7 +64,7 @@ def test_earlier_sessions_tell_calls_tokens_and_their_cached_share(pilot: Pilot,
 def test_another_model_is_estimated_by_what_others_used_at_its_own_prices(pilot: Pilot):
     cheap = endpoint("cheap", base_url="https://cheap.example/v1", scripted=False, input_price=1, output_price=1)
 
-    found = estimate_pilot(pilot.benchmark, tasks(), 3, seats(cheap))
+    found = estimate_pilot(pilot.benchmark, tasks(), 3, seats(cheap), protocol="release")
 
     assert (found.same_agent, found.cost) == (False, Decimal("13.2"))
 
@@ -72,15 +72,15 @@ def test_another_model_is_estimated_by_what_others_used_at_its_own_prices(pilot:
 def test_other_effort_is_another_model(pilot: Pilot, model: ModelEndpoint):
     model.effort = "high"
 
-    assert not estimate_pilot(pilot.benchmark, tasks(), 1, seats(model)).same_agent
+    assert not estimate_pilot(pilot.benchmark, tasks(), 1, seats(model), protocol="release").same_agent
 
 
 def test_without_a_price_the_cost_is_unknown_and_not_nothing(pilot: Pilot, model: ModelEndpoint, client: Client):
     model.input_price = None
     model.save()
-    found = estimate_pilot(pilot.benchmark, tasks(), 1, seats(model))
+    found = estimate_pilot(pilot.benchmark, tasks(), 1, seats(model), protocol="release")
     client.force_login(person(pilot.benchmark, "owner"))
-    chosen = {"agent": model.pk, "user_model": model.pk, "judge": model.pk, "runs": 1, "mode": "episode"}
+    chosen = {"agent": model.pk, "user_model": model.pk, "judge": model.pk, "runs": 1, "protocol": "release"}
     page = client.get(f"/benchmarks/{pilot.benchmark.slug}/pilots/estimate/", chosen).content.decode()
 
     assert (found.cost, found.unpriced) == (None, ("paid",))
@@ -91,13 +91,13 @@ def test_without_a_price_the_cost_is_unknown_and_not_nothing(pilot: Pilot, model
 def test_calls_that_tell_no_tokens_make_the_cost_unknown(pilot: Pilot, model: ModelEndpoint):
     call(Session.objects.get(position=1), model, prompt_tokens=None, cost=None)
 
-    assert estimate_pilot(pilot.benchmark, tasks(), 1, seats(model)).cost is None
+    assert estimate_pilot(pilot.benchmark, tasks(), 1, seats(model), protocol="release").cost is None
 
 
 def test_nothing_is_estimated_before_a_session_has_finished(pilot: Pilot, model: ModelEndpoint):
     Session.objects.update(state="waiting")
 
-    assert estimate_pilot(pilot.benchmark, tasks(), 1, seats(model)).known == 0
+    assert estimate_pilot(pilot.benchmark, tasks(), 1, seats(model), protocol="release").known == 0
 
 
 def test_page_shows_tokens_and_cost_by_kind_and_says_what_is_unknown(

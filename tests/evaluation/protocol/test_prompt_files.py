@@ -14,6 +14,9 @@ VERSIONS = {
     ("follow_up", "1"): "99ce948f440919d0b28262eb10f9e7e8e1c748e46d59cea2aa30b2bdbd1382da",
     ("checklist", "1"): "de7182c955ee1edd031887322b7275caf4ad4c34267f9f84169305e0163f9d48",
     ("checklist", "2"): "6e20955a3cbd1aa72c20761041c156261097296a27444364522184f3d90e9766",
+    ("satisfaction", "2"): "75375062886009ab464504c71aec30b433bef02a4604ddbf172fceb1726a91f1",
+    ("follow_up", "2"): "45bdab5d714a7e391b361b029517ea1c060418b32148c5bc18d1e5b9c2309cf0",
+    ("checklist", "3"): "d159827863f00d619d16a37c3bf96b845cde4bf26e7f4154059fa90f6ec8a27d",
     ("voice", "1"): "0de8a2bc4ec05727934c836962ffef7677120980e678f9afe9b13992eb66bd84",
     ("voice_check", "1"): "d5aa38d88469e463c1ace997d11a89cc4eb02fe326fe494acb7f2dc925e73922",
 }
@@ -92,7 +95,7 @@ def test_checklist_2_does_not_show_the_hidden_intents():
     assert "requirement" not in prompt.system
 
 
-@pytest.mark.parametrize("version", ["0", "3", "../1", "README"])
+@pytest.mark.parametrize("version", ["0", "9", "../1", "README"])
 def test_version_that_is_not_there_is_an_error(version: str):
     with pytest.raises(UnknownPromptError, match="no version"):
         load_prompt("checklist", version)
