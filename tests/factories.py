@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import factory
@@ -13,7 +14,9 @@ from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
 from studio.domain.uids import default_uid
+from studio.drafts.load import load_task
 from studio.models import Benchmark, Blob, Membership, Persona, Review, Task, TaskState, User
+from studio.models.tasks import SPEC_FIELDS
 from studio.personas.create import create_persona
 from studio.review.checklist import QUESTIONS
 from studio.tasks.create import create_task
@@ -88,6 +91,23 @@ def mark_approved(tasks: QuerySet[Task] | None = None) -> None:
 
 def a_task(persona: Persona, task_id: str = "bread", *, by: User | None = None, **fields: Any) -> Task:
     return create_task(persona, a_task_spec(task_id, **fields), by=by)
+
+
+def task_row(
+    persona: Persona, task_id: str, position: int | None = None, *, state: str = "draft", **fields: Any
+) -> Task:
+    """A row that is not stored yet, for tests that need many or no versions; ``fields`` of its spec."""
+    row = Task(episode=persona.episode, position=position, state=state, version=1)
+    row.set_spec(TaskSpec(task_id=task_id, **fields))
+    return row
+
+
+def rewrite(tasks: Iterable[Task], **fields: Any) -> None:
+    """Change the tasks' documents without making a version."""
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    for task in tasks:
+        task.set_spec(load_task(task).model_copy(update=values))
+        task.save(update_fields=SPEC_FIELDS)
 
 
 def api_token(user: User, scope: str = "full") -> str:

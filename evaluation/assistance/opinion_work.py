@@ -46,7 +46,7 @@ def _work(asked: OpinionRequest, retry_policy: RetryPolicy) -> str:
     if asked.attempts > MAX_ATTEMPTS:
         return "The studio stopped several times while the model was working."
     try:
-        task = Task.objects.select_related("group", "episode__persona__benchmark").get(pk=asked.pk)
+        task = Task.objects.select_related("episode__persona__benchmark").get(pk=asked.pk)
         assistant = assistant_model_of(task.episode.persona.benchmark)
         if assistant is None or assistant.endpoint is None or assistant.endpoint.scripted:
             return ""  # turned off in the meantime

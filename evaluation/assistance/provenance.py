@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from django.db.models import F, QuerySet
 
 from evaluation.models import ProposalDecision
-from studio.models import Benchmark, ChecklistItem, HiddenIntent, Task
+from studio.drafts.load import load_tasks
+from studio.models import Benchmark, Task
 
 TEXTS = ("title", "description", "initial_request", "reference_workflow")
 
@@ -78,26 +79,20 @@ def scripted_texts(benchmark: Benchmark, tasks: Iterable[int]) -> Iterator[Scrip
     if not accepted:
         return
     keys = {task for task, *_ in accepted}
-    rows = {
-        "intents": {
-            (task, uid): (number, text)
-            for task, uid, number, text in HiddenIntent.objects.filter(task__in=keys).values_list(
-                "task_id", "uid", "position", "content"
-            )
-        },
-        "checklist": {
-            (task, uid): (number, text)
-            for task, uid, number, text in ChecklistItem.objects.filter(task__in=keys).values_list(
-                "task_id", "uid", "position", "criterion"
-            )
-        },
-    }
-    fields = {row["pk"]: row for row in Task.objects.filter(pk__in=keys).values("pk", *TEXTS)}
+    specs = load_tasks(keys)
     for task, field, uid, text in dict.fromkeys(accepted):
-        if field in rows:
-            number, current = rows[field].get((task, uid), (0, "")) if uid else (0, "")
+        spec = specs[task]
+        if field in ("intents", "checklist"):
+            rows = (
+                [(intent.uid, intent.content) for intent in spec.intents]
+                if field == "intents"
+                else [(item.uid, item.criterion) for item in spec.checklist]
+            )
+            found = ((number, row) for number, (key, row) in enumerate(rows, 1) if key == str(uid))
+            number, current = next(found, (0, ""))
             location = f"{'intent' if field == 'intents' else 'item'} {number}"
         else:
-            current, location = fields[task].get(field, ""), field.replace("_", " ").replace("initial ", "")
+            current = getattr(spec, field) if field in TEXTS else ""
+            location = field.replace("_", " ").replace("initial ", "")
         if current and current == text:
             yield ScriptedText(task, location)

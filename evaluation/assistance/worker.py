@@ -62,7 +62,7 @@ ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
 def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     """Fulfil a request. Safe to call twice: a claimed request is skipped while its worker is alive."""
     token = due_proposals().claim(pk)
-    rows = Proposal.objects.select_related("revision", "endpoint", "task__episode__persona__benchmark", "task__group")
+    rows = Proposal.objects.select_related("revision", "endpoint", "task__episode__persona__benchmark")
     proposal = rows.filter(claimed_by=token).first() if token else None
     if proposal is None:
         return

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from annotations.campaigns import CampaignError, FrozenDecision
 from annotations.models import Packet
 from annotations.packets import DECISION, NO, YES, Question, Sealed, make_redactor
-from studio.models import Benchmark, ChecklistItem
+from studio.models import Benchmark, Task
 
 WORDS = re.compile(r"\w{4,}")
 MAX_SHARED = 0.5
@@ -40,12 +40,12 @@ class _Item:
 class Planter:
     def __init__(self, benchmark: Benchmark, owners: Mapping[str, Owner], names: Collection[str], seed: int) -> None:
         """``owners``: by source of the packet."""
-        rows = ChecklistItem.objects.filter(task__episode__persona__benchmark=benchmark, grader="rubric")
+        rows = Task.objects.filter(episode__persona__benchmark=benchmark).order_by("pk")
         self._items = [
-            _Item(Owner(task, persona), criterion)
-            for task, persona, criterion in rows.exclude(criterion="")
-            .order_by("pk")
-            .values_list("task_id", "task__episode__persona_id", "criterion")
+            _Item(Owner(task, persona), item["criterion"])
+            for task, persona, checklist in rows.values_list("pk", "episode__persona", "spec__checklist")
+            for item in checklist
+            if item["grader"] == "rubric" and item["criterion"]
         ]
         self._owners = owners
         self._redact = make_redactor(names)

@@ -112,7 +112,7 @@ class BaseSessions:
     def __init__(self, pilot: Pilot, persona: Persona) -> None:
         self.pilot = pilot
         rows = Session.objects.of(pilot).filter(run__persona_revision__persona=persona)
-        rows = rows.select_related("run", "revision__task").defer("revision__spec")
+        rows = rows.select_related("run", "revision__task").defer("revision__spec", "revision__task__spec")
         self.rows = {(row.revision.task.task_id, row.run.number): row for row in rows}
         revisions = PersonaRevision.objects.filter(pk__in={row.run.persona_revision_id for row in rows})
         self._personas = [revision.spec for revision in revisions]

@@ -27,7 +27,7 @@ from evaluation.releases.readiness import (
     not_approved,
     not_piloted,
 )
-from studio.models import Benchmark, Revision, Task, TaskState, TaskSummary
+from studio.models import Benchmark, Revision, Task, TaskState
 from studio.models.statements import binding_cursor
 from studio.reports.statistics import totals_of
 
@@ -53,9 +53,9 @@ class BlockerKind:
 def blocker_kinds(benchmark: Benchmark) -> list[BlockerKind]:
     """Those of ``release_blockers``, smallest kinds first."""
     tasks = (
-        TaskSummary.objects.filter(persona__benchmark=benchmark)
+        Task.objects.filter(episode__persona__benchmark=benchmark)
         .exclude(state=TaskState.RETIRED)
-        .order_by("persona__position", "persona__user_id", "position", "name")
+        .order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
     )
     total = totals_of("benchmark", [benchmark.pk])[benchmark.pk]
     lacking = missing_tools(benchmark)
@@ -82,15 +82,15 @@ def blocker_kinds(benchmark: Benchmark) -> list[BlockerKind]:
     return sorted((kind for kind in kinds if kind.number), key=lambda kind: (kind.number, kind.code))
 
 
-def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[TaskSummary], *, errors: int) -> set[int]:
+def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[Task], *, errors: int) -> set[int]:
     """Tasks about which more may be said than that they are not approved and not piloted. ``errors``: open ones in the
     benchmark."""
     with binding_cursor() as cursor:
         cursor.execute(PRESENT, [benchmark.pk] * 4)
         graded, piloted, elsewhere, scripted = cursor.fetchone()
     return {
-        *(tasks.filter(errors__gt=0).order_by().values_list("pk", flat=True) if errors else ()),
-        *(tasks.exclude(task__grader_path="").order_by().values_list("pk", flat=True) if graded else ()),
+        *(tasks.filter(n_errors__gt=0).order_by().values_list("pk", flat=True) if errors else ()),
+        *(tasks.exclude(grader_path="").order_by().values_list("pk", flat=True) if graded else ()),
         *(_tasks_piloted(benchmark) if piloted else ()),
         *(approval.task for approval in (unaccepted_approvals(benchmark) if elsewhere else ())),
         *(tasks_with_scripted_texts(benchmark) if scripted else ()),
@@ -102,10 +102,12 @@ PRESENT = """SELECT
               JOIN studio_persona p ON p.id = e.persona_id WHERE p.benchmark_id = %s AND t.grader_path <> ''),
     EXISTS (SELECT FROM evaluation_pilot WHERE benchmark_id = %s AND NOT scripted AND imported = ''),
     EXISTS (SELECT FROM studio_review r JOIN studio_revision v ON v.id = r.revision_id
-              JOIN studio_tasksummary s ON s.task_id = v.task_id JOIN studio_persona p ON p.id = s.persona_id
+              JOIN studio_task t ON t.id = v.task_id JOIN studio_episode e ON e.id = t.episode_id
+              JOIN studio_persona p ON p.id = e.persona_id
              WHERE r.decision = 'approved_elsewhere' AND p.benchmark_id = %s),
     EXISTS (SELECT FROM evaluation_suggestiondecision d JOIN evaluation_suggestion g ON g.id = d.suggestion_id
-              JOIN studio_tasksummary s ON s.task_id = g.task_id JOIN studio_persona p ON p.id = s.persona_id
+              JOIN studio_task t ON t.id = g.task_id JOIN studio_episode e ON e.id = t.episode_id
+              JOIN studio_persona p ON p.id = e.persona_id
              WHERE g.scripted AND d.taken AND p.benchmark_id = %s)"""
 """What need be asked about at all: whether there are tasks with grader scripts, pilots that may count, approvals
 elsewhere, and accepted texts of scripted models."""
@@ -123,7 +125,7 @@ def _listed(code: str, blockers: list[Blocker]) -> BlockerKind:
 
 
 def _counted(
-    code: str, tasks: QuerySet[TaskSummary], number: int, blocker_of: Callable[[CandidateTask], Blocker]
+    code: str, tasks: QuerySet[Task], number: int, blocker_of: Callable[[CandidateTask], Blocker]
 ) -> BlockerKind:
     def read(part: slice) -> list[Blocker]:
         keys = list(tasks.values_list("pk", flat=True)[part])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Set
 from studio.domain.tool_catalog import tool_cards
 from studio.domain.tool_servers import FOLDER
 from studio.drafts.load import load_episodes
-from studio.models import Benchmark, Persona, PersonaFile, TaskState, TaskSummary
+from studio.models import Benchmark, Persona, PersonaFile, Task, TaskState
 from studio.personas.tool_servers import server_cards
 from studio.reports.statistics import named_tools
 
@@ -20,11 +20,11 @@ def missing_tools(benchmark: Benchmark) -> Mapping[int, tuple[str, ...]]:
     if not unknown:
         return {}
     rows = (
-        TaskSummary.objects.filter(persona__benchmark=benchmark)
+        Task.objects.filter(episode__persona__benchmark=benchmark)
         .exclude(state=TaskState.RETIRED)
-        .filter(tools__overlap=unknown)
+        .filter(tools_named__overlap=unknown)
         .order_by()
-        .values_list("pk", "tools", "persona")
+        .values_list("pk", "tools_named", "episode__persona")
     )
     tasks = list(rows)
     served = _served({persona for _, _, persona in tasks})

@@ -17,7 +17,7 @@ def user_preview(request: SignedInRequest, slug: str, user_id: str) -> HttpRespo
     """``?task=`` selects a task; by default the first with hidden intents."""
     request.room = "benchmarks"
     persona = access.find_persona(request.user, slug, user_id)
-    rows = list(persona.episode.tasks.filter(position__isnull=False).select_related("group").order_by("position"))
+    rows = list(persona.episode.tasks.filter(position__isnull=False).order_by("position"))
     selected = request.GET.get("task", "")
     specs = load_tasks(row.pk for row in rows)
     chosen = next((row for row in rows if str(row.pk) == selected), None)

@@ -127,7 +127,7 @@ _TASK = PreparedQuery(
             pk=pk,
         )
         .order_by()
-        .select_related("episode__persona__benchmark", "group")
+        .select_related("episode__persona__benchmark")
     ),
     *(NUMBERS[0], "a slug", "an id", NUMBERS[1]),
 )

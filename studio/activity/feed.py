@@ -25,9 +25,8 @@ WITHOUT_SUMMARY = ("created", "edited", "reordered", "withdrawn", "retired", "re
 WIDE = tuple(
     f"{row}__{name}"
     for row, names in {
-        "task": "description initial_request reference_workflow trigger_payload files_read tool_evidence tools skills"
-        " metadata source",
-        "task__episode": "source",
+        "task": "spec",
+        "task__episode": "source groups",
         **dict.fromkeys(
             ("persona", "task__episode__persona"),
             "role_text routines working_style attributes preferences long_term_goals profile_source tools_source",

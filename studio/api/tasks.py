@@ -20,9 +20,9 @@ from studio.access import ApiRequest
 from studio.api.base import TASK, TASKS, TaskView
 from studio.api.review import ReviewChecklistSerializer
 from studio.domain.task import TaskSpec
-from studio.drafts.load import cached_task
+from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError, StaleDraftError
-from studio.models import Task, TaskState, TaskSummary
+from studio.models import Task, TaskState
 from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.review import workflow
 from studio.review.checklist import from_api
@@ -73,7 +73,7 @@ class TaskDetailSerializer(TaskSerializer):
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_spec(self, task: Task) -> Any:
-        return cached_task(task).to_json()
+        return load_task(task).to_json()
 
 
 class SaveSerializer(serializers.Serializer[Any]):
@@ -132,14 +132,14 @@ class BenchmarkTasks(generics.GenericAPIView[Any]):
 
     serializer_class = ListedTaskSerializer
     pagination_class = TaskCursor
-    queryset = TaskSummary.objects.none()
+    queryset = Task.objects.none()
 
     @extend_schema(responses=ListedTaskSerializer(many=True))
     def get(self, request: ApiRequest, slug: str) -> Response:
         benchmark = access.find_benchmark(request.user, slug)
         found = task_filters.filter_tasks(benchmark, request.query_params, me=request.user)
-        summaries = self.paginate_queryset(found.tasks.summaries.only("pk"))
-        tasks = task_filters.read_tasks(row.pk for row in summaries or ())
+        rows = self.paginate_queryset(found.tasks.rows.only("pk"))
+        tasks = task_filters.read_tasks(row.pk for row in rows or ())
         return self.get_paginated_response(self.get_serializer(tasks, many=True).data)
 
 
@@ -206,7 +206,7 @@ class WorkflowSteps(TaskView):
 
 def _validate_files(spec: TaskSpec, task: Task) -> None:
     """A file is named by its hash, so a client may only name files the task has or had. Raises ValidationError."""
-    stored = cached_task(task)
+    stored = load_task(task)
     if {*spec.assets} <= {*stored.assets} and {*spec.references} <= {*stored.references}:
         return
     specs = [stored.to_json(), *task.revisions.values_list("spec", flat=True)]

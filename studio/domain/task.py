@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from studio.domain.base import Content, FileRef, JsonDict, Spec
+from studio.domain.tool_names import bare_tool_name
 
 Scope = Literal["session_local", "persistent"]
 InitialStatus = Literal["not_provided", "provided"]
@@ -174,6 +175,29 @@ class TaskSpec(Spec):
     @property
     def expected_paths(self) -> tuple[str, ...]:
         return tuple(artifact.path for artifact in self.expected_artifacts)
+
+    def with_renamed_need(self, before: str, after: str) -> TaskSpec:
+        """As it builds on a task that has another id now."""
+        needs = (
+            need.model_copy(update={"task_id": after}) if need.task_id == before else need for need in self.depends_on
+        )
+        return self.model_copy(update={"depends_on": tuple(needs)})
+
+    @property
+    def tools_named(self) -> set[str]:
+        """Without their prefix: as needed, as evidence for judges, in rules, as sources of intents."""
+        names = [
+            *self.tools,
+            *(evidence.tool for evidence in self.tool_evidence),
+            *(item.rule.tool for item in self.checklist if item.rule),
+            *(
+                source.ref.partition(".")[0]
+                for intent in self.intents
+                for source in intent.recoverable_from
+                if source.kind == "tool"
+            ),
+        ]
+        return {bare_tool_name(name) for name in names if name}
 
     @property
     def references(self) -> tuple[FileRef, ...]:

@@ -10,11 +10,10 @@ from django.utils import timezone
 from studio.domain.base import JsonDict
 from studio.domain.changes import changed_fields, save_summary
 from studio.domain.episode import EpisodeSpec
+from studio.drafts.sync import BATCH
 from studio.drafts.validate import validate_storable
-from studio.drafts.write_groups import write_carryovers
 from studio.drafts.write_personas import PERSONA_FIELDS, set_persona_fields, write_persona_rows
 from studio.models import Episode, Event, Persona, PersonaRevision, Task, User
-from studio.models.copying import update_rows
 
 
 def save_personas(
@@ -43,10 +42,9 @@ def save_personas(
         set_persona_fields(row, new.persona)
         row.version += 1
         row.updated_at = timezone.now()
-    update_rows([row for row, _, _ in changed], PERSONA_FIELDS)
+    Persona.objects.bulk_update([row for row, _, _ in changed], PERSONA_FIELDS)
     write_persona_rows([(row, new.persona) for row, new, fields in changed if fields != ["episode"]])
     _write_episodes([(row, new) for row, new, _ in changed])
-    write_carryovers([(row, new) for row, new, _ in changed])
     PersonaRevision.objects.bulk_create(
         PersonaRevision(
             persona=row,
@@ -82,8 +80,8 @@ def _write_episodes(pairs: Iterable[tuple[Persona, EpisodeSpec]]) -> None:
             spec.episode_id,
             spec.docker_image_id,
         )
-        episode.source = spec.source
-    update_rows(episodes, ["episode_id", "docker_image_id", "source"])
+        episode.source, episode.groups = spec.source, _groups(spec)
+    Episode.objects.bulk_update(episodes, ["episode_id", "docker_image_id", "source", "groups"])
     positions = {
         (episode.pk, task.task_id): position
         for episode in episodes
@@ -95,7 +93,7 @@ def _write_episodes(pairs: Iterable[tuple[Persona, EpisodeSpec]]) -> None:
         if position != task.position:
             task.position = position
             moved.append(task)
-    update_rows(moved, ["position"])
+    Task.objects.bulk_update(moved, ["position"], batch_size=BATCH)
 
 
 def _header(episode: EpisodeSpec) -> JsonDict:
@@ -104,8 +102,12 @@ def _header(episode: EpisodeSpec) -> JsonDict:
         "docker_image_id": episode.docker_image_id,
         "source": episode.source,
         "order": [task.task_id for task in episode.tasks],
-        **({"groups": {group.name: group.carries_over for group in episode.groups}} if episode.groups else {}),
+        **({"groups": groups} if (groups := _groups(episode)) else {}),
     }
+
+
+def _groups(episode: EpisodeSpec) -> dict[str, str]:
+    return {group.name: group.carries_over for group in episode.groups if group.carries_over}
 
 
 def _renamed(row: Persona, new: EpisodeSpec) -> EpisodeSpec:

@@ -1,10 +1,9 @@
-"""Bulk saves of tasks: rows, revisions and events. Callers lock the rows and refresh findings."""
+"""Bulk saves of tasks: documents, revisions and events. Callers lock the rows and refresh findings."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils import timezone
 
@@ -12,15 +11,13 @@ from studio.domain.base import JsonDict, hash_of_text, text_of_document
 from studio.domain.changes import content_fields, differing_keys, save_summary
 from studio.domain.task import TaskSpec
 from studio.domain.uids import uid_of
-from studio.drafts.load import load_tasks
-from studio.drafts.sync import BATCH
-from studio.drafts.validate import validate_storable
-from studio.drafts.write_groups import delete_empty_groups, write_groups
-from studio.drafts.write_tasks import TASK_FIELDS, set_task_fields, write_task_rows
+from studio.drafts.validate import DraftError, validate_storable
 from studio.models import Episode, Event, Revision, Task, TaskState, User
-from studio.models.copying import FEW, create_rows, update_rows
+from studio.models.tasks import SPEC_FIELDS
 from studio.notifications.notify import notify_of_edits
 
+BATCH = 200
+SAVED_FIELDS = [*SPEC_FIELDS, "state", "version", "updated_at", "last_author"]
 ENDED_BY_EDITS = {TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW}
 """States that concern one revision, so an edit ends them."""
 _EMPTY = TaskSpec(task_id="").to_json()
@@ -47,33 +44,25 @@ def save_tasks(
 ) -> list[SavedTask]:
     """Save drafts in a constant number of queries. New rows are created at their ``position``. ``touched``: by task
     key, the field of tasks that count as changed because what it refers to has changed. ``origin_authors``: for
-    each pair, the ids of those who wrote its text elsewhere."""
+    each pair, the ids of those who wrote its text elsewhere. Raises DraftError."""
     touched = touched or {}
     for _, spec in pairs:
         validate_storable(spec)
-    stored = load_tasks(row.pk for row, _ in pairs if row.pk)
+    stored = dict(Task.objects.filter(pk__in=[row.pk for row, _ in pairs if row.pk]).values_list("pk", "spec"))
     changed: list[tuple[Task, TaskSpec]] = []
-    documents: list[JsonDict] = []
-    """The specs in ``changed`` as JSON."""
-    differing: list[frozenset[str]] = []
-    """Fields whose rows differ, of each in ``changed``."""
     changes: dict[int, tuple[str, ...]] = {}
     """Fields by index in ``pairs``."""
     for index, (row, given) in enumerate(pairs):
-        spec = canonical(given)
-        document, before = spec.to_json(), stored.get(row.pk)
-        differ = differing_keys(before.to_json() if before else {**_EMPTY, "task_id": spec.task_id}, document)
+        spec, before = canonical(given), stored.get(row.pk)
+        differ = differing_keys(before or {**_EMPTY, "task_id": spec.task_id}, spec.to_json())
         fields = content_fields(differ) or ([touched[row.pk]] if row.pk in touched else [])
         if fields or row.version == 0:
             changes[index] = tuple(fields)
-            renamed = _renamed(before, spec) if before else spec
-            changed.append((row, renamed))
-            documents.append(document if renamed is spec else renamed.to_json())
-            differing.append(frozenset(differ))
+            changed.append((row, _renamed(before, spec) if before else spec))
     ended = {row.pk: row.version for row, _ in changed if row.state in ENDED_BY_EDITS}
-    _write(changed, differing)
+    _write(changed, by=by)
     notify_of_edits(ended, by=by)
-    revisions = _create_revisions([row for row, _ in changed], documents, by=by, note=note)
+    revisions = _create_revisions([row for row, _ in changed], by=by, note=note)
     if origin_authors:
         _store_origin_authors({revisions[pairs[index][0].pk]: origin_authors[index] for index in changes})
     _record_events(changed, list(changes.values()), by=by, verb=verb, note=note)
@@ -88,37 +77,43 @@ def save_tasks(
     ]
 
 
-def _write(changed: Sequence[tuple[Task, TaskSpec]], differing: Sequence[frozenset[str]]) -> None:
-    if not changed:
-        return
-    regrouped = [pair for pair, fields in zip(changed, differing, strict=True) if "group" in fields]
-    if regrouped:
-        write_groups(regrouped)
-    new: list[Task] = []
+def _write(pairs: Sequence[tuple[Task, TaskSpec]], *, by: User | None) -> None:
     now = timezone.now()
-    for row, spec in changed:
-        set_task_fields(row, spec)
+    for row, spec in pairs:
+        row.set_spec(spec)
         row.version += 1
-        row.updated_at = now
+        row.updated_at, row.last_author = now, by
         if row.state in ENDED_BY_EDITS:
             row.state = TaskState.DRAFT
-        if row.pk is None:
-            new.append(row)
-    _update([row for row, _ in changed if row.pk])
-    create_rows(new, batch_size=BATCH)
-    write_task_rows(changed, differing, new={row.pk for row in new} if len(new) >= FEW else ())
-    if regrouped:
-        delete_empty_groups({row.episode_id for row, _ in regrouped})
+    Task.objects.bulk_update([row for row, _ in pairs if row.pk], SAVED_FIELDS, batch_size=BATCH)
+    Task.objects.bulk_create([row for row, _ in pairs if not row.pk], batch_size=BATCH)
+    _validate_dependencies(pairs)
 
 
-def _update(rows: Sequence[Task]) -> None:
-    if len(rows) == 1:  # a third of what one row costs in bulk_update
-        [row] = rows
-        columns = {field.name: field.attname for field in Task._meta.concrete_fields}
-        values = {name: getattr(row, columns[name]) for name in TASK_FIELDS}
-        Task.objects.filter(pk=row.pk).update(**values)
-    else:
-        update_rows(rows, TASK_FIELDS)
+def _validate_dependencies(pairs: Sequence[tuple[Task, TaskSpec]]) -> None:
+    """The database refuses the same, without naming the field."""
+    dependent = [(row, spec) for row, spec in pairs if spec.depends_on]
+    positions = {
+        (episode, task_id): position
+        for episode, task_id, position in Task.objects.filter(
+            episode__in={row.episode_id for row, _ in dependent}
+        ).values_list("episode_id", "task_id", "position")
+    }
+    for row, spec in dependent:
+        own = positions[row.episode_id, row.task_id]
+        for number, dependency in enumerate(spec.depends_on, 1):
+            if (row.episode_id, dependency.task_id) not in positions:
+                raise DraftError(
+                    "depends_on", f"The episode has no task “{dependency.task_id}”. Choose an earlier one.", number
+                )
+            required = positions[row.episode_id, dependency.task_id]
+            if own is None or required is None or required >= own:
+                raise DraftError(
+                    "depends_on",
+                    f"“{dependency.task_id}” does not come before “{spec.task_id}” in the episode: "
+                    "choose an earlier task, or move one of the two.",
+                    number,
+                )
 
 
 def canonical(spec: TaskSpec) -> TaskSpec:
@@ -158,40 +153,40 @@ def _is_canonical(spec: TaskSpec) -> bool:
     )
 
 
-def _renamed(old: TaskSpec, new: TaskSpec) -> TaskSpec:
+def _renamed(before: JsonDict, new: TaskSpec) -> TaskSpec:
     """Rename in the imported document too, which exports preserve."""
-    if old.task_id in ("", new.task_id) or new.source != old.source or "task_id" not in new.source:
+    if before["task_id"] in ("", new.task_id) or new.source != before["source"] or "task_id" not in new.source:
         return new
     return new.model_copy(update={"source": {**new.source, "task_id": new.task_id}})
 
 
-def _create_revisions(
-    tasks: Sequence[Task], documents: Sequence[JsonDict], *, by: User | None, note: str
-) -> dict[int, Revision]:
-    texts = [text_of_document(document) for document in documents]
-    rows = [
-        Revision(
-            task=row,
-            number=row.version,
-            spec=document,
-            sha256=hash_of_text(text),
-            note=note[:300],
-            created_by=by,
-        )
-        for row, document, text in zip(tasks, documents, texts, strict=True)
-    ]
-    return {row.task_id: row for row in create_rows(rows, batch_size=BATCH * 2, written={"spec": texts})}
+def _create_revisions(tasks: Sequence[Task], *, by: User | None, note: str) -> dict[int, Revision]:
+    rows = Revision.objects.bulk_create(
+        [
+            Revision(
+                task=row,
+                number=row.version,
+                spec=row.spec,
+                sha256=hash_of_text(text_of_document(row.spec)),
+                note=note[:300],
+                created_by=by,
+            )
+            for row in tasks
+        ],
+        batch_size=BATCH,
+    )
+    return {row.task_id: row for row in rows}
 
 
 def _store_origin_authors(authors: Mapping[Revision, Collection[int]]) -> None:
     through = Revision.origin_authors.through
-    create_rows(
+    through.objects.bulk_create(
         [
             through(revision_id=revision.pk, user_id=author)
             for revision, people in authors.items()
             for author in sorted({*people} - {revision.created_by_id})
         ],
-        batch_size=BATCH * 2,
+        batch_size=BATCH,
     )
 
 
@@ -204,7 +199,7 @@ def _record_events(
     note: str,
 ) -> None:
     personas = _owners([row for row, _ in pairs])
-    events: list[Any] = []
+    events = []
     for (row, _), fields in zip(pairs, changes, strict=True):
         persona, benchmark = personas[row.episode_id]
         events.append(
@@ -218,7 +213,7 @@ def _record_events(
                 data={"fields": list(fields), "version": row.version},
             )
         )
-    create_rows(events, batch_size=BATCH * 2)
+    Event.objects.bulk_create(events, batch_size=BATCH)
 
 
 def _owners(rows: Sequence[Task]) -> dict[int, tuple[int, int]]:

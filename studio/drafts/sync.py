@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from django.db.models import Model
 
-from studio.models.copying import create_rows
-
 M = TypeVar("M", bound=Model)
 BATCH = 200
 
@@ -45,7 +43,7 @@ def sync(
         manager.filter(pk__in=[row.pk for row in rows.values()]).delete()
     if changed:
         manager.bulk_update(changed, fields, batch_size=BATCH)
-    for row in create_rows(new, batch_size=BATCH * 5):
+    for row in manager.bulk_create(new, batch_size=BATCH * 5):
         stored[key(row)] = row
     return stored
 

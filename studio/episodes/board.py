@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from studio.domain import task as task_spec
-from studio.domain.arrangement import Arrangement
+from studio.domain.arrangement import arrangement_of
 from studio.domain.dependencies import connected_components
 from studio.domain.plan import Gap, PlacedTask, find_gaps, shape_of_tasks
+from studio.drafts.load import load_episode
 from studio.episodes import arcs
-from studio.models import Dependency, DependencyGroup, Persona, Task
-from studio.models.summaries import tasks_with_counts
+from studio.models import Persona, Task
 
 COLOURS = 8
 
@@ -34,6 +33,7 @@ class CarryOver:
 class Card:
     task: Task
     number: int | None
+    request: str = ""
     group: str = ""
     """Letter and, if it has one, name of its group."""
     colour: int = 0
@@ -78,9 +78,7 @@ class Board:
 
     @property
     def group_names(self) -> list[str]:
-        return list(dict.fromkeys(
-            card.task.group.name for card in (*self.cards, *self.unplaced) if card.task.group and card.task.group.name
-        ))  # fmt: skip
+        return list(dict.fromkeys(card.task.group for card in (*self.cards, *self.unplaced) if card.task.group))
 
     def card(self, pk: int) -> Card | None:
         return next((card for card in (*self.cards, *self.unplaced) if card.task.pk == pk), None)
@@ -93,26 +91,29 @@ class Board:
 
 def board_of(persona: Persona) -> Board:
     tasks = list(
-        tasks_with_counts(Task.objects.filter(episode__persona=persona))
-        .select_related("group", "episode__persona__benchmark")
+        Task.objects.filter(episode__persona=persona)
+        .select_related("episode__persona__benchmark")
         .order_by("position", "task_id")
     )
-    by_key = {task.pk: task for task in tasks}
+    episode = load_episode(persona)
+    specs = {spec.task_id: spec for spec in (*episode.tasks, *episode.unplaced)}
+    notes = {group.name: group.carries_over for group in episode.groups}
+    by_id = {task.task_id: task for task in tasks}
     placed = [task for task in tasks if task.position is not None]
-    cards = {task.pk: Card(task, number) for number, task in enumerate(placed, 1)}
-    for task in tasks:
-        cards.setdefault(task.pk, Card(task, None))
-    links: list[tuple[int, int, str]] = list(
-        Dependency.objects.filter(task__episode__persona=persona)
-        .order_by("task__position", "position")
-        .values_list("requires_id", "task_id", "carries_over")
-    )
-    for earlier_pk, later_pk, text in links:
-        earlier, later = by_key[earlier_pk], by_key[later_pk]
-        shared = later.group.carries_over if later.group and later.group_id == earlier.group_id else ""
-        cards[later_pk].needs.append(CarryOver(earlier, text, shared))
-        cards[earlier_pk].feeds.append(CarryOver(later, text, shared))
-    groups = _groups(cards, placed, [(earlier, later) for earlier, later, _ in links])
+    numbers = {task.pk: number for number, task in enumerate(placed, 1)}
+    cards = {
+        task.pk: Card(task, numbers.get(task.pk), request=specs[task.task_id].initial_request)
+        for task in (*placed, *(task for task in tasks if task.position is None))
+    }
+    links: list[tuple[int, int]] = []
+    for later in tasks:
+        for need in specs[later.task_id].depends_on:
+            earlier = by_id[need.task_id]
+            shared = notes.get(later.group, "") if later.group == earlier.group else ""
+            cards[later.pk].needs.append(CarryOver(earlier, need.carries_over, shared))
+            cards[earlier.pk].feeds.append(CarryOver(later, need.carries_over, shared))
+            links.append((earlier.pk, later.pk))
+    groups = _groups(cards, placed, links, notes)
     ordered = [cards[task.pk] for task in placed]
     _draw_arcs(ordered)
     return Board(
@@ -120,52 +121,39 @@ def board_of(persona: Persona) -> Board:
         unplaced=[cards[task.pk] for task in tasks if task.position is None],
         groups=groups,
         standalone=sum(not card.group for card in ordered),
-        seen=_arrangement(tasks, placed, links).digest(),
+        seen=arrangement_of(episode).digest(),
         gaps=_gaps(persona, placed, links),
     )
 
 
-def _gaps(persona: Persona, placed: Sequence[Task], links: Sequence[tuple[int, int, str]]) -> list[Gap]:
+def _gaps(persona: Persona, placed: Sequence[Task], links: Sequence[tuple[int, int]]) -> list[Gap]:
     needs: dict[int, list[str]] = {task.pk: [] for task in placed}
-    for earlier, later, _ in links:
+    for earlier, later in links:
         needs[later].append(str(earlier))
     shape = shape_of_tasks(
-        PlacedTask(str(task.pk), tuple(needs[task.pk]), task.group.name.strip() if task.group else "",
-              task.trigger_kind != "user_message")
+        PlacedTask(str(task.pk), tuple(needs[task.pk]), task.group.strip(), task.trigger_kind != "user_message")
         for task in placed
-    )  # fmt: skip
+    )
     return sorted(find_gaps(shape, persona.benchmark.plan), key=lambda gap: gap.unfinished)
 
 
-def _arrangement(tasks: Sequence[Task], placed: Sequence[Task], links: Sequence[tuple[int, int, str]]) -> Arrangement:
-    ids = {task.pk: task.task_id for task in tasks}
-    needs: dict[str, tuple[task_spec.Dependency, ...]] = dict.fromkeys(ids.values(), ())
-    for earlier, later, text in links:
-        needs[ids[later]] += (task_spec.Dependency(task_id=ids[earlier], carries_over=text),)
-    groups: dict[str, DependencyGroup] = {task.group.name: task.group for task in tasks if task.group}
-    return Arrangement(
-        order=tuple(task.task_id for task in placed),
-        groups={task.task_id: task.group.name if task.group else "" for task in tasks},
-        dependencies=needs,
-        group_notes={name: group.carries_over for name, group in groups.items()},
-    )
-
-
-def _groups(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, int]]) -> list[BoardGroup]:
-    first: dict[int, int] = {}
-    shared = [(first.setdefault(task.group_id, task.pk), task.pk) for task in placed if task.group_id is not None]
+def _groups(
+    cards: dict[int, Card], placed: list[Task], links: list[tuple[int, int]], notes: Mapping[str, str]
+) -> list[BoardGroup]:
+    first: dict[str, int] = {}
+    shared = [(first.setdefault(task.group, task.pk), task.pk) for task in placed if task.group]
     placed_keys = {task.pk for task in placed}
     groups: list[BoardGroup] = []
     for part in connected_components(list(cards), [*links, *shared]):
         own = [cards[key] for key in part if key in placed_keys]
-        named = next((card.task.group for card in own if card.task.group and card.task.group.name), None)
-        if len(own) < 2 and not named:
+        name = next((card.task.group for card in own if card.task.group), "")
+        if len(own) < 2 and not name:
             continue
         group = BoardGroup(
             letter=_letter(len(groups)),
             colour=len(groups) % COLOURS + 1,
-            name=named.name if named else "",
-            carries_over=named.carries_over if named else "",
+            name=name,
+            carries_over=notes.get(name, ""),
             cards=own,
         )
         groups.append(group)

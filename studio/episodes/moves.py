@@ -179,7 +179,6 @@ def _save(row: Persona, old: EpisodeSpec, wanted: Arrangement, summary: str, *, 
     rows = (
         Task.objects.select_for_update(no_key=True, of=("self",))
         .filter(episode__persona=row, task_id__in={*changed, *placed})
-        .select_related("group")
         .order_by("pk")
     )
     tasks = {task.task_id: task for task in rows}

@@ -12,9 +12,9 @@ from collections.abc import Collection
 from django.db import transaction
 
 from studio.celery import send
+from studio.findings.queries import count_findings
 from studio.findings.refresh import refresh_findings
 from studio.models import Benchmark, Finding, Persona, Task
-from studio.models.copying import create_rows
 from studio.models.findings import NOT_CHECKED
 from studio.models.transactions import atomic_with_retry, try_lock
 
@@ -31,19 +31,22 @@ def defer_checks(personas: Collection[int]) -> int:
     how many there are."""
     tasks = Task.objects.filter(episode__persona__in=personas)
     waiting = Finding.objects.filter(rule=NOT_CHECKED, task__in=tasks).values("task")
-    create_rows(
-        Finding(
-            task_id=task,
-            rule=NOT_CHECKED,
-            severity="error",
-            message="The checks have not run on this task since it was imported.",
-            fix="They run in the background, and this goes when they are through. Saving the task runs them at once.",
-            fingerprint=NOT_CHECKED,
-        )
-        for task in tasks.exclude(pk__in=waiting).order_by("pk").values_list("pk", flat=True)
-    )
+    unmarked = tasks.exclude(pk__in=waiting).order_by("pk").values_list("pk", flat=True)
+    Finding.objects.bulk_create([_not_checked(task) for task in unmarked], batch_size=1_000)
+    count_findings(tasks.values_list("pk", flat=True))
     transaction.on_commit(lambda: send(RUN_CHECKS), robust=True)
     return tasks.count()
+
+
+def _not_checked(task: int) -> Finding:
+    return Finding(
+        task_id=task,
+        rule=NOT_CHECKED,
+        severity="error",
+        message="The checks have not run on this task since it was imported.",
+        fix="They run in the background, and this goes when they are through. Saving the task runs them at once.",
+        fingerprint=NOT_CHECKED,
+    )
 
 
 def unchecked_tasks(benchmark: Benchmark) -> int:

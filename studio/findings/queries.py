@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
-from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, TextField, When
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, TextField, When
+from django.db.models.functions import Coalesce
 
 from studio.models import (
     Benchmark,
     ErrorWaiver,
     Finding,
-    PersonaSummary,
     Task,
     Waiver,
 )
@@ -56,14 +57,14 @@ def findings_of(benchmark: Benchmark, *, severity: str = "") -> QuerySet[Finding
     rows = findings_with_waivers().filter(task__episode__persona__benchmark=benchmark)
     if severity:
         rows = rows.filter(severity=severity)
-    return rows.select_related("task__episode__persona__benchmark").order_by(
+    return rows.select_related("task__episode__persona__benchmark").defer("task__spec").order_by(
         WEIGHT, "task__episode__persona__position", "task__position", "pk"
     )
 
 
 class OpenFindings:
-    """A benchmark's open findings in the order of ``findings_of``, for a paginator: counted from the summaries of
-    personas, and only those that a slice falls on are read."""
+    """A benchmark's open findings in the order of ``findings_of``, for a paginator: counted from the columns of tasks,
+    and only those of a slice are read."""
 
     def __init__(self, benchmark: Benchmark, severity: str = "") -> None:
         self.benchmark = benchmark
@@ -81,36 +82,44 @@ class OpenFindings:
         first = 0  # index of the first finding of this severity
         for severity in self.severities:
             if start < first + self.totals[severity] and first < stop:
-                rows += self._slice(severity, max(start - first, 0), stop - first)
+                rows += self._of(severity)[max(start - first, 0) : stop - first]
             first += self.totals[severity]
         return rows
 
     @cached_property
     def totals(self) -> dict[str, int]:
-        return {severity: sum(numbers[severity] for _, numbers in self._by_persona) for severity in SEVERITIES}
+        sums = {severity: Coalesce(Sum(f"n_{severity}s"), 0) for severity in SEVERITIES}
+        return Task.objects.filter(episode__persona__benchmark=self.benchmark).aggregate(**sums)
 
-    @cached_property
-    def _by_persona(self) -> list[tuple[int, dict[str, int]]]:
-        rows = (
-            PersonaSummary.objects.filter(persona__benchmark=self.benchmark)
-            .order_by("persona__position", "persona__user_id")
-            .values_list("persona", *(f"{severity}s" for severity in SEVERITIES))
-        )
-        return [(persona, dict(zip(SEVERITIES, numbers, strict=True))) for persona, *numbers in rows]
-
-    def _slice(self, severity: str, start: int, stop: int) -> list[Finding]:
-        personas: list[int] = []
-        before = first = 0
-        for persona, numbers in self._by_persona:
-            if first < stop and first + numbers[severity] > start:
-                before = before if personas else first
-                personas.append(persona)
-            first += numbers[severity]
+    def _of(self, severity: str) -> QuerySet[Finding]:
         persona_of = "task__episode__persona"
-        rows = open_findings().filter(severity=severity, task__episode__persona__in=personas)
+        rows = open_findings().filter(severity=severity, **{f"{persona_of}__benchmark": self.benchmark})
         fields = ("severity", "field", "item", "message", "fix", "task__title", "task__task_id")
-        rows = rows.select_related(f"{persona_of}__benchmark").only(
-            *fields, *(f"{persona_of}__{name}" for name in ("name", "user_id", "benchmark__slug"))
+        return (
+            rows.select_related(f"{persona_of}__benchmark")
+            .only(*fields, *(f"{persona_of}__{name}" for name in ("name", "user_id", "benchmark__slug")))
+            .order_by(f"{persona_of}__position", f"{persona_of}__user_id", "task__position", "pk")
         )
-        ordered = rows.order_by(f"{persona_of}__position", f"{persona_of}__user_id", "task__position", "pk")
-        return list(ordered[start - before : stop - before])
+
+
+COUNTS = tuple(f"n_{severity}s" for severity in SEVERITIES)
+
+
+def count_findings(tasks: Iterable[int]) -> None:
+    """Store with these tasks how many open findings they have. Only what differs is locked, and counted again then."""
+    if differing := _differing(Task.objects.filter(pk__in=list(tasks))):
+        rows = Task.objects.select_for_update(no_key=True).filter(pk__in=[row.pk for row in differing])
+        Task.objects.bulk_update(_differing(rows), COUNTS, batch_size=500)
+
+
+def _differing(tasks: QuerySet[Task]) -> list[Task]:
+    """Those whose numbers are not those of their findings, with the right ones."""
+    rows = {row.pk: row for row in tasks.only(*COUNTS).order_by("pk")}
+    counts = {pk: dict.fromkeys(COUNTS, 0) for pk in rows}
+    found = open_findings().filter(task__in=rows).order_by().values_list("task", "severity").annotate(n=Count("pk"))
+    for task, severity, number in found:
+        counts[task][f"n_{severity}s"] = number
+    differing = [row for pk, row in rows.items() if any(getattr(row, name) != n for name, n in counts[pk].items())]
+    for row in differing:
+        vars(row).update(counts[row.pk])
+    return differing

@@ -21,6 +21,7 @@ from studio.drafts.sync import sync
 from studio.findings.checked import SINGLE_TASK_RULES, checked_keys, question_keys
 from studio.findings.grader_keys import request_reports
 from studio.findings.opinions import read_opinions, request_opinions
+from studio.findings.queries import count_findings
 from studio.models import Blob, CheckedTask, Finding, GraderScript, Persona, ScriptReport, Task
 from studio.models.statements import AnyOf, PreparedQuery
 
@@ -242,6 +243,7 @@ class _Refresh:
             key=_key,
             fields=FIELDS,
         )
+        count_findings(self.tasks.values())
         CheckedTask.objects.bulk_create(
             sorted(checked, key=lambda row: row.task_id),
             update_conflicts=True,

@@ -13,6 +13,7 @@ from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of
 from studio.drafts.events import record
 from studio.drafts.locks import lock
+from studio.findings.queries import count_findings
 from studio.models import ErrorWaiver, Finding, Revision, Task, User, Waiver
 from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
@@ -44,6 +45,7 @@ def add_waiver(
     Waiver.objects.update_or_create(
         task=task, fingerprint=fingerprint, defaults={"rule": finding.rule, "reason": reason, "by": by}
     )
+    count_findings([task.pk])
     record(task, "waived", by=by, summary=f"{finding.message} {reason}")
 
 
@@ -55,6 +57,7 @@ def remove_waiver(task_id: int, fingerprint: str, *, by: User) -> None:
         _require_owner(task, by)
         deleted += ErrorWaiver.objects.filter(task=task, fingerprint=fingerprint).delete()[0]
     if deleted:
+        count_findings([task.pk])
         record(task, "unwaived", by=by, summary="Dismissal undone.")
 
 
@@ -80,6 +83,7 @@ def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> Non
         fingerprint=fingerprint,
         defaults={"rule": finding.rule, "message": finding.message, "reason": reason, "by": by},
     )
+    count_findings([task.pk])
     record(task, "set_aside", by=by, summary=f"{finding.message} {reason}")
 
 

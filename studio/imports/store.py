@@ -29,7 +29,6 @@ from studio.models import (
     Task,
     User,
 )
-from studio.models.summaries import summarized_at_end
 from studio.notifications.notify import notify_of_import, users_allowed
 
 TASKS_AT_ONCE = 1_000
@@ -74,20 +73,19 @@ class ImportWriter:
         }
         if not self._may_bind_servers():
             new = {key: keep_servers(episode, old[key], self.report) for key, episode in new.items()}
-        with summarized_at_end() as touched:
-            rows = self._task_rows(personas.values(), new)
-            triples = [(persona, old[persona.pk], new[persona.pk]) for persona in personas.values()]
-            fresh = {persona.pk for persona in personas.values() if persona.version == 0}
-            changed = save_personas(triples, by=self.by, verb="imported")
-            pairs = [
-                (rows[(key, task.task_id)], task) for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
-            ]
-            saved = self._save_tasks(pairs, _regraded(pairs, old, new))
-            self._store_keys(personas.values())
-            owners = {
-                rows[(key, task.task_id)].pk: key for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
-            }
-            touched |= self._report_changes(personas, triples, changed, saved, owners, fresh)
+        rows = self._task_rows(personas.values(), new)
+        triples = [(persona, old[persona.pk], new[persona.pk]) for persona in personas.values()]
+        fresh = {persona.pk for persona in personas.values() if persona.version == 0}
+        changed = save_personas(triples, by=self.by, verb="imported")
+        pairs = [
+            (rows[(key, task.task_id)], task) for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
+        ]
+        saved = self._save_tasks(pairs, _regraded(pairs, old, new))
+        self._store_keys(personas.values())
+        owners = {
+            rows[(key, task.task_id)].pk: key for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
+        }
+        touched = self._report_changes(personas, triples, changed, saved, owners, fresh)
         self.touched = touched
         if touched:
             self._record()
@@ -142,7 +140,7 @@ class ImportWriter:
             (row.episode.persona_id, row.task_id): row
             for row in Task.objects.select_for_update(no_key=True, of=("self",))
             .filter(episode__in=episodes.values())
-            .select_related("group", "episode")
+            .select_related("episode")
             .order_by("pk")
         }
         for key, spec in new.items():
@@ -168,6 +166,7 @@ class ImportWriter:
                 part, by=self.by, verb="imported", touched=regraded, origin_authors=self._origin_authors(part)
             )
             for task in done:
+                task.row.__dict__.pop("spec", None)
                 if task.revision:
                     task.revision.__dict__.pop("spec", None)  # read again by whoever asks
             saved += done
@@ -219,11 +218,12 @@ class ImportWriter:
         names = {persona.pk: persona.user_id for persona in self.benchmark.personas.all()}
         new = [task for task in saved if task.revision]
         imported = came_by_import([task.row for task in new])
-        requests = [(task.row.initial_request, task.row.pk) for task in new]
+        texts = Task.objects.filter(pk__in=[task.row.pk for task in new]).values_list("spec__initial_request", "pk")
+        requests = [(text, pk) for text, pk in texts]
         written_here = {
-            task.row.pk
-            for task, origin in zip(new, origins_of_requests(requests), strict=True)
-            if origin.written_here or task.row.pk not in imported
+            pk
+            for (_, pk), origin in zip(requests, origins_of_requests(requests), strict=True)
+            if origin.written_here or pk not in imported
         }
         for task in saved:
             reason = "" if task.revision else "Its text is unchanged."

@@ -9,7 +9,6 @@ import django.db.models.functions.text
 import django.db.models.lookups
 import django.utils.timezone
 import studio.models.fields
-import uuid
 from django.conf import settings
 from django.db import migrations, models
 
@@ -28,43 +27,31 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('position', models.PositiveIntegerField(blank=True, null=True)),
-                ('task_id', models.CharField(max_length=200)),
-                ('user_id', models.CharField(blank=True, max_length=200)),
-                ('environment_id', models.CharField(blank=True, max_length=200)),
-                ('title', models.TextField(blank=True)),
-                ('description', models.TextField(blank=True)),
-                ('task_type', models.CharField(blank=True, max_length=200)),
-                ('category', models.CharField(blank=True, max_length=20)),
-                ('trigger_kind', models.CharField(choices=[('user_message', 'User message'), ('webhook', 'Webhook'), ('heartbeat', 'Heartbeat'), ('feed', 'Feed'), ('file_drop', 'File drop')], default='user_message', max_length=20)),
-                ('trigger_payload', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('initial_request', models.TextField(blank=True)),
-                ('files_read', studio.models.fields.OrderedJSONField(blank=True, default=list)),
-                ('tool_evidence', studio.models.fields.OrderedJSONField(blank=True, default=list)),
-                ('grader_path', models.CharField(blank=True, max_length=500)),
-                ('tools', studio.models.fields.OrderedJSONField(blank=True, default=list)),
-                ('skills', studio.models.fields.OrderedJSONField(blank=True, default=list)),
-                ('reference_workflow', models.TextField(blank=True)),
-                ('metadata', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('source', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
                 ('state', models.CharField(choices=[('draft', 'Draft'), ('in_review', 'In review'), ('changes_requested', 'Changes requested'), ('approved', 'Approved'), ('released', 'Released'), ('retired', 'Retired')], default='draft', max_length=20)),
                 ('version', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
+                ('spec', studio.models.fields.OrderedJSONField()),
+                ('task_id', models.CharField(max_length=200)),
+                ('title', models.TextField(blank=True)),
+                ('category', models.CharField(blank=True, max_length=20)),
+                ('trigger_kind', models.CharField(choices=[('user_message', 'User message'), ('webhook', 'Webhook'), ('heartbeat', 'Heartbeat'), ('feed', 'Feed'), ('file_drop', 'File drop')], default='user_message', max_length=20)),
+                ('grader_path', models.CharField(blank=True, max_length=500)),
+                ('group', models.CharField(blank=True, max_length=200)),
+                ('needs', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
+                ('n_local', models.PositiveIntegerField(default=0)),
+                ('n_persistent', models.PositiveIntegerField(default=0)),
+                ('n_rubric', models.PositiveIntegerField(default=0)),
+                ('n_rule', models.PositiveIntegerField(default=0)),
+                ('n_files', models.PositiveIntegerField(default=0)),
+                ('tools_named', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
+                ('skills_named', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
+                ('n_errors', models.PositiveIntegerField(default=0)),
+                ('n_warnings', models.PositiveIntegerField(default=0)),
+                ('n_hints', models.PositiveIntegerField(default=0)),
             ],
             options={
                 'ordering': ['position', 'task_id'],
-            },
-        ),
-        migrations.CreateModel(
-            name='DependencyGroup',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('name', models.CharField(blank=True, max_length=200)),
-                ('carries_over', models.TextField(blank=True)),
-            ],
-            options={
-                'ordering': ['position'],
             },
         ),
         migrations.CreateModel(
@@ -74,31 +61,8 @@ class Migration(migrations.Migration):
                 ('episode_id', models.CharField(max_length=200)),
                 ('docker_image_id', models.CharField(blank=True, max_length=500)),
                 ('source', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
+                ('groups', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
             ],
-        ),
-        migrations.CreateModel(
-            name='Persona',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('user_id', models.CharField(max_length=200)),
-                ('name', models.CharField(blank=True, max_length=200)),
-                ('role_text', models.TextField(blank=True)),
-                ('occupation', models.TextField(blank=True)),
-                ('routines', models.TextField(blank=True)),
-                ('working_style', models.TextField(blank=True)),
-                ('attributes', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('preferences', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('long_term_goals', studio.models.fields.OrderedJSONField(blank=True, default=list)),
-                ('profile_source', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('tools_source', studio.models.fields.OrderedJSONField(blank=True, null=True)),
-                ('position', models.PositiveIntegerField(default=0)),
-                ('version', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-            ],
-            options={
-                'ordering': ['position', 'user_id'],
-            },
         ),
         migrations.CreateModel(
             name='Taxonomy',
@@ -183,8 +147,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='task',
-            name='group',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='tasks', to='studio.dependencygroup'),
+            name='last_author',
+            field=models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.CreateModel(
             name='Digest',
@@ -205,11 +169,6 @@ class Migration(migrations.Migration):
             name='episode',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='studio.episode'),
         ),
-        migrations.AddField(
-            model_name='dependencygroup',
-            name='episode',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='groups', to='studio.episode'),
-        ),
         migrations.CreateModel(
             name='ErrorWaiver',
             fields=[
@@ -228,20 +187,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='ExpectedArtifact',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('path', models.CharField(max_length=500)),
-                ('note', models.TextField(blank=True)),
-                ('blob', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.blob')),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='artifacts', to='studio.task')),
-            ],
-            options={
-                'ordering': ['position'],
-            },
-        ),
-        migrations.CreateModel(
             name='Finding',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -256,42 +201,6 @@ class Migration(migrations.Migration):
                 ('fingerprint', models.CharField(max_length=32)),
                 ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='studio.task')),
             ],
-        ),
-        migrations.CreateModel(
-            name='HiddenIntent',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False)),
-                ('position', models.PositiveIntegerField()),
-                ('content', models.TextField()),
-                ('scope', models.CharField(choices=[('session_local', 'This session only'), ('persistent', 'Persistent')], default='session_local', max_length=20)),
-                ('initial_status', models.CharField(choices=[('not_provided', 'Not provided'), ('provided', 'Provided')], default='not_provided', max_length=20)),
-                ('recoverable_from', studio.models.fields.OrderedJSONField(blank=True, default=list)),
-                ('source', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='intents', to='studio.task')),
-            ],
-            options={
-                'ordering': ['position'],
-            },
-        ),
-        migrations.CreateModel(
-            name='ChecklistItem',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False)),
-                ('position', models.PositiveIntegerField()),
-                ('criterion', models.TextField(blank=True)),
-                ('weight', models.FloatField(default=1.0)),
-                ('grader', models.CharField(choices=[('rubric', 'Rubric'), ('rule', 'Rule')], default='rubric', max_length=10)),
-                ('rule', studio.models.fields.OrderedJSONField(blank=True, null=True)),
-                ('evidence', studio.models.fields.OrderedJSONField(blank=True, default=list)),
-                ('source', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='checklist', to='studio.task')),
-                ('follows_from', models.ManyToManyField(blank=True, related_name='items', to='studio.hiddenintent')),
-            ],
-            options={
-                'ordering': ['position'],
-            },
         ),
         migrations.CreateModel(
             name='Invitation',
@@ -352,36 +261,29 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='PersonaSummary',
+            name='Persona',
             fields=[
-                ('persona', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='summary', serialize=False, to='studio.persona')),
-                ('tasks', models.PositiveIntegerField(default=0)),
-                ('sessions', models.PositiveIntegerField(default=0)),
-                ('local', models.PositiveIntegerField(default=0)),
-                ('persistent', models.PositiveIntegerField(default=0)),
-                ('rubric', models.PositiveIntegerField(default=0)),
-                ('rule', models.PositiveIntegerField(default=0)),
-                ('files', models.PositiveIntegerField(default=0)),
-                ('errors', models.PositiveIntegerField(default=0)),
-                ('warnings', models.PositiveIntegerField(default=0)),
-                ('hints', models.PositiveIntegerField(default=0)),
-                ('dependencies', models.PositiveIntegerField(default=0)),
-                ('draft', models.PositiveIntegerField(default=0)),
-                ('in_review', models.PositiveIntegerField(default=0)),
-                ('changes_requested', models.PositiveIntegerField(default=0)),
-                ('approved', models.PositiveIntegerField(default=0)),
-                ('released', models.PositiveIntegerField(default=0)),
-                ('retired', models.PositiveIntegerField(default=0)),
-                ('categories', models.JSONField(default=dict)),
-                ('tools', models.JSONField(default=dict)),
-                ('skills', models.JSONField(default=dict)),
-                ('episode', models.TextField(default='')),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('user_id', models.CharField(max_length=200)),
+                ('name', models.CharField(blank=True, max_length=200)),
+                ('role_text', models.TextField(blank=True)),
+                ('occupation', models.TextField(blank=True)),
+                ('routines', models.TextField(blank=True)),
+                ('working_style', models.TextField(blank=True)),
+                ('attributes', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
+                ('preferences', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
+                ('long_term_goals', studio.models.fields.OrderedJSONField(blank=True, default=list)),
+                ('profile_source', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
+                ('tools_source', studio.models.fields.OrderedJSONField(blank=True, null=True)),
+                ('position', models.PositiveIntegerField(default=0)),
+                ('version', models.PositiveIntegerField(default=0)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='personas', to='studio.benchmark')),
             ],
-        ),
-        migrations.AddField(
-            model_name='persona',
-            name='benchmark',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='personas', to='studio.benchmark'),
+            options={
+                'ordering': ['position', 'user_id'],
+            },
         ),
         migrations.CreateModel(
             name='GraderScript',
@@ -717,32 +619,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='TaskSummary',
-            fields=[
-                ('task', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='summary', serialize=False, to='studio.task')),
-                ('position', models.PositiveIntegerField(null=True)),
-                ('name', models.CharField(max_length=200)),
-                ('group', models.BigIntegerField(null=True)),
-                ('state', models.CharField(max_length=20)),
-                ('category', models.CharField(max_length=20)),
-                ('trigger_kind', models.CharField(max_length=20)),
-                ('updated_at', models.DateTimeField(null=True)),
-                ('last_author', models.BigIntegerField(null=True)),
-                ('local', models.PositiveIntegerField(default=0)),
-                ('persistent', models.PositiveIntegerField(default=0)),
-                ('rubric', models.PositiveIntegerField(default=0)),
-                ('rule', models.PositiveIntegerField(default=0)),
-                ('files', models.PositiveIntegerField(default=0)),
-                ('errors', models.PositiveIntegerField(default=0)),
-                ('warnings', models.PositiveIntegerField(default=0)),
-                ('hints', models.PositiveIntegerField(default=0)),
-                ('needs', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list, size=None)),
-                ('tools', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
-                ('skills', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
-                ('persona', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.persona')),
-            ],
-        ),
-        migrations.CreateModel(
             name='Assignment',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -758,34 +634,6 @@ class Migration(migrations.Migration):
                 'ordering': ['pk'],
                 'indexes': [models.Index(fields=['user', 'part'], name='assignment_by_user'), models.Index(condition=models.Q(('open', True)), fields=['benchmark', 'user', 'part'], name='assignment_open')],
                 'constraints': [models.UniqueConstraint(fields=('task', 'user'), name='assigned_once'), models.UniqueConstraint(condition=models.Q(('part', 'writer')), fields=('task',), name='one_writer'), models.CheckConstraint(condition=models.Q(('part__in', ['writer', 'reviewer'])), name='assignment_part_known')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Asset',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('path', models.CharField(max_length=500)),
-                ('description', models.TextField(blank=True)),
-                ('blob', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.blob')),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assets', to='studio.task')),
-            ],
-            options={
-                'ordering': ['path'],
-                'constraints': [models.UniqueConstraint(fields=('task', 'path'), name='asset_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Dependency',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('carries_over', models.TextField(blank=True)),
-                ('requires', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='required_by', to='studio.task')),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='dependencies', to='studio.task')),
-            ],
-            options={
-                'ordering': ['position'],
-                'constraints': [models.UniqueConstraint(fields=('task', 'requires'), name='dependency_once'), models.CheckConstraint(condition=models.Q(('task', models.F('requires')), _negated=True), name='dependency_not_itself')],
             },
         ),
         migrations.AddIndex(
@@ -813,28 +661,12 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('title'), 300), name='task_title_length'),
         ),
         migrations.AddConstraint(
-            model_name='dependencygroup',
-            constraint=models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('episode', 'position'), name='group_position'),
-        ),
-        migrations.AddConstraint(
             model_name='errorwaiver',
             constraint=models.UniqueConstraint(fields=('task', 'fingerprint'), name='set_aside_once'),
         ),
         migrations.AddConstraint(
             model_name='errorwaiver',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('reason', ''), _negated=True), models.Q(('message', ''), _negated=True)), name='set_aside_says_why'),
-        ),
-        migrations.AddConstraint(
-            model_name='expectedartifact',
-            constraint=models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('task', 'position'), name='artifact_position'),
-        ),
-        migrations.AddConstraint(
-            model_name='expectedartifact',
-            constraint=models.UniqueConstraint(fields=('task', 'path'), name='artifact_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='expectedartifact',
-            constraint=models.CheckConstraint(condition=models.Q(('path', ''), _negated=True), name='artifact_named'),
         ),
         migrations.AddIndex(
             model_name='finding',
@@ -843,38 +675,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='finding',
             index=models.Index(condition=models.Q(('rule', 'not-checked')), fields=['task'], name='finding_not_checked'),
-        ),
-        migrations.AddConstraint(
-            model_name='hiddenintent',
-            constraint=models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('task', 'position'), name='intent_position'),
-        ),
-        migrations.AddConstraint(
-            model_name='hiddenintent',
-            constraint=models.UniqueConstraint(fields=('task', 'uid'), name='intent_uid'),
-        ),
-        migrations.AddConstraint(
-            model_name='hiddenintent',
-            constraint=models.CheckConstraint(condition=models.Q(('scope__in', ['session_local', 'persistent'])), name='intent_scope_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='hiddenintent',
-            constraint=models.CheckConstraint(condition=models.Q(('initial_status__in', ['not_provided', 'provided'])), name='intent_initial_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='checklistitem',
-            constraint=models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('task', 'position'), name='item_position'),
-        ),
-        migrations.AddConstraint(
-            model_name='checklistitem',
-            constraint=models.UniqueConstraint(fields=('task', 'uid'), name='item_uid'),
-        ),
-        migrations.AddConstraint(
-            model_name='checklistitem',
-            constraint=models.CheckConstraint(condition=models.Q(('weight__gt', 0)), name='item_weight_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='checklistitem',
-            constraint=models.CheckConstraint(condition=models.Q(('grader__in', ['rubric', 'rule'])), name='item_grader_known'),
         ),
         migrations.AddConstraint(
             model_name='invitation',
@@ -1043,9 +843,5 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='waiver',
             constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='waiver_has_reason'),
-        ),
-        migrations.AddIndex(
-            model_name='tasksummary',
-            index=models.Index(fields=['persona', 'position', 'name'], name='summary_in_order'),
         ),
     ]

@@ -21,36 +21,32 @@ ALTER TABLE studio_persona ADD COLUMN search tsvector GENERATED ALWAYS AS (
 ) STORED;
 CREATE INDEX studio_persona_search ON studio_persona USING gin (search);
 
+CREATE FUNCTION texts_of(rows json, key text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(string_agg(coalesce(item ->> key, item #>> '{}'), E'\n'), '') FROM json_array_elements(rows) item;
+$$;
+
 ALTER TABLE studio_task ADD COLUMN search tsvector GENERATED ALWAYS AS (
   setweight(to_tsvector('english', translate(left(task_id, 40000), '/_.-', '    ')), 'A')
   || setweight(to_tsvector('english', left(title, 40000)), 'A')
-  || setweight(to_tsvector('english', left(initial_request, 40000)), 'B')
-  || setweight(to_tsvector('english', left(description, 40000)), 'C')
-  || setweight(to_tsvector('english', left(reference_workflow, 40000)), 'C')
+  || setweight(to_tsvector('english', left(spec ->> 'initial_request', 40000)), 'B')
+  || setweight(to_tsvector('english', left(spec ->> 'description', 40000)), 'C')
+  || setweight(to_tsvector('english', left(spec ->> 'reference_workflow', 40000)), 'C')
 ) STORED;
 CREATE INDEX studio_task_search ON studio_task USING gin (search);
 
-ALTER TABLE studio_hiddenintent ADD COLUMN search tsvector GENERATED ALWAYS AS (
-  setweight(to_tsvector('english', left(content, 40000)), 'B')
+-- Of the rows of a task's lists, together: which of them match is looked for in the tasks found.
+ALTER TABLE studio_task ADD COLUMN search_rows tsvector GENERATED ALWAYS AS (
+  to_tsvector('english', left(texts_of(spec -> 'intents', 'content'), 40000))
+  || to_tsvector('english', left(texts_of(spec -> 'checklist', 'criterion'), 40000))
+  || to_tsvector('english', translate(left(texts_of(spec -> 'assets', 'path'), 40000), '/_.-', '    '))
+  || to_tsvector('english', left(texts_of(spec -> 'assets', 'description'), 40000))
+  || to_tsvector('english', translate(left(texts_of(spec -> 'expected_artifacts', 'path'), 40000), '/_.-', '    '))
+  || to_tsvector('english', left(texts_of(spec -> 'expected_artifacts', 'note'), 40000))
 ) STORED;
-CREATE INDEX studio_hiddenintent_search ON studio_hiddenintent USING gin (search);
-
-ALTER TABLE studio_checklistitem ADD COLUMN search tsvector GENERATED ALWAYS AS (
-  setweight(to_tsvector('english', left(criterion, 40000)), 'B')
+CREATE INDEX studio_task_search_rows ON studio_task USING gin (search_rows);
+ALTER TABLE studio_task ADD COLUMN paths text GENERATED ALWAYS AS (
+  texts_of(spec -> 'assets', 'path') || E'\n' || texts_of(spec -> 'expected_artifacts', 'path')
 ) STORED;
-CREATE INDEX studio_checklistitem_search ON studio_checklistitem USING gin (search);
-
-ALTER TABLE studio_asset ADD COLUMN search tsvector GENERATED ALWAYS AS (
-  setweight(to_tsvector('english', translate(left(path, 40000), '/_.-', '    ')), 'A')
-  || setweight(to_tsvector('english', left(description, 40000)), 'C')
-) STORED;
-CREATE INDEX studio_asset_search ON studio_asset USING gin (search);
-
-ALTER TABLE studio_expectedartifact ADD COLUMN search tsvector GENERATED ALWAYS AS (
-  setweight(to_tsvector('english', translate(left(path, 40000), '/_.-', '    ')), 'A')
-  || setweight(to_tsvector('english', left(note, 40000)), 'C')
-) STORED;
-CREATE INDEX studio_expectedartifact_search ON studio_expectedartifact USING gin (search);
 
 ALTER TABLE studio_comment ADD COLUMN search tsvector GENERATED ALWAYS AS (
   setweight(to_tsvector('english', left(text, 40000)), 'B')
@@ -61,5 +57,4 @@ CREATE INDEX studio_comment_search ON studio_comment USING gin (search);
 CREATE INDEX studio_benchmark_named ON studio_benchmark USING gin (((slug || ' ' || name)) gin_trgm_ops);
 CREATE INDEX studio_persona_named ON studio_persona USING gin (((user_id || ' ' || name)) gin_trgm_ops);
 CREATE INDEX studio_task_named ON studio_task USING gin (((task_id || ' ' || title)) gin_trgm_ops);
-CREATE INDEX studio_asset_named ON studio_asset USING gin ((path) gin_trgm_ops);
-CREATE INDEX studio_expectedartifact_named ON studio_expectedartifact USING gin ((path) gin_trgm_ops);
+CREATE INDEX studio_task_paths ON studio_task USING gin (paths gin_trgm_ops);

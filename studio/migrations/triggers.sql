@@ -75,40 +75,20 @@ BEGIN
   RETURN NEW;
 END $$;
 
+-- Every task comes after those it needs. Looks at how tasks stand at the end of the transaction: at the task itself,
+-- and at those that need it by its old or new id.
 CREATE FUNCTION check_dependency_order() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   bad record;
 BEGIN
-  IF TG_TABLE_NAME = 'studio_dependency' THEN
-    SELECT later.task_id AS task, earlier.task_id AS requires INTO bad
-      FROM studio_dependency d
-      JOIN studio_task later ON later.id = d.task_id
-      JOIN studio_task earlier ON earlier.id = d.requires_id
-     WHERE d.id = NEW.id
-       AND (later.episode_id <> earlier.episode_id
-            OR later.position IS NULL OR earlier.position IS NULL
-            OR earlier.position >= later.position);
-  ELSE
-    SELECT * INTO bad FROM (
-      SELECT later.task_id AS task, earlier.task_id AS requires
-        FROM studio_task later
-        JOIN studio_dependency d ON d.task_id = later.id
-        JOIN studio_task earlier ON earlier.id = d.requires_id
-       WHERE later.id = NEW.id
-         AND (later.episode_id <> earlier.episode_id
-              OR later.position IS NULL OR earlier.position IS NULL
-              OR earlier.position >= later.position)
-       UNION ALL
-      SELECT later.task_id, earlier.task_id
-        FROM studio_task earlier
-        JOIN studio_dependency d ON d.requires_id = earlier.id
-        JOIN studio_task later ON later.id = d.task_id
-       WHERE earlier.id = NEW.id
-         AND (later.episode_id <> earlier.episode_id
-              OR later.position IS NULL OR earlier.position IS NULL
-              OR earlier.position >= later.position)
-    ) pairs LIMIT 1;
-  END IF;
+  SELECT later.task_id AS task, need AS requires INTO bad
+    FROM studio_task later CROSS JOIN unnest(later.needs) need
+   WHERE later.episode_id IN (OLD.episode_id, NEW.episode_id)
+     AND (later.id = NEW.id OR need IN (OLD.task_id, NEW.task_id))
+     AND NOT EXISTS (SELECT FROM studio_task earlier
+                      WHERE earlier.episode_id = later.episode_id AND earlier.task_id = need
+                        AND earlier.position < later.position)
+   LIMIT 1;
   IF FOUND THEN
     RAISE EXCEPTION 'task % requires %, which is not earlier in the same episode', bad.task, bad.requires
       USING ERRCODE = 'check_violation', CONSTRAINT = 'dependency_earlier';
@@ -208,8 +188,6 @@ CREATE TRIGGER studio_blob_frozen BEFORE UPDATE ON studio_blob
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER answers_a_remark BEFORE INSERT OR UPDATE OF reply_to_id, task_id ON studio_comment
   FOR EACH ROW EXECUTE FUNCTION check_answer();
-CREATE CONSTRAINT TRIGGER dependency_earlier AFTER INSERT OR UPDATE ON studio_dependency
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_dependency_order();
 CREATE TRIGGER studio_event_frozen BEFORE UPDATE ON studio_event
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER assignments_go_with_the_role AFTER DELETE OR UPDATE ON studio_membership
@@ -229,7 +207,14 @@ CREATE TRIGGER studio_revision_origin_authors_frozen BEFORE UPDATE ON studio_rev
 CREATE CONSTRAINT TRIGGER approved_by_enough AFTER UPDATE OF state ON studio_task
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.state IN ('draft', 'changes_requested', 'in_review') AND NEW.state = 'approved')
   EXECUTE FUNCTION check_approvals();
-CREATE CONSTRAINT TRIGGER task_order_keeps_dependencies AFTER UPDATE OF position, episode_id ON studio_task
+CREATE CONSTRAINT TRIGGER dependency_earlier AFTER INSERT ON studio_task
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.needs <> '{}') EXECUTE FUNCTION check_dependency_order();
+CREATE CONSTRAINT TRIGGER task_order_keeps_dependencies AFTER UPDATE ON studio_task
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN ((OLD.episode_id, OLD.position, OLD.task_id, OLD.needs)
+        IS DISTINCT FROM (NEW.episode_id, NEW.position, NEW.task_id, NEW.needs))
+  EXECUTE FUNCTION check_dependency_order();
+CREATE CONSTRAINT TRIGGER needed_task_stays AFTER DELETE ON studio_task
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_dependency_order();
 CREATE TRIGGER assignments_open AFTER UPDATE OF state ON studio_task
   FOR EACH ROW
@@ -244,3 +229,19 @@ CREATE TRIGGER studio_templatefile_frozen BEFORE UPDATE ON studio_templatefile
 
 ALTER TABLE studio_review ADD CONSTRAINT approved_points_are_so
   CHECK (decision <> 'approved' OR NOT jsonb_path_exists(points, '$.*.so ? (@ == false)'));
+
+-- What a task's document must be: its columns say the same, rows have their own uids, weights count.
+CREATE FUNCTION uids_differ(rows json) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT count(*) = count(DISTINCT item ->> 'uid') FROM json_array_elements(rows) item;
+$$;
+CREATE FUNCTION weights_count(items json) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(bool_and((item ->> 'weight')::float > 0), true) FROM json_array_elements(items) item;
+$$;
+ALTER TABLE studio_task
+  ADD CONSTRAINT task_columns_of_document CHECK (
+    (task_id, title, category, trigger_kind, grader_path, "group") IS NOT DISTINCT FROM
+    (spec ->> 'task_id', spec ->> 'title', spec ->> 'category', spec -> 'trigger' ->> 'kind', spec ->> 'grader_script',
+     spec ->> 'group')),
+  ADD CONSTRAINT task_uids_differ CHECK (uids_differ(spec -> 'intents') AND uids_differ(spec -> 'checklist')),
+  ADD CONSTRAINT task_weights_positive CHECK (weights_count(spec -> 'checklist')),
+  ADD CONSTRAINT task_needs_others CHECK (task_id <> ALL (needs));

@@ -3,23 +3,20 @@ from studio.models.autosave import Autosave
 from studio.models.benchmarks import Benchmark, Category, Taxonomy
 from studio.models.blobs import Blob
 from studio.models.comments import Comment
-from studio.models.episodes import BoardMove, DependencyGroup, Episode
-from studio.models.files import Asset, ExpectedArtifact
+from studio.models.episodes import BoardMove, Episode
 from studio.models.findings import CheckedTask, ErrorWaiver, Finding, Waiver
 from studio.models.imports import Import
 from studio.models.notifications import Digest, Notification, NotificationChoice
 from studio.models.personas import GraderScript, Persona, PersonaFile, Skill, SkillFile, ToolBinding
 from studio.models.review import Assignment, Review
 from studio.models.scripts import ScriptReport
-from studio.models.summaries import PersonaSummary, TaskSummary
-from studio.models.tasks import ChecklistItem, Dependency, HiddenIntent, Task, TaskState
+from studio.models.tasks import Task, TaskState
 from studio.models.templates import TaskTemplate, TemplateFile
 from studio.models.versions import Event, PersonaRevision, Revision
 from studio.models.visits import Visit
 
 __all__ = [
     "ApiToken",
-    "Asset",
     "Assignment",
     "Autosave",
     "Benchmark",
@@ -27,18 +24,13 @@ __all__ = [
     "BoardMove",
     "Category",
     "CheckedTask",
-    "ChecklistItem",
     "Comment",
-    "Dependency",
-    "DependencyGroup",
     "Digest",
     "Episode",
     "ErrorWaiver",
     "Event",
-    "ExpectedArtifact",
     "Finding",
     "GraderScript",
-    "HiddenIntent",
     "Import",
     "Invitation",
     "Membership",
@@ -47,7 +39,6 @@ __all__ = [
     "Persona",
     "PersonaFile",
     "PersonaRevision",
-    "PersonaSummary",
     "Review",
     "Revision",
     "Role",
@@ -57,7 +48,6 @@ __all__ = [
     "SkillFile",
     "Task",
     "TaskState",
-    "TaskSummary",
     "TaskTemplate",
     "Taxonomy",
     "TemplateFile",

@@ -1,9 +1,8 @@
-"""Episodes, their dependency groups and the changes made on their boards."""
+"""Episodes and the changes made on their boards."""
 
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Deferrable
 
 from studio.models.fields import OrderedJSONField
 from studio.models.personas import Persona
@@ -16,23 +15,8 @@ class Episode(models.Model):
     episode_id = models.CharField(max_length=200)
     docker_image_id = models.CharField(max_length=500, blank=True)
     source = OrderedJSONField(default=dict, blank=True)
-
-
-class DependencyGroup(models.Model):
-    """Tasks that share what an earlier one establishes (paper, section 3.2)."""
-
-    episode = models.ForeignKey(Episode, on_delete=models.CASCADE, related_name="groups")
-    position = models.PositiveIntegerField()
-    name = models.CharField(max_length=200, blank=True)
-    carries_over = models.TextField(blank=True)
-
-    class Meta:
-        ordering = ["position"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["episode", "position"], name="group_position", deferrable=Deferrable.DEFERRED
-            )
-        ]
+    groups = OrderedJSONField(default=dict, blank=True)
+    """What the tasks of a dependency group share (paper, section 3.2), by the group's name."""
 
 
 class BoardMove(models.Model):

@@ -1,18 +1,20 @@
-"""Drafts of tasks: hidden intents, checklist items and dependencies."""
+"""Drafts of tasks: the document of the newest revision, and columns for what is listed, filtered and constrained."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Collection
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Deferrable, Q
+from django.db.models import Deferrable, Q, QuerySet
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 
+from studio.domain.base import JsonDict
+from studio.domain.task import TaskSpec
 from studio.domain.task_size import TITLE_LENGTH
 from studio.models.benchmarks import Benchmark
-from studio.models.episodes import DependencyGroup, Episode
+from studio.models.episodes import Episode
 from studio.models.fields import OrderedJSONField
 from studio.models.personas import persona_address
 
@@ -26,20 +28,34 @@ class TaskState(models.TextChoices):
     RETIRED = "retired", "Retired"
 
 
+class TaskManager(models.Manager["Task"]):
+    """Lists do without the document, which is read where it is asked for."""
+
+    def get_queryset(self) -> QuerySet[Task]:
+        return super().get_queryset().defer("spec")
+
+
 class Task(models.Model):
-    """The draft of one task (``TaskSpec``); each save also adds a Revision."""
+    """The draft of one task; each save also adds a Revision."""
 
     episode = models.ForeignKey(Episode, on_delete=models.CASCADE, related_name="tasks")
     position = models.PositiveIntegerField(null=True, blank=True)
     """1-based, in run order; null if not in the episode."""
+    state = models.CharField(max_length=20, choices=TaskState.choices, default=TaskState.DRAFT)
+    version = models.PositiveIntegerField(default=0)
+    """Number of the newest Revision; a save names the version it started from."""
+    last_author = models.ForeignKey(
+        "studio.User", on_delete=models.SET_NULL, null=True, related_name="+", db_index=False
+    )
+    """Who saved the newest version."""
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    spec = OrderedJSONField()
+    """A ``TaskSpec``: that of the newest Revision. The columns that follow are what it says (``set_spec``)."""
     task_id = models.CharField(max_length=200)
     """As written, with trailing spaces; validated before it is used as a folder name."""
-    user_id = models.CharField(max_length=200, blank=True)
-    """From ``task.yaml``; usually the persona's."""
-    environment_id = models.CharField(max_length=200, blank=True)
     title = models.TextField(blank=True)
-    description = models.TextField(blank=True)
-    task_type = models.CharField(max_length=200, blank=True)
     category = models.CharField(max_length=20, blank=True)
     trigger_kind = models.CharField(
         max_length=20,
@@ -52,24 +68,29 @@ class Task(models.Model):
             ("file_drop", "File drop"),
         ],
     )
-    trigger_payload = OrderedJSONField(default=dict, blank=True)
-    initial_request = models.TextField(blank=True)
-    files_read = OrderedJSONField(default=list, blank=True)
-    tool_evidence = OrderedJSONField(default=list, blank=True)
-    """List of ``ToolEvidence``."""
     grader_path = models.CharField(max_length=500, blank=True)
     """``tools_evaluation_path`` as written."""
-    group = models.ForeignKey(DependencyGroup, on_delete=models.SET_NULL, null=True, blank=True, related_name="tasks")
-    tools = OrderedJSONField(default=list, blank=True)
-    skills = OrderedJSONField(default=list, blank=True)
-    reference_workflow = models.TextField(blank=True)
-    metadata = OrderedJSONField(default=dict, blank=True)
-    source = OrderedJSONField(default=dict, blank=True)
-    state = models.CharField(max_length=20, choices=TaskState.choices, default=TaskState.DRAFT)
-    version = models.PositiveIntegerField(default=0)
-    """Number of the newest Revision; a save names the version it started from."""
-    created_at = models.DateTimeField(auto_now_add=True)
-    updated_at = models.DateTimeField(auto_now=True)
+    group = models.CharField(max_length=200, blank=True)
+    """Name of its dependency group."""
+    needs = ArrayField(models.TextField(), default=list)
+    """Ids of the earlier tasks of the same episode that it builds on (enforced by a database trigger)."""
+    n_local = models.PositiveIntegerField(default=0)
+    """Session-local intents."""
+    n_persistent = models.PositiveIntegerField(default=0)
+    n_rubric = models.PositiveIntegerField(default=0)
+    """Items with a criterion, here and in ``n_rule``."""
+    n_rule = models.PositiveIntegerField(default=0)
+    n_files = models.PositiveIntegerField(default=0)
+    tools_named = ArrayField(models.TextField(), default=list)
+    """Tools it names, without their prefix: as needed, as evidence for judges, in rules, as sources of intents."""
+    skills_named = ArrayField(models.TextField(), default=list)
+
+    n_errors = models.PositiveIntegerField(default=0)
+    """Open findings, here and in the next two (``findings.count``)."""
+    n_warnings = models.PositiveIntegerField(default=0)
+    n_hints = models.PositiveIntegerField(default=0)
+
+    objects = TaskManager()
 
     class Meta:
         ordering = ["position", "task_id"]
@@ -93,77 +114,33 @@ class Task(models.Model):
         persona = self.episode.persona
         return f"{persona_address(persona.benchmark.slug, persona.user_id)}tasks/{self.pk}/"
 
+    @property
+    def n_intents(self) -> int:
+        return self.n_local + self.n_persistent
 
-class HiddenIntent(models.Model):
-    """Something the user needs and does not say. ``uid`` stays the same when rows move."""
+    @property
+    def n_items(self) -> int:
+        return self.n_rubric + self.n_rule
 
-    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="intents")
-    uid = models.UUIDField(default=uuid.uuid4, editable=False)
-    position = models.PositiveIntegerField()
-    content = models.TextField()
-    scope = models.CharField(
-        max_length=20,
-        default="session_local",
-        choices=[("session_local", "This session only"), ("persistent", "Persistent")],
-    )
-    initial_status = models.CharField(
-        max_length=20, default="not_provided", choices=[("not_provided", "Not provided"), ("provided", "Provided")]
-    )
-    recoverable_from = OrderedJSONField(default=list, blank=True)
-    """List of ``Recovery``."""
-    source = OrderedJSONField(default=dict, blank=True)
-
-    class Meta:
-        ordering = ["position"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["task", "position"], name="intent_position", deferrable=Deferrable.DEFERRED
-            ),
-            models.UniqueConstraint(fields=["task", "uid"], name="intent_uid"),
-            models.CheckConstraint(condition=Q(scope__in=["session_local", "persistent"]), name="intent_scope_known"),
-            models.CheckConstraint(
-                condition=Q(initial_status__in=["not_provided", "provided"]), name="intent_initial_status_known"
-            ),
-        ]
+    def set_spec(self, spec: TaskSpec, document: JsonDict | None = None) -> None:
+        """The document, and the columns beside it. ``document``: its JSON, if at hand."""
+        self.spec = spec.to_json() if document is None else document
+        self.task_id, self.title, self.category = spec.task_id, spec.title, spec.category
+        self.trigger_kind, self.grader_path, self.group = spec.trigger.kind, spec.grader_script, spec.group
+        self.needs = [needed.task_id for needed in spec.depends_on]
+        self.n_persistent = sum(intent.scope == "persistent" for intent in spec.intents)
+        self.n_local = len(spec.intents) - self.n_persistent
+        self.n_rule = sum(item.grader == "rule" for item in spec.scored_items)
+        self.n_rubric = len(spec.scored_items) - self.n_rule
+        self.n_files = len(spec.assets)
+        self.tools_named, self.skills_named = sorted(spec.tools_named), sorted(set(spec.skills))
 
 
-class ChecklistItem(models.Model):
-    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="checklist")
-    uid = models.UUIDField(default=uuid.uuid4, editable=False)
-    position = models.PositiveIntegerField()
-    criterion = models.TextField(blank=True)
-    weight = models.FloatField(default=1.0)
-    grader = models.CharField(max_length=10, default="rubric", choices=[("rubric", "Rubric"), ("rule", "Rule")])
-    rule = OrderedJSONField(null=True, blank=True)
-    """A ``Rule``, when ``grader`` is ``rule``."""
-    evidence = OrderedJSONField(default=list, blank=True)
-    follows_from = models.ManyToManyField(HiddenIntent, blank=True, related_name="items")
-    source = OrderedJSONField(default=dict, blank=True)
-
-    class Meta:
-        ordering = ["position"]
-        constraints = [
-            models.UniqueConstraint(fields=["task", "position"], name="item_position", deferrable=Deferrable.DEFERRED),
-            models.UniqueConstraint(fields=["task", "uid"], name="item_uid"),
-            models.CheckConstraint(condition=Q(weight__gt=0), name="item_weight_positive"),
-            models.CheckConstraint(condition=Q(grader__in=["rubric", "rule"]), name="item_grader_known"),
-        ]
-
-
-class Dependency(models.Model):
-    """``task`` builds on ``requires``, an earlier task of the same episode (enforced by a database trigger)."""
-
-    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="dependencies")
-    requires = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="required_by")
-    position = models.PositiveIntegerField()
-    carries_over = models.TextField(blank=True)
-
-    class Meta:
-        ordering = ["position"]
-        constraints = [
-            models.UniqueConstraint(fields=["task", "requires"], name="dependency_once"),
-            models.CheckConstraint(condition=~Q(task=models.F("requires")), name="dependency_not_itself"),
-        ]
+SPEC_FIELDS = (
+    *("spec", "task_id", "title", "category", "trigger_kind", "grader_path", "group", "needs", "n_local"),
+    *("n_persistent", "n_rubric", "n_rule", "n_files", "tools_named", "skills_named"),
+)
+"""Set by ``Task.set_spec``."""
 
 
 def episodes_of(benchmark: Benchmark, tasks: Collection[int] | None = None) -> dict[int, Episode]:

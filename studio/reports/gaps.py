@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,9 +10,8 @@ from functools import cached_property
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from studio.domain.bounded_cache import cached
-from studio.domain.plan import Gap, PlacedTask, Plan, find_gaps, shape_of_tasks
-from studio.models import Benchmark, Persona, PersonaSummary
+from studio.domain.plan import Gap, PlacedTask, find_gaps, shape_of_tasks
+from studio.models import Benchmark, Persona, Task, TaskState
 from studio.models.statements import PreparedQuery
 from studio.reports.statistics import categories_of, idle_tools
 
@@ -51,9 +51,8 @@ def personas_of(benchmark: Benchmark) -> list[Persona]:
 def gaps_by_persona(benchmark: Benchmark, personas: Iterable[Persona] | None = None) -> list[PersonaGaps]:
     """``personas``: those of ``personas_of``, if they were read."""
     personas = personas_of(benchmark) if personas is None else personas
-    episodes: dict[int, str] = dict(_EPISODES.pairs(benchmark.pk))
-    plan = benchmark.plan
-    found = ((persona, _gaps_of(episodes.get(persona.pk, ""), plan)) for persona in personas)
+    episodes, plan = _episodes(benchmark), benchmark.plan
+    found = ((persona, tuple(find_gaps(shape_of_tasks(episodes[persona.pk]), plan))) for persona in personas)
     return [PersonaGaps(persona, gaps) for persona, gaps in found if gaps]
 
 
@@ -62,19 +61,23 @@ _PERSONAS = PreparedQuery(
         Persona.objects.filter(benchmark=benchmark).order_by("position", "user_id").only("name", "user_id", "benchmark")
     )
 )
-_EPISODES = PreparedQuery(
-    lambda benchmark: PersonaSummary.objects.filter(persona__benchmark=benchmark).values_list("persona", "episode")
-)
 
 
-@cached(8_000_000)
-def _gaps_of(episode: str, plan: Plan) -> tuple[Gap, ...]:
-    """``episode``: as in a persona's summary. Tasks go by key instead of id, since links contain keys."""
-    placed = []
-    for entry in episode.split("\x1e") if episode else ():
-        key, needs, signal, group = entry.split("\x1f")
-        placed.append(PlacedTask(key, tuple(needs.split(",")) if needs else (), group.strip(), bool(signal)))
-    return tuple(find_gaps(shape_of_tasks(placed), plan))
+def _episodes(benchmark: Benchmark) -> dict[int, list[PlacedTask]]:
+    """By persona key. Tasks go by key instead of id, since links contain keys."""
+    episodes: dict[int, list[PlacedTask]] = defaultdict(list)
+    keys: dict[tuple[int, str], str] = {}
+    rows = (
+        Task.objects.filter(episode__persona__benchmark=benchmark, position__isnull=False)
+        .exclude(state=TaskState.RETIRED)
+        .order_by("position")
+    )
+    columns = ("episode__persona", "pk", "task_id", "needs", "group", "trigger_kind")
+    for persona, pk, task_id, needs, group, trigger in rows.values_list(*columns):
+        keys[persona, task_id] = str(pk)
+        needed = tuple(keys[persona, need] for need in needs if (persona, need) in keys)
+        episodes[persona].append(PlacedTask(str(pk), needed, group.strip(), trigger != "user_message"))
+    return episodes
 
 
 def other_gaps(benchmark: Benchmark, personas: dict[int, Persona]) -> list[ReportedGap]:

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from studio.models import Benchmark, Persona, Revision, Task, TaskState, TaskSummary, User
+from studio.models import Benchmark, Persona, Revision, Task, TaskState, User
 
 SAMPLE = "sample"
 EXAMPLE = "vet_04_fridge_alarm"
@@ -105,7 +105,7 @@ def _first_task(user: User) -> Task | None:
     if user.guide_started_at is None:
         return None
     begun = Revision.objects.filter(number=1, created_by=user, created_at__gte=user.guide_started_at).order_by("-pk")
-    row = begun.select_related("task__episode__persona__benchmark").defer("spec").first()
+    row = begun.select_related("task__episode__persona__benchmark").defer("spec", "task__spec").first()
     return row.task if row else None
 
 
@@ -115,8 +115,7 @@ def _is_done(key: str, user: User, task: Task | None) -> bool:
     if key == "write":
         return True
     if key == "mend":
-        has_errors = TaskSummary.objects.filter(pk=task.pk, errors__gt=0).exists()
-        return task.state not in OPEN or (task.intents.exists() and not has_errors)
+        return task.state not in OPEN or bool(task.n_intents and not task.n_errors)
     if key == "try":
         return Revision.objects.filter(task=task, rehearsals__person=user).exists()  # a row of a higher layer
     return key == "submit" and task.state not in OPEN

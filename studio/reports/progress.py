@@ -147,7 +147,7 @@ def _tasks_of(personas: int) -> QuerySet[Task, Any]:
         .order_by("episode", placed_first, "position", "task_id")
         .values_list(
             *("episode__persona", "pk", "task_id", "title", "state", "position"),
-            *("summary__errors", "summary__warnings"),
+            *("n_errors", "n_warnings"),
         )
     )
 

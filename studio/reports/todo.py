@@ -27,7 +27,6 @@ from studio.models import (
     Revision,
     Task,
     TaskState,
-    TaskSummary,
     User,
 )
 from studio.models.statements import AnyOf, PreparedQuery
@@ -101,7 +100,7 @@ Keys = dict[int, tuple[bool, int]]
 """Of tasks: whether they are assigned to the user, and the number of all tasks of the group."""
 
 
-def _counted(tasks: QuerySet[TaskSummary]) -> QuerySet[TaskSummary, Any]:
+def _counted(tasks: QuerySet[Task]) -> QuerySet[Task, Any]:
     """Keys first: the tasks' rows are wide."""
     return tasks.annotate(n_total=Window(Count("pk"))).values_list("pk", "is_assigned", "n_total")
 
@@ -151,7 +150,7 @@ def _item(task: Task, *, assigned: bool) -> TodoItem:
     return TodoItem(str(task), task.get_absolute_url(), f"{persona.benchmark} · {persona}", task.state, note)
 
 
-def drafts_to_write(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[TaskSummary]:
+def drafts_to_write(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
     """Drafts and returned tasks that are assigned to the user, or that they wrote last and nobody is assigned to:
     assigned ones first, then by age."""
     return (
@@ -163,7 +162,7 @@ def drafts_to_write(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
     )  # fmt: skip
 
 
-def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[TaskSummary]:
+def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
     """Tasks with requested changes that the user is assigned to or contributed to; assigned ones first. All their
     versions are only looked through for tasks that others wrote last."""
     authored = Revision.objects.filter(created_by=user).values("task")
@@ -178,7 +177,7 @@ def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
     )
 
 
-def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[TaskSummary]:
+def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
     """Tasks in review that the user may review, did not write last and has not approved yet: first those assigned to
     them, then those with fewer reviewers than required approvals."""
     newest = Revision.objects.filter(task=OuterRef("pk"), number=F("task__version"))
@@ -194,7 +193,7 @@ def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
             is_assigned=Exists(_assigned("reviewer").filter(user=user)),
             n_reviewers=Coalesce(Subquery(reviewer_counts, output_field=IntegerField()), 0),
         )
-        .filter(Q(is_assigned=True) | Q(n_reviewers__lt=F("persona__benchmark__approvals_needed")))
+        .filter(Q(is_assigned=True) | Q(n_reviewers__lt=F("episode__persona__benchmark__approvals_needed")))
         .filter(state=TaskState.IN_REVIEW)
         .exclude(last_author=user.pk)
         .filter(~Exists(brought), ~Exists(approved))
@@ -213,8 +212,8 @@ def _tasks_of(part: str, user: User | None = None) -> QuerySet[Assignment, Any]:
     return (rows if user is None else rows.filter(user=user)).values("task")
 
 
-def _tasks(benchmarks: QuerySet[Benchmark]) -> QuerySet[TaskSummary]:
-    return TaskSummary.objects.filter(persona__benchmark__in=benchmarks)
+def _tasks(benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+    return Task.objects.filter(episode__persona__benchmark__in=benchmarks)
 
 
 _SENT_BACK = PreparedQuery(lambda user: _counted(tasks_sent_back(User(pk=user), Benchmark.objects.of_member(user))))

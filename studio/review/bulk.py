@@ -10,7 +10,6 @@ from studio.drafts.load import load_tasks
 from studio.drafts.validate import DraftError
 from studio.episodes import moves
 from studio.models import Benchmark, Persona, Task, User
-from studio.models.summaries import tasks_with_counts
 from studio.models.transactions import atomic_with_retry
 from studio.review import assignments, bulk_preview
 from studio.review.bulk_preview import (
@@ -55,8 +54,8 @@ ACTIONS_WITH_CHOICES = ("group", "tools", "skills")
 
 def chosen_tasks(benchmark: Benchmark, chosen: Mapping[int, int | None]) -> list[Task]:
     rows = list(
-        tasks_with_counts(Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen))
-        .select_related("group", "episode__persona__benchmark")
+        Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen)
+        .select_related("episode__persona__benchmark")
         .order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
     )
     if not rows:

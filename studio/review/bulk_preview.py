@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from studio.domain.arrangement import LONGEST_NAME
 from studio.drafts.authors import authors_of_newest
+from studio.drafts.load import load_tasks
 from studio.drafts.save_tasks import ENDED_BY_EDITS
 from studio.models import (
     Assignment,
     Autosave,
     Benchmark,
     Category,
-    DependencyGroup,
     Skill,
     Task,
     TaskState,
@@ -73,7 +73,7 @@ def transition_changes(rows: list[Task], action: str, by: User | None) -> list[T
             refusal = "Only a draft can be submitted."
         elif action == "submit" and row.pk in unsaved:
             refusal = "It has unsaved changes of yours. Open it and save them first."
-        elif action == "submit" and (errors := getattr(row, "n_errors", 0)):
+        elif action == "submit" and (errors := row.n_errors):
             count = "an error" if errors == 1 else f"{errors} errors"
             note = f"The checks find {count}; it cannot be approved until they are fixed."
         elif action == "withdraw" and row.state != TaskState.IN_REVIEW:
@@ -90,11 +90,12 @@ def group_changes(rows: list[Task], value: str) -> list[TaskChange]:
     if "\0" in value or len(" ".join(value.split())) > LONGEST_NAME:
         raise BulkChangeError(f"A group name can have at most {LONGEST_NAME} characters. Shorten it.")
     name = " ".join(value.split()) or "none"
-    return [edit_change(row, row.group.name or "none" if row.group else "none", name) for row in rows]
+    return [edit_change(row, row.group or "none", name) for row in rows]
 
 
 def tool_or_skill_changes(rows: list[Task], action: str, wanted: tuple[str, ...]) -> list[TaskChange]:
     known = _known([row.episode.persona_id for row in rows], action)
+    specs = load_tasks(row.pk for row in rows)
     changes = []
     for row in rows:
         missing = [name for name in wanted if name not in known.get(row.episode.persona_id, ())]
@@ -102,15 +103,15 @@ def tool_or_skill_changes(rows: list[Task], action: str, wanted: tuple[str, ...]
             f"{row.episode.persona} does not have {', '.join(f'“{name}”' for name in missing)}." if missing else ""
         )
         everything = "all of the persona's"
-        before = ", ".join(row.tools if action == "tools" else row.skills) or everything
+        before = ", ".join(getattr(specs[row.pk], action)) or everything
         changes.append(edit_change(row, before, ", ".join(wanted) or everything, refusal))
     return changes
 
 
 def choices_of(rows: list[Task], action: str) -> list[str]:
     if action == "group":
-        groups = DependencyGroup.objects.filter(episode__in={row.episode_id for row in rows}).exclude(name="")
-        return sorted(set(groups.values_list("name", flat=True)))
+        groups = Task.objects.filter(episode__in={row.episode_id for row in rows}).exclude(group="").order_by()
+        return sorted(set(groups.values_list("group", flat=True)))
     known = _known([row.episode.persona_id for row in rows], action)
     return sorted({name for names in known.values() for name in names})
 

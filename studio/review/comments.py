@@ -74,7 +74,7 @@ def add_comment(
 
 
 _TASK = PreparedQuery(
-    lambda task: Task.objects.filter(pk=task).order_by().select_related("episode__persona__benchmark", "group")
+    lambda task: Task.objects.filter(pk=task).order_by().select_related("episode__persona__benchmark")
 )
 _REVISION = PreparedQuery(
     lambda task, number: Revision.objects.filter(task=task, number=number).order_by().defer("spec")

@@ -76,7 +76,7 @@ class SuggestionConflict:
 
 
 def conflict_of(suggestion: Comment) -> SuggestionConflict:
-    task = Task.objects.select_related("group").get(pk=suggestion.task_id)
+    task = Task.objects.get(pk=suggestion.task_id)
     texts = quotable_texts(load_task(task).to_json())
     originals = original_texts([suggestion])
     anchor = anchor_of(suggestion, texts, originals)

@@ -8,11 +8,11 @@ Higher layers add kinds with ``search.sources.register``.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -61,7 +61,7 @@ def search(
     user: access.AnyUser, text: str, *, benchmark: str = "", kind: str = "", state: str = "", page: int = 1
 ) -> SearchResults:
     """Rows of the user's benchmarks that match ``text``: all terms in one row, quoted terms as a phrase, ``-term``
-    excluded; or names that contain all terms. Four queries, and up to four more where there is too much to rank."""
+    excluded; or names that contain all terms. Four queries, and one more where there is too much to rank."""
     query = clean_query(text)
     names = {row.pk: row for row in searched_benchmarks(user) if benchmark in ("", row.slug)}
     if not query or not names:
@@ -70,8 +70,7 @@ def search(
     rows = _rows(search_sql(), parameters)
     counts = dict(rows[0]["counts"] or {}) if rows else {}
     if many := [name for name, number in counts.items() if number == parameters["ranked"]]:
-        everywhere = not parameters["state"] and not Benchmark.objects.exclude(pk__in=names).exists()
-        counts |= _count_all(many, parameters, everywhere=everywhere)
+        counts |= {row["kind"]: row["n"] for row in _rows(count_sql(many), parameters)}
     tasks, personas = _TASKS.by_key(_keys(rows, "task_id")), _PERSONAS.by_key(_keys(rows, "persona_id"))
     hits = []
     by_kind = {source.kind: source for source in SOURCES}
@@ -106,20 +105,6 @@ def searched_benchmarks(user: access.AnyUser) -> list[Benchmark]:
 
 
 _OF_MEMBER = PreparedQuery(lambda user: Benchmark.objects.of_member(user))
-
-
-def _count_all(many: Collection[str], parameters: dict[str, Any], *, everywhere: bool) -> dict[str, int]:
-    """``everywhere``: see ``count_sql``."""
-    alone = {source.kind for source in SOURCES if everywhere and source.count and source.kind in many}
-    counts = {}
-    if alone:
-        # By the index, in two thirds of the time: the planner rates a look into every row as cheaper than it is.
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            counts = {row["kind"]: row["n"] for row in _rows(count_sql(alone, everywhere=True), parameters)}
-    if joined := [kind for kind in many if kind not in alone]:
-        counts |= {row["kind"]: row["n"] for row in _rows(count_sql(joined, everywhere=False), parameters)}
-    return counts
 
 
 _OF_PERSONA = ("name", "user_id", "benchmark__name", "benchmark__slug")

@@ -18,7 +18,8 @@ COLUMNS = "pk, benchmark_id, persona_id, task_id, state, item, rank, at"
 @dataclass(frozen=True)
 class SearchSource:
     """One searchable kind. ``select`` returns ``pk, benchmark_id, persona_id, task_id, state, item, rank, at`` of the
-    rows in BENCHMARKS that match QUERY or PARTS; ``text`` is a scalar query for the text of the row ``page.pk``."""
+    rows in BENCHMARKS that match QUERY or PARTS; ``text`` is a scalar query for the text of the row ``page.item`` of
+    ``page.pk``."""
 
     kind: str
     label: str
@@ -29,8 +30,6 @@ class SearchSource:
     anchor: str = ""
     closed_to: Callable[[User], Collection[int]] | None = None
     """Keys of what this person must not find."""
-    count: str = ""
-    """The number of matches in all benchmarks, without the joins that tell whose they are."""
 
 
 QUERY = "websearch_to_tsquery('english', %(text)s)"
@@ -50,23 +49,33 @@ def matching(table: str, name: str) -> str:
         WHERE %(named)s AND {name} ILIKE %(part)s AND {name} ILIKE ALL(%(parts)s::text[])"""
 
 
-def _part_of_task(
-    kind: str, label: str, table: str, text: str, *, item: str, at: str, name_column: str = "", anchor: str
-) -> SearchSource:
-    match = f"r.id = ANY(ARRAY({matching(table, name_column)}))" if name_column else f"r.search @@ {QUERY}"
+def _rows_of_task(kind: str, label: str, rows: str, vector: str, text: str, *, path: bool = False) -> SearchSource:
+    """Rows of a list of the task's document. Tasks are found by ``search_rows``, which has the texts of all rows, and
+    by ``paths``; ``vector`` and ``text`` are of one row, ``value``."""
+    found = f"SELECT id FROM studio_task WHERE search_rows @@ querytree({QUERY})::tsquery"
+    match = f"{vector} @@ {QUERY}"
+    if path:
+        found += " UNION SELECT id FROM studio_task WHERE %(named)s AND paths ILIKE %(part)s"
+        match = f"({match} OR {PATH} ILIKE ALL({PARTS}))"
     return SearchSource(
         kind,
         label,
-        f"""SELECT r.id, p.benchmark_id, p.id, t.task_id, t.state, {item}, ts_rank(r.search, {QUERY}), {at}
-            FROM {table} r JOIN studio_tasksummary t ON t.task_id = r.task_id
-            JOIN studio_persona p ON p.id = t.persona_id
-            WHERE p.benchmark_id = ANY({BENCHMARKS}) AND {match}""",
-        f"SELECT {text} FROM {table} r WHERE r.id = page.pk",
-        anchor=anchor,
-        count=f"SELECT count(*) FROM {table} r WHERE {match}",
+        f"""SELECT t.id, p.benchmark_id, p.id, t.id, t.state, r.number::int, ts_rank({vector}, {QUERY}), t.updated_at
+            FROM studio_task t
+            JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id,
+            json_array_elements(t.spec -> '{rows}') WITH ORDINALITY r(value, number)
+            WHERE p.benchmark_id = ANY({BENCHMARKS}) AND t.id = ANY(ARRAY({found})) AND {match}""",
+        f"SELECT {text} FROM studio_task t, LATERAL (SELECT t.spec -> '{rows}' -> (page.item - 1)) r(value)"
+        " WHERE t.id = page.pk",
+        anchor="f-assets" if rows == "assets" else f"f-{rows}-{{item}}",
     )
 
 
+PATH = "coalesce(r.value ->> 'path', r.value #>> ARRAY[]::text[])"
+"""Of a file; an expected artifact may be its path alone."""
+FILE = f"""(setweight(to_tsvector('english', translate({PATH}, '/_.-', '    ')), 'A')
+    || setweight(to_tsvector('english', coalesce(r.value ->> '{{}}', '')), 'C'))"""
+ROW = "setweight(to_tsvector('english', r.value ->> '{}'), 'B')"
 TASK_NAME = "(t.task_id || ' ' || t.title)"
 PERSONA_NAME = "(p.user_id || ' ' || p.name)"
 BENCHMARK_NAME = "(b.slug || ' ' || b.name)"
@@ -100,31 +109,32 @@ SOURCES: list[SearchSource] = [
         f"""SELECT t.id, p.benchmark_id, p.id, t.id, t.state, NULL::int,
             0.3 + ts_rank(t.search, {QUERY}) + {NAMED.format(TASK_NAME)}, t.updated_at
             FROM studio_task t
-            JOIN studio_tasksummary s ON s.task_id = t.id JOIN studio_persona p ON p.id = s.persona_id
+            JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
             WHERE p.benchmark_id = ANY({BENCHMARKS})
             AND t.id = ANY(ARRAY({matching("studio_task", "(task_id || ' ' || title)")}))""",
-        """SELECT concat_ws(' – ', t.task_id, nullif(t.initial_request, ''), nullif(t.description, ''),
-           nullif(t.reference_workflow, '')) FROM studio_task t WHERE t.id = page.pk""",
+        """SELECT concat_ws(' – ', t.task_id, nullif(t.spec ->> 'initial_request', ''),
+           nullif(t.spec ->> 'description', ''), nullif(t.spec ->> 'reference_workflow', ''))
+           FROM studio_task t WHERE t.id = page.pk""",
     ),
-    _part_of_task(
-        "intent", "Hidden intents", "studio_hiddenintent", "r.content",
-        item="r.position", at="t.updated_at", anchor="f-intents-{item}",
+    _rows_of_task("intent", "Hidden intents", "intents", ROW.format("content"), "r.value ->> 'content'"),
+    _rows_of_task("criterion", "Checklist items", "checklist", ROW.format("criterion"), "r.value ->> 'criterion'"),
+    _rows_of_task(
+        "file", "Files", "assets", FILE.format("description"),
+        f"concat_ws(' – ', {PATH}, nullif(r.value ->> 'description', ''))", path=True,
     ),
-    _part_of_task(
-        "criterion", "Checklist items", "studio_checklistitem", "r.criterion",
-        item="r.position", at="t.updated_at", anchor="f-checklist-{item}",
+    _rows_of_task(
+        "artifact", "Expected artifacts", "expected_artifacts", FILE.format("note"),
+        f"concat_ws(' – ', {PATH}, nullif(r.value ->> 'note', ''))", path=True,
     ),
-    _part_of_task(
-        "file", "Files", "studio_asset", "concat_ws(' – ', r.path, nullif(r.description, ''))",
-        item="NULL::int", at="t.updated_at", name_column="path", anchor="f-assets",
-    ),
-    _part_of_task(
-        "artifact", "Expected artifacts", "studio_expectedartifact", "concat_ws(' – ', r.path, nullif(r.note, ''))",
-        item="r.position", at="t.updated_at", name_column="path", anchor="f-expected_artifacts-{item}",
-    ),
-    _part_of_task(
-        "comment", "Comments", "studio_comment", "r.text",
-        item="NULL::int", at="r.created_at", anchor="comments",
+    SearchSource(
+        "comment",
+        "Comments",
+        f"""SELECT r.id, p.benchmark_id, p.id, t.id, t.state, NULL::int, ts_rank(r.search, {QUERY}), r.created_at
+            FROM studio_comment r JOIN studio_task t ON t.id = r.task_id
+            JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
+            WHERE p.benchmark_id = ANY({BENCHMARKS}) AND r.search @@ {QUERY}""",
+        "SELECT r.text FROM studio_comment r WHERE r.id = page.pk",
+        anchor="comments",
     ),
 ]  # fmt: skip
 
@@ -145,23 +155,20 @@ def search_sql() -> str:
           SELECT json_object_agg(kind, n) AS counts FROM (SELECT kind, count(*) AS n FROM hits GROUP BY kind) c
         ), page AS (
           SELECT * FROM hits WHERE %(kind)s = '' OR kind = %(kind)s
-          ORDER BY rank DESC, at DESC, kind, pk LIMIT %(limit)s OFFSET %(offset)s
+          ORDER BY rank DESC, at DESC, kind, pk, item LIMIT %(limit)s OFFSET %(offset)s
         ), with_text AS (
           SELECT page.*, translate(left(CASE page.kind {texts} END, 20000), %(marks)s, '') AS text FROM page
         )
         SELECT with_text.*, totals.counts,
                ts_headline('english', with_text.text, {QUERY}, %(options)s) AS snippet
-        FROM totals LEFT JOIN with_text ON true ORDER BY rank DESC, at DESC, kind, pk
+        FROM totals LEFT JOIN with_text ON true ORDER BY rank DESC, at DESC, kind, pk, item
     """
 
 
-def count_sql(kinds: Collection[str], *, everywhere: bool) -> str:
-    """The number of all matches of these kinds. ``everywhere``: all benchmarks are the user's, so that nothing need be
-    looked up to tell whose a row is."""
+def count_sql(kinds: Collection[str]) -> str:
+    """The number of all matches of these kinds."""
     return " UNION ALL ".join(
-        f"SELECT '{source.kind}' AS kind, "
-        + (f"({source.count})" if everywhere and source.count else f"(SELECT count(*) FROM ({_matches(source)}) one)")
-        + " AS n"
+        f"SELECT '{source.kind}' AS kind, (SELECT count(*) FROM ({_matches(source)}) one) AS n"
         for source in SOURCES
         if source.kind in kinds
     )

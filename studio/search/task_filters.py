@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Window
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.expressions import RawSQL
 
 from studio.access import AnyUser
 from studio.findings.queries import SEVERITIES
-from studio.models import Assignment, Benchmark, PersonaSummary, Task, TaskState, TaskSummary
+from studio.models import Assignment, Benchmark, Task, TaskState
 from studio.models.listed_tasks import TRIGGERS, ListedTask
-from studio.models.statements import NUMBERS, AnyOf, PreparedQuery
-from studio.models.summaries import tasks_with_counts
 from studio.search.query import NOTHING, clean_query, term_patterns
 from studio.search.sources import matching
 
@@ -32,73 +28,18 @@ CHOSEN: Mapping[str, Collection[str]] = {"state": TaskState.values, "trigger": T
 
 
 class ListedTasks:
-    """Tasks for a paginator: found and counted by their summaries, and only those of a slice are read."""
+    """Tasks for a paginator, of which those of a slice are read."""
 
-    def __init__(self, benchmark: int, filters: Mapping[str, str], me: int | None) -> None:
-        """``filters``: valid ones."""
-        self.benchmark = benchmark
-        self.filters = filters
-        self.me = me
-        self.state = None if filters.keys() - {"state"} else filters.get("state", "")
-        """The only filter, or empty without any; None for other filters."""
-
-    @cached_property
-    def summaries(self) -> QuerySet[TaskSummary]:
-        return _narrowed(self.benchmark, self.filters, self.me)
+    def __init__(self, rows: QuerySet[Task]) -> None:
+        self.rows = rows
 
     def count(self) -> int:
-        return self._first[1] if self.state is None else sum(n for _, n in self._by_persona)
+        return self.rows.count()
 
     __len__ = count
 
     def __getitem__(self, part: slice) -> list[ListedTask]:
-        if self.state is None:
-            early = part.indices(self.count())[1] <= PAGE
-            return read_tasks(self._first[0][part] if early else self.summaries.values_list("pk", flat=True)[part])
-        start, stop, _ = part.indices(self.count())
-        personas: list[int] = []
-        before = first = 0  # tasks of the personas before those of the slice, and before this one
-        for persona, number in self._by_persona:
-            if first < stop and first + number > start:
-                before = before if personas else first
-                personas.append(persona)
-            first += number
-        keys = _KEYS[self.state].values(personas) if personas else []
-        return read_tasks(keys[start - before : stop - before])
-
-    @cached_property
-    def _first(self) -> tuple[list[int], int]:
-        """Keys of the first page, and how many tasks there are: counting them alone takes as long as both."""
-        if all(name in CHOSEN or value in (NONE, ME) for name, value in self.filters.items()):
-            rows = _first_page(tuple(sorted(self.filters.items()))).rows(self.benchmark, self.me, most=PAGE)
-        else:
-            rows = list(_counted(self.summaries)[:PAGE])
-        return [pk for pk, _ in rows], rows[0][1] if rows else 0
-
-    @cached_property
-    def _by_persona(self) -> list[tuple[int, int]]:
-        """Key of each persona and its number of these tasks, in order."""
-        return _BY_PERSONA[self.state or ""].pairs(self.benchmark)
-
-
-def _by_persona(state: str, benchmark: int) -> QuerySet[PersonaSummary, Any]:
-    rows = PersonaSummary.objects.filter(persona__benchmark=benchmark)
-    return rows.order_by("persona__position", "persona__user_id").values_list("persona", state or "tasks")
-
-
-def _keys(state: str, personas: int) -> QuerySet[TaskSummary, Any]:
-    rows = TaskSummary.objects.filter(AnyOf("persona", personas), **({"state": state} if state else {}))
-    return _in_order(rows).values_list("pk")
-
-
-def _in_order(rows: QuerySet[TaskSummary]) -> QuerySet[TaskSummary]:
-    return rows.order_by("persona__position", "persona__user_id", "position", "name")
-
-
-_BY_PERSONA, _KEYS = (
-    {state: PreparedQuery(partial(make, state), NUMBERS[0]) for state in ("", *TaskState.values)}
-    for make in (_by_persona, _keys)
-)
+        return read_tasks(self.rows.values_list("pk", flat=True)[part])
 
 
 @dataclass(frozen=True)
@@ -116,21 +57,21 @@ def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser 
         if filters[name] not in values:
             filters[name] = ""
     chosen = {name: value for name, value in filters.items() if value}
-    return FilteredTasks(ListedTasks(benchmark.pk, chosen, me.pk if me else None), chosen)
+    return FilteredTasks(ListedTasks(_narrowed(benchmark.pk, chosen, me.pk if me else None)), chosen)
 
 
-def _narrowed(benchmark: int, filters: Mapping[str, str], me: int | None) -> QuerySet[TaskSummary]:
-    rows = TaskSummary.objects.filter(persona__benchmark=benchmark)
+def _narrowed(benchmark: int, filters: Mapping[str, str], me: int | None) -> QuerySet[Task]:
+    rows = Task.objects.filter(episode__persona__benchmark=benchmark)
     if state := filters.get("state"):
         rows = rows.filter(state=state)
     if trigger := filters.get("trigger"):
         rows = rows.filter(trigger_kind=trigger)
     if persona := filters.get("persona"):
-        rows = rows.filter(persona__user_id=persona)
+        rows = rows.filter(episode__persona__user_id=persona)
     if category := filters.get("category"):
         rows = rows.filter(category="" if category == NONE else category)
     if findings := filters.get("findings"):
-        rows = rows.filter(errors=0, warnings=0) if findings == NONE else rows.filter(**{f"{findings}s__gt": 0})
+        rows = rows.filter(n_errors=0, n_warnings=0) if findings == NONE else rows.filter(**{f"n_{findings}s__gt": 0})
     for part in Assignment.Part.values:
         assigned = Assignment.objects.filter(task=OuterRef("pk"), part=part)
         if (person := filters.get(part)) == NONE:
@@ -140,19 +81,8 @@ def _narrowed(benchmark: int, filters: Mapping[str, str], me: int | None) -> Que
         elif person:
             rows = rows.filter(Exists(assigned.filter(user__username=person)))
     if q := filters.get("q"):
-        rows = rows.filter(task__in=_matching_tasks(q))
-    return _in_order(rows)
-
-
-def _counted(rows: QuerySet[TaskSummary]) -> QuerySet[TaskSummary, Any]:
-    """Keys, each with the number of all."""
-    return rows.annotate(number=Window(Count("pk"))).values_list("pk", "number")
-
-
-@lru_cache(maxsize=200)
-def _first_page(filters: tuple[tuple[str, str], ...]) -> PreparedQuery:
-    """For filters whose values are a few: to make this statement takes as long as to send it."""
-    return PreparedQuery(lambda benchmark, me: _counted(_narrowed(benchmark, dict(filters), me)))
+        rows = rows.filter(pk__in=_matching_tasks(q))
+    return rows.order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
 
 
 def _matching_tasks(q: str) -> RawSQL:
@@ -167,9 +97,10 @@ def read_tasks(keys: Iterable[int]) -> list[ListedTask]:
     keys = list(keys)
     if not keys:
         return []
-    tasks = {row[0]: ListedTask(*row) for row in _LISTED.rows(keys)}
+    tasks = {row[0]: ListedTask(*row) for row in Task.objects.filter(pk__in=keys).order_by().values_list(*LISTED)}
+    assigned = Assignment.objects.filter(task__in=keys).order_by("pk")
     people: dict[tuple[int, str], list[tuple[str, str]]] = {}
-    for task, part, username, name in _PEOPLE.rows(keys):
+    for task, part, username, name in assigned.values_list("task_id", "part", "user__username", "user__display_name"):
         people.setdefault((task, part), []).append((username, name or username))
     return [
         tasks[key]._replace(
@@ -181,21 +112,9 @@ def read_tasks(keys: Iterable[int]) -> list[ListedTask]:
     ]
 
 
-_LISTED = PreparedQuery(
-    lambda keys: (
-        tasks_with_counts(Task.objects.filter(AnyOf("pk", keys)))
-        .order_by()
-        .values_list(
-            *("pk", "position", "title", "task_id", "state", "category", "trigger_kind", "version", "updated_at"),
-            *("episode__persona__user_id", "episode__persona__name", "episode__persona__benchmark__slug"),
-            *("n_intents", "n_items", "n_errors", "n_warnings"),
-        )
-    )
+LISTED = (
+    *("pk", "position", "title", "task_id", "state", "category", "trigger_kind", "version", "updated_at"),
+    *("episode__persona__user_id", "episode__persona__name", "episode__persona__benchmark__slug"),
+    *(F("n_local") + F("n_persistent"), F("n_rubric") + F("n_rule"), "n_errors", "n_warnings"),
 )
-_PEOPLE = PreparedQuery(
-    lambda keys: (
-        Assignment.objects.filter(AnyOf("task", keys))
-        .order_by("pk")
-        .values_list("task", "part", "user__username", "user__display_name")
-    )
-)
+"""The columns of a ListedTask."""

@@ -31,7 +31,7 @@ def build_on(task_id: int, earlier_id: int, *, by: User) -> Moved:
     rows = {
         row.pk: row
         for row in Task.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("group", "episode__persona")
+        .select_related("episode__persona")
         .filter(pk__in=[task_id, earlier_id])
         .order_by("pk")
     }

@@ -32,7 +32,7 @@ def copy_tasks(
     tasks = list(
         Task.objects.select_for_update(no_key=True, of=("self",))
         .filter(pk__in=[task.pk for task in tasks])
-        .select_related("group", "episode__persona__benchmark")
+        .select_related("episode__persona__benchmark")
         .order_by("pk")
     )
     plan = plan_copy(tasks, target, moving=moving, keep_scripts=keep_scripts)
@@ -93,9 +93,10 @@ def _with_scripts_and_groups(new: EpisodeSpec, old: EpisodeSpec, plan: CopyPlan)
     persona = new.persona.model_copy(update={"scripts": tuple(scripts[path] for path in sorted(scripts))})
     known = {group.name for group in new.groups}
     carryovers = {
-        copy.task.group.name: copy.task.group.carries_over
+        name: text
         for copy in plan.copies
-        if copy.task.group and copy.task.group.carries_over and copy.task.group.name not in known
+        for name, text in copy.task.episode.groups.items()
+        if name == copy.task.group and name not in known
     }
     groups = (*new.groups, *(GroupSpec(name=name, carries_over=text) for name, text in carryovers.items()))
     tasks = new.tasks

@@ -79,7 +79,7 @@ _LOCKED = PreparedQuery(
         Task.objects.filter(pk=task)
         .order_by()
         .select_for_update(no_key=True, of=("self",))
-        .select_related("group", "episode__persona")
+        .select_related("episode__persona")
     )
 )
 
@@ -105,7 +105,7 @@ def save_locked(
     verb: str = "edited",
     origin_authors: Collection[int] = (),
 ) -> list[SavedTask]:
-    """Save tasks whose rows are locked and loaded with ``group`` and ``episode__persona``; refresh findings. Raises
+    """Save tasks whose rows are locked and loaded with ``episode__persona``; refresh findings. Raises
     DraftError."""
     renamed = [(row, spec) for row, spec in pairs if spec.task_id != row.task_id]
     same_id = [(row, spec) for row, spec in pairs if spec.task_id == row.task_id]
@@ -126,13 +126,12 @@ def _rename(
     persona = row.episode.persona
     validate_unused_id(spec.task_id, row.episode.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
     old = load_episodes([persona])[persona.pk]
+    before = row.task_id
     [saved] = save_tasks([(row, spec)], by=by, note=note, verb=verb, origin_authors=[origin_authors])
-    dependents = list(Task.objects.filter(dependencies__requires=row))
+    dependents = list(Task.objects.filter(episode=row.episode, needs__contains=[before]))
     specs = load_tasks(row.pk for row in dependents)
     save_tasks(
-        [(dependent, specs[dependent.pk]) for dependent in dependents],
-        by=by,
-        touched={dependent.pk: "depends_on" for dependent in dependents},
+        [(dependent, specs[dependent.pk].with_renamed_need(before, spec.task_id)) for dependent in dependents], by=by
     )
     save_personas([(persona, old, load_episodes([persona])[persona.pk])], by=by, verb="edited")
     return saved

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from studio.domain.task import TaskSpec
-from studio.drafts.load import cached_task, load_task
+from studio.drafts.load import load_task
 from studio.models import Revision, Task
 
 
@@ -14,17 +14,15 @@ class TaskVersions:
     task: Task
     _read: dict[int, TaskSpec] = field(default_factory=dict)
     """By number: a page is read against its base version and rebased on the newest, often the same."""
-    _locked: bool = False
 
     @property
     def newest(self) -> int:
         return self.task.version
 
     def lock(self) -> None:
-        rows = Task.objects.select_related("group", "episode__persona__benchmark")
+        rows = Task.objects.select_related("episode__persona__benchmark")
         self.task.refresh_from_db(from_queryset=rows.select_for_update(no_key=True, of=("self",)))
         self._read.clear()
-        self._locked = True
 
     def at(self, number: int) -> TaskSpec:
         if number not in self._read:
@@ -36,12 +34,11 @@ class TaskVersions:
 
     def _at(self, number: int) -> TaskSpec:
         if number == self.task.version:
-            return load_task(self.task) if self._locked else cached_task(self.task)
+            return load_task(self.task)
         revision = Revision.objects.filter(task=self.task, number=number).first()
         return TaskSpec.model_validate(revision.spec) if revision else load_task(self.task)
 
 
 def spec_at(task: Task, version: int) -> TaskSpec:
-    """The task at a version, or as it is now if that number does not exist. The newest is reloaded only after
-    changes."""
+    """The task at a version, or as it is now if that number does not exist."""
     return TaskVersions(task).at(version)

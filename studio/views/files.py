@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.base import Content, FileRef
+from studio.drafts.load import load_task
 from studio.files.downloads import download, inline
 from studio.files.previews import Preview, syntax_flaw
 from studio.files.previews import preview as preview_of
@@ -35,8 +36,11 @@ LONGEST_KEY = 80
 def asset(request: SignedInRequest, slug: str, user_id: str, pk: int, path: str) -> HttpResponse:
     """A saved file on a page of its own; the file itself with ``?download`` or ``?raw``."""
     task = access.find_task(request.user, slug, user_id, pk)
-    file = get_object_or_404(task.assets.select_related("blob"), path=path.replace("\0", "/"))
-    return _file_response(request, task, file.path, file.blob)
+    path = path.replace("\0", "/")
+    file = next((file for file in load_task(task).assets if file.path == path), None)
+    if file is None:
+        raise Http404
+    return _file_response(request, task, path, get_object_or_404(Blob, pk=file.sha256))
 
 
 @login_required

@@ -16,8 +16,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from studio.models import Asset, Benchmark, Blob, Role, Task
-from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from studio.models import Benchmark, Role, Task
+from tests.factories import BenchmarkFactory, a_persona, a_task, member, rewrite, stored
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
@@ -283,8 +283,7 @@ def test_hostile_upload_is_shown_or_refused(name: str, author: Client, benchmark
         place = [benchmark.slug, "baker", task.pk]
         upload = {"path": name, "file": SimpleUploadedFile(name, content)}
         yield author.post(reverse("studio:file_add", args=place), upload).status_code
-        [sha] = Blob.objects.store([content])
-        Asset.objects.create(task=task, path=name, blob_id=sha)
+        rewrite([task], assets=[stored(name, content)])
         address = reverse("studio:asset", args=[*place, name])
         for query in ("", "?part=seen", "?part=edit", "?raw", "?download"):
             response = author.get(address + query)

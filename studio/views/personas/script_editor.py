@@ -98,10 +98,9 @@ def keys_of(report: GraderReport | None, using: list[Task]) -> list[KeyUse]:
     """A task's checklist items come first, then the script's keys in order."""
     if report is None or report.keys is None:
         return []
-    scored = {task.pk: task.checklist.exclude(criterion="").count() for task in using}
     marks = dict.fromkeys(report.never, "never") | dict.fromkeys(report.always, "always")
     return [
-        KeyUse(key, marks.get(key, ""), tuple((task, scored[task.pk] + position) for task in using))
+        KeyUse(key, marks.get(key, ""), tuple((task, task.n_items + position) for task in using))
         for position, key in enumerate(report.keys, 1)
     ]
 

@@ -61,7 +61,7 @@ def _tasks(benchmark: Benchmark, chosen: list[str]) -> list[Task]:
     keys = {number_of(entry.partition(":")[0]) for entry in chosen} - {0}
     rows = Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=keys)
     tasks = list(
-        rows.select_related("group", "episode__persona__benchmark__taxonomy").order_by(
+        rows.select_related("episode__persona__benchmark__taxonomy").order_by(
             "episode__persona__position", "position", "task_id"
         )
     )

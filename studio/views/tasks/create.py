@@ -109,7 +109,7 @@ def _template(persona: Persona, chosen: str) -> Template | None:
         return TaskTemplate.objects.filter(benchmark=persona.benchmark, pk=key).first()
     if kind == "task" and number_of(key):
         rows = Task.objects.filter(episode__persona__benchmark=persona.benchmark, pk=key)
-        return rows.select_related("group", "episode__persona__benchmark__taxonomy").first()
+        return rows.select_related("episode__persona__benchmark__taxonomy").first()
     return None
 
 

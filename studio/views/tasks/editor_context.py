@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import F, Q
 
 from studio import access
 from studio.access import SignedInRequest
@@ -26,7 +26,7 @@ from studio.forms.file_mentions import mentions_in
 from studio.forms.rule_values import record_apps
 from studio.forms.task_reader import read_task_form
 from studio.forms.tasks import TaskForm
-from studio.models import Category, ChecklistItem, GraderScript, Persona, Task
+from studio.models import Category, GraderScript, Persona, Task
 from studio.personas import tools_and_skills
 from studio.review import assignments
 from studio.review.checklist import QUESTIONS
@@ -89,12 +89,11 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
     people = assignments.assignees_of(row, authors=authors)
     findings, waived = waivers.split_waived(row, findings_of_task(row))
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
-    scored = ChecklistItem.objects.filter(task=OuterRef("pk"), criterion__regex=r"\S")
+    items = F("n_rubric") + F("n_rule")
     siblings = list(
-        row.episode.tasks.annotate(scored=Exists(scored) | ~Q(grader_path=""))
+        row.episode.tasks.annotate(items=items, scored=Q(items__gt=0) | ~Q(grader_path=""))
         .order_by("position", "task_id")
-        .annotate(items=Count("checklist", filter=Q(checklist__criterion__regex=r"\S")))
-        .values("pk", "task_id", "title", "position", "state", "scored", "items")
+        .values("pk", "task_id", "title", "position", "state", "scored", "items", "group")
     )
     choices = _dependency_choices(siblings, row)
     index = next((index for index, other in enumerate(siblings) if other["pk"] == row.pk), 0)
@@ -147,7 +146,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
         "details_open": bool(form.errors) or any(finding.field in EXPORT_FIELDS for finding in findings),
         "unknown_category": form.values["category"] not in ("", *(category.code for category in categories)),
         "categories": categories,
-        "groups": row.episode.groups.exclude(name="").values_list("name", flat=True),
+        "groups": sorted({other["group"] for other in siblings} - {""}),
         **picked,
         "scripts": scripts,
         "script": script,

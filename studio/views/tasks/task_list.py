@@ -124,8 +124,8 @@ def _value(request: SignedInRequest) -> str | None:
 def _chosen(request: SignedInRequest, benchmark: Benchmark, filters: dict[str, str]) -> dict[int, int | None]:
     """Primary keys with the version the user saw: the ticked tasks, or all that match the filters."""
     if "everything" in request.POST:
-        summaries = task_filters.filter_tasks(benchmark, filters, me=request.user).tasks.summaries
-        return dict(summaries.values_list("pk", "task__version"))
+        rows = task_filters.filter_tasks(benchmark, filters, me=request.user).tasks.rows
+        return dict(rows.values_list("pk", "version"))
     chosen: dict[int, int | None] = {}
     for entry in request.POST.getlist("task"):
         pk, _, version = entry.partition(":")

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
+from studio.drafts.load import load_task
 from studio.forms.post_data import number_of
 from studio.models import Benchmark
 from studio.models.listed_tasks import TRIGGERS
@@ -55,9 +56,9 @@ def save(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResp
         "task": task,
         "version": number_of(request.POST.get("version")) or task.version,
         "values": {name: request.POST.get(name, "") for name in ("name", "when")},
-        "n_files": task.assets.count(),
-        "n_intents": task.intents.count(),
-        "n_items": task.checklist.count(),
+        "n_files": task.n_files,
+        "n_intents": task.n_intents,
+        "n_items": len(load_task(task).checklist),
         "templates": task_templates.templates_of(benchmark),
     }
     if request.method == "POST":

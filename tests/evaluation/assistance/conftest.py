@@ -47,7 +47,7 @@ class Authoring:
 
     @property
     def fresh(self) -> Task:
-        return Task.objects.select_related("group", "episode__persona__benchmark").get(pk=self.task.pk)
+        return Task.objects.select_related("episode__persona__benchmark").get(pk=self.task.pk)
 
     def model_answers(self, *answers: Any) -> None:
         """Queue answers; the last one repeats."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 
 from annotations.adjudication import AdjudicationError, adjudicate
@@ -10,6 +12,7 @@ from annotations.judgments import JudgmentError
 from annotations.models import Adjudication, Answer, AuditCampaign, Judgment
 from evaluation.audits.regression import regression_cases
 from evaluation.models import Session
+from studio.drafts.load import load_task
 from studio.models import Comment, Task, TaskState, User
 from tests.annotations.builders import make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
@@ -52,7 +55,7 @@ def test_ambiguous_criterion_becomes_a_comment_on_that_item(unit: str):
 
     comment = Comment.objects.get()
     assert (comment.task, comment.field, comment.author) == (dispute.task, "checklist", dispute.owner)
-    assert comment.item_uid == dispute.task.checklist.get(position=2).uid
+    assert comment.item_uid == uuid.UUID(load_task(dispute.task).checklist[1].uid)
     assert comment.text == "In an audit, people read this in different ways. Signed by whom?"
 
 

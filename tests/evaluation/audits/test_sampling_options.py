@@ -7,10 +7,11 @@ import pytest
 from annotations.campaigns import CampaignError, close_campaign
 from annotations.models import AuditCampaign
 from evaluation.models import Pilot
-from studio.models import ChecklistItem
+from studio.drafts.load import load_task
+from studio.models import Task
 from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
-from tests.factories import a_persona, a_task
+from tests.factories import a_persona, a_task, rewrite
 
 pytestmark = pytest.mark.django_db
 FOREIGN = "Seventeen zebras crossed every frozen mountain."
@@ -69,7 +70,9 @@ def test_same_seed_plants_the_same_again(pilot: Pilot):
 
 
 def test_nothing_is_planted_that_the_record_might_hold(pilot: Pilot):
-    ChecklistItem.objects.exclude(criterion="").update(criterion="The fee is 70.")
+    for task in Task.objects.all():
+        items = load_task(task).checklist
+        rewrite([task], checklist=[item.model_copy(update={"criterion": "The fee is 70."}) for item in items])
 
     with pytest.raises(CampaignError, match="Nothing can be planted") as refused:
         open_audit(pilot, by=None, unit="session", planted=10, own_tasks=True)

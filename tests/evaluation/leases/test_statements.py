@@ -88,14 +88,12 @@ def test_a_prepared_query_takes_lists_of_keys_and_a_number_of_rows(django_assert
     tasks = sorted(
         Task.objects.filter(episode__persona__benchmark=benchmark_of(task("one"), task("two"))), key=lambda row: -row.pk
     )
-    query = PreparedQuery(
-        lambda keys: Task.objects.filter(AnyOf("pk", keys)).order_by("-pk").annotate(n=F("summary__errors"))
-    )
+    query = PreparedQuery(lambda keys: Task.objects.filter(AnyOf("pk", keys)).order_by("-pk").annotate(n=F("n_errors")))
     keys = [row.pk for row in tasks]
     with django_assert_num_queries(3):
         assert query.objects(keys) == tasks and query.objects(keys, most=1) == tasks[:1]
         assert query.objects([]) == []
-    assert query.objects(keys)[0].n == Task.objects.annotate(n=F("summary__errors")).get(pk=keys[0]).n
+    assert query.objects(keys)[0].n == Task.objects.annotate(n=F("n_errors")).get(pk=keys[0]).n
 
 
 @pytest.mark.django_db

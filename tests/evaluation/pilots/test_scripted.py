@@ -11,7 +11,7 @@ from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.domain.task import ExactCheck
 from studio.imports.importer import import_path
-from studio.models import Benchmark
+from studio.models import Benchmark, Task
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, rule, task
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -116,8 +116,11 @@ def test_real_episode_of_twenty_tasks(pibench_data: Path):
 
 def benchmark_texts(benchmark: Benchmark) -> list[str]:
     """Every criterion: none of them may reach an agent."""
-    from studio.models import ChecklistItem
 
-    return list(
-        ChecklistItem.objects.filter(task__episode__persona__benchmark=benchmark).values_list("criterion", flat=True)
-    )
+    return [
+        item["criterion"]
+        for checklist in Task.objects.filter(episode__persona__benchmark=benchmark).values_list(
+            "spec__checklist", flat=True
+        )
+        for item in checklist
+    ]

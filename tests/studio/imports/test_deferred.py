@@ -18,7 +18,7 @@ from studio.findings.deferred import check_deferred, unchecked_tasks
 from studio.findings.waivers import WaiverError, add_waiver, waive_error
 from studio.imports.importer import import_files
 from studio.imports.publication import confirm_publication
-from studio.models import Benchmark, Finding, Import, Persona, Role, Task, TaskSummary
+from studio.models import Benchmark, Finding, Import, Persona, Role, Task
 from studio.models.findings import NOT_CHECKED
 from studio.tasks.save import save_task
 from tests.bench.import_2000 import files
@@ -58,7 +58,7 @@ def test_unchecked_task_looks_clean_nowhere() -> None:
     client = Client()
     client.force_login(owner)
 
-    assert set(TaskSummary.objects.values_list("errors", flat=True)) == {1}
+    assert set(Task.objects.values_list("n_errors", flat=True)) == {1}
     page = client.get(reverse("studio:findings", args=[benchmark.slug])).content.decode()
     assert "4 imported tasks wait for the checks" in page
     blockers = [blocker.code for blocker in find_blockers(load_candidate(benchmark))]

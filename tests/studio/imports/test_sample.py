@@ -7,6 +7,7 @@ from django.core.management import call_command
 
 from studio.imports.sample import ACCOUNTS, SLUG, load_sample
 from studio.models import Benchmark, Event, Finding, Membership, Task, User
+from tests.factories import rewrite
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +25,7 @@ def test_sample_has_accounts_of_every_role() -> None:
 
 def test_loading_the_sample_again_preserves_changes() -> None:
     load_sample()
-    Task.objects.filter(task_id="radio_01_clock").update(title="Mine")
+    rewrite(Task.objects.filter(task_id="radio_01_clock"), title="Mine")
     person = User.objects.get(username="viewer")
     person.set_password("something else")
     person.save()

@@ -20,7 +20,7 @@ from studio.personas.scripts import (
 )
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
-from tests.factories import BenchmarkFactory, mark_approved
+from tests.factories import BenchmarkFactory, mark_approved, rewrite
 from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
@@ -116,7 +116,7 @@ def test_script_in_use_cannot_be_removed(script: GraderScript, author: User) -> 
     with pytest.raises(DraftError, match="one"):
         delete_script(script.pk, by=author)
 
-    Task.objects.update(grader_path="")
+    rewrite(Task.objects.all(), grader_script="")
     delete_script(script.pk, by=author)
 
     assert not GraderScript.objects.exists()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from studio.domain.task import Recovery, ToolEvidence
+from studio.domain.task import Recovery, ToolEvidence, Trigger
 from studio.imports.sample import load_sample
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Benchmark, Persona, Role, Task
 from studio.reports.gaps import gaps_by_persona, other_gaps
 from studio.reports.statistics import categories_of, figures_of, idle_tools, skills_of, tools_of
 from studio.tasks.create import create_task
-from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, rewrite
 
 pytestmark = pytest.mark.django_db
 
@@ -85,7 +85,7 @@ def test_gaps_name_the_persona_the_fix_and_the_page():
         ("None of 1 planned dependency group formed.", True),
     ]
     assert persona_gaps.gaps[0].address == f"/b/{benchmark.slug}/p/short/new/"
-    Task.objects.filter(episode__persona=whole).exclude(pk=setup.pk).update(trigger_kind="feed")
+    rewrite(Task.objects.filter(episode__persona=whole).exclude(pk=setup.pk), trigger=Trigger(kind="feed"))
     assert "1 of 3 planned tasks written." in page(benchmark, "gaps/")
     assert persona_gaps.gaps[0].fix in page(benchmark, "gaps/")
 

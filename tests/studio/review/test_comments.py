@@ -46,7 +46,7 @@ class Desk:
 
     @property
     def spec(self):
-        return load_task(Task.objects.select_related("group").get(pk=self.task.pk))
+        return load_task(Task.objects.get(pk=self.task.pk))
 
     @property
     def threads(self):

@@ -8,17 +8,18 @@ from django.urls import reverse
 
 from evaluation.models import ModelEndpoint
 from studio.domain.base import FileRef
+from studio.domain.task import ChecklistItem, ExpectedArtifact, HiddenIntent
 from studio.domain.task import HiddenIntent as Intent
 from studio.domain.uids import default_uid
 from studio.drafts.load import load_task
 from studio.imports.importer import import_files
-from studio.models import Asset, Benchmark, Blob, ChecklistItem, HiddenIntent, Membership, Role, Task
+from studio.models import Benchmark, Blob, Membership, Role, Task
 from studio.review import comments
 from studio.search.query import find_destinations, search
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.drafts import benchmark_files
-from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, rewrite, stored, task_row
 from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
@@ -130,15 +131,23 @@ def test_index_follows_edits_renames_imports_and_restores(project):
     assert kinds(owner, "croissant") == ["intent"]
 
 
-def test_index_follows_direct_writes(project):
-    _, owner, _, task = project
-    HiddenIntent.objects.filter(task=task).update(content="Nothing but brioche.")
-    ChecklistItem.objects.bulk_create([ChecklistItem(task=task, position=9, criterion="Brioche is named.")])
-    Asset.objects.bulk_create([Asset(task=task, path="brioche.md", blob_id=Blob.objects.store([b"x"])[0])])
+def test_rows_are_found_in_their_task_alone_and_by_all_words(project):
+    _, owner, _persona, task = project
+    spec = load_task(task)
+    fields = {
+        "intents": [HiddenIntent(uid=default_uid("baker", "bread", "intents", n), content=text) for n, text in
+                    enumerate(["Nothing but brioche.", "Plain rolls."], 1)],
+        "checklist": [*spec.checklist, ChecklistItem(uid=default_uid("x", "y", "z", 1), criterion="Brioche is named.")],
+        "assets": [stored("brioche.md", b"x")],
+        "expected_artifacts": [ExpectedArtifact(path="notes/brioche-plan.md")],
+    }  # fmt: skip
+    rewrite([task], **fields)
 
-    assert sorted(kinds(owner, "brioche")) == ["criterion", "file", "intent"]
-    HiddenIntent.objects.filter(task=task).delete()
-    assert sorted(kinds(owner, "brioche")) == ["criterion", "file"]
+    assert sorted(kinds(owner, "brioche")) == ["artifact", "criterion", "file", "intent"]
+    assert kinds(owner, "brioche rolls") == []
+    assert sorted(kinds(owner, "rioch")) == ["artifact", "file"]
+    rewrite([task], intents=())
+    assert sorted(kinds(owner, "brioche")) == ["artifact", "criterion", "file"]
 
 
 def test_very_long_texts_are_found_by_their_start(project):
@@ -184,9 +193,7 @@ def test_page_is_paginated_with_a_constant_number_of_queries(project, django_ass
     url = reverse("studio:search")
     with django_assert_max_num_queries(40) as few:
         assert "Bread for" in client.get(url, {"q": "bread"}).content.decode()
-    Task.objects.bulk_create(
-        Task(episode=persona.episode, task_id=f"t{n}", title=f"Bread number {n}", version=1) for n in range(300)
-    )
+    Task.objects.bulk_create(task_row(persona, f"t{n}", title=f"Bread number {n}") for n in range(300))
 
     with django_assert_max_num_queries(len(few)):
         html = client.get(url, {"q": "bread", "kind": "task"}).content.decode()
@@ -202,9 +209,8 @@ def test_more_matches_than_are_ranked_are_counted_and_can_be_reached(project, mo
     monkeypatch.setattr("studio.search.query.RANKED", 2)
     monkeypatch.setattr("studio.search.query.PAGE", 2)
     for each in (task, a_task(a_persona(BenchmarkFactory(), "stranger"))):
-        HiddenIntent.objects.bulk_create(
-            HiddenIntent(task=each, position=50 + n, content=f"Xylophone {n}") for n in range(5)
-        )
+        uids = [default_uid("x", "y", "intents", n) for n in range(5)]
+        rewrite([each], intents=[HiddenIntent(uid=uid, content=f"Xylophone {n}") for n, uid in enumerate(uids)])
 
     own = search(owner, "xylophone")
     assert (own.total, own.counts, len(own.hits)) == (5, {"intent": 5}, 2)
@@ -218,7 +224,7 @@ def test_more_matches_than_are_ranked_are_counted_and_can_be_reached(project, mo
 
 def test_destinations_are_found_by_parts_and_despite_typos(project, django_assert_max_num_queries):
     _, owner, persona, task = project
-    Task.objects.bulk_create(Task(episode=persona.episode, task_id=f"t{n}", title=f"Bun {n}") for n in range(30))
+    Task.objects.bulk_create(task_row(persona, f"t{n}", title=f"Bun {n}") for n in range(30))
 
     assert find_destinations(owner, "brief")[0].url == task.get_absolute_url()
     assert find_destinations(owner, "breifing")[0].url == task.get_absolute_url()

@@ -46,7 +46,7 @@ def project(shared_project):
 
 def tasks_of(persona, *ids):
     rows = Task.objects.filter(episode__persona=persona)
-    rows = rows.select_related("group", "episode__persona__benchmark__taxonomy").order_by("position")
+    rows = rows.select_related("episode__persona__benchmark__taxonomy").order_by("position")
     return list(rows.filter(task_id__in=ids) if ids else rows)
 
 

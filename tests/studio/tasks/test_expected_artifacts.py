@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -17,7 +16,7 @@ from studio.domain.diff import compare
 from studio.drafts.load import load_task
 from studio.files.tokens import FileTokens
 from studio.imports.importer import import_files
-from studio.models import Blob, ExpectedArtifact, Role, Task, User
+from studio.models import Blob, Role, Task, User
 from studio.tasks.copy_tasks import copy_tasks
 from studio.tasks.create import create_task, start_task
 from studio.tasks.save import save_task
@@ -287,11 +286,3 @@ def test_api_accepts_only_references_the_task_has_or_had(desk):
         sent = {"spec": wanted, "version": version, "note": ""}
         assert desk.client.put(address, sent, content_type="application/json").status_code == status
     assert desk.artifacts == [("plan.md", "", b"# Good"), ("log.csv", "", None)]
-
-
-@pytest.mark.parametrize("fields", [{"path": ""}, {"path": "plan.md"}])
-def test_database_rejects_duplicate_and_empty_paths(desk, fields):
-    put(desk, artifact("plan.md"))
-
-    with pytest.raises(IntegrityError), transaction.atomic():
-        ExpectedArtifact.objects.create(task=desk.task, position=2, **fields)

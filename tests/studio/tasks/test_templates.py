@@ -18,7 +18,7 @@ from studio.tasks.save import save_task
 from studio.tasks.starting_points import starting_points
 from studio.tasks.templates import TaskTemplateError, save_template
 from studio.tasks.transitions import WorkflowError, submit
-from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, stored
+from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, stored, task_row
 from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
@@ -232,9 +232,7 @@ def test_number_of_queries_does_not_depend_on_the_number_of_templates(project, d
     for n in range(30):
         template.pk, template.name = None, f"t{n}"
         template.save(force_insert=True)
-    Task.objects.bulk_create(
-        Task(episode=persona.episode, task_id=f"t{n}", position=n + 5, version=1) for n in range(60)
-    )
+    Task.objects.bulk_create(task_row(persona, f"t{n}", n + 5) for n in range(60))
 
     for url, cost in zip(urls, costs, strict=True):
         with django_assert_max_num_queries(cost):
