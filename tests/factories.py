@@ -93,6 +93,13 @@ def a_task(persona: Persona, task_id: str = "bread", *, by: User | None = None, 
     return create_task(persona, a_task_spec(task_id, **fields), by=by)
 
 
+def persona_row(benchmark: Benchmark, user_id: str, position: int = 0) -> Persona:
+    """A row that is not stored yet."""
+    row = Persona(benchmark=benchmark, position=position, version=1)
+    row.set_spec(PersonaSpec(user_id=user_id))
+    return row
+
+
 def task_row(
     persona: Persona, task_id: str, position: int | None = None, *, state: str = "draft", **fields: Any
 ) -> Task:

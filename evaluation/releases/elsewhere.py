@@ -26,7 +26,11 @@ class AcceptanceError(ValueError):
 
 def unaccepted_approvals(benchmark: Benchmark) -> list[ElsewhereApproval]:
     """Tasks whose newest version an import marked as approved, which nobody who may release has accepted."""
-    rows = _unaccepted(benchmark).select_related("reviewer", "revision__task").defer("revision__spec", "revision__task__spec")
+    rows = (
+        _unaccepted(benchmark)
+        .select_related("reviewer", "revision__task")
+        .defer("revision__spec", "revision__task__spec")
+    )
     return [
         ElsewhereApproval(row.revision.task_id, str(row.reviewer or ""), f"{row.created_at:%Y-%m-%d}") for row in rows
     ]

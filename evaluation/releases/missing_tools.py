@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from studio.domain.tool_catalog import tool_cards
-from studio.domain.tool_servers import FOLDER
 from studio.drafts.load import load_episodes
-from studio.models import Benchmark, Persona, PersonaFile, Task, TaskState
+from studio.models import Benchmark, Persona, Task, TaskState
 from studio.personas.tool_servers import server_cards
 from studio.reports.statistics import named_tools
 
@@ -37,9 +36,7 @@ def missing_tools(benchmark: Benchmark) -> Mapping[int, tuple[str, ...]]:
 
 def _served(personas: Set[int]) -> Mapping[int, Set[str]]:
     """The tools of servers that agents get, by persona."""
-    having = PersonaFile.objects.filter(persona__in=personas, path__startswith=f"{FOLDER}/").values("persona")
-    rows = Persona.objects.filter(pk__in=having)
-    episodes = load_episodes(list(rows), with_tasks=False)
+    episodes = load_episodes(Persona.objects.filter(pk__in=personas), with_tasks=False)
     return {
         pk: {card.name for card in server_cards(episode.persona) if not card.lacking}
         for pk, episode in episodes.items()

@@ -53,7 +53,7 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
             }
         if request.htmx:
             return render(request, "evaluation/trials/trial.html", context)
-    tools = list(persona.tool_bindings.values_list("name", flat=True)[:4])
+    tools = persona.tools[:4]
     context |= {
         "persona": persona,
         "benchmark": persona.benchmark,

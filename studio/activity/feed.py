@@ -29,7 +29,7 @@ WIDE = tuple(
         "task__episode": "source groups",
         **dict.fromkeys(
             ("persona", "task__episode__persona"),
-            "role_text routines working_style attributes preferences long_term_goals profile_source tools_source",
+            "spec",
         ),
     }.items()
     for name in names.split()

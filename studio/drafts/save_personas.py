@@ -10,10 +10,11 @@ from django.utils import timezone
 from studio.domain.base import JsonDict
 from studio.domain.changes import changed_fields, save_summary
 from studio.domain.episode import EpisodeSpec
-from studio.drafts.sync import BATCH
+from studio.domain.persona import PersonaSpec
+from studio.drafts.sync import BATCH, sync
 from studio.drafts.validate import validate_storable
-from studio.drafts.write_personas import PERSONA_FIELDS, set_persona_fields, write_persona_rows
-from studio.models import Episode, Event, Persona, PersonaRevision, Task, User
+from studio.models import Episode, Event, GraderScript, Persona, PersonaRevision, Task, User
+from studio.models.personas import SPEC_FIELDS
 
 
 def save_personas(
@@ -34,22 +35,23 @@ def save_personas(
             fields.append("episode")
         results.append(tuple(fields))
         if fields or row.version == 0:
-            changed.append((row, new, fields))
+            changed.append((row, _renamed(old, new), fields))
     if not changed:
         return results
-    changed = [(row, _renamed(row, new), fields) for row, new, fields in changed]
     for row, new, _ in changed:
-        set_persona_fields(row, new.persona)
+        row.set_spec(new.persona)
         row.version += 1
         row.updated_at = timezone.now()
-    Persona.objects.bulk_update([row for row, _, _ in changed], PERSONA_FIELDS)
-    write_persona_rows([(row, new.persona) for row, new, fields in changed if fields != ["episode"]])
+    Persona.objects.bulk_update(
+        [row for row, _, _ in changed], [*SPEC_FIELDS, "version", "updated_at"], batch_size=BATCH
+    )
+    _write_scripts([(row, new.persona) for row, new, fields in changed if fields != ["episode"]])
     _write_episodes([(row, new) for row, new, _ in changed])
     PersonaRevision.objects.bulk_create(
         PersonaRevision(
             persona=row,
             number=row.version,
-            spec=new.persona.to_json(),
+            spec=row.spec,
             episode=_header(new),
             sha256=new.model_copy(update={"tasks": (), "unplaced": ()}).content_hash(),
             note=note[:300],
@@ -110,10 +112,29 @@ def _groups(episode: EpisodeSpec) -> dict[str, str]:
     return {group.name: group.carries_over for group in episode.groups if group.carries_over}
 
 
-def _renamed(row: Persona, new: EpisodeSpec) -> EpisodeSpec:
-    persona = new.persona
-    source = persona.profile_source
-    if row.user_id == persona.user_id or row.profile_source != source or "user_id" not in source:
+def _renamed(old: EpisodeSpec, new: EpisodeSpec) -> EpisodeSpec:
+    persona, source = new.persona, new.persona.profile_source
+    if old.persona.user_id == persona.user_id or old.persona.profile_source != source or "user_id" not in source:
         return new
     profile = {**source, "user_id": persona.user_id}
     return new.model_copy(update={"persona": persona.model_copy(update={"profile_source": profile})})
+
+
+def _write_scripts(pairs: Sequence[tuple[Persona, PersonaSpec]]) -> None:
+    """A script's keys are dropped when its content changes."""
+    stored = list(GraderScript.objects.filter(persona__in=[row.pk for row, _ in pairs]))
+    known = {(script.persona_id, script.path, script.blob_id): script for script in stored}
+    wanted = []
+    for row, spec in pairs:
+        for file in spec.scripts:
+            same = known.get((row.pk, file.path, file.sha256))
+            wanted.append(
+                GraderScript(
+                    persona=row,
+                    path=file.path,
+                    blob_id=file.sha256,
+                    keys=same.keys if same else None,
+                    problem=same.problem if same else "",
+                )
+            )
+    sync(stored, wanted, key=lambda script: (script.persona_id, script.path), fields=["blob_id", "keys", "problem"])

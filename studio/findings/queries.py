@@ -57,8 +57,10 @@ def findings_of(benchmark: Benchmark, *, severity: str = "") -> QuerySet[Finding
     rows = findings_with_waivers().filter(task__episode__persona__benchmark=benchmark)
     if severity:
         rows = rows.filter(severity=severity)
-    return rows.select_related("task__episode__persona__benchmark").defer("task__spec").order_by(
-        WEIGHT, "task__episode__persona__position", "task__position", "pk"
+    return (
+        rows.select_related("task__episode__persona__benchmark")
+        .defer("task__spec")
+        .order_by(WEIGHT, "task__episode__persona__position", "task__position", "pk")
     )
 
 

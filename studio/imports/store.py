@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from studio.domain.episode import EpisodeSpec
+from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import Reading
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import came_by_import, origins_of_requests
@@ -126,10 +127,11 @@ class ImportWriter:
             if (other := everyone.get(name.casefold(), name)) != name and name not in rows:
                 raise DraftError("user_id", f"A persona “{other}” already exists, which “{name}” cannot replace.")
         last = self.benchmark.personas.order_by("-position").values_list("position", flat=True).first() or 0
-        new = Persona.objects.bulk_create(
-            Persona(benchmark=self.benchmark, user_id=name, position=last + number)
-            for number, name in enumerate((name for name in names if name not in rows), 1)
-        )
+        new = []
+        for number, name in enumerate((name for name in names if name not in rows), 1):
+            new.append(Persona(benchmark=self.benchmark, position=last + number))
+            new[-1].set_spec(PersonaSpec(user_id=name))
+        Persona.objects.bulk_create(new)
         Episode.objects.bulk_create(Episode(persona=persona) for persona in new)
         rows |= {persona.user_id: persona for persona in new}
         return {name: rows[name] for name in names}

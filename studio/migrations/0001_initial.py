@@ -264,21 +264,16 @@ class Migration(migrations.Migration):
             name='Persona',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('user_id', models.CharField(max_length=200)),
-                ('name', models.CharField(blank=True, max_length=200)),
-                ('role_text', models.TextField(blank=True)),
-                ('occupation', models.TextField(blank=True)),
-                ('routines', models.TextField(blank=True)),
-                ('working_style', models.TextField(blank=True)),
-                ('attributes', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('preferences', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('long_term_goals', studio.models.fields.OrderedJSONField(blank=True, default=list)),
-                ('profile_source', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('tools_source', studio.models.fields.OrderedJSONField(blank=True, null=True)),
                 ('position', models.PositiveIntegerField(default=0)),
                 ('version', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
+                ('spec', studio.models.fields.OrderedJSONField()),
+                ('user_id', models.CharField(max_length=200)),
+                ('name', models.CharField(blank=True, max_length=200)),
+                ('occupation', models.TextField(blank=True)),
+                ('tools', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
+                ('skills', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
                 ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='personas', to='studio.benchmark')),
             ],
             options={
@@ -357,18 +352,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'studio_workingcopy',
-            },
-        ),
-        migrations.CreateModel(
-            name='PersonaFile',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('path', models.CharField(max_length=500)),
-                ('blob', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.blob')),
-                ('persona', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='studio.persona')),
-            ],
-            options={
-                'ordering': ['path'],
             },
         ),
         migrations.CreateModel(
@@ -496,29 +479,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Skill',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('persona', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='skills', to='studio.persona')),
-            ],
-            options={
-                'ordering': ['name'],
-            },
-        ),
-        migrations.CreateModel(
-            name='SkillFile',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('path', models.CharField(max_length=500)),
-                ('blob', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.blob')),
-                ('skill', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='studio.skill')),
-            ],
-            options={
-                'ordering': ['path'],
-            },
-        ),
-        migrations.CreateModel(
             name='TaskTemplate',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -565,18 +525,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['kind', 'path'],
-            },
-        ),
-        migrations.CreateModel(
-            name='ToolBinding',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('name', models.CharField(max_length=200)),
-                ('persona', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tool_bindings', to='studio.persona')),
-            ],
-            options={
-                'ordering': ['position'],
             },
         ),
         migrations.CreateModel(
@@ -737,10 +685,6 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('page', ''), ('persona__isnull', True), ('task__isnull', False)), models.Q(('persona__isnull', False), ('task__isnull', True), models.Q(('page', ''), _negated=True)), _connector='OR'), name='working_copy_of_one_page'),
         ),
         migrations.AddConstraint(
-            model_name='personafile',
-            constraint=models.UniqueConstraint(fields=('persona', 'path'), name='persona_file_once'),
-        ),
-        migrations.AddConstraint(
             model_name='personarevision',
             constraint=models.UniqueConstraint(fields=('persona', 'number'), name='persona_revision_number'),
         ),
@@ -785,14 +729,6 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('applied_in', None), ('suggestion__isnull', False), _connector='OR'), name='applied_was_suggested'),
         ),
         migrations.AddConstraint(
-            model_name='skill',
-            constraint=models.UniqueConstraint(fields=('persona', 'name'), name='skill_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='skillfile',
-            constraint=models.UniqueConstraint(fields=('skill', 'path'), name='skill_file_once'),
-        ),
-        migrations.AddConstraint(
             model_name='tasktemplate',
             constraint=models.UniqueConstraint(models.F('benchmark'), django.db.models.functions.text.Lower('name'), name='template_name_once'),
         ),
@@ -827,14 +763,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='templatefile',
             constraint=models.UniqueConstraint(condition=models.Q(('kind', 'script')), fields=('template',), name='template_script_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='toolbinding',
-            constraint=models.UniqueConstraint(fields=('persona', 'name'), name='tool_bound_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='toolbinding',
-            constraint=models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('persona', 'position'), name='tool_position'),
         ),
         migrations.AddConstraint(
             model_name='waiver',

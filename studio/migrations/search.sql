@@ -14,10 +14,10 @@ CREATE INDEX studio_benchmark_search ON studio_benchmark USING gin (search);
 ALTER TABLE studio_persona ADD COLUMN search tsvector GENERATED ALWAYS AS (
   setweight(to_tsvector('english', translate(left(user_id, 40000), '/_.-', '    ')), 'A')
   || setweight(to_tsvector('english', left(name, 40000)), 'A')
-  || setweight(to_tsvector('english', left(role_text, 40000)), 'B')
+  || setweight(to_tsvector('english', left(spec ->> 'role_text', 40000)), 'B')
   || setweight(to_tsvector('english', left(occupation, 40000)), 'B')
-  || setweight(to_tsvector('english', left(routines, 40000)), 'C')
-  || setweight(to_tsvector('english', left(working_style, 40000)), 'C')
+  || setweight(to_tsvector('english', left(spec ->> 'routines', 40000)), 'C')
+  || setweight(to_tsvector('english', left(spec ->> 'working_style', 40000)), 'C')
 ) STORED;
 CREATE INDEX studio_persona_search ON studio_persona USING gin (search);
 

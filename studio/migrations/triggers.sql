@@ -230,6 +230,9 @@ CREATE TRIGGER studio_templatefile_frozen BEFORE UPDATE ON studio_templatefile
 ALTER TABLE studio_review ADD CONSTRAINT approved_points_are_so
   CHECK (decision <> 'approved' OR NOT jsonb_path_exists(points, '$.*.so ? (@ == false)'));
 
+ALTER TABLE studio_persona ADD CONSTRAINT persona_columns_of_document CHECK (
+  (user_id, name, occupation) IS NOT DISTINCT FROM (spec ->> 'user_id', spec ->> 'name', spec ->> 'occupation'));
+
 -- What a task's document must be: its columns say the same, rows have their own uids, weights count.
 CREATE FUNCTION uids_differ(rows json) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT count(*) = count(DISTINCT item ->> 'uid') FROM json_array_elements(rows) item;

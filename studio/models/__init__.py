@@ -7,7 +7,7 @@ from studio.models.episodes import BoardMove, Episode
 from studio.models.findings import CheckedTask, ErrorWaiver, Finding, Waiver
 from studio.models.imports import Import
 from studio.models.notifications import Digest, Notification, NotificationChoice
-from studio.models.personas import GraderScript, Persona, PersonaFile, Skill, SkillFile, ToolBinding
+from studio.models.personas import GraderScript, Persona
 from studio.models.review import Assignment, Review
 from studio.models.scripts import ScriptReport
 from studio.models.tasks import Task, TaskState
@@ -37,21 +37,17 @@ __all__ = [
     "Notification",
     "NotificationChoice",
     "Persona",
-    "PersonaFile",
     "PersonaRevision",
     "Review",
     "Revision",
     "Role",
     "ScriptReport",
     "SignInRecord",
-    "Skill",
-    "SkillFile",
     "Task",
     "TaskState",
     "TaskTemplate",
     "Taxonomy",
     "TemplateFile",
-    "ToolBinding",
     "User",
     "Visit",
     "Waiver",

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Deferrable, Q, QuerySet
+from django.db.models import Deferrable, Q
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 
@@ -16,7 +16,7 @@ from studio.domain.task_size import TITLE_LENGTH
 from studio.models.benchmarks import Benchmark
 from studio.models.episodes import Episode
 from studio.models.fields import OrderedJSONField
-from studio.models.personas import persona_address
+from studio.models.personas import DocumentManager, persona_address
 
 
 class TaskState(models.TextChoices):
@@ -26,13 +26,6 @@ class TaskState(models.TextChoices):
     APPROVED = "approved", "Approved"
     RELEASED = "released", "Released"
     RETIRED = "retired", "Retired"
-
-
-class TaskManager(models.Manager["Task"]):
-    """Lists do without the document, which is read where it is asked for."""
-
-    def get_queryset(self) -> QuerySet[Task]:
-        return super().get_queryset().defer("spec")
 
 
 class Task(models.Model):
@@ -52,7 +45,7 @@ class Task(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     spec = OrderedJSONField()
-    """A ``TaskSpec``: that of the newest Revision. The columns that follow are what it says (``set_spec``)."""
+    """A ``TaskSpec``: that of the newest Revision. The columns below are what it says (``set_spec``)."""
     task_id = models.CharField(max_length=200)
     """As written, with trailing spaces; validated before it is used as a folder name."""
     title = models.TextField(blank=True)
@@ -90,7 +83,7 @@ class Task(models.Model):
     n_warnings = models.PositiveIntegerField(default=0)
     n_hints = models.PositiveIntegerField(default=0)
 
-    objects = TaskManager()
+    objects = DocumentManager["Task"]()
 
     class Meta:
         ordering = ["position", "task_id"]

@@ -19,8 +19,8 @@ How = NotificationChoice.How
 def inbox_of(user: AnyUser) -> QuerySet[Notification]:
     if not user.is_authenticated:
         return Notification.objects.none()
-    rows = Notification.objects.filter(user=user, benchmark__in=benchmarks_for(user))
-    return rows.select_related("actor", "benchmark", "task__episode__persona__benchmark").defer("task__spec").order_by("-created_at", "-pk")
+    rows = Notification.objects.filter(user=user, benchmark__in=benchmarks_for(user)).defer("task__spec")
+    return rows.select_related("actor", "benchmark", "task__episode__persona__benchmark").order_by("-created_at", "-pk")
 
 
 def address_of(notification: Notification) -> str:

@@ -18,7 +18,9 @@ def create_persona(benchmark: Benchmark, spec: PersonaSpec, *, by: User | None, 
     if (other := benchmark.personas.filter(user_id__iexact=spec.user_id).first()) is not None:
         raise DraftError("user_id", f"A persona “{other.user_id}” already exists. Choose another id.")
     last = benchmark.personas.order_by("-position").values_list("position", flat=True).first()
-    row = Persona.objects.create(benchmark=benchmark, user_id=spec.user_id, position=(last or 0) + 1)
+    row = Persona(benchmark=benchmark, position=(last or 0) + 1)
+    row.set_spec(PersonaSpec(user_id=spec.user_id))
+    row.save()
     Episode.objects.create(persona=row, episode_id=f"ep_{spec.user_id}"[:200])
     old = load_episodes([row])[row.pk]
     save_personas(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from studio.access import AnyUser, benchmarks_for
 from studio.domain import skills, tool_catalog
 from studio.domain.tool_catalog import ToolParameter
 from studio.domain.tool_names import tool_domain, tool_label
-from studio.models import Persona, SkillFile, ToolBinding
+from studio.drafts.load import load_episode
+from studio.models import Blob, Persona
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,16 @@ class PickerCard:
 
 
 def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str]) -> dict[str, Any]:
-    bound = list(persona.tool_bindings.values_list("name", flat=True))
+    bound, own_skills = list(persona.tools), list(persona.skills)
     standard, known = tool_catalog.tool_cards(_with(bound, tools))
-    own_skills = list(persona.skills.values_list("name", flat=True))
-    main_files = SkillFile.objects.filter(skill__persona=persona, path=skills.SKILL_FILE)
+    spec = load_episode(persona, with_tasks=False).persona
+    main_files = {
+        skill.name: file.sha256 for skill in spec.skills for file in skill.files if file.path == skills.SKILL_FILE
+    }
+    contents = Blob.objects.read(list(main_files.values()))
     descriptions = {
-        name: skills.one_line_description(bytes(content).decode("utf-8", "replace"))
-        for name, content in main_files.values_list("skill__name", "blob__content")
+        name: skills.one_line_description(contents[sha256].decode("utf-8", "replace"))
+        for name, sha256 in main_files.items()
     }
     return {
         "tools": _with(bound, tools),
@@ -52,10 +57,10 @@ def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str
 def tools_to_pick(persona: Persona, user: AnyUser, picked: Sequence[str]) -> list[PickerCard]:
     """Tools that a persona can have: its own, those of every assistant, and those of other personas the user sees. One
     query."""
-    visible = ToolBinding.objects.filter(persona__benchmark__in=benchmarks_for(user)).order_by("name")
+    visible = Persona.objects.filter(benchmark__in=benchmarks_for(user)).order_by().values_list("tools", flat=True)
     standard, _ = tool_catalog.tool_cards([])
     names = _with(list(dict.fromkeys(picked)), [card.name for card in standard])
-    _, known = tool_catalog.tool_cards(_with(names, list(visible.values_list("name", flat=True).distinct())))
+    _, known = tool_catalog.tool_cards(_with(names, sorted(set(chain.from_iterable(visible)))))
     return _by_domain(
         [
             PickerCard(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from typing import Literal
@@ -20,11 +20,8 @@ from studio.models import (
     Category,
     GraderScript,
     Persona,
-    Skill,
-    SkillFile,
     Task,
     TaskState,
-    ToolBinding,
 )
 
 
@@ -107,21 +104,16 @@ def totals_of(owner: Literal["persona", "benchmark"], keys: Iterable[int]) -> di
 def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
     keys = [persona.pk for persona in personas]
     totals, checks = totals_of("persona", keys), grader_checks(keys)
-    tools, skills = _number_of(ToolBinding, keys), _number_of(Skill, keys)
+    bound = {pk: names for pk, *names in Persona.objects.filter(pk__in=keys).values_list("pk", "tools", "skills")}
     return {
         key: replace(
             totals[key].figures,
             rule=totals[key].figures.rule + checks[key],
-            tools=tools.get(key, 0),
-            skills=skills.get(key, 0),
+            tools=len(bound[key][0]),
+            skills=len(bound[key][1]),
         )
         for key in keys
     }
-
-
-def _number_of(model: type[ToolBinding] | type[Skill], keys: Sequence[int]) -> dict[int, int]:
-    rows = model._default_manager.filter(persona__in=keys).order_by()
-    return dict(rows.values_list("persona").annotate(Count("pk")))
 
 
 def grader_checks(personas: Collection[int]) -> dict[int, int]:
@@ -135,13 +127,12 @@ def grader_checks(personas: Collection[int]) -> dict[int, int]:
 
 def tools_of(benchmark: Benchmark) -> list[tuple[str, list[ToolRow]]]:
     """The paper's Table 3: bound tools by domain, each with the personas that have it and the tasks that use it."""
-    bound = ToolBinding.objects.filter(persona__benchmark=benchmark).order_by("name").values_list("name")
-    rows = list(bound.annotate(Count("pk")))
+    bound = Counter(chain.from_iterable(benchmark.personas.order_by().values_list("tools", flat=True)))
     used = Counter(chain.from_iterable(_tasks(benchmark).values_list("tools_named", flat=True)))
-    summaries = tool_summaries([name for name, _ in rows])
+    summaries = tool_summaries(list(bound))
     tools = [
         ToolRow(name, tool_domain(name), summaries[name], personas, used[name.removeprefix(APP_PREFIX)])
-        for name, personas in rows
+        for name, personas in bound.items()
     ]
     tools.sort(key=lambda tool: (tool.domain, tool.name))
     return [(domain, list(group)) for domain, group in groupby(tools, key=lambda tool: tool.domain)]
@@ -152,12 +143,11 @@ def idle_tools(benchmark: Benchmark) -> dict[int, tuple[int, int]]:
     used: dict[int, set[str]] = defaultdict(set)
     for persona, names in _tasks(benchmark).values_list("episode__persona", "tools_named"):
         used[persona].update(names)
-    idle: dict[int, tuple[int, int]] = defaultdict(lambda: (0, 0))
-    bound = ToolBinding.objects.filter(persona__benchmark=benchmark).order_by()
-    for persona, name in bound.values_list("persona", "name"):
-        unused, number = idle[persona]
-        idle[persona] = unused + (name.removeprefix(APP_PREFIX) not in used[persona]), number + 1
-    return dict(idle)
+    return {
+        persona: (sum(name.removeprefix(APP_PREFIX) not in used[persona] for name in tools), len(tools))
+        for persona, tools in benchmark.personas.order_by().values_list("pk", "tools")
+        if tools
+    }
 
 
 def named_tools(benchmark: Benchmark) -> list[str]:
@@ -167,13 +157,14 @@ def named_tools(benchmark: Benchmark) -> list[str]:
 
 def skills_of(benchmark: Benchmark) -> list[SkillRow]:
     """The paper's Table 4: skills by name with their descriptions."""
-    bound = Skill.objects.filter(persona__benchmark=benchmark).order_by().values_list("name")
-    counts: dict[str, int] = dict(bound.annotate(Count("pk")))
+    bound = list(chain.from_iterable(benchmark.personas.order_by("pk").values_list("spec__skills", flat=True)))
+    counts = Counter(skill["name"] for skill in bound)
     used = Counter(chain.from_iterable(_tasks(benchmark).values_list("skills_named", flat=True)))
-    main = SkillFile.objects.filter(skill__persona__benchmark=benchmark, path__iexact="SKILL.md")
-    main_files = dict(
-        main.order_by("skill__name", "skill").distinct("skill__name").values_list("skill__name", "blob_id")
-    )
+    main_files: dict[str, str] = {}
+    for skill in bound:
+        for file in skill["files"]:
+            if file["path"].upper() == "SKILL.MD":
+                main_files.setdefault(skill["name"], file["sha256"])
     contents = Blob.objects.read(list(main_files.values()))
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
     return [

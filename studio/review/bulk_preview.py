@@ -13,10 +13,9 @@ from studio.models import (
     Autosave,
     Benchmark,
     Category,
-    Skill,
+    Persona,
     Task,
     TaskState,
-    ToolBinding,
     User,
 )
 from studio.models.statements import PreparedQuery
@@ -117,11 +116,7 @@ def choices_of(rows: list[Task], action: str) -> list[str]:
 
 
 def _known(personas: list[int], action: str) -> dict[int, set[str]]:
-    model = ToolBinding if action == "tools" else Skill
-    known: dict[int, set[str]] = {}
-    for persona, name in model.objects.filter(persona__in=set(personas)).values_list("persona_id", "name"):
-        known.setdefault(persona, set()).add(name)
-    return known
+    return {pk: set(names) for pk, names in Persona.objects.filter(pk__in=personas).values_list("pk", action)}
 
 
 def assignment_changes(benchmark: Benchmark, rows: list[Task], action: str, value: str) -> list[TaskChange]:

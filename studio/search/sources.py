@@ -100,8 +100,9 @@ SOURCES: list[SearchSource] = [
             FROM studio_persona p
             WHERE p.benchmark_id = ANY({BENCHMARKS})
             AND p.id = ANY(ARRAY({matching("studio_persona", "(user_id || ' ' || name)")}))""",
-        """SELECT concat_ws(' – ', p.user_id, nullif(p.occupation, ''), nullif(p.role_text, ''), nullif(p.routines, ''),
-           nullif(p.working_style, '')) FROM studio_persona p WHERE p.id = page.pk""",
+        """SELECT concat_ws(' – ', p.user_id, nullif(p.occupation, ''), nullif(p.spec ->> 'role_text', ''),
+           nullif(p.spec ->> 'routines', ''), nullif(p.spec ->> 'working_style', ''))
+           FROM studio_persona p WHERE p.id = page.pk""",
     ),
     SearchSource(
         "task",

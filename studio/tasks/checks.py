@@ -14,7 +14,7 @@ from studio.drafts.load import load_episode
 from studio.drafts.save_tasks import canonical
 from studio.findings.opinions import read_opinions
 from studio.findings.refresh import episode_tool_descriptions, load_reports, load_texts
-from studio.models import Task, ToolBinding
+from studio.models import Task
 from studio.models.statements import PreparedQuery
 
 
@@ -51,7 +51,7 @@ def episode_with(task: Task, spec: TaskSpec) -> EpisodeSpec:
 
 def evidence_map(task: Task, spec: TaskSpec) -> EvidenceMap:
     earlier = {task_id for task_id, _, position in placed_tasks(task) if position < (task.position or 0)}
-    return build_evidence_map(spec, earlier=earlier, tools=set(_TOOLS.values(task.episode.persona_id)))
+    return build_evidence_map(spec, earlier=earlier, tools=set(task.episode.persona.tools))
 
 
 def placed_tasks(task: Task) -> Sequence[tuple[str, str, int]]:
@@ -65,7 +65,4 @@ _PLACED = PreparedQuery(
         .order_by("position")
         .values_list("task_id", "title", "position")
     )
-)
-_TOOLS = PreparedQuery(
-    lambda persona: ToolBinding.objects.filter(persona=persona).order_by("position").values_list("name")
 )

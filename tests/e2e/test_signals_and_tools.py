@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from studio.drafts.load import load_task
-from studio.models import Task, ToolBinding
+from studio.drafts.load import load_episode, load_task
+from studio.models import Task
 from tests.e2e.visitor import save_task
 
 
@@ -68,9 +68,9 @@ def test_tools_are_picked_by_keyboard_and_a_skill_is_read(task, visit):
 def test_all_tools_of_an_application_or_only_filtered_ones_are_picked(task, visit):
     persona = task.episode.persona
     names = ["mail__send_reply", "mail__show_inbox", "phone__call"]
-    ToolBinding.objects.bulk_create(
-        ToolBinding(persona=persona, position=100 + number, name=name) for number, name in enumerate(names)
-    )
+    spec = load_episode(persona, with_tasks=False).persona
+    persona.set_spec(spec.model_copy(update={"tools": (*spec.tools, *names)}))
+    persona.save()
     page = visit("author").go(task.get_absolute_url())
     picker = page.locator('[data-picker="tools"]')
     if not picker.evaluate("picker => picker.open"):

@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from annotations.models import AuditCampaign
 from evaluation.models import ResultsView
-from studio.drafts.load import load_task
+from studio.drafts.load import load_episode, load_task
 from studio.models import Benchmark, Comment, Import, Notification, Persona, Role, TaskTemplate, User
 from studio.tasks.save import save_task
 from tests.everywhere.test_roles import requests, send
@@ -30,7 +30,10 @@ def world() -> World:
     }
     save_task(world.task.pk, spec.model_copy(update=texts | rows), by=world.people[Role.OWNER])
     Benchmark.objects.update(name=HOSTILE, description=HOSTILE)
-    Persona.objects.update(name=HOSTILE, role_text=HOSTILE)
+    for persona in Persona.objects.all():
+        spec = load_episode(persona, with_tasks=False).persona
+        persona.set_spec(spec.model_copy(update={"name": HOSTILE, "role_text": HOSTILE}))
+        persona.save()
     User.objects.update(display_name=HOSTILE)
     for model, field in (
         (AuditCampaign, "name"),

@@ -19,7 +19,7 @@ from studio.reports.todo import todo_of
 from studio.review import comments, workflow
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
-from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member, task_row
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member, persona_row, task_row
 from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
@@ -189,7 +189,7 @@ def test_number_of_queries_of_grids_is_constant(project, django_assert_num_queri
     benchmark, _, _persona = project
     with django_assert_num_queries(3):
         progress_grids([benchmark])
-    people = Persona.objects.bulk_create(Persona(benchmark=benchmark, user_id=f"p{n}") for n in range(25))
+    people = Persona.objects.bulk_create(persona_row(benchmark, f"p{n}") for n in range(25))
     for each in people:
         Episode.objects.create(persona=each)
         Task.objects.bulk_create(task_row(each, f"t{n}", n) for n in range(20))

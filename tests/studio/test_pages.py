@@ -15,7 +15,7 @@ from studio.models import Benchmark, Event, Finding, Persona, Role, Task
 from studio.review import comments, workflow
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
-from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member, task_row
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member, persona_row, task_row
 from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
@@ -126,7 +126,7 @@ def test_user_text_is_escaped(project):
 
 def many(benchmark, persona, owner, start, number):
     """Bulk-create personas, tasks, findings and events."""
-    personas = [Persona(benchmark=benchmark, user_id=f"p{n}", position=n + 5) for n in range(start, number)]
+    personas = [persona_row(benchmark, f"p{n}", n + 5) for n in range(start, number)]
     Persona.objects.bulk_create(personas)
     tasks = [task_row(persona, f"t{n}", n + 5) for n in range(start, number)]
     Task.objects.bulk_create(tasks)

@@ -75,7 +75,7 @@ class ProfilePage(PersonaPage[PersonaSpec]):
         return _profile_context(self.request, self.persona) | {"form": form, "tool_cards": tools}
 
     def persona_tools(self) -> list[str]:
-        return list(self.persona.tool_bindings.values_list("name", flat=True))
+        return self.persona.tools
 
     def html(self, context: dict[str, Any], theirs: PersonaSpec, spec: PersonaSpec, sent: ReadForm[PersonaSpec]) -> str:
         values = replace(sent.values, errors=dict(sent.errors)) if sent.errors else None

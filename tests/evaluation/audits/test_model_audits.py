@@ -30,7 +30,7 @@ from tests.evaluation.audits.test_sessions import client_of
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel, decisions, kind_of, serving
-from tests.factories import a_persona, a_task
+from tests.factories import a_persona, a_task, a_task_spec
 
 pytestmark = pytest.mark.django_db
 
@@ -213,7 +213,8 @@ def test_page_api_and_command_estimate_the_drawn_decisions_alone_and_count_what_
 
 def test_model_is_asked_control_items_as_people_are_and_nothing_tells_it_which_these_are(desk: Desk):
     foreign = "Seventeen zebras crossed every frozen mountain."
-    a_task(a_persona(desk.pilot.benchmark, "zookeeper"), user_id="zookeeper").checklist.update(criterion=foreign)
+    item = a_task_spec().checklist[0].model_copy(update={"criterion": foreign})
+    a_task(a_persona(desk.pilot.benchmark, "zookeeper"), user_id="zookeeper", checklist=(item,))
     planner = make_person(desk.pilot.benchmark, "owner")
     sampled = set(desk.draw_decisions().packets.values_list("source", flat=True))
     items = [draw_gold_item(desk.pilot, "decision", by=planner) for _ in range(3)]

@@ -12,7 +12,7 @@ from studio.models import Benchmark, Persona, Role, Task
 from studio.reports.gaps import gaps_by_persona, other_gaps
 from studio.reports.statistics import categories_of, figures_of, idle_tools, skills_of, tools_of
 from studio.tasks.create import create_task
-from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, rewrite
+from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, persona_row, rewrite
 
 pytestmark = pytest.mark.django_db
 
@@ -136,7 +136,7 @@ def test_number_of_queries_does_not_depend_on_the_number_of_personas(django_asse
 
     with django_assert_max_num_queries(30) as few:
         count()
-    Persona.objects.bulk_create(Persona(benchmark=benchmark, user_id=f"p{n}") for n in range(300))
+    Persona.objects.bulk_create(persona_row(benchmark, f"p{n}") for n in range(300))
     with django_assert_max_num_queries(len(few)):
         count()
 
