@@ -129,10 +129,6 @@ def test_submission_notifies_assigned_reviewers(desk):
     assert kinds(desk.second) == []
 
 
-def tasks(summaries):
-    return [row.task for row in summaries]
-
-
 def waiting(user):
     return tasks(tasks_to_review(user, access.benchmarks_for(user)))
 
@@ -163,11 +159,11 @@ def test_drafts_are_listed_for_their_assigned_author(desk):
     desk.name(writer=desk.owner)
     mine, theirs = access.benchmarks_for(desk.author), access.benchmarks_for(desk.owner)
 
-    assert tasks(drafts_to_write(desk.author, mine)) == []
-    assert tasks(drafts_to_write(desk.owner, theirs)) == [desk.task]
+    assert list(drafts_to_write(desk.author, mine)) == []
+    assert list(drafts_to_write(desk.owner, theirs)) == [desk.task]
     submit(desk.task.pk, by=desk.author)
     workflow.request_changes(desk.task.pk, by=desk.reviewer, text="Say which rye.")
-    assert tasks(tasks_sent_back(desk.owner, theirs)) == [desk.task]
+    assert list(tasks_sent_back(desk.owner, theirs)) == [desk.task]
 
 
 def test_reviewer_with_the_fewest_open_reviews_is_proposed(desk):
