@@ -285,7 +285,7 @@ _clients: dict[str, Any] = {}
 def _read_all() -> None:
     from tests.bench.population import _rows
 
-    for table in ("task", "hiddenintent", "checklistitem"):
+    for table in ("task", "revision"):
         _rows(f"SELECT * FROM studio_{table}")
 
 

@@ -13,7 +13,7 @@ from evaluation.models import AssistantModel, Proposal
 from studio.tasks.save import save_task
 from tests.evaluation.assistance.builders import BUNDLE, I1, split_into
 from tests.evaluation.factories import person
-from tests.factories import UserFactory, api_token
+from tests.factories import UserFactory, api_token, task_row
 
 PARTS = ("The plan names the baker.", "The plan gives the start of each shift.")
 
@@ -147,7 +147,8 @@ def test_access_is_limited_to_editors_of_the_task(authoring, api):
         assert {client.get(address).status_code for address in addresses} == {status}
         assert {client.post(address, {}, format="json").status_code for address in posts} == {status}
 
-    elsewhere = authoring.task.episode.tasks.create(task_id="other", position=9)
+    elsewhere = task_row(authoring.task.episode.persona, "other", 9)
+    elsewhere.save()
     assert (
         api.get(url(authoring, ready["id"]).replace(f"/{authoring.task.pk}/", f"/{elsewhere.pk}/")).status_code == 404
     )

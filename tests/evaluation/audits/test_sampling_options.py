@@ -11,7 +11,7 @@ from studio.drafts.load import load_task
 from studio.models import Task
 from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
-from tests.factories import a_persona, a_task, rewrite
+from tests.factories import a_persona, a_task, a_task_spec, rewrite
 
 pytestmark = pytest.mark.django_db
 FOREIGN = "Seventeen zebras crossed every frozen mountain."
@@ -25,8 +25,8 @@ def pilot() -> Pilot:
 
 
 def add_foreign_item(pilot: Pilot) -> None:
-    task = a_task(a_persona(pilot.benchmark, "zookeeper"), user_id="zookeeper")
-    task.checklist.update(criterion=FOREIGN)
+    item = a_task_spec().checklist[0].model_copy(update={"criterion": FOREIGN})
+    a_task(a_persona(pilot.benchmark, "zookeeper"), user_id="zookeeper", checklist=(item,))
 
 
 @pytest.mark.parametrize("unit", ["session", "decision"])

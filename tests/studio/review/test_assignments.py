@@ -130,7 +130,7 @@ def test_submission_notifies_assigned_reviewers(desk):
 
 
 def waiting(user):
-    return tasks(tasks_to_review(user, access.benchmarks_for(user)))
+    return list(tasks_to_review(user, access.benchmarks_for(user)))
 
 
 def test_assigned_reviews_come_first_and_those_of_others_are_left_out(desk):
