@@ -467,5 +467,5 @@ def test_autosave_loads_the_task_at_most_once(desk):
     with CaptureQueriesContext(connection) as asked:
         ana.write(title="Rye bread").autosave()
 
-    loads = [one for one in asked.captured_queries if "studio_hiddenintent" in one["sql"]]
+    loads = [one for one in asked.captured_queries if '"studio_task"."spec"' in one["sql"]]
     assert len(loads) <= 1
