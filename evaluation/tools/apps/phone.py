@@ -19,9 +19,10 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
+    Records,
     add_account_apis,
+    add_records,
     as_dict,
-    given,
     paginate,
     rank,
     search,
@@ -113,8 +114,6 @@ app = App(
 add_account_apis(app, by_phone=True)
 
 PhoneCall = Call[PhoneState]
-AlarmId = Annotated[int, Field(description="From show_alarms")]
-ContactId = Annotated[int, Field(description="From search_contacts")]
 PhoneNumber = Annotated[str, Field(pattern=r"^\+?[0-9]{3,15}$", description="Digits only, e.g. 4155550100")]
 Text = Annotated[str, Field(max_length=500)]
 
@@ -160,140 +159,61 @@ def show_contact_relationships(call: PhoneCall) -> list[str]:
 
 
 @app.api()
-def add_contact(
-    call: PhoneCall,
-    first_name: Annotated[Text, Field(min_length=1, description="First name")],
-    last_name: Annotated[Text, Field(description="Last name")] = "",
-    phone_number: Annotated[PhoneNumber | None, Field(description="Digits only")] = None,
-    email: Annotated[Text, Field(description="Email address")] = "",
-    relationships: Annotated[tuple[str, ...], Field(description="E.g. coworker, sibling")] = (),
-    home_address: Annotated[Text, Field(description="Where they live")] = "",
-    work_address: Annotated[Text, Field(description="Where they work")] = "",
-    birthday: Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="YYYY-MM-DD")] = "",
-) -> dict[str, Any]:
-    """Add a contact."""
-    _require_new_number(call, phone_number)
-    contact = Contact(
-        call.state.contacts.next_id(),
-        call.user,
-        first_name,
-        last_name,
-        phone_number or "",
-        email,
-        tuple(relationship.lower() for relationship in relationships),
-        home_address,
-        work_address,
-        birthday,
-    )
-    call.state.contacts.put(contact)
-    return {"message": "The contact was added.", "contact_id": contact.contact_id}
-
-
-@app.api()
-def update_contact(
-    call: PhoneCall,
-    contact_id: ContactId,
-    first_name: Annotated[Annotated[Text, Field(min_length=1)] | None, Field(description="First name")] = None,
-    last_name: Annotated[Text | None, Field(description="Last name")] = None,
-    phone_number: PhoneNumber | None = None,
-    email: Annotated[Text | None, Field(description="Email address")] = None,
-    relationships: Annotated[tuple[str, ...] | None, Field(description="All of them, e.g. coworker, sibling")] = None,
-    home_address: Annotated[Text | None, Field(description="Where they live")] = None,
-    work_address: Annotated[Text | None, Field(description="Where they work")] = None,
-    birthday: Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="YYYY-MM-DD")] | None = None,
-) -> dict[str, Any]:
-    """Change a contact. What is left out stays as it is."""
-    contact = call.own(call.state.contacts, contact_id)
-    if phone_number != contact.phone_number:
-        _require_new_number(call, phone_number)
-    changes = given(
-        first_name=first_name,
-        last_name=last_name,
-        phone_number=phone_number,
-        email=email,
-        relationships=None if relationships is None else tuple(each.lower() for each in relationships),
-        home_address=home_address,
-        work_address=work_address,
-        birthday=birthday,
-    )
-    call.state.contacts.put(replace(contact, **changes))
-    return {"message": "The contact was updated."}
-
-
-@app.api()
-def delete_contact(call: PhoneCall, contact_id: ContactId) -> dict[str, Any]:
-    """Delete a contact."""
-    call.state.contacts.remove(call.own(call.state.contacts, contact_id).contact_id)
-    return {"message": "The contact was deleted."}
-
-
-@app.api()
 def show_alarms(call: PhoneCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
     """List your alarms by time."""
     own = sorted((alarm for alarm in call.state.alarms if alarm.owner == call.user), key=lambda alarm: alarm.time)
     return paginate(own, page_index, page_limit, without_owner)
 
 
-@app.api()
-def show_alarm(call: PhoneCall, alarm_id: AlarmId) -> dict[str, Any]:
-    """Show an alarm."""
-    return without_owner(call.own(call.state.alarms, alarm_id))
+def _ready_contact(call: PhoneCall, contact: Contact) -> Contact:
+    others = (each for each in call.state.contacts if each.owner == call.user and each.contact_id != contact.contact_id)
+    taken = next((each for each in others if contact.phone_number and each.phone_number == contact.phone_number), None)
+    if taken:
+        raise ConflictError(f"{name_of(taken)} has this phone number already (contact_id {taken.contact_id}).")
+    relationships = tuple(each.lower() for each in contact.relationships)
+    return replace(contact, relationships=relationships, phone_number=contact.phone_number or "")
 
 
-@app.api()
-def create_alarm(
-    call: PhoneCall,
-    time: Time,
-    label: Annotated[Text, Field(description="What it is for")] = "",
-    repeat_days: RepeatDays = (),
-    enabled: Annotated[bool, Field(description="Whether it rings")] = True,
-    snooze_minutes: Annotated[int, Field(ge=0, le=60, description="0 to 60")] = 5,
-    vibration: Annotated[bool, Field(description="Whether it vibrates")] = True,
-) -> dict[str, Any]:
-    """Create an alarm."""
-    days = tuple(dict.fromkeys(repeat_days))
-    alarm = Alarm(call.state.alarms.next_id(), call.user, time, label, days, enabled, snooze_minutes, vibration)
-    call.state.alarms.put(alarm)
-    return {"message": "The alarm was created.", "alarm_id": alarm.alarm_id}
-
-
-@app.api()
-def update_alarm(
-    call: PhoneCall,
-    alarm_id: AlarmId,
-    time: Time | None = None,
-    label: Annotated[Text | None, Field(description="What it is for")] = None,
-    repeat_days: RepeatDays | None = None,
-    enabled: Annotated[bool | None, Field(description="Whether it rings")] = None,
-    snooze_minutes: Annotated[Annotated[int, Field(ge=0, le=60)] | None, Field(description="0 to 60")] = None,
-    vibration: Annotated[bool | None, Field(description="Whether it vibrates")] = None,
-) -> dict[str, Any]:
-    """Change an alarm. What is left out stays as it is."""
-    changes = given(
-        time=time,
-        label=label,
-        repeat_days=None if repeat_days is None else tuple(dict.fromkeys(repeat_days)),
-        enabled=enabled,
-        snooze_minutes=snooze_minutes,
-        vibration=vibration,
-    )
-    call.state.alarms.put(replace(call.own(call.state.alarms, alarm_id), **changes))
-    return {"message": "The alarm was updated."}
-
-
-@app.api()
-def delete_alarm(call: PhoneCall, alarm_id: AlarmId) -> dict[str, Any]:
-    """Delete an alarm."""
-    call.state.alarms.remove(call.own(call.state.alarms, alarm_id).alarm_id)
-    return {"message": "The alarm was deleted."}
-
-
-def _require_new_number(call: PhoneCall, number: str | None) -> None:
-    taken = (
-        contact for contact in call.state.contacts if contact.owner == call.user and contact.phone_number == number
-    )
-    if number and (contact := next(taken, None)):
-        raise ConflictError(f"{name_of(contact)} has this phone number already (contact_id {contact.contact_id}).")
+CONTACT = {
+    "first_name": (Annotated[Text, Field(min_length=1, description="First name")], ...),
+    "last_name": (Annotated[Text, Field(description="Last name")], ""),
+    "phone_number": (Annotated[PhoneNumber | None, Field(description="Digits only")], None),
+    "email": (Annotated[Text, Field(description="Email address")], ""),
+    "relationships": (Annotated[tuple[str, ...], Field(description="All of them, e.g. coworker, sibling")], ()),
+    "home_address": (Annotated[Text, Field(description="Where they live")], ""),
+    "work_address": (Annotated[Text, Field(description="Where they work")], ""),
+    "birthday": (Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="YYYY-MM-DD")], ""),
+}
+ALARM = {
+    "time": (Time, ...),
+    "label": (Annotated[Text, Field(description="What it is for")], ""),
+    "repeat_days": (RepeatDays, ()),
+    "enabled": (Annotated[bool, Field(description="Whether it rings")], True),
+    "snooze_minutes": (Annotated[int, Field(ge=0, le=60, description="0 to 60")], 5),
+    "vibration": (Annotated[bool, Field(description="Whether it vibrates")], True),
+}
+add_records(
+    app,
+    Records(
+        "contacts",
+        "contact",
+        CONTACT,
+        ready=_ready_contact,
+        apis=("create", "update", "delete"),
+        names={"create": "add_contact", "list": "search_contacts"},
+        done="added",
+    ),
+)
+add_records(
+    app,
+    Records(
+        "alarms",
+        "alarm",
+        ALARM,
+        ready=lambda call, alarm: replace(alarm, repeat_days=tuple(dict.fromkeys(alarm.repeat_days))),
+        apis=("show", "create", "update", "delete"),
+    ),
+)
 
 
 def _add_message_apis(kind: str, table_name: str) -> None:

@@ -14,9 +14,10 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
+    Records,
     add_account_apis,
+    add_records,
     as_dict,
-    given,
     paginate,
     rank,
 )
@@ -83,43 +84,22 @@ def show_note(call: SimpleNoteCall, note_id: NoteId) -> dict[str, Any]:
     return {**_summary(note), "content": note.content}
 
 
-@app.api()
-def create_note(
-    call: SimpleNoteCall,
-    title: Title,
-    content: Content = "",
-    tags: Tags = (),
-    pinned: Annotated[bool, Field(description="Keep it on top of the list")] = False,
-) -> dict[str, Any]:
-    """Create a note."""
-    note = call.state.notes.put(
-        Note(
-            call.state.notes.next_id(),
-            call.user,
-            title,
-            content,
-            tuple(dict.fromkeys(tags)),
-            pinned,
-            created_at=call.stamp,
-            updated_at=call.stamp,
-        )
-    )
-    return {"message": "The note was created.", "note_id": note.note_id}
-
-
-@app.api()
-def update_note(
-    call: SimpleNoteCall,
-    note_id: NoteId,
-    title: Annotated[Title | None, Field(description="The new title")] = None,
-    content: Annotated[Content | None, Field(description="The whole new content")] = None,
-    tags: Annotated[Tags | None, Field(description="The new tags, instead of all old ones")] = None,
-    pinned: Annotated[bool | None, Field(description="Keep it on top of the list")] = None,
-) -> dict[str, Any]:
-    """Change a note. What is left out stays as it is."""
-    tags = None if tags is None else tuple(dict.fromkeys(tags))
-    _change(call, note_id, **given(title=title, content=content, pinned=pinned, tags=tags))
-    return {"message": "The note was updated."}
+add_records(
+    app,
+    Records(
+        "notes",
+        "note",
+        {
+            "title": (Title, ...),
+            "content": (Annotated[Content, Field(description="All of the text")], ""),
+            "tags": (Tags, ()),
+            "pinned": (Annotated[bool, Field(description="Keep it on top of the list")], False),
+        },
+        ready=lambda call, note: replace(note, tags=tuple(dict.fromkeys(note.tags))),
+        apis=("create", "update", "delete"),
+        names={"list": "search_notes"},
+    ),
+)
 
 
 @app.api()
@@ -133,21 +113,11 @@ def add_content_to_note(
     at_start: Annotated[bool, Field(description="Put it before what is there, instead of after")] = False,
 ) -> dict[str, Any]:
     """Add text to a note's content, as a new paragraph."""
-    old = call.own(call.state.notes, note_id).content
-    parts = (added_content, old) if at_start else (old, added_content)
-    _change(call, note_id, content="\n".join(part for part in parts if part))
+    note = call.own(call.state.notes, note_id)
+    parts = (added_content, note.content) if at_start else (note.content, added_content)
+    text = "\n".join(part for part in parts if part)
+    call.state.notes.put(replace(note, content=text, updated_at=call.stamp))
     return {"message": "The content was added."}
-
-
-@app.api()
-def delete_note(call: SimpleNoteCall, note_id: NoteId) -> dict[str, Any]:
-    """Delete a note for good."""
-    call.state.notes.remove(call.own(call.state.notes, note_id).note_id)
-    return {"message": "The note was deleted."}
-
-
-def _change(call: SimpleNoteCall, note_id: int, **changes: Any) -> None:
-    call.state.notes.put(replace(call.own(call.state.notes, note_id), updated_at=call.stamp, **changes))
 
 
 def _summary(note: Note) -> dict[str, Any]:

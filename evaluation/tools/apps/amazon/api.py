@@ -26,8 +26,8 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
-    Posts,
-    add_posts,
+    Records,
+    add_records,
     as_dict,
     paginate,
     rank,
@@ -203,27 +203,22 @@ def delete_product_question(call: AmazonCall, question_id: QuestionId) -> dict[s
     return {"message": "The question was deleted."}
 
 
-def _see_product(call: AmazonCall, number: int) -> None:
-    call.state.products.get(number)
-
-
 REVIEW = {"rating": (Stars, ...), "title": (Headline, ""), "text": (Opinion, "")}
 QUESTION = {"question": (Annotated[str, Field(min_length=1, max_length=2_000, description="What you ask")], ...)}
 ANSWER = {"answer": (Annotated[str, Field(min_length=1, max_length=2_000, description="What you answer")], ...)}
-PRODUCT = "From search_products"
-QUESTIONS = "From show_product_questions"
-for posts in (
-    Posts("reviews", "product_review", "product_id", PRODUCT, REVIEW, _see_product, apis=("update", "delete")),
-    Posts("questions", "product_question", "product_id", PRODUCT, QUESTION, _see_product, apis=("update",)),
-    Posts(
+for records in (
+    Records("reviews", "product_review", REVIEW, about="product_id", apis=("update", "delete")),
+    Records("questions", "product_question", QUESTION, about="product_id", apis=("update",)),
+    Records(
         "answers",
         "product_question_answer",
-        "question_id",
-        QUESTIONS,
         ANSWER,
-        lambda call, number: call.state.questions.get(number),
-        write="write_product_question_answer",
-        apis=("list", "write", "update", "delete"),
+        about="question_id",
+        found="From show_product_questions",
+        visible=lambda call, number: call.state.questions.get(number),
+        apis=("list", "create", "update", "delete"),
+        names={"create": "write_product_question_answer"},
+        done="posted",
     ),
 ):
-    add_posts(app, posts)
+    add_records(app, records)

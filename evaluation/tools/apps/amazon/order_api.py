@@ -16,8 +16,9 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
+    Records,
+    add_records,
     as_dict,
-    given,
     matches,
     paginate,
     without_owner,
@@ -33,101 +34,28 @@ def show_addresses(call: AmazonCall, query: Query = "") -> list[dict[str, Any]]:
     return [without_owner(each) for each in own if matches(query, each.name, one_line(each))]
 
 
-@app.api()
-def show_address(call: AmazonCall, address_id: AddressId) -> dict[str, Any]:
-    """Show a saved address."""
-    return without_owner(call.own(call.state.addresses, address_id))
-
-
-@app.api()
-def add_address(
-    call: AmazonCall,
-    name: Annotated[Text, Field(description="E.g. Home, Work")],
-    street_address: Annotated[Text, Field(description="Street and number")],
-    city: Annotated[Text, Field(description="City")],
-    state: Annotated[Text, Field(description="State or region")],
-    country: Annotated[Text, Field(description="Country")],
-    zip_code: Annotated[Text, Field(description="Postal code")],
-) -> dict[str, Any]:
-    """Save an address."""
-    number = call.state.addresses.next_id()
-    call.state.addresses.put(Address(number, call.user, name, street_address, city, state, country, zip_code))
-    return {"message": "The address was saved.", "address_id": number}
-
-
-@app.api()
-def update_address(
-    call: AmazonCall,
-    address_id: AddressId,
-    name: Annotated[Text | None, Field(description="E.g. Home, Work")] = None,
-    street_address: Annotated[Text | None, Field(description="Street and number")] = None,
-    city: Annotated[Text | None, Field(description="City")] = None,
-    state: Annotated[Text | None, Field(description="State or region")] = None,
-    country: Annotated[Text | None, Field(description="Country")] = None,
-    zip_code: Annotated[Text | None, Field(description="Postal code")] = None,
-) -> dict[str, Any]:
-    """Change a saved address. What is left out stays as it is."""
-    changes = given(
-        name=name, street_address=street_address, city=city, state=state, country=country, zip_code=zip_code
-    )
-    call.state.addresses.put(replace(call.own(call.state.addresses, address_id), **changes))
-    return {"message": "The address was updated."}
-
-
-@app.api()
-def delete_address(call: AmazonCall, address_id: AddressId) -> dict[str, Any]:
-    """Delete a saved address."""
-    call.state.addresses.remove(call.own(call.state.addresses, address_id).address_id)
-    return {"message": "The address was deleted."}
+ADDRESS = {
+    "name": (Annotated[Text, Field(description="E.g. Home, Work")], ...),
+    "street_address": (Annotated[Text, Field(description="Street and number")], ...),
+    "city": (Annotated[Text, Field(description="City")], ...),
+    "state": (Annotated[Text, Field(description="State or region")], ...),
+    "country": (Annotated[Text, Field(description="Country")], ...),
+    "zip_code": (Annotated[Text, Field(description="Postal code")], ...),
+}
+CARD = {
+    "card_name": (Annotated[Text, Field(description="What to call it")], ...),
+    "owner_name": (Annotated[Text, Field(description="Name on it")], ...),
+    "card_number": (Annotated[str, Field(pattern=r"^[0-9]{12,19}$", description="12 to 19 digits")], ...),
+    "expiry_year": (Annotated[int, Field(ge=2000, le=2100, description="Four digits")], ...),
+    "expiry_month": (Annotated[int, Field(ge=1, le=12, description="1 to 12")], ...),
+    "cvv_number": (Annotated[str, Field(pattern=r"^[0-9]{3,4}$", description="3 or 4 digits")], ...),
+}
 
 
 @app.api()
 def show_payment_cards(call: AmazonCall) -> list[dict[str, Any]]:
     """List your payment cards."""
-    return [_card_shown(card) for card in call.state.cards if card.owner == call.user]
-
-
-@app.api()
-def show_payment_card(call: AmazonCall, payment_card_id: PaymentCardId) -> dict[str, Any]:
-    """Show a payment card."""
-    return _card_shown(call.own(call.state.cards, payment_card_id))
-
-
-@app.api()
-def add_payment_card(
-    call: AmazonCall,
-    card_name: Annotated[Text, Field(description="What to call it")],
-    owner_name: Annotated[Text, Field(description="Name on it")],
-    card_number: Annotated[str, Field(pattern=r"^[0-9]{12,19}$", description="12 to 19 digits")],
-    expiry_year: Annotated[int, Field(ge=2000, le=2100, description="Four digits")],
-    expiry_month: Annotated[int, Field(ge=1, le=12, description="1 to 12")],
-    cvv_number: Annotated[str, Field(pattern=r"^[0-9]{3,4}$", description="3 or 4 digits")],
-) -> dict[str, Any]:
-    """Save a payment card."""
-    number = call.state.cards.next_id()
-    card = PaymentCard(number, call.user, card_name, owner_name, card_number, expiry_year, expiry_month, cvv_number)
-    _require_valid(call, card)
-    call.state.cards.put(card)
-    return {"message": "The payment card was saved.", "payment_card_id": number}
-
-
-@app.api()
-def update_payment_card(
-    call: AmazonCall,
-    payment_card_id: PaymentCardId,
-    card_name: Annotated[Text, Field(description="What to call it")],
-) -> dict[str, Any]:
-    """Rename a payment card."""
-    card = call.own(call.state.cards, payment_card_id)
-    call.state.cards.put(replace(card, card_name=card_name))
-    return {"message": "The payment card was updated."}
-
-
-@app.api()
-def delete_payment_card(call: AmazonCall, payment_card_id: PaymentCardId) -> dict[str, Any]:
-    """Delete a payment card."""
-    call.state.cards.remove(call.own(call.state.cards, payment_card_id).payment_card_id)
-    return {"message": "The payment card was deleted."}
+    return [_card_shown(call, card) for card in call.state.cards if card.owner == call.user]
 
 
 @app.api()
@@ -138,7 +66,7 @@ def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: Ad
     cart = own_cart(call)
     if not cart:
         raise InvalidError("Your cart is empty.")
-    _require_valid(call, card)
+    _valid(call, card)
     products = {item.product_id: call.state.products.get(item.product_id) for item in cart}
     for item in cart:
         product = products[item.product_id]
@@ -203,23 +131,18 @@ def one_line(address: Address) -> str:
 
 def charge(call: AmazonCall, card: PaymentCard, amount: float) -> None:
     """Raises InvalidError."""
-    _require_valid(call, card)
+    _valid(call, card)
     if card.balance is not None:
         if card.balance < amount:
             raise InvalidError(f"The payment card does not cover {amount:.2f}.")
         call.state.cards.put(replace(card, balance=round(card.balance - amount, 2)))
 
 
-def _require_valid(call: AmazonCall, card: PaymentCard) -> None:
+def _valid(call: AmazonCall, card: PaymentCard) -> PaymentCard:
+    """Raises InvalidError."""
     if (card.expiry_year, card.expiry_month) < (call.now.year, call.now.month):
         raise InvalidError("The payment card has expired.")
-
-
-def _card_shown(card: PaymentCard) -> dict[str, Any]:
-    """As shops show it: neither the whole number nor the code."""
-    shown = without_owner(card)
-    del shown["cvv_number"], shown["balance"]
-    return {**shown, "card_number": f"**** {card.card_number[-4:]}"}
+    return card
 
 
 def _own_orders(call: AmazonCall) -> list[Order]:
@@ -247,3 +170,26 @@ def order_shown(call: AmazonCall, order: Order) -> dict[str, Any]:
         del shown["gift_wrap_fee"]
     shown["items"] = [{**as_dict(item), "name": call.state.products.get(item.product_id).name} for item in order.items]
     return shown
+
+
+def _card_shown(call: AmazonCall, card: PaymentCard) -> dict[str, Any]:
+    """As shops show it: neither the whole number nor the code."""
+    shown = without_owner(card)
+    del shown["cvv_number"], shown["balance"]
+    return {**shown, "card_number": f"**** {card.card_number[-4:]}"}
+
+
+BUT_LIST = ("show", "create", "update", "delete")
+for records in (
+    Records("addresses", "address", ADDRESS, apis=BUT_LIST, names={"create": "add_address", "list": "show_addresses"}),
+    Records(
+        "payment_cards",
+        "payment_card",
+        CARD,
+        ready=_valid,
+        shown=_card_shown,
+        apis=BUT_LIST,
+        names={"create": "add_payment_card"},
+    ),
+):
+    add_records(app, replace(records, done="saved"))

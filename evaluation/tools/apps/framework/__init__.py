@@ -2,6 +2,7 @@
 
 from evaluation.tools.apps.framework.accounts import PeopleQuery, add_account_apis, search_people
 from evaluation.tools.apps.framework.app import Api, App, Call
+from evaluation.tools.apps.framework.crud import Records, add_records
 from evaluation.tools.apps.framework.errors import (
     AppDataError,
     AppError,
@@ -12,7 +13,6 @@ from evaluation.tools.apps.framework.errors import (
     UnauthorizedError,
 )
 from evaluation.tools.apps.framework.paging import Page, PageIndex, PageLimit, paginate
-from evaluation.tools.apps.framework.posts import Posts, add_posts
 from evaluation.tools.apps.framework.state import Account, AppState
 from evaluation.tools.apps.framework.tables import Table, as_dict, given, without_owner
 from evaluation.tools.apps.framework.text import matches, rank, search
@@ -33,11 +33,11 @@ __all__ = [
     "PageIndex",
     "PageLimit",
     "PeopleQuery",
-    "Posts",
+    "Records",
     "Table",
     "UnauthorizedError",
     "add_account_apis",
-    "add_posts",
+    "add_records",
     "as_dict",
     "given",
     "matches",

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from evaluation.tools.apps.attachments import FilePath, FileToken, Overwrite, SaveAs, download
-from evaluation.tools.apps.framework import NotFoundError, Posts, add_posts
+from evaluation.tools.apps.framework import NotFoundError, Records, add_records
 from evaluation.tools.apps.splitwise.common import SplitwiseCall, app, expense_of, payment_of, receipt_of
 
 Content = Annotated[str, Field(min_length=1, max_length=20_000, description="Text of the comment")]
@@ -21,15 +21,17 @@ def _add(noun: str, visible: Callable[[SplitwiseCall, int], Any]) -> None:
     found = f"From record_{noun} or a list of {noun}s"
     which: dict[str, Any] = {key: (Annotated[int, Field(description=found)], ...)}
     token: dict[str, Any] = {"file_system_access_token": (FileToken, ...)}
-    add_posts(
+    add_records(
         app,
-        Posts(
+        Records(
             f"{noun}_comments",
             f"{noun}_comment",
-            on=key,
+            {"content": (Content, ...)},
+            about=key,
             found=found,
-            written={"content": (Content, ...)},
             visible=visible,
+            names={"create": f"post_{noun}_comment"},
+            done="posted",
         ),
     )
 

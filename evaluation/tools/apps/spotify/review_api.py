@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from evaluation.tools.apps.framework import Posts, add_posts
+from evaluation.tools.apps.framework import Records, add_records
 from evaluation.tools.apps.spotify.common import app, visible_playlist
 
 WRITTEN = {
@@ -20,16 +20,17 @@ for what, table, visible in (
     ("album", "album_reviews", lambda call, number: call.state.albums.get(number)),
     ("playlist", "playlist_reviews", visible_playlist),
 ):
-    add_posts(
+    add_records(
         app,
-        Posts(
+        Records(
             table,
             f"{what}_review",
-            on=f"{what}_id",
+            WRITTEN,
+            about=f"{what}_id",
             found=f"From search_{what}s",
-            written=WRITTEN,
             visible=visible,
-            write=f"review_{what}",
             once=True,
+            names={"create": f"review_{what}"},
+            done="written",
         ),
     )

@@ -16,22 +16,24 @@ from evaluation.tools.apps.attachments import (
     download,
     with_attachments,
 )
-from evaluation.tools.apps.framework import ForbiddenError, NotFoundError, Posts, add_posts
+from evaluation.tools.apps.framework import ForbiddenError, NotFoundError, Records, add_records
 from evaluation.tools.apps.todoist.common import TaskCommentId, TodoistCall, app, visible_task
 from evaluation.tools.apps.todoist.state import Comment
 
 AttachmentId = Annotated[int, Field(description="From show_task_comment")]
 
-add_posts(
+add_records(
     app,
-    Posts(
+    Records(
         "comments",
         "task_comment",
-        on="task_id",
+        {"content": (Annotated[str, Field(min_length=1, max_length=20_000, description="The text")], ...)},
+        about="task_id",
         found="From show_tasks",
-        written={"content": (Annotated[str, Field(min_length=1, max_length=20_000, description="The text")], ...)},
         visible=visible_task,
         shown=lambda call, comment: with_attachments(comment, call.state.attachments),
+        names={"create": "post_task_comment"},
+        done="posted",
     ),
 )
 

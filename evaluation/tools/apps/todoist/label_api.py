@@ -13,7 +13,8 @@ from evaluation.tools.apps.framework import (
     Page,
     PageIndex,
     PageLimit,
-    given,
+    Records,
+    add_records,
     paginate,
 )
 from evaluation.tools.apps.todoist.common import Color, LabelId, Name, TaskId, TodoistCall, app, shown, visible_task
@@ -32,29 +33,24 @@ def search_labels(
     return paginate(found, page_index, page_limit)
 
 
-@app.api()
-def create_label(call: TodoistCall, name: Name, color: Color = "") -> dict[str, Any]:
-    """Create a label."""
-    if any(label.name.lower() == name.lower() for label in _own_labels(call)):
-        raise ConflictError(f"You have a label {name!r} already.")
-    number = call.state.labels.next_id()
-    call.state.labels.put(Label(number, call.user, name, color))
-    return {"message": "The label was created.", "label_id": number}
+def _ready(call: TodoistCall, label: Label) -> Label:
+    others = (each for each in _own_labels(call) if each.label_id != label.label_id)
+    if any(each.name.lower() == label.name.lower() for each in others):
+        raise ConflictError(f"You have a label {label.name!r} already.")
+    return label
 
 
-@app.api()
-def show_label(call: TodoistCall, label_id: LabelId) -> dict[str, Any]:
-    """Show a label."""
-    return shown(call.own(call.state.labels, label_id))
-
-
-@app.api()
-def update_label(
-    call: TodoistCall, label_id: LabelId, name: Name | None = None, color: Color | None = None
-) -> dict[str, Any]:
-    """Change a label. What is left out stays as it is."""
-    call.state.labels.put(replace(call.own(call.state.labels, label_id), **given(name=name, color=color)))
-    return {"message": "The label was updated."}
+add_records(
+    app,
+    Records(
+        "labels",
+        "label",
+        {"name": (Name, ...), "color": (Color, "")},
+        ready=_ready,
+        apis=("show", "create", "update"),
+        names={"list": "search_labels"},
+    ),
+)
 
 
 @app.api()
