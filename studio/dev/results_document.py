@@ -102,6 +102,7 @@ class ResultModelAnswers(Closed):
     filtered: int = Field(description="Requests or answers that the service's filter held back.")
     refused: int = Field(description="By the model: its answer.")
     empty: int = Field(description="Answers with neither words nor tool calls.")
+    empty_turns: int = Field(description="Turns in which the agent said nothing, though it was asked again.")
     too_long: int = Field(description="Requests beyond the model's context.")
     invalid_calls: int = Field(description="Tool calls whose arguments are no JSON object.")
 

@@ -72,7 +72,9 @@ def test_failed_session_is_zero_in_strict_and_left_out_in_compat(stub: StubModel
     report = pilot_report(pilot)
     failed, fine = report["sessions"]
     assert (pilot.state, failed["state"], fine["state"]) == ("finished", "failed", "finished")
-    assert failed["items"] == [{"index": 1, "grader": "rubric", "compat": None, "strict": False, "turn": None}]
+    assert failed["items"] == [
+        {"index": 1, "grader": "rubric", "compat": None, "strict": False, "turn": None, "regressed": False}
+    ]
     assert (failed["proc"], failed["comp"]) == (0.0, {"compat": None, "strict": 0.0})
     assert report["scores"]["compat"]["comp"] == 1.0
     assert report["scores"]["strict"]["comp"] == 0.5
@@ -231,10 +233,12 @@ def test_report_has_its_documented_shape(stub: StubModel):
     }
     assert (setup["setup"], setup["proc"], setup["items"]) == (True, None, [])
     assert scored["intents"] == [
-        {"index": 1, "status": "provided", "turn": 1},
-        {"index": 2, "status": "provided", "turn": 2},
+        {"index": 1, "status": "provided", "turn": 1, "in_request": False},
+        {"index": 2, "status": "provided", "turn": 2, "in_request": False},
     ]
-    assert scored["items"] == [{"index": 1, "grader": "rubric", "compat": True, "strict": True, "turn": 1}]
+    assert scored["items"] == [
+        {"index": 1, "grader": "rubric", "compat": True, "strict": True, "turn": 1, "regressed": False}
+    ]
     assert (scored["proc"], scored["comp"]) == (0.0, {"compat": 1.0, "strict": 1.0})
     assert set(scored["tokens"]) == {"agent", "user", "judge"}
     assert scored["tokens"]["agent"] == 36
