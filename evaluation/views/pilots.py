@@ -203,7 +203,15 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(
         request,
         "evaluation/pilots/estimate.html",
-        {"estimate": estimate, "problem": problem, "warnings": warnings, "said": said, "agent": data.get("agent")},
+        {
+            "estimate": estimate,
+            "problem": problem,
+            "warnings": warnings,
+            "said": said,
+            "agent": data.get("agent"),
+            "slug": slug,
+            "persona": data.get("persona"),
+        },
     )
 
 
