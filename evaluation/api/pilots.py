@@ -26,7 +26,7 @@ from evaluation.pilots.plans import MODE_HELP, PilotError
 from evaluation.pilots.start import MAX_RUNS, start_pilot
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName
-from evaluation.protocol.voice import USER_STYLES
+from evaluation.protocol.voice import USER_STYLES, USUAL_STYLE
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
 from studio.models import ApiToken, Benchmark
@@ -97,8 +97,9 @@ class NewPilotSerializer(serializers.Serializer[Any]):
     user_style = serializers.ChoiceField(
         choices=list(USER_STYLES),
         required=False,
-        default="verbatim",
-        help_text=" ".join(f"`{style}`: {text}" for style, text in USER_STYLES.items()),
+        default="",
+        allow_blank=True,
+        help_text=" ".join((f"{USUAL_STYLE}.", *(f"`{style}`: {text}" for style, text in USER_STYLES.items()))),
     )
     persona = serializers.CharField(required=False, default="", allow_blank=True)
     tasks = serializers.ListField(child=serializers.CharField(), required=False, default=list)

@@ -127,6 +127,7 @@ class SessionSerializer(serializers.ModelSerializer[Session]):
             "position",
             "state",
             "reason",
+            "blocked",
             "turn_count",
             "tokens",
             "cost",

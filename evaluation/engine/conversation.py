@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from evaluation.agents import AgentSetup, make_agent, reachable_names
@@ -15,10 +15,10 @@ from evaluation.engine.journal import SessionJournal
 from evaluation.engine.plan import SessionPlan
 from evaluation.engine.recording import Recording
 from evaluation.engine.store import Checkpoint, Closing, Replied, Standing, Store, TurnStore
-from evaluation.engine.voice import PURPOSE, PersonaVoice
+from evaluation.engine.voice import PURPOSE, ListeningUser, PersonaVoice, scene_of
 from evaluation.grading.intents import intents_decided
 from evaluation.grading.judges import intent_judge
-from evaluation.grading.work import PlayedTurn, work_after
+from evaluation.grading.work import PlayedTurn, Work, work_after
 from evaluation.protocol.participants import (
     Agent,
     AgentError,
@@ -31,7 +31,8 @@ from evaluation.protocol.participants import (
 )
 from evaluation.protocol.session import Progress, resolve_turn
 from evaluation.protocol.trace import read_texts
-from evaluation.protocol.voice import Speak, say_verbatim
+from evaluation.protocol.versions import ProtocolName
+from evaluation.protocol.voice import User, VerbatimUser
 from evaluation.tools.mcp.servers import ServerTools, opened
 from evaluation.workspaces.app_states import AppHashes, load_apps
 from evaluation.workspaces.folders import temporary_folder
@@ -79,6 +80,7 @@ class _Conversation:
         self._folder = folder
         self._files = standing.files
         self._conversation = standing.conversation
+        self._earlier = standing.said_earlier
         self._apps = load_apps(standing.apps, plan.persona, plan.moment, store.read)
         self._world = self._apps.open()
         self._recording = Recording(plan, store, standing.progress.turns)
@@ -106,7 +108,7 @@ class _Conversation:
             judge,
             lambda: read_texts(self._plan.task.files_read, folder_reader(self._folder)),
             max_turns=self._plan.max_turns,
-            speak=self._speak(),
+            user=self._user(progress, reply, work),
         )
         decided = intents_decided(judge.calls, self._plan.task, taken)
         return Checkpoint(taken, after, decided, replied.files, replied.apps, replied.seconds)
@@ -128,10 +130,15 @@ class _Conversation:
         self._files = store_files(self._folder, self._files, self._store.keep)
         return self._files, self._apps.store(self._world.snapshot(), self._store.keep)
 
-    def _speak(self) -> Speak:
-        if self._plan.voice is None:
-            return say_verbatim
-        return PersonaVoice(self._recording.client(PURPOSE), self._plan.persona, self._plan.voice)
+    def _user(self, progress: Progress, reply: AgentReply, work: Callable[[], Work]) -> User:
+        plan, versions = self._plan, self._plan.voice
+        if versions is None:
+            return VerbatimUser()
+        client = self._recording.client(PURPOSE)
+        if plan.terms.protocol == ProtocolName.RELEASE:
+            return PersonaVoice(client, plan.persona, versions, reply.text)
+        scene = cache(lambda: scene_of(plan.persona, self._earlier, work(), reply, progress.missing))
+        return ListeningUser(client, scene, versions)
 
     def _build_agent(self, standing: Standing, servers: ServerTools | None) -> Agent:
         """Of the task it learns only the tool names; an informed one, the reference workflow as well."""

@@ -87,7 +87,7 @@ class FolderStore:
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
         return self._answers.get(request_hash)
 
-    def check(self) -> None:
+    def check(self, purpose: str = "") -> None:
         if not self._held:
             raise SessionHeldError("The session is closed.")
 

@@ -41,7 +41,7 @@ class _Recorder:
         return self.recording.store.answer(request_hash)
 
     def check(self) -> None:
-        self.recording.store.check()
+        self.recording.store.check(self.purpose)
 
     def record(self, call: Call) -> None:
         self.recording.store.call(call, self.purpose, self.recording.turn)

@@ -32,6 +32,8 @@ class Standing:
     conversation: Conversation
     """So far, for judges."""
     agent_state: Mapping[str, Any] = field(default_factory=dict)
+    said_earlier: Sequence[str] = ()
+    """What the user said in earlier sessions of the run."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ class TurnStore(Protocol):
         """What a model answered to the same request before."""
         ...
 
-    def check(self) -> None:
-        """Raises if nothing may be sent any more."""
+    def check(self, purpose: str) -> None:
+        """Called before a model is asked for it. Raises if nothing may be sent any more."""
         ...
 
     def call(self, call: Call, purpose: str, turn: int) -> None:

@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
+from evaluation.agents.react import NOTES
+from evaluation.grading.work import Work, render_calls, render_conversation
 from evaluation.llm import ModelClient
-from evaluation.protocol.participants import OpenIntent
+from evaluation.protocol import listening
+from evaluation.protocol.listening import Said, Scene
+from evaluation.protocol.participants import AgentReply, OpenIntent
 from evaluation.protocol.prompt_files import VoicePromptName
-from evaluation.protocol.voice import CHECK_SCHEMA, VoicedAnswer, check_messages, parse_check, phrase, voice_messages
+from evaluation.protocol.prompts import escape, escape_attribute
+from evaluation.protocol.voice import (
+    CHECK_SCHEMA,
+    TRIES,
+    UserStyle,
+    VerbatimUser,
+    VoicedAnswer,
+    check_messages,
+    join,
+    parse_check,
+    phrase,
+    voice_messages,
+)
 from studio.domain.persona import PersonaSpec
 
 PURPOSE = "voice"
-CHECK_TRIES = 5
+MAX_EARLIER = 20_000
+"""Characters of what was said in earlier sessions, the latest."""
+ANSWER_TRIES = 5
+TRIES_APART = 100
+"""Between the samples of two phrasings."""
 
 
 @dataclass(frozen=True)
-class PersonaVoice:
-    """``evaluation.protocol.voice.Speak``"""
+class PersonaVoice(VerbatimUser):
+    """Of the protocol ``release``."""
 
     client: ModelClient
     persona: PersonaSpec
     versions: Mapping[VoicePromptName, str]
+    reply: str
 
-    def __call__(self, reply: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer:
+    def say(self, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer:
         def say(attempt: int) -> str:
-            messages = voice_messages(describe(self.persona), reply, told, self.versions["voice"])
+            messages = voice_messages(describe(self.persona), self.reply, told, self.versions["voice"])
             return self.client.complete(messages, sequence=attempt).text
 
         def check(text: str) -> bool:
@@ -34,12 +58,85 @@ class PersonaVoice:
                 "voice_check",
                 CHECK_SCHEMA,
                 parse_check,
-                max_tries=CHECK_TRIES,
+                max_tries=ANSWER_TRIES,
                 temperature=0,
             )
             return holds
 
         return phrase(told, held_back, say, check)
+
+
+@dataclass(frozen=True)
+class ListeningUser:
+    """``evaluation.protocol.voice.User`` of the protocol ``paper``."""
+
+    client: ModelClient
+    scene: Callable[[], Scene]
+    versions: Mapping[VoicePromptName, str]
+
+    def choose(self, intents: Sequence[OpenIntent]) -> OpenIntent:
+        if len(intents) == 1:
+            return intents[0]
+        by_index = {intent.index: intent for intent in intents}
+        messages = listening.choice_messages(self.scene(), intents, self.versions["next_intent"])
+        parse = partial(listening.parse_choice, indexes=by_index)
+        return by_index[self._ask(messages, "next_intent", listening.CHOICE_SCHEMA, parse)[0]]
+
+    def say(self, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer:
+        """A phrasing that does not hold is asked for again, with what is wrong with it."""
+        messages = listening.voice_messages(self.scene(), told, self.versions["voice"])
+        said = Said("")
+        for attempt in range(TRIES):
+            first = attempt * TRIES_APART
+            said, completion = self._ask(messages, "said", listening.SAID_SCHEMA, listening.parse_said, first=first)
+            problem = self._check(said.message, told, held_back)
+            if not problem:
+                return VoicedAnswer(said.message, UserStyle.IN_VOICE, said.missing)
+            messages += [
+                {"role": "assistant", "content": completion.text},
+                {"role": "user", "content": f"This cannot be sent: {problem} Answer again, with another message."},
+            ]
+        return VoicedAnswer(join(told), UserStyle.VERBATIM, said.missing)
+
+    def _check(self, message: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> str:
+        """What is wrong with it."""
+        if listening.is_verbatim(message, told):
+            return ""
+        version = self.versions["voice_check"]
+        messages = listening.check_messages(self.scene(), message, told, held_back, version)
+        schema, parse = listening.CHECK_SCHEMA, listening.parse_check
+        problem: str = self._ask(messages, "voice_check", schema, parse, temperature=0)[0]
+        return problem
+
+    def _ask(self, messages: Any, name: str, schema: Any, parse: Any, **params: Any) -> Any:
+        return self.client.ask_json(messages, name, schema, parse, max_tries=ANSWER_TRIES, **params)
+
+
+def scene_of(
+    persona: PersonaSpec, earlier: Sequence[str], work: Work, reply: AgentReply, missing: tuple[str, ...]
+) -> Scene:
+    """What the person sees of the work: what judges do, without the files' texts."""
+    files = [f'<file path="{escape_attribute(file.path)}" status="{file.origin}"/>' for file in work.files]
+    state = "The latest reply is empty." if not reply.text.strip() else ""
+    if reply.note == NOTES["cut"]:
+        state = "The latest reply breaks off at its end."
+    return Scene(
+        escape(know(persona)),
+        escape("\n".join(earlier)[-MAX_EARLIER:]),
+        render_conversation(work),
+        "\n".join((*files, *map(escape, work.about_files), render_calls(work))),
+        escape(reply.text),
+        state,
+        missing,
+    )
+
+
+def know(persona: PersonaSpec) -> str:
+    """The profile, as its person knows it."""
+    facts = {**persona.attributes, **persona.preferences}
+    lines = [f"{name}: {value if isinstance(value, str) else json.dumps(value)}" for name, value in facts.items()]
+    goals = [str(goal) for goal in persona.long_term_goals]
+    return "\n\n".join(part for part in (describe(persona), persona.routines, "\n".join((*lines, *goals))) if part)
 
 
 def describe(persona: PersonaSpec) -> str:

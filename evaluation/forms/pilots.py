@@ -18,7 +18,7 @@ from evaluation.pilots.plans import APPROVED, bases_for, runnable_personas
 from evaluation.pilots.start import LIMITS, MAX_RUNS
 from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName
-from evaluation.protocol.voice import STYLES, UserStyle
+from evaluation.protocol.voice import STYLES, USUAL_STYLE
 from studio.forms.numbers import NumberField, WholeNumberField
 from studio.models import Benchmark, Persona, Task
 
@@ -107,10 +107,9 @@ class PilotForm(BudgetForm):
         help_text="Pilots of different protocols are never ranked together.",
     )
     user_style = forms.ChoiceField(
-        choices=[(style.value, f"{style}: {text}") for style, text in STYLES.items()],
+        choices=[("", USUAL_STYLE), *((style.value, f"{style}: {text}") for style, text in STYLES.items())],
         required=False,
         label="The user speaks",
-        initial=UserStyle.VERBATIM,
     )
     mode = forms.ChoiceField(choices=MODES, initial=PilotMode.EPISODE, required=False)
     base = BaseChoice(
@@ -193,9 +192,6 @@ class PilotForm(BudgetForm):
 
     def clean_protocol(self) -> str:
         return self.cleaned_data["protocol"] or ProtocolName.PAPER
-
-    def clean_user_style(self) -> str:
-        return self.cleaned_data["user_style"] or UserStyle.VERBATIM
 
     def clean_mode(self) -> str:
         return self.cleaned_data["mode"] or PilotMode.EPISODE

@@ -55,7 +55,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class EndpointLimits:
-    timeout_seconds: float = 120
+    timeout_seconds: float = 600
     """Until an answer begins; for one that is not streamed, until it is whole."""
     max_concurrency: int = 32
     """Concurrent requests."""

@@ -36,6 +36,7 @@ class ServerError(EndpointError):
 
 
 class EndpointTimeoutError(EndpointError):
+    ending = "timed_out"
     retryable = True
 
 
@@ -52,6 +53,7 @@ class EndpointAddressError(EndpointError):
 class TruncatedAnswerError(EndpointError):
     """The connection ended before the answer did."""
 
+    ending = "broken_off"
     retryable = True
 
 

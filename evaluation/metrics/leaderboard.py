@@ -32,6 +32,8 @@ class AgentScores:
     """Scored sessions that the agent failed: 0 in strict, left out in compat."""
     missing: int
     """Scored sessions without a score for reasons of our own."""
+    blocked: int
+    """Scored sessions whose user could not go on."""
     turns: float
     """Mean over sessions that ran."""
     tokens: int
@@ -65,6 +67,7 @@ def _agent(
         missing=sum(
             item.row.result.outcome != "failed" and None in (item.proc[mode], item.comp[mode]) for item in scored
         ),
+        blocked=sum(item.row.result.blocked for item in scored),
         turns=sum(row.turns for row in ran) / len(ran) if ran else 0.0,
         tokens=sum(row.tokens for row in rows),
         cost=sum(row.cost for row in rows),

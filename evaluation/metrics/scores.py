@@ -45,6 +45,8 @@ class TaskResult:
     """By scoring mode; None if nothing could be graded."""
     setup: bool = False
     depends_on: tuple[str, ...] = ()
+    blocked: bool = False
+    """Its user could not go on: it counts as it stands, and a defect of the task is suspected."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Score:
     failed: int = 0
     missing: int = 0
     """Scored tasks whose Proc or Comp is unknown."""
+    blocked: int = 0
 
 
 def proc(result: TaskResult, results: Mapping[str, TaskResult], mode: ScoringMode) -> float | None:
@@ -111,7 +114,8 @@ def persona_score(results: Sequence[TaskResult], mode: ScoringMode) -> Score:
     unknown = sum(
         result.outcome != "failed" and None in values for result, *values in zip(scored, procs, comps, strict=True)
     )
-    return Score(_weighted(procs, weights), _weighted(comps, weights), len(scored), failed, unknown)
+    blocked = sum(result.blocked for result in scored)
+    return Score(_weighted(procs, weights), _weighted(comps, weights), len(scored), failed, unknown, blocked)
 
 
 def benchmark_score(personas: Iterable[Score]) -> Score:
@@ -122,6 +126,7 @@ def benchmark_score(personas: Iterable[Score]) -> Score:
         sum(score.n for score in scores),
         sum(score.failed for score in scores),
         sum(score.missing for score in scores),
+        sum(score.blocked for score in scores),
     )
 
 

@@ -108,8 +108,8 @@ class ModelCall(models.Model):
     answered = models.BooleanField()
     error = models.TextField(blank=True)
     ending = models.CharField(max_length=10, blank=True)
-    """How the answer ended (``evaluation.llm.completion.Ending``), or ``too_long`` if the request was refused as longer
-    than the model's context; empty of other failures."""
+    """How the answer ended (``evaluation.llm.completion.Ending``), or of a failure ``too_long`` for the model,
+    ``timed_out`` or ``broken_off``; empty of others."""
     answered_by = models.JSONField(default=dict)
     """What the service says of itself: ``{"model", "fingerprint", "provider", "quantisation"}``, as far as told."""
     invalid_calls = models.PositiveSmallIntegerField(default=0)

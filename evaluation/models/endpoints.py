@@ -74,7 +74,7 @@ class ModelEndpoint(models.Model):
     price_date = models.DateField(null=True, blank=True)
     """Day of which the prices are."""
     price_source = models.CharField(max_length=200, blank=True)
-    timeout_seconds = models.PositiveIntegerField(default=120)
+    timeout_seconds = models.PositiveIntegerField(default=600)
     max_concurrency = models.PositiveIntegerField(default=32)
     scripted = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)

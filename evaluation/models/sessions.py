@@ -65,8 +65,14 @@ class Session(Leased):
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     reason = models.TextField(blank=True)
     """Why it failed or stopped."""
+    blocked = models.TextField(blank=True)
+    """Why its user could not go on, if its conversation ended so: a suspected defect of the task."""
     failure = models.CharField(max_length=60, blank=True)
     """Class of the error that stopped it for a reason of our own."""
+    asking = models.CharField(max_length=5, blank=True, choices=[(part, part) for part in PARTS])
+    """Whose model it asks, while it runs."""
+    asking_since = models.DateTimeField(null=True)
+    """When it first asked that one, after another or after a start."""
     retry_at = models.DateTimeField(null=True)
     failing_since = models.DateTimeField(null=True)
     """When the outage that stops it began; None after each stored turn."""
@@ -193,6 +199,8 @@ class Turn(models.Model):
     """The user's answer; empty after the last turn."""
     next_style = models.CharField(max_length=8, blank=True)
     """How it was put, if it was wanted in the persona's voice: ``in-voice``, or ``verbatim`` if no phrasing held."""
+    missing = models.CharField(max_length=100, blank=True)
+    """What the agent could not go on without and the user could not give."""
     aside = OrderedJSONField(default=list)
     """What the agent did beside the conversation: ``{"title", "text"}`` each."""
     thoughts = PackedJSONField(default=list)

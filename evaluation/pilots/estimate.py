@@ -11,11 +11,14 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from evaluation.models import ModelCall, ModelEndpoint, Session
+from evaluation.pilots.plans import PersonaPlan, tasks_of_sessions
 from evaluation.protocol.participants import Tokens
 from evaluation.protocol.versions import ProtocolName
 from evaluation.store.usage import OF_USE, PART_BY_PURPOSE, UNTOLD, as_ran, use_of
 from studio.models import Benchmark
 
+NAMED = 8
+"""Tasks."""
 SEAT_OF_PART = {"agent": "agent", "user": "user_model", "judge": "judge"}
 
 
@@ -79,6 +82,23 @@ def estimate_pilot(
         tuple(dict.fromkeys(endpoints[seat].label for seat, cost in costs.items() if cost is None)),
         taken,
     )
+
+
+def what_runs(
+    benchmark: Benchmark, plans: Sequence[PersonaPlan], runs: int, endpoints: Mapping[str, ModelEndpoint]
+) -> str:
+    """What a pilot is about to run and use, in a sentence or two."""
+    tasks, taken = tasks_of_sessions(plans), runs * sum(len(plan.plan.taken) for plan in plans)
+    names = list(dict.fromkeys(name for plan in plans for name in plan.plan.sessions))
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    number = len(tasks) * runs
+    said = f"Runs {number} session{'s' if number > 1 else ''}: {', '.join(names[:NAMED])}{more}."
+    said += f" Takes over {taken}." if taken else ""
+    estimate = estimate_pilot(benchmark, tasks, runs, endpoints, taken)
+    if not estimate.known:
+        return f"{said} What they will cost is not known: none of these tasks was run before."
+    cost = "cost unknown" if estimate.cost is None else f"${estimate.cost:.2f}"
+    return f"{said} About {estimate.calls:,} calls, {estimate.tokens.total:,} tokens, {cost}."
 
 
 def _earlier_sessions(

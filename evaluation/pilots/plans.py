@@ -117,6 +117,11 @@ class BaseSessions:
         revisions = PersonaRevision.objects.filter(pk__in={row.run.persona_revision_id for row in rows})
         self._personas = [revision.spec for revision in revisions]
 
+    @property
+    def names(self) -> set[str]:
+        """Of the tasks that it ran."""
+        return {name for name, _ in self.rows}
+
     def stale(self, persona: PersonaRevision, tasks: Mapping[str, tuple[Task, Revision]]) -> set[str]:
         """Tasks that were edited since, are new, or have a run that did not end; all, if the persona was edited."""
         if any(spec != persona.spec for spec in self._personas):
@@ -153,7 +158,8 @@ def plan_pilot(
     names: Sequence[str] = (),
     base: Pilot | None = None,
 ) -> list[PersonaPlan]:
-    """By persona, those with nothing to run or to take over left out. Raises PilotError."""
+    """By persona, those with nothing to run or to take over left out. Without ``names``: all tasks, or those of
+    ``base``. Raises PilotError."""
     if mode not in list(PilotMode):
         raise PilotError("mode", f"There is no mode “{mode}”; there are {', '.join(PilotMode)}.")
     mode = PilotMode(mode)
@@ -164,10 +170,12 @@ def plan_pilot(
     for row, tasks in _placed_tasks(_personas(benchmark, persona)):
         matching = [name for name in requested if name in tasks]
         known.update(matching)
+        earlier = BaseSessions(base, row.persona) if base else None
         chosen = matching if requested else [name for name, (task, _) in tasks.items() if not _is_retired(task)]
+        if earlier and not requested:
+            chosen = [name for name in chosen if name in earlier.names]
         if not chosen:
             continue
-        earlier = BaseSessions(base, row.persona) if base else None
         stale = earlier.stale(row, tasks) if earlier else ()
         try:
             planned = [planned_task(revision) for _, revision in tasks.values()]

@@ -19,7 +19,7 @@ from evaluation.pilots.warnings import warnings_before, with_tools_in_reach
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName, Terms
-from evaluation.protocol.voice import UserStyle, freeze_user
+from evaluation.protocol.voice import UserStyle, freeze_user, usual_style
 from studio.models import Benchmark, Event, User
 from studio.models.transactions import atomic_with_retry
 
@@ -45,7 +45,7 @@ def start_pilot(
     kind: str = REACT,
     params: Mapping[str, str] | None = None,
     protocol: ProtocolName | str = ProtocolName.PAPER,
-    user_style: str = UserStyle.VERBATIM,
+    user_style: str = "",
     mode: PilotMode | str = PilotMode.EPISODE,
     base: Pilot | None = None,
     runs: int = 1,
@@ -55,7 +55,7 @@ def start_pilot(
 ) -> Pilot:
     """Create a pilot over the newest revisions and wake the workers. Raises PilotError.
 
-    ``kind`` and ``params`` say what the agent does with its model.
+    ``kind`` and ``params`` say what the agent does with its model. ``user_style``: that of the protocol by default.
 
     Dependencies of the chosen tasks run too, earlier and in the same workspace. Where sessions of ``base`` are taken
     over, runs, limits and protocol are those of ``base``.
@@ -83,7 +83,7 @@ def start_pilot(
         raise PilotError("accept_warnings", " ".join((*found, "Accept this to start anyway.")))
     config = {role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()}
     config["agent_kind"] = freeze_agent(configured)
-    config["user"] = _frozen_user(user_style, user_model, terms.protocol)
+    config["user"] = _frozen_user(user_style or (base.user_style if base else ""), user_model, terms.protocol)
     config["said_in_requests"] = said_in_requests(plans)
     if base is not None:
         _validate_same(base, config)
@@ -146,6 +146,7 @@ def _create_sessions(pilot: Pilot, plans: Sequence[PersonaPlan]) -> None:
 
 
 def _frozen_user(style: str, model: ModelEndpoint, protocol: ProtocolName) -> dict[str, object]:
+    style = style or usual_style(protocol, scripted=model.scripted)
     if style not in list(UserStyle):
         raise PilotError("user_style", f"There is no style “{style}”; there are {', '.join(UserStyle)}.")
     if style == UserStyle.IN_VOICE and model.scripted:

@@ -68,8 +68,8 @@ TEXTS: Mapping[PilotMode, ModeText] = {
     ),
     PilotMode.CHANGED: ModeText(
         "Changed tasks",
-        "After edits: only the edited tasks and those depending on them run, from the state stored before them. The "
-        "other sessions are taken over from an earlier pilot.",
+        "After edits: of the tasks of an earlier pilot only the edited ones and those depending on them run, from the "
+        "state stored before them. Its other sessions are taken over.",
         "One session per run for each task that runs again; sessions taken over cost nothing.",
     ),
 }

@@ -13,7 +13,7 @@ from evaluation.protocol.versions import ProtocolName
 from studio.domain.bounded_cache import cached
 
 PromptName = Literal["satisfaction", "follow_up", "checklist"]
-VoicePromptName = Literal["voice", "voice_check"]
+VoicePromptName = Literal["voice", "voice_check", "next_intent"]
 """Of the simulated user."""
 NAMES: tuple[PromptName, ...] = get_args(PromptName)
 VOICE_NAMES: tuple[VoicePromptName, ...] = get_args(VoicePromptName)
@@ -28,7 +28,15 @@ _RELEASE: Mapping[PromptName | VoicePromptName, str] = {
 }
 CURRENT: Mapping[ProtocolName, Mapping[PromptName | VoicePromptName, str]] = {
     ProtocolName.RELEASE: _RELEASE,
-    ProtocolName.PAPER: {**_RELEASE, "satisfaction": "2", "follow_up": "2", "checklist": "3"},
+    ProtocolName.PAPER: {
+        **_RELEASE,
+        "satisfaction": "2",
+        "follow_up": "2",
+        "checklist": "3",
+        "voice": "2",
+        "voice_check": "2",
+        "next_intent": "1",
+    },
 }
 """The versions that new pilots use. Results of different versions are not comparable."""
 

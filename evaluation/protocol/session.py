@@ -6,21 +6,25 @@ another process.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from evaluation.protocol.participants import AgentReply, Decision, IntentJudge, OpenIntent
-from evaluation.protocol.voice import Speak, VoicedAnswer, say_verbatim
+from evaluation.protocol.voice import User, VerbatimUser, VoicedAnswer
 from studio.domain.opening_message import Incoming, opening_of
 from studio.domain.task import TaskSpec
 
 Status = Literal["open", "completed", "inferred", "provided"]
-Ending = Literal["resolved", "turn_limit", "failed"]
+Ending = Literal["resolved", "turn_limit", "blocked", "failed"]
+"""``blocked``: the user cannot go on, a suspected defect of the task."""
 
 COVERED: frozenset[Status] = frozenset({"completed", "inferred"})
 """Statuses that count for Proc."""
 MAX_TURNS = 30
+MOST_MISSED = 3
+"""Times that an agent cannot go on without the same thing, until the session is blocked."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,9 @@ class Progress:
     """The event that opens it, or the user's next message; empty once the session has ended."""
     ending: Ending | None = None
     reason: str = ""
-    """One sentence on why it failed."""
+    """One sentence on why it failed or is blocked."""
+    missing: tuple[str, ...] = ()
+    """What the agent could not go on without and the user could not give, each time."""
 
     @property
     def open(self) -> tuple[OpenIntent, ...]:
@@ -64,6 +70,8 @@ class TurnTaken:
     """The intents that this turn gave a terminal status."""
     style: str = ""
     """How the user's next message was put; see ``evaluation.protocol.voice``."""
+    missing: str = ""
+    """What the agent cannot go on without and the user cannot give."""
 
 
 def initial_progress(message: Incoming, intents: Sequence[str], provided: Sequence[bool] = ()) -> Progress:
@@ -88,9 +96,13 @@ def resolve_turn(
     read_files: Callable[[], Mapping[str, str]],
     *,
     max_turns: int = MAX_TURNS,
-    speak: Speak = say_verbatim,
+    user: User | None = None,
 ) -> tuple[TurnTaken, Progress]:
-    """The user's side of a turn: judge the reply, resolve intents, write the next message."""
+    """The user's side of a turn: judge the reply, resolve intents, write the next message.
+
+    ``user`` speaks the author's words by default. What a blocked session leaves open counts as provided.
+    """
+    user = user or VerbatimUser()
     number = progress.turns + 1
     satisfied: dict[int, Decision] = {}
     asked_for: dict[int, Decision] = {}
@@ -107,25 +119,34 @@ def resolve_turn(
             if answered:
                 resolved |= {intent.index: "inferred" for intent in answered}
             else:
-                answered = still_open[:1]
+                answered = [user.choose(still_open)] if number < max_turns else still_open[:1]
                 resolved[answered[0].index] = "provided"
             ended = False
             if number < max_turns:  # nobody would hear it
-                answer = speak(reply.text, answered, [intent for intent in still_open if intent not in answered])
+                answer = user.say(answered, [intent for intent in still_open if intent not in answered])
 
-    taken = TurnTaken(number, progress.message, reply, satisfied, asked_for, resolved, answer.style)
-    return taken, _after(progress, number, resolved, answer.text, ended=ended, max_turns=max_turns)
-
-
-def _after(
-    progress: Progress, number: int, resolved: Mapping[int, Status], answer: str, *, ended: bool, max_turns: int
-) -> Progress:
+    missing = (*progress.missing, answer.missing) if answer.missing else progress.missing
+    blocked = why_blocked(missing)
+    if blocked:
+        resolved |= {intent.index: "provided" for intent in open_intents if intent.index not in resolved}
+    ending: Ending | None = (
+        "blocked" if blocked else "resolved" if ended else "turn_limit" if number >= max_turns else None
+    )
     intents = tuple(
         replace(item, status=resolved[item.index], turn=number) if item.index in resolved else item
         for item in progress.intents
     )
-    ending: Ending | None = "resolved" if ended else "turn_limit" if number >= max_turns else None
-    return Progress(intents, number, "" if ending else answer, ending)
+    taken = TurnTaken(number, progress.message, reply, satisfied, asked_for, resolved, answer.style, answer.missing)
+    return taken, Progress(intents, number, "" if ending else answer.text, ending, blocked, missing)
+
+
+def why_blocked(missing: Sequence[str]) -> str:
+    """Empty unless the same thing was missing too often."""
+    written = {" ".join(thing.casefold().split()): thing for thing in missing}
+    [(thing, times)] = Counter(" ".join(thing.casefold().split()) for thing in missing).most_common(1) or [("", 0)]
+    if times < MOST_MISSED:
+        return ""
+    return f"The agent could not go on, {times} times, without what the user does not have: {written[thing]}."
 
 
 def _by_index(intents: Sequence[OpenIntent], decisions: Sequence[Decision]) -> dict[int, Decision]:

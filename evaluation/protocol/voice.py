@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from evaluation.protocol.participants import OpenIntent
-from evaluation.protocol.prompt_files import VOICE_NAMES, current_prompts, load_prompt
+from evaluation.protocol.prompt_files import CURRENT, VOICE_NAMES, current_prompts, load_prompt
 from evaluation.protocol.prompts import escape
 from evaluation.protocol.versions import ProtocolName
 
@@ -35,19 +35,28 @@ class UserStyle(StrEnum):
 
 STYLES = {
     UserStyle.VERBATIM: "The author’s words, as in the public release.",
-    UserStyle.IN_VOICE: "As the persona would say it; a second call checks that nothing is lost or given away. Two "
-    "more calls per answer, at most six.",
+    UserStyle.IN_VOICE: "As the persona would say it, and with the protocol paper they listen and answer questions; "
+    "another call checks that nothing is lost, added or given away. Two or three more calls per answer, at most seven.",
 }
 
 
 USER_STYLES = {style.value: text for style, text in STYLES.items()}
 
 
+USUAL_STYLE = "As the protocol has it: paper in-voice (a scripted model verbatim), release verbatim"
+
+
+def usual_style(protocol: ProtocolName, *, scripted: bool) -> UserStyle:
+    """A scripted model says everything verbatim."""
+    return UserStyle.VERBATIM if scripted or protocol == ProtocolName.RELEASE else UserStyle.IN_VOICE
+
+
 def freeze_user(style: str, protocol: ProtocolName) -> dict[str, object]:
     """As a pilot's configuration has it."""
     if style == UserStyle.VERBATIM:
         return {"style": style}
-    return {"style": style, "prompts": current_prompts(protocol, VOICE_NAMES)}
+    names = [name for name in VOICE_NAMES if name in CURRENT[protocol]]
+    return {"style": style, "prompts": current_prompts(protocol, names)}
 
 
 @dataclass(frozen=True)
@@ -55,14 +64,26 @@ class VoicedAnswer:
     text: str
     style: str = ""
     """``in-voice``; ``verbatim`` if no phrasing held; empty if none was wanted."""
+    missing: str = ""
+    """What the agent cannot go on without and the user cannot give."""
 
 
-Speak = Callable[[str, Sequence[OpenIntent], Sequence[OpenIntent]], VoicedAnswer]
-"""Takes the agent's reply, the intents to tell, and those to hold back."""
+class User(Protocol):
+    """How the simulated user goes on after a reply."""
+
+    def choose(self, intents: Sequence[OpenIntent]) -> OpenIntent:
+        """The one to bring up, of those that are open, if the reply asked for none."""
+        ...
+
+    def say(self, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer: ...
 
 
-def say_verbatim(reply: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer:
-    return VoicedAnswer(join(told))
+class VerbatimUser:
+    def choose(self, intents: Sequence[OpenIntent]) -> OpenIntent:
+        return intents[0]
+
+    def say(self, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer:
+        return VoicedAnswer(join(told))
 
 
 def join(intents: Sequence[OpenIntent]) -> str:

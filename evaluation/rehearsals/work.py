@@ -186,7 +186,7 @@ class RehearsalStore:
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
         return self.record.answer(request_hash)
 
-    def check(self) -> None:
+    def check(self, purpose: str) -> None:
         self.record.before_sending()
 
     def call(self, call: Call, purpose: str, turn: int) -> None:

@@ -42,6 +42,8 @@ class Evidence:
     protocol: ProtocolName
     piloted: frozenset[TaskContent]
     """What finished sessions by a real agent, user and judge ran."""
+    blocked: Mapping[TaskContent, tuple[int, str]]
+    """What of it was blocked in a pilot that is named here: the pilot's number, and why."""
     pilots: tuple[JsonDict, ...]
     """Finished pilots: ``{"number", "agent", "user_model", "judge", "judging", "runs", "scores"}``."""
     audit: Rate
@@ -96,14 +98,15 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
     A pilot counts for a task if it ran the current revision and graded it with the current script.
     """
     sha256s = {content.sha256 for content in wanted}
-    fields = ("run__pilot", "revision__sha256", "run__persona_revision")
+    fields = ("run__pilot", "revision__sha256", "run__persona_revision", "blocked")
     played = real_sessions(benchmark).values_list(*fields).distinct() if wanted else ()
     sessions = [row for row in played if row[1] in sha256s]
-    scripts = hashes_at_revision({(revision, paths[sha256]) for _, sha256, revision in sessions if sha256 in paths})
-    piloted = [
-        (pilot, TaskContent(sha256, scripts[revision, paths[sha256]] if sha256 in paths else ""))
-        for pilot, sha256, revision in sessions
+    scripts = hashes_at_revision({(revision, paths[sha256]) for _, sha256, revision, _ in sessions if sha256 in paths})
+    ran = [
+        (pilot, TaskContent(sha256, scripts[revision, paths[sha256]] if sha256 in paths else ""), blocked)
+        for pilot, sha256, revision, blocked in sessions
     ]
+    piloted = [(pilot, content) for pilot, content, _ in ran]
     pilots = (
         Pilot.objects.filter(
             pk__in={pilot for pilot, content in piloted if content in wanted}, state=Pilot.State.FINISHED
@@ -113,9 +116,11 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
     )
     scored = refresh_scores(pilots) if piloted else []
     audits = summarize_audits(benchmark)
+    cited = {pilot.pk: pilot.number for pilot in scored}
     return Evidence(
         protocol=release_protocol(benchmark),
         piloted=frozenset(content for _, content in piloted),
+        blocked={content: (cited[pilot], why) for pilot, content, why in ran if why and pilot in cited},
         pilots=tuple(_pilot(pilot) for pilot in scored),
         audit=audits.total.rate,
         not_shown=audits.not_shown,

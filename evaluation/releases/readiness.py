@@ -71,6 +71,7 @@ def find_blockers(
         *_ungraded(candidate),
         *_unreadable(files or {}),
         *_unpiloted(candidate),
+        *_blocked(candidate),
         *_lacking_tools(candidate),
         *_unaudited(candidate),
         *_uncompared(candidate),
@@ -124,6 +125,14 @@ def _unpiloted(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         if content in candidate.evidence.piloted or task.pk in candidate.missing_tools:
             continue
         yield not_piloted(task, older_script=content.sha256 in piloted_revisions)
+
+
+def _blocked(candidate: ReleaseCandidate) -> Iterable[Blocker]:
+    for task in candidate.tasks:
+        if found := candidate.evidence.blocked.get(candidate.content_of(task)):
+            pilot, why = found
+            message = f"{task} seems to have a defect. In pilot {pilot} its user could not go on: {why}"
+            yield _blocker_of(task, "task-blocked", message)
 
 
 def _lacking_tools(candidate: ReleaseCandidate) -> Iterable[Blocker]:

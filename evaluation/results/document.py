@@ -129,6 +129,7 @@ def _agent(agent: AgentScores, mode: ScoringMode, *, scripted: bool) -> dict[str
         "scored": agent.scored,
         "failed": agent.failed,
         "missing": agent.missing,
+        "blocked": agent.blocked,
         "turns": agent.turns,
         "tokens": agent.tokens,
         "cost": agent.cost,

@@ -14,7 +14,7 @@ from evaluation.judging.judgings import Rules, rules_of, rules_to_json, scoring_
 from evaluation.metrics.ablation import AblatedSession, ablation_json
 from evaluation.metrics.scores import Outcome, Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
 from evaluation.metrics.sessions import METRICS
-from evaluation.models import JudgingRound, Pilot, Session, Turn
+from evaluation.models import JudgingRound, ModelCall, Pilot, Session, Turn
 from evaluation.models.sessions import PARTS
 from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
@@ -22,6 +22,7 @@ from evaluation.protocol.session import COVERED
 from evaluation.protocol.voice import UserStyle
 from evaluation.results.model_answers import model_answers
 from evaluation.results.tool_servers import frozen_servers
+from evaluation.store.usage import Use, as_ran, use_by_part
 from studio.domain.task import TaskSpec
 from studio.models import PersonaRevision, Revision
 
@@ -95,6 +96,7 @@ def task_result(session: Session, task: TaskSpec, judged: JudgedSession, rules: 
         comp=comp_of(session, task, judged, rules),
         setup=task.is_setup,
         depends_on=tuple(dependency.task_id for dependency in task.depends_on),
+        blocked=bool(session.blocked),
     )
 
 
@@ -107,6 +109,7 @@ def outcome_of(state: str, *, has_ended: bool) -> Outcome:
 
 def pilot_report(pilot: Pilot) -> dict[str, Any]:
     loaded = load_pilot(pilot)
+    calls = ModelCall.objects.filter(session__run__pilot=pilot)
     by_run: dict[Any, dict[str, TaskResult]] = defaultdict(dict)
     for session in loaded.sessions:
         by_run[_run_key(session)][loaded.results[session.pk].task_id] = loaded.results[session.pk]
@@ -130,7 +133,14 @@ def pilot_report(pilot: Pilot) -> dict[str, Any]:
         "judging": judging_json(loaded.round, loaded.rules),
         "sessions": [_session(loaded, session, by_run[_run_key(session)]) for session in loaded.sessions],
         "scores": scores_json(loaded),
+        "use": {part: _use(use) for part, use in use_by_part(as_ran(calls)).items()},
     }
+
+
+def _use(use: Use) -> dict[str, Any]:
+    tokens = use.tokens
+    told = {"prompt": tokens.prompt, "cached": tokens.cached, "completion": tokens.completion}
+    return {"calls": use.calls, **told, "cost": str(use.cost), "unpriced": use.unpriced}
 
 
 def ablation_rows(scores: Mapping[str, Any] | None) -> list[tuple[str, list[tuple[str, Any]]]]:
@@ -181,6 +191,7 @@ def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult
         "taken_from": session.run.pilot.number if session.run.pilot_id != loaded.pilot.pk else None,
         "state": session.state,
         "reason": session.reason,
+        "blocked": session.blocked,
         "setup": task.is_setup,
         "turns": session.turn_count,
         "intents": [
@@ -261,7 +272,7 @@ def scores_json(loaded: JudgedPilot) -> dict[str, Any]:
 
 
 def _over_runs(scores: Mapping[int, Score]) -> dict[str, Any]:
-    """``n``, ``failed`` and ``missing`` count scored sessions over all runs."""
+    """``n``, ``failed``, ``missing`` and ``blocked`` count scored sessions over all runs."""
     rows = list(scores.values())
     return {
         "proc": mean(row.proc for row in rows),
@@ -271,5 +282,6 @@ def _over_runs(scores: Mapping[int, Score]) -> dict[str, Any]:
         "n": sum(row.n for row in rows),
         "failed": sum(row.failed for row in rows),
         "missing": sum(row.missing for row in rows),
+        "blocked": sum(row.blocked for row in rows),
         "runs": [{"run": number, **asdict(score)} for number, score in scores.items()],
     }

@@ -83,7 +83,7 @@ def _rows(pilots: Sequence[Pilot], sessions: Sequence[Any]) -> list[SessionRow]:
     statuses = _statuses(with_origins(pilots))
     rows = []
     for key, pilot, run, persona, revision, state, ended, covered, *figures in sessions:
-        compat, strict, turns, tokens, cost, unpriced = figures
+        compat, strict, turns, tokens, cost, unpriced, blocked = figures
         task = tasks[revision]
         rows.append(
             SessionRow(
@@ -99,6 +99,7 @@ def _rows(pilots: Sequence[Pilot], sessions: Sequence[Any]) -> list[SessionRow]:
                     {ScoringMode.COMPAT: compat, ScoringMode.STRICT: strict},
                     task.setup,
                     task.depends_on,
+                    bool(blocked),
                 ),
                 labels=task.labels,
                 statuses=statuses.get(key, {}),
@@ -116,6 +117,7 @@ def _sessions(rows: QuerySet[Session]) -> list[Any]:
         rows.order_by("run__pilot", "run__persona_revision__persona__position", "run__number", "position").values_list(
             "pk", "run__pilot", "run__number", "run__persona_revision__persona__user_id", "revision", "state",
             "ended_at", "covered", "comp_compat", "comp_strict", "turn_count", ALL_TOKENS, "cost", "unpriced",
+            "blocked",
         )
     )  # fmt: skip
 

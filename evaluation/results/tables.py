@@ -67,9 +67,10 @@ def leaderboard_table(document: Mapping[str, Any], mode: ScoringMode) -> Results
                     for row in board
                 ]
             )
-    head += ["Sessions", "Failed", "Missing"]
+    counts = ("scored", "failed", "missing", "blocked")
+    head += ["Sessions", "Failed", "Missing", "Blocked"]
     rows = [
-        [_label(row), *[column[at] for column in columns], *[str(row[key]) for key in ("scored", "failed", "missing")]]
+        [_label(row), *[column[at] for column in columns], *[str(row[key]) for key in counts]]
         for at, row in enumerate(board)
     ]
     return ResultsTable(f"Proc and Comp in percent, {_how(document, mode)}", head, rows)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any, cast
 
 from django.db import transaction
+from django.db.models import Sum
 from django.utils import timezone
 
 from evaluation.call_records import CallRecord, CallRecorder
@@ -20,16 +21,25 @@ from evaluation.grading.session import SessionGrade
 from evaluation.grading.work import Conversation
 from evaluation.judging.judgings import close_judging, judge_of, open_judging
 from evaluation.llm import Call
-from evaluation.models import Judging, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
+from evaluation.models import Judging, ModelCall, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.models import MadeCall as MadeCallRow
 from evaluation.models.leased import LeaseLostError
 from evaluation.protocol.participants import Aside, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.session import COVERED, IntentState, Progress, Status, opening_progress
+from evaluation.protocol.session import (
+    COVERED,
+    Ending,
+    IntentState,
+    Progress,
+    Status,
+    TurnTaken,
+    opening_progress,
+    why_blocked,
+)
 from evaluation.store.evidence import load_conversation
 from evaluation.store.frozen import task_of
 from evaluation.store.snapshots import apps_before, final_manifest, take_snapshot, turns_of_run
-from evaluation.store.usage import tokens_by_mode
+from evaluation.store.usage import PART_BY_PURPOSE, tokens_by_mode
 from evaluation.store.verdicts import known_of, verdict_rows
 from studio.domain.opening_message import EnvironmentEvent, text_of
 from studio.domain.storable import storable
@@ -50,13 +60,19 @@ class RowStore:
         self._judgings: dict[str, Judging] = {}
         self._snapshot: Snapshot | None = None
         """The latest of the session."""
+        self._asking = ""
+        """Whose model was asked last."""
         self.made = RowMadeCalls(session)
 
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
         return self._record.answer(request_hash)
 
-    def check(self) -> None:
+    def check(self, purpose: str) -> None:
         self._record.before_sending()
+        part = PART_BY_PURPOSE[purpose]
+        if part != self._asking:
+            self._session.write(asking=part, asking_since=timezone.now())
+            self._asking = part
 
     def call(self, call: Call, purpose: str, turn: int) -> None:
         judging = None if purpose == "agent" else self._judging(purpose.removeprefix("checklist_"))
@@ -71,10 +87,17 @@ class RowStore:
                 turn_count=taken.number, covered=_covered(checkpoint.after), attempts=1, failing_since=None
             )
             self._snapshot = take_snapshot(session.run, checkpoint.files, self._snapshot, checkpoint.apps)
+            checkpoint = replace(checkpoint, seconds=max(checkpoint.seconds, self._seconds_of(taken)))
             insert_turn(session, self._snapshot, checkpoint, self._record.shorten(reply.state))
             Verdict.objects.bulk_create(verdict_rows(judging, checkpoint.decided, self._record.answered))
             MadeCallRow.objects.filter(session=session, turn__lte=taken.number, outside=False).delete()
         session.turn_count = taken.number
+
+    def _seconds_of(self, taken: TurnTaken) -> float:
+        """That its calls took: some were answered before the worker was killed."""
+        calls = ModelCall.objects.filter(session=self._session, purpose="agent", turn=taken.number).order_by()
+        asked = calls.aggregate(all=Sum("milliseconds"))["all"] or 0
+        return asked / 1000 + sum(call.seconds for call in taken.reply.tool_calls if call.name != "spawn")
 
     def end(self, progress: Progress, closing: Closing | None) -> None:
         session, now, covered = self._session, timezone.now(), _covered(progress)
@@ -83,6 +106,8 @@ class RowStore:
                 raise LeaseLostError
             return
         changes: dict[str, Any] = {"ended_at": now, "covered": covered, "attempts": 1, "failing_since": None}
+        if progress.ending == "blocked":
+            changes["blocked"] = storable(progress.reason)
         with transaction.atomic():
             if closing is not None:
                 left = take_snapshot(session.run, closing.files, self._snapshot, closing.apps)
@@ -117,11 +142,27 @@ class RowStore:
             self._snapshot = last.snapshot
             state = self._record.restore(last.agent_state)
             manifest = last.snapshot.manifest
-            return Standing(self._progress_after(last, task), manifest, apps, load_conversation(session), state)
+            return Standing(
+                self._progress_after(last, task),
+                manifest,
+                apps,
+                load_conversation(session),
+                state,
+                self._said_earlier(),
+            )
         self._store_provided(task)
         self.keep([b""])  # an empty memory
         conversation = load_conversation(session)
-        return Standing(opening_progress(task), conversation.found, apps, conversation)
+        return Standing(
+            opening_progress(task), conversation.found, apps, conversation, said_earlier=self._said_earlier()
+        )
+
+    def _said_earlier(self) -> list[str]:
+        session = self._session
+        turns = Turn.objects.filter(
+            session__run=session.run_id, session__position__lt=session.position, event__isnull=True
+        )
+        return list(turns.order_by("session__position", "number").values_list("user_message", flat=True))
 
     def played(self, plan: SessionPlan, mode: ScoringMode) -> Played:
         final = final_manifest(self._session) if mode == ScoringMode.COMPAT else None
@@ -155,10 +196,13 @@ class RowStore:
             else each
             for each in (IntentState(index, intent.content) for index, intent in enumerate(task.intents, start=1))
         )
+        missing = tuple(self._session.turns.exclude(missing="").order_by("number").values_list("missing", flat=True))
         if last.next_message:
-            return Progress(intents, last.number, last.next_message)
+            return Progress(intents, last.number, last.next_message, missing=missing)
+        blocked = why_blocked(missing)
         is_open = any(item.status == "open" for item in intents)
-        return Progress(intents, last.number, ending="turn_limit" if is_open else "resolved")
+        ending: Ending = "blocked" if blocked else "turn_limit" if is_open else "resolved"
+        return Progress(intents, last.number, "", ending, blocked, missing)
 
     def _store_provided(self, task: TaskSpec) -> None:
         rows = [
@@ -188,6 +232,7 @@ def insert_turn(
         agent_state=agent_state or {},
         next_message=text_of(checkpoint.after.message),
         next_style=taken.style if checkpoint.after.message else "",
+        missing=storable(taken.missing),
         aside=aside_to_json(reply.aside),
         thoughts=[asdict(thought) for thought in reply.thoughts],
         remarks=[asdict(remark) for remark in reply.remarks],

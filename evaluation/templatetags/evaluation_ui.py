@@ -104,6 +104,15 @@ def seconds(milliseconds: int | None) -> str:
 
 
 @register.filter
+def duration(seconds: int) -> str:
+    """1 min 40 s."""
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = ((hours, "h"), (minutes, "min"), (rest if not hours else 0, "s"))
+    return " ".join(f"{number} {unit}" for number, unit in parts if number) or "0 s"
+
+
+@register.filter
 def mail_date(stamp: str) -> str:
     """Of a simulated app, as its user reads it: 10 Apr 2026, 16:20."""
     try:

@@ -48,6 +48,7 @@ from evaluation.results.comparison import summarize_rounds
 from evaluation.results.pilot_report import ablation_rows, answers_said_verbatim, pilot_report
 from evaluation.results.scores import read_scores, refresh_scores
 from evaluation.store.usage import Use, as_ran, use_by_part
+from evaluation.transcripts.waiting import with_waiting
 from studio.access import (
     SignedInRequest,
     actions_in,
@@ -281,12 +282,13 @@ def _benchmark_budget(benchmark_id: int) -> list[BudgetRow]:
 def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
     progress, scores = pilot_progress(row), read_scores(row)
     page = Paginator(visibility.personas_of(row), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
-    sessions = list(Session.objects.of(row).named().filter(run__persona_revision__persona__in=list(page)))
+    sessions = with_waiting(Session.objects.of(row).named().filter(run__persona_revision__persona__in=list(page)))
     is_running = row.state in RUNNING
     actions = actions_in(request.user, row.benchmark)
     stopped, failed = progress.number(State.ERROR), progress.number(State.FAILED)
     possible = possible_actions(row, stopped=stopped, failed=failed)
     rounds = [] if is_running else summarize_rounds(row)
+    is_late = timezone.now() - row.created_at > WORKER_TIMEOUT
     return {
         "pilot": row,
         "progress": progress,
@@ -298,7 +300,7 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "runs": range(1, row.runs_wanted + 1),
         "is_running": is_running,
         "in_flight": calls_by_role(row) if is_running else [],
-        "no_worker": is_running and not progress.turns and timezone.now() - row.created_at > WORKER_TIMEOUT,
+        "no_worker": is_running and progress.number(State.WAITING) == progress.total and is_late,
         "scores": scores,
         "ablation": ablation_rows(scores),
         "scores_by_mode": [(mode, scores[mode]) for mode in row.terms.modes] if scores else [],

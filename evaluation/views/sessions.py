@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
@@ -19,6 +21,8 @@ from evaluation.transcripts.files import compare_texts, file_rows, manifest_befo
 from evaluation.transcripts.notes import NoteError, add_note, delete_note
 from evaluation.transcripts.passages import highlight
 from evaluation.transcripts.session import SessionTranscript, calls_under_way, load_transcript, neighbours
+from evaluation.transcripts.unanswered import unanswered_calls
+from evaluation.transcripts.waiting import with_waiting
 from evaluation.workspaces.manifests import Manifest
 from studio.access import SignedInRequest, may, require
 from studio.domain.persona import PersonaSpec
@@ -39,7 +43,7 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
     if request.htmx and request.htmx.target == "under-way":
         seen = request.GET.get("seen", "")
         new = row.turn_count - int(seen) if seen.isascii() and seen.isdecimal() and len(seen) < 6 else 0
-        context = {"session": row, "under_way": calls_under_way(row), "seen": seen, "new_turns": max(new, 0)}
+        context = {"session": row, **_under_way(row), "seen": seen, "new_turns": max(new, 0)}
         return render(request, "evaluation/sessions/session.html#under_way", context)
     transcript = load_transcript(row)
     others = open_sessions(request.user).filter(revision__task=row.revision.task_id).exclude(pk=pk)
@@ -59,12 +63,13 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
         "transcript": transcript,
         "older_script": is_graded_by_older_script(row),
         "corrected": corrected_in_session(row),
+        "unanswered": unanswered_calls(row),
         "workspace_turn": number,
         "files": files,
         "numbers": numbers,
         "previous": before,
         "next": after,
-        "under_way": calls_under_way(row),
+        **_under_way(row),
         "seen": row.turn_count,
         "can_note": may(request.user, row.run.pilot.benchmark, "comment"),
         "others": others.exclude(turn_count=0).order_by("-pk")[:OTHERS],
@@ -73,6 +78,13 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
     if request.htmx and request.htmx.target == "workspace":
         template += "#workspace"
     return render(request, template, context)
+
+
+def _under_way(row: Session) -> dict[str, Any]:
+    [row] = with_waiting([row])
+    calls = calls_under_way(row)
+    is_tool = any(call.record is None for call in calls)
+    return {"under_way": calls, "waiting": None if is_tool else getattr(row, "waiting", None)}
 
 
 def _beside(

@@ -26,6 +26,7 @@ STATUSES: dict[str, tuple[str, str, str]] = {
     "running": ("info", "▷", "running"),
     "finished": ("good", "●", "finished"),
     "failed": ("bad", "✕", "failed"),
+    "blocked": ("warn", "⊘", "blocked"),
     "stopped": ("", "□", "stopped"),
     # of a finding
     "error": ("bad", "✕", "error"),

@@ -18,6 +18,7 @@ INDEX = re.compile(r'<(?:requirement|criterion) index="(\d+)">')
 KINDS = {"satisfaction judge": "satisfaction", "follow-up judge": "follow_up", "checklist judge": "checklist"} | {
     "help an expert": "helper",
     "Answer in JSON, by number": "opinion",
+    "has wishes that they have not said yet": "next_intent",
     "You play a person": "voice",
     "You check a message": "voice_check",
 }
@@ -33,8 +34,11 @@ class StubModel:
         self.satisfaction: Answer = lambda body: decisions(body, lambda index: False)
         self.follow_up: Answer = lambda body: decisions(body, lambda index: False)
         self.checklist: Answer = lambda body: decisions(body, lambda index: True)
-        self.voice: Answer = lambda body: "As I would say it."
-        self.voice_check: Answer = lambda body: '{"says_all": true, "holds_back": true, "reason": ""}'
+        self.voice: Answer = lambda body: said("As I would say it.") if is_listening(body) else "As I would say it."
+        self.voice_check: Answer = lambda body: (
+            '{"says_all": true, "holds_back": true, "adds_nothing": true, "reason": ""}'
+        )
+        self.next_intent: Answer = lambda body: json.dumps({"reason": "", "index": int(wishes(body)[-1])})
         self.helper: Answer = lambda body: "{}"
         self.opinion: Answer = lambda body: "{}"
         self.gate = threading.Event()
@@ -55,6 +59,19 @@ class StubModel:
 def kind_of(body: dict[str, Any]) -> str:
     system = str(body["messages"][0].get("content"))
     return next((kind for words, kind in KINDS.items() if words in system), "agent")
+
+
+def is_listening(body: dict[str, Any]) -> bool:
+    """Whether the user of the protocol ``paper`` is asked for."""
+    return "<missing_before>" in body["messages"][1]["content"]
+
+
+def said(message: str, missing: str = "") -> str:
+    return json.dumps({"message": message, "missing": missing})
+
+
+def wishes(body: dict[str, Any]) -> list[str]:
+    return re.findall(r'<wish index="(\d+)">', body["messages"][1]["content"])
 
 
 def decisions(body: dict[str, Any], yes: Callable[[int], bool], quote: str = "") -> str:

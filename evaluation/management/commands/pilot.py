@@ -13,11 +13,12 @@ from evaluation.management.budgets import add_budget_arguments, read_budgets
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.agents import find_agent, kind_choices
 from evaluation.pilots.budgets import BudgetError
-from evaluation.pilots.plans import MODE_HELP, PilotError
+from evaluation.pilots.estimate import what_runs
+from evaluation.pilots.plans import MODE_HELP, PilotError, plan_pilot
 from evaluation.pilots.start import MAX_RUNS, start_pilot
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName
-from evaluation.protocol.voice import USER_STYLES
+from evaluation.protocol.voice import USER_STYLES, USUAL_STYLE
 from evaluation.results.pilot_report import pilot_report
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
 from studio.models import Benchmark
@@ -51,9 +52,9 @@ class Command(ReportCommand):
         )
         parser.add_argument(
             "--user-style",
-            default="verbatim",
+            default="",
             choices=USER_STYLES,
-            help=" ".join(f"{style}: {text}" for style, text in USER_STYLES.items()),
+            help=" ".join((f"{USUAL_STYLE}.", *(f"{style}: {text}" for style, text in USER_STYLES.items()))),
         )
         parser.add_argument(
             "--mode",
@@ -128,8 +129,14 @@ class Command(ReportCommand):
             benchmark, "--user-model", options["user_model"] or _default(agent, "user"), as_json
         )
         judge = self._endpoint(benchmark, "--judge", options["judge"] or _default(agent, "judge"), as_json)
+        base = self._base(benchmark, options["base"], as_json)
+        tasks = [name for text in options["tasks"] for name in text.split(",") if name]
+        seats = {"agent": agent, "user_model": user_model, "judge": judge}
         try:
             typed = known.params if known else _params(options["param"])
+            if not as_json:
+                plans = plan_pilot(benchmark, options["mode"], options["persona"], tasks, base)
+                self.stderr.write(what_runs(benchmark, plans, base.runs_wanted if base else options["runs"], seats))
             return start_pilot(
                 benchmark,
                 by=default_user(),
@@ -141,9 +148,9 @@ class Command(ReportCommand):
                 user_style=options["user_style"],
                 judge=judge,
                 mode=options["mode"],
-                base=self._base(benchmark, options["base"], as_json),
+                base=base,
                 persona=options["persona"],
-                tasks=[name for text in options["tasks"] for name in text.split(",") if name],
+                tasks=tasks,
                 runs=options["runs"],
                 budgets=read_budgets(options),
                 accept_warnings=options["accept_warnings"],
@@ -185,13 +192,18 @@ class Command(ReportCommand):
                 line += f", Proc {_percent(session['proc'])}, Comp {comps}"
             if session["ungraded"]:
                 line += f", {session['ungraded']} ungraded"
-            self.stdout.write(line + (f" ({session['reason']})" if session["reason"] else ""))
+            why = session["reason"] or session["blocked"]
+            self.stdout.write(line + (f" ({why})" if why else ""))
         for mode in report["scores"]["judge_tokens"]:
             score = report["scores"][mode]
             self.stdout.write(
                 f"{mode}: Proc {_percent(score['proc'])}, Comp {_percent(score['comp'])}"
-                f" (n = {score['n']}, failed {score['failed']}, missing {score['missing']})"
+                f" (n = {score['n']}, failed {score['failed']}, missing {score['missing']}, blocked {score['blocked']})"
             )
+        for part, use in report["use"].items():
+            cached = "" if use["cached"] is None else f" ({use['cached']:,} cached)"
+            told = f"{use['prompt'] or 0:,} tokens in{cached}, {use['completion'] or 0:,} out"
+            self.stdout.write(f"{part}: {use['calls']:,} calls, {told}, ${use['cost']}")
         for mode, metrics in report["scores"].get("ablation", {}).items():
             for metric, row in metrics.items():
                 self.stdout.write(_ablation_line(mode, metric, row))

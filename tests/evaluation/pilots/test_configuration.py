@@ -43,7 +43,7 @@ def test_edit_of_an_endpoint_in_mid_pilot_changes_nothing_of_the_pilot(stub: Stu
     assert {(body["model"], body.get("temperature")) for body in stub.bodies} <= {(model, None), (model, 0)}
     assert (pilot.agent_name, pilot_report(pilot)["agent"]) == (name, name)
     frozen = pilot.endpoint("agent")
-    assert (frozen.key_env, frozen.timeout_seconds, frozen.max_concurrency) == ("STUB_API_KEY", 120, 32)
+    assert (frozen.key_env, frozen.timeout_seconds, frozen.max_concurrency) == ("STUB_API_KEY", 600, 32)
 
 
 def test_evidence_of_a_release_names_the_model_that_ran(stub: StubModel):

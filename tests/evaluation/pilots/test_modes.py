@@ -171,6 +171,16 @@ class TestChanged:
         saved = saved_by_taking_over(pilot)
         assert (saved.sessions, saved.calls, saved.cost) == (6, 30, 1.5)
 
+    def test_only_tasks_of_the_base_are_looked_at(self):
+        made = four_tasks()
+        base = end(pilot_of(made, tasks=["b", "c"]))
+        edit(made, "c")
+        edit(made, "d")
+        pilot = pilot_of(made, mode="changed", base=base)
+
+        assert chains(pilot) == [(1, "", "c")]
+        assert pilot.taken_sessions.count() == 1
+
     def test_what_depends_on_the_edited_task_runs_again_too(self):
         made = four_tasks()
         base = end(pilot_of(made))

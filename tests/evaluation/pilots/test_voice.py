@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from evaluation.models import ModelCall, Session
 from evaluation.pilots.plans import PilotError
+from evaluation.releases.readiness import release_blockers
 from evaluation.results.pilot_report import pilot_report
 from tests.evaluation.builders import benchmark_of, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import start, work_through
-from tests.evaluation.stub_model import StubModel
+from tests.evaluation.stub_model import StubModel, said
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
 
@@ -49,3 +52,70 @@ def test_unavailable_style_is_rejected(style, words):
     with pytest.raises(PilotError, match=words) as error:
         pilot_of(benchmark_of(one_task()), user_style=style)
     assert error.value.field == "user_style"
+
+
+def test_by_default_the_user_of_the_paper_listens_chooses_and_speaks_and_that_of_the_release_does_not(stub: StubModel):
+    three = task("a", checklist=(rubric("x"),), intents=intents("The fee is 30.", "Sign as Ada.", "Send it."))
+    pilot = work_through(start(stub, three, protocol="paper"))
+
+    assert pilot.user_style == "in-voice"
+    assert {name: prompt["version"] for name, prompt in pilot.config["user"]["prompts"].items()} == {
+        "voice": "2", "voice_check": "2", "next_intent": "1",
+    }  # fmt: skip
+    [session] = Session.objects.all()
+    assert list(session.intents.order_by("turn").values_list("index", "status")) == [
+        (3, "provided"), (2, "provided"), (1, "provided"),
+    ]  # fmt: skip
+    assert list(session.turns.values_list("next_style", flat=True)) == ["in-voice"] * 3 + [""]
+    assert (stub.asked["next_intent"], stub.asked["voice"]) == (2, 3)
+    first = next(body for body in stub.bodies if "They bring up" in str(body))["messages"][1]["content"]
+    assert "No files were written." in first and "<assistant turn=" in first
+
+
+def test_what_a_check_finds_is_told_to_who_speaks_and_an_authors_own_words_are_not_checked(stub: StubModel):
+    drafts = iter(["It is 30, and blue.", "The fee is\n30 crowns."])
+    stub.voice = lambda body: said(next(drafts, "Sign as Ada."))
+    stub.voice_check = lambda body: json.dumps(
+        {"reason": "Blue is added.", "says_all": True, "holds_back": True, "adds_nothing": False}
+    )
+    stub.next_intent = lambda body: '{"reason": "", "index": 1}'
+
+    work_through(start(stub, one_task(), protocol="paper"))
+
+    turns = list(Session.objects.get().turns.values_list("next_message", "next_style"))
+    assert turns == [("The fee is\n30 crowns.", "in-voice"), ("Sign as Ada.", "in-voice"), ("", "")]
+    assert stub.asked["voice_check"] == 1
+    again = [body for body in stub.bodies if "Blue is added." in str(body)]
+    assert len(again) == 1 and "cannot be sent" in again[0]["messages"][-1]["content"]
+
+
+def test_a_session_that_misses_the_same_thing_three_times_is_blocked_and_counted_beside_the_score(stub: StubModel):
+    stub.voice = lambda body: said("I do not have it.", "The Gmail  password")
+    wanted = intents(*(f"Wish {number}." for number in range(6)))
+
+    pilot = work_through(start(stub, task("a", checklist=(rubric("x"),), intents=wanted), protocol="paper"))
+
+    [session] = Session.objects.all()
+    assert (session.state, session.turn_count) == ("finished", 3)
+    assert "without what the user does not have: The Gmail password" in session.blocked
+    assert list(session.intents.values_list("status", flat=True)) == ["provided"] * 6
+    report = pilot_report(pilot)
+    assert (report["sessions"][0]["blocked"], report["scores"]["strict"]["blocked"]) == (session.blocked, 1)
+    assert report["scores"]["strict"]["n"] == 1
+
+
+def test_a_release_is_blocked_by_a_task_that_was_blocked_in_its_evidence(stub: StubModel):
+    stub.voice = lambda body: said("I do not have it.", "password")
+    pilot = work_through(start(stub, task("a", checklist=(rubric("x"),), intents=intents(*"abcdef")), protocol="paper"))
+
+    found = [blocker for blocker in release_blockers(pilot.benchmark) if blocker.code == "task-blocked"]
+
+    assert [(blocker.task, blocker.acceptable) for blocker in found] == [("a", True)]
+    assert "In pilot 1 its user could not go on" in found[0].message
+
+
+def test_a_scripted_user_speaks_verbatim_in_both_protocols():
+    for protocol in ("paper", "release"):
+        pilot = work_through(pilot_of(benchmark_of(one_task()), protocol=protocol))
+
+        assert (pilot.user_style, pilot.state) == ("verbatim", "finished")

@@ -18,6 +18,9 @@ VERSIONS = {
     ("follow_up", "2"): "45bdab5d714a7e391b361b029517ea1c060418b32148c5bc18d1e5b9c2309cf0",
     ("checklist", "3"): "d159827863f00d619d16a37c3bf96b845cde4bf26e7f4154059fa90f6ec8a27d",
     ("voice", "1"): "0de8a2bc4ec05727934c836962ffef7677120980e678f9afe9b13992eb66bd84",
+    ("voice", "2"): "f824fb2e976687ad211d284ff6c2e9550d3c3b7003783dbb5a3a313d1f7fea7b",
+    ("voice_check", "2"): "69c33fb1b7cb229d2d6f68df2c8f18a506217c5d4b9f13ed008c29cb02f4e0a8",
+    ("next_intent", "1"): "dd4f433ac83cd2189fa64ac54e9b47b2877209d7129afbc45ffcb86ec1a9c63f",
     ("voice_check", "1"): "d5aa38d88469e463c1ace997d11a89cc4eb02fe326fe494acb7f2dc925e73922",
 }
 INTENTS = [OpenIntent(2, "Say <b>"), OpenIntent(5, "Two\n\nlines {{reply}}")]

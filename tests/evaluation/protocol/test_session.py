@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from evaluation.protocol.participants import AgentReply, Decision, OpenIntent
 from evaluation.protocol.session import Progress, initial_progress
+from evaluation.protocol.voice import VoicedAnswer, join
 from tests.evaluation.protocol.playing import play
 
 YES, NO = Decision(True, style="clarify"), Decision(False)
@@ -109,3 +110,42 @@ def test_statuses_partition_the_intents_and_sessions_end_within_intents_plus_one
     assert sorted(resolved) == [index for index, given in enumerate(provided, start=1) if not given]
     assert all(item.status in {"completed", "inferred", "provided"} for item in end.intents)
     assert all(item.status == "provided" for item, given in zip(end.intents, provided, strict=True) if given)
+
+
+class Sayer:
+    """A user who brings up the last open intent, and misses what they are told to miss, by turn."""
+
+    def __init__(self, missing: Sequence[str] = ()) -> None:
+        self.missing = list(missing)
+        self.held_back: list[list[int]] = []
+
+    def choose(self, intents: Sequence[OpenIntent]) -> OpenIntent:
+        return intents[-1]
+
+    def say(self, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer:
+        self.held_back.append([intent.index for intent in held_back])
+        missing = self.missing.pop(0) if self.missing else ""
+        return VoicedAnswer(f"please: {join(told)}", "in-voice", missing)
+
+
+def test_user_chooses_what_to_bring_up_and_says_it_their_way():
+    agent, user = Speaker(), Sayer()
+
+    end, turns = play(initial_progress("hello", ["one", "two"]), agent, Plan(), user=user)
+
+    assert agent.heard == ["hello", "please: two", "please: one"]
+    assert statuses(end) == [("provided", 2), ("provided", 1)]
+    assert user.held_back == [[1], []]
+    assert turns[0].style == "in-voice"
+
+
+def test_session_is_blocked_when_the_same_thing_was_missing_three_times():
+    agent = Speaker()
+    user = Sayer(["The password", "a map", " the  password", "the password"])
+
+    end, turns = play(initial_progress("hello", list("abcdef")), agent, Plan({(2, 1)}), user=user)
+
+    assert (end.ending, end.turns, end.message) == ("blocked", 4, "")
+    assert end.reason == "The agent could not go on, 3 times, without what the user does not have: the password."
+    assert [status for status, _ in statuses(end)] == ["completed", *["provided"] * 5]
+    assert turns[-1].resolved.keys() >= {2, 3}

@@ -1,0 +1,143 @@
+"""The user of the paper protocol, who listens: what they see and know, and the questions put to the model that plays
+them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.protocol.participants import OpenIntent
+from evaluation.protocol.prompt_files import VoicePromptName, load_prompt
+from evaluation.protocol.prompts import escape
+from evaluation.protocol.voice import Messages, join
+
+NOTHING = "(nothing)"
+MAX_MISSING = 100
+"""Characters of what is named as missing."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the person knows and sees as they speak. Escaped."""
+
+    person: str
+    earlier: str
+    """What they said in earlier sessions."""
+    conversation: str
+    """With the latest reply at its end."""
+    work: str
+    """What the agent did."""
+    reply: str
+    state: str = ""
+    """One sentence, if the reply is empty or breaks off."""
+    missing: tuple[str, ...] = ()
+    """As ``Progress.missing``."""
+
+
+@dataclass(frozen=True)
+class Said:
+    message: str
+    missing: str = ""
+
+
+def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_TEXT, _FLAG = {"type": "string"}, {"type": "boolean"}
+FLAGS = ("says_all", "holds_back", "adds_nothing")
+CHOICE_SCHEMA = _object(reason=_TEXT, index={"type": "integer"})
+SAID_SCHEMA = _object(message=_TEXT, missing=_TEXT)
+CHECK_SCHEMA = _object(reason=_TEXT, **dict.fromkeys(FLAGS, _FLAG))
+
+
+def choice_messages(scene: Scene, intents: Sequence[OpenIntent], version: str) -> Messages:
+    wishes = "\n".join(f'<wish index="{intent.index}">{escape(intent.content)}</wish>' for intent in intents)
+    return _messages(
+        "next_intent",
+        version,
+        person=scene.person,
+        conversation=scene.conversation,
+        work=scene.work or NOTHING,
+        wishes=wishes,
+    )
+
+
+def voice_messages(scene: Scene, told: Sequence[OpenIntent], version: str) -> Messages:
+    return _messages(
+        "voice",
+        version,
+        person=scene.person,
+        earlier=scene.earlier or NOTHING,
+        conversation=scene.conversation,
+        work=scene.work or NOTHING,
+        missing="\n".join(map(escape, scene.missing)) or NOTHING,
+        say=escape(join(told)),
+        state=scene.state,
+    )
+
+
+def check_messages(
+    scene: Scene, message: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent], version: str
+) -> Messages:
+    return _messages(
+        "voice_check",
+        version,
+        message=escape(message),
+        reply=scene.reply or NOTHING,
+        known="\n\n".join(part for part in (scene.person, scene.earlier, scene.conversation, scene.work) if part),
+        should_say=escape(join(told)),
+        must_hold_back=escape(join(held_back)) or NOTHING,
+    )
+
+
+def parse_choice(answer: str, indexes: Collection[int]) -> int:
+    """Raises ValueError, as all that parse here."""
+    index = _document(answer).get("index")
+    if not isinstance(index, int) or isinstance(index, bool) or index not in indexes:
+        raise ValueError(f"“index” must be one of {', '.join(map(str, indexes))}.")
+    return index
+
+
+def parse_said(answer: str) -> Said:
+    document = _document(answer)
+    message, missing = document.get("message"), document.get("missing", "")
+    if not isinstance(message, str) or not message.strip() or not isinstance(missing, str):
+        raise ValueError("“message” must be a text, and “missing” a text or empty.")
+    return Said(message.strip(), " ".join(missing.split())[:MAX_MISSING])
+
+
+def parse_check(answer: str) -> str:
+    """What is wrong; empty if the message holds."""
+    document = _document(answer)
+    values = [document.get(name) for name in FLAGS]
+    if not all(isinstance(value, bool) for value in values):
+        raise ValueError("“says_all”, “holds_back” and “adds_nothing” must be true or false.")
+    return "" if all(values) else str(document.get("reason") or "It does not hold.")
+
+
+def is_verbatim(message: str, told: Sequence[OpenIntent]) -> bool:
+    """An author's own words need no check."""
+    return message.split() == join(told).split()
+
+
+def _document(answer: str) -> dict[str, Any]:
+    try:
+        document = json.loads(answer)
+    except ValueError:
+        raise ValueError("It is not JSON.") from None
+    if not isinstance(document, dict):
+        raise ValueError("It is not a JSON object.")
+    return document
+
+
+def _messages(name: VoicePromptName, version: str, **material: str) -> Messages:
+    prompt = load_prompt(name, version)
+    return [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.fill(**material)}]
