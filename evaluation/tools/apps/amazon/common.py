@@ -20,7 +20,6 @@ add_account_apis(app)
 AmazonCall = Call[AmazonState]
 ProductId = Annotated[int, Field(description="From search_products")]
 AddressId = Annotated[int, Field(description="From show_addresses")]
-PaymentCardId = Annotated[int, Field(description="From show_payment_cards")]
 OrderId = Annotated[int, Field(description="From show_orders")]
 SellerId = Annotated[int, Field(description="From search_sellers")]
 QuestionId = Annotated[int, Field(description="From show_product_questions")]

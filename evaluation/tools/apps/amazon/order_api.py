@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from evaluation.tools.apps.amazon.cart_api import GIFT_WRAP_FEE, own_cart
-from evaluation.tools.apps.amazon.common import AddressId, AmazonCall, OrderId, PaymentCardId, ProductId, Query, app
-from evaluation.tools.apps.amazon.state import Address, Order, OrderItem, PaymentCard, cost_of
+from evaluation.tools.apps.amazon.common import AddressId, AmazonCall, OrderId, ProductId, Query, app
+from evaluation.tools.apps.amazon.state import Address, Order, OrderItem, cost_of
 from evaluation.tools.apps.framework import (
     InvalidError,
     NotFoundError,
@@ -23,6 +23,7 @@ from evaluation.tools.apps.framework import (
     paginate,
     without_owner,
 )
+from evaluation.tools.apps.paying import PaymentCardId, add_card_apis, charge, valid
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -42,20 +43,6 @@ ADDRESS = {
     "country": (Annotated[Text, Field(description="Country")], ...),
     "zip_code": (Annotated[Text, Field(description="Postal code")], ...),
 }
-CARD = {
-    "card_name": (Annotated[Text, Field(description="What to call it")], ...),
-    "owner_name": (Annotated[Text, Field(description="Name on it")], ...),
-    "card_number": (Annotated[str, Field(pattern=r"^[0-9]{12,19}$", description="12 to 19 digits")], ...),
-    "expiry_year": (Annotated[int, Field(ge=2000, le=2100, description="Four digits")], ...),
-    "expiry_month": (Annotated[int, Field(ge=1, le=12, description="1 to 12")], ...),
-    "cvv_number": (Annotated[str, Field(pattern=r"^[0-9]{3,4}$", description="3 or 4 digits")], ...),
-}
-
-
-@app.api()
-def show_payment_cards(call: AmazonCall) -> list[dict[str, Any]]:
-    """List your payment cards."""
-    return [_card_shown(call, card) for card in call.state.cards if card.owner == call.user]
 
 
 @app.api()
@@ -66,7 +53,7 @@ def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: Ad
     cart = own_cart(call)
     if not cart:
         raise InvalidError("Your cart is empty.")
-    _valid(call, card)
+    valid(call, card)
     products = {item.product_id: call.state.products.get(item.product_id) for item in cart}
     for item in cart:
         product = products[item.product_id]
@@ -129,22 +116,6 @@ def one_line(address: Address) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def charge(call: AmazonCall, card: PaymentCard, amount: float) -> None:
-    """Raises InvalidError."""
-    _valid(call, card)
-    if card.balance is not None:
-        if card.balance < amount:
-            raise InvalidError(f"The payment card does not cover {amount:.2f}.")
-        call.state.cards.put(replace(card, balance=round(card.balance - amount, 2)))
-
-
-def _valid(call: AmazonCall, card: PaymentCard) -> PaymentCard:
-    """Raises InvalidError."""
-    if (card.expiry_year, card.expiry_month) < (call.now.year, call.now.month):
-        raise InvalidError("The payment card has expired.")
-    return card
-
-
 def _own_orders(call: AmazonCall) -> list[Order]:
     own = [order for order in call.state.orders if order.owner == call.user]
     return sorted(own, key=lambda order: (order.placed_at, order.order_id), reverse=True)
@@ -172,24 +143,15 @@ def order_shown(call: AmazonCall, order: Order) -> dict[str, Any]:
     return shown
 
 
-def _card_shown(call: AmazonCall, card: PaymentCard) -> dict[str, Any]:
-    """As shops show it: neither the whole number nor the code."""
-    shown = without_owner(card)
-    del shown["cvv_number"], shown["balance"]
-    return {**shown, "card_number": f"**** {card.card_number[-4:]}"}
-
-
-BUT_LIST = ("show", "create", "update", "delete")
-for records in (
-    Records("addresses", "address", ADDRESS, apis=BUT_LIST, names={"create": "add_address", "list": "show_addresses"}),
+add_card_apis(app)
+add_records(
+    app,
     Records(
-        "payment_cards",
-        "payment_card",
-        CARD,
-        ready=_valid,
-        shown=_card_shown,
-        apis=BUT_LIST,
-        names={"create": "add_payment_card"},
+        "addresses",
+        "address",
+        ADDRESS,
+        apis=("show", "create", "update", "delete"),
+        names={"create": "add_address", "list": "show_addresses"},
+        done="saved",
     ),
-):
-    add_records(app, replace(records, done="saved"))
+)

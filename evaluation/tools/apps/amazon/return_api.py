@@ -6,17 +6,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from evaluation.tools.apps.amazon.common import AmazonCall, OrderId, PaymentCardId, ProductId, app
-from evaluation.tools.apps.amazon.order_api import charge
-from evaluation.tools.apps.amazon.state import PrimeSubscription, Return
+from evaluation.tools.apps.amazon.common import AmazonCall, OrderId, ProductId, app
+from evaluation.tools.apps.amazon.state import Return
 from evaluation.tools.apps.attachments import Attachment, FileToken, Overwrite, SaveAs, download
 from evaluation.tools.apps.framework import InvalidError, Page, PageIndex, PageLimit, paginate, without_owner
+from evaluation.tools.apps.paying import add_subscription_apis
 
 DELIVERERS = ("FedEx", "UPS", "USPS")
-PLANS = {"monthly": (14.99, 30), "yearly": (139.0, 365)}
-"""Plan → its price and days."""
 Deliverer = Annotated[Literal["FedEx", "UPS", "USPS"], Field(description="Who collects it")]
-SubscriptionId = Annotated[int, Field(description="From show_prime_subscriptions")]
 
 
 @app.api()
@@ -62,35 +59,6 @@ def show_return(call: AmazonCall, return_id: Annotated[int, Field(description="F
 
 
 @app.api()
-def show_prime_plans(call: AmazonCall) -> list[dict[str, Any]]:
-    """List the plans of Prime."""
-    return [{"plan": plan, "price": price, "days": days} for plan, (price, days) in PLANS.items()]
-
-
-@app.api()
-def show_prime_subscriptions(call: AmazonCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
-    """List your subscriptions to Prime, latest first."""
-    return paginate(call.state.prime.having("owner", call.user)[::-1], page_index, page_limit, without_owner)
-
-
-@app.api()
-def subscribe_prime(
-    call: AmazonCall,
-    payment_card_id: PaymentCardId,
-    prime_plan: Annotated[Literal["monthly", "yearly"], Field(description="From show_prime_plans")] = "monthly",
-) -> dict[str, Any]:
-    """Subscribe to Prime."""
-    if any(each.ends_at > call.stamp for each in call.state.prime.having("owner", call.user)):
-        raise InvalidError("You have a subscription already.")
-    price, days = PLANS[prime_plan]
-    charge(call, call.own(call.state.cards, payment_card_id), price)
-    number = call.state.prime.next_id()
-    ends = call.stamp_in(days=days)
-    call.state.prime.put(PrimeSubscription(number, call.user, prime_plan, price, call.stamp, ends))
-    return {"message": "You are subscribed to Prime.", "prime_subscription_id": number, "ends_at": ends}
-
-
-@app.api()
 def download_order_receipt(
     call: AmazonCall,
     order_id: OrderId,
@@ -110,17 +78,4 @@ def download_order_receipt(
     return download(files, receipt, download_to_file_path, overwrite=overwrite)
 
 
-@app.api()
-def download_prime_subscription_receipt(
-    call: AmazonCall,
-    prime_subscription_id: SubscriptionId,
-    file_system_access_token: FileToken,
-    download_to_file_path: SaveAs | None = None,
-    overwrite: Overwrite = False,
-) -> dict[str, Any]:
-    """Save the receipt of a subscription to Prime."""
-    paid = call.own(call.state.prime, prime_subscription_id)
-    text = f"Prime, {paid.plan}, from {paid.started_at} to {paid.ends_at}\nTotal: {paid.price:.2f}"
-    files = call.beside("file_system", file_system_access_token)
-    receipt = Attachment(0, f"amazon_prime_{prime_subscription_id}.txt", text)
-    return download(files, receipt, download_to_file_path, overwrite=overwrite)
+add_subscription_apis(app, "prime", {"monthly": (14.99, 30), "yearly": (139.0, 365)})

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from evaluation.tools.apps.framework import AppState
+from evaluation.tools.apps.paying import cards_table, overdrawn
 
 
 @dataclass(frozen=True)
@@ -100,20 +101,6 @@ class Address:
 
 
 @dataclass(frozen=True)
-class PaymentCard:
-    payment_card_id: int
-    owner: str
-    card_name: str
-    owner_name: str = ""
-    card_number: str = ""
-    expiry_year: int = 2030
-    expiry_month: int = 12
-    cvv_number: str = ""
-    balance: float | None = None
-    """None: as much as needed."""
-
-
-@dataclass(frozen=True)
 class OrderItem:
     product_id: int
     quantity: int
@@ -188,9 +175,7 @@ class AmazonState(AppState):
             "browsing_history", Viewed, "viewed product", owned | of_product, "viewed_id owner product_id"
         )
         self.addresses = self.table("addresses", Address, "address", owned, "name street_address city owner")
-        self.cards = self.table(
-            "payment_cards", PaymentCard, "payment card", owned, "card_name owner card_number balance"
-        )
+        self.cards = cards_table(self)
         self.orders = self.table(
             "orders", Order, "order", owned, "order_id owner items shipping_address total_cost placed_at"
         )
@@ -223,9 +208,7 @@ class AmazonState(AppState):
         for product in self.products:
             if product.stock < 0:
                 yield f"products {product.product_id}: its stock is below nothing."
-        for card in self.cards:
-            if card.balance is not None and card.balance < 0:
-                yield f"payment_cards {card.payment_card_id}: its balance is below nothing."
+        yield from overdrawn(self.cards)
         for table in (self.cart, self.wish_list):
             seen: set[tuple[str, int]] = set()
             for item in table:

@@ -21,6 +21,7 @@ from evaluation.tools.apps.framework import (
     search,
     search_people,
 )
+from evaluation.tools.apps.notifications import add_notification_apis, notify
 from evaluation.tools.apps.splitwise import payment_api, receipt_api
 from evaluation.tools.apps.splitwise.common import (
     Amount,
@@ -54,6 +55,9 @@ Amounts = Annotated[
 Shares = Annotated[
     dict[str, Part], Field(description="Instead of debtor_emails and debt_amounts: email address to amount")
 ]
+
+
+add_notification_apis(app)
 
 
 @app.api()
@@ -106,6 +110,7 @@ def add_member_to_group(
     if user_email in group.members:
         raise ConflictError(f"{user_email} is in the group already.")
     call.state.groups.put(replace(group, members=(*group.members, user_email)))
+    notify(call, user_email, f"{call.account.name} added you to the group {group.name!r}.")
     return {"message": "The member was added."}
 
 
@@ -140,6 +145,9 @@ def record_expense(
     expense = Expense(number, description, amount, payer, group_id, parts, call.user, stamp, stamp)
     receipt = receipt_of(call, receipt_file_path, file_system_access_token)
     call.state.expenses.put(replace(expense, receipt_id=receipt))
+    for person in {payer: None} | {part.username: None for part in parts}:
+        if person != call.user:
+            notify(call, person, f"{call.account.name} recorded the expense {description!r}.")
     return {"message": "The expense was recorded.", "expense_id": number}
 
 

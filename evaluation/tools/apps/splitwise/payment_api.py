@@ -10,6 +10,7 @@ from pydantic import Field
 
 from evaluation.tools.apps.attachments import FilePath, FileToken
 from evaluation.tools.apps.framework import InvalidError, Page, PageIndex, PageLimit, given, paginate
+from evaluation.tools.apps.notifications import notify
 from evaluation.tools.apps.splitwise.common import (
     Amount,
     Email,
@@ -179,6 +180,8 @@ def show_no_group_payments(call: SplitwiseCall, page_index: PageIndex = 0, page_
 def _pay(call: SplitwiseCall, payment: Payment) -> int:
     number = call.state.payments.next_id()
     call.state.payments.put(replace(payment, payment_id=number))
+    other = payment.receiver if payment.payer == call.user else payment.payer
+    notify(call, other, f"{call.account.name} recorded a payment of {payment.amount:.2f}.")
     return number
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from evaluation.tools.apps.attachments import Attachment
 from evaluation.tools.apps.framework import AppState
+from evaluation.tools.apps.notifications import notifications_table
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ class SplitwiseState(AppState):
         self.deleted_payments = self.table("deleted_payments", Payment, "deleted payment", of_payment)
         self.table("expense_comments", ExpenseComment, "comment", {"author": "accounts"}, "content author expense_id")
         self.table("payment_comments", PaymentComment, "comment", {"author": "accounts"}, "content author payment_id")
+        notifications_table(self)
         self.receipts = self.table("receipts", Attachment, "receipt", {}, "file_name content")
 
     def complete(self) -> None:

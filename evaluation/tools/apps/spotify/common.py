@@ -17,6 +17,7 @@ from evaluation.tools.apps.framework import (
     add_account_apis,
     as_dict,
 )
+from evaluation.tools.apps.paying import add_card_apis, add_subscription_apis
 from evaluation.tools.apps.spotify.state import Album, Library, Playlist, Song, SpotifyState
 
 app = App(
@@ -26,6 +27,8 @@ app = App(
     "Find music, like and save it, make playlists, play songs, write reviews.",
 )
 add_account_apis(app)
+add_card_apis(app)
+add_subscription_apis(app, "premium", {"monthly": (10.99, 30), "yearly": (109.0, 365)})
 
 SpotifyCall = Call[SpotifyState]
 SongId = Annotated[int, Field(description="From search_songs")]

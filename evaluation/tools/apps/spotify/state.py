@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evaluation.tools.apps.framework import AppState
+from evaluation.tools.apps.paying import cards_table, overdrawn
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,16 @@ class PlaylistReview:
     updated_at: str = ""
 
 
+@dataclass(frozen=True)
+class PremiumSubscription:
+    premium_subscription_id: int
+    owner: str
+    plan: str
+    price: float
+    started_at: str
+    ends_at: str
+
+
 class SpotifyState(AppState):
     app = "spotify"
 
@@ -148,6 +159,14 @@ class SpotifyState(AppState):
         self.reviews = self.table("reviews", SongReview, "review", {"song_id": "songs"}, f"{texts} song_id")
         self.table("album_reviews", AlbumReview, "review", {"album_id": "albums"}, f"{texts} album_id")
         self.table("playlist_reviews", PlaylistReview, "review", {"playlist_id": "playlists"}, f"{texts} playlist_id")
+        self.cards = cards_table(self)
+        self.table(
+            "premium_subscriptions",
+            PremiumSubscription,
+            "premium subscription",
+            {"owner": "accounts"},
+            "plan owner price ends_at",
+        )
 
     def complete(self) -> None:
         """Everybody has a library."""
@@ -159,6 +178,7 @@ class SpotifyState(AppState):
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
+        yield from overdrawn(self.cards)
         for library in self.libraries:
             if library.position >= max(len(library.queue), 1):
                 yield f"libraries {library.username!r}: the current song is beyond the queue."

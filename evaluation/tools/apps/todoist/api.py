@@ -21,12 +21,12 @@ from evaluation.tools.apps.framework import (
     rank,
     search_people,
 )
+from evaluation.tools.apps.notifications import add_notification_apis, notify
 from evaluation.tools.apps.todoist import comment_api, label_api, sub_task_api, task_api
 from evaluation.tools.apps.todoist.common import (
     Color,
     Description,
     Name,
-    NotificationId,
     ProjectId,
     SectionId,
     TodoistCall,
@@ -37,9 +37,12 @@ from evaluation.tools.apps.todoist.common import (
     visible_project,
     visible_projects,
 )
-from evaluation.tools.apps.todoist.state import Notification, Project, Section
+from evaluation.tools.apps.todoist.state import Project, Section
 
 __all__ = ["app", "comment_api", "label_api", "sub_task_api", "task_api"]
+
+
+add_notification_apis(app)
 
 
 @app.api()
@@ -112,7 +115,7 @@ def share_project(
     if email in (project.owner, *project.members):
         raise ConflictError(f"{email} is a member of the project already.")
     call.state.projects.put(replace(project, members=(*project.members, email)))
-    _notify(call, email, f"{call.account.name} shared the project {project.name!r} with you.")
+    notify(call, email, f"{call.account.name} shared the project {project.name!r} with you.")
     return {"message": "The project was shared."}
 
 
@@ -185,81 +188,8 @@ def delete_section(call: TodoistCall, section_id: SectionId) -> dict[str, Any]:
     return {"message": "The section was deleted."}
 
 
-@app.api()
-def show_notifications(
-    call: TodoistCall,
-    is_read: Annotated[bool | None, Field(description="Only read, or only unread ones")] = None,
-    page_index: PageIndex = 0,
-    page_limit: PageLimit = 5,
-) -> Page:
-    """List your notifications, newest first."""
-    found = [each for each in _own_notifications(call) if is_read in (None, each.is_read)]
-    found.sort(key=lambda each: (each.created_at, each.notification_id), reverse=True)
-    return paginate(found, page_index, page_limit, shown)
-
-
-@app.api(alias="show_notification_count")
-def show_notifications_count(
-    call: TodoistCall, is_read: Annotated[bool | None, Field(description="Only read, or only unread ones")] = None
-) -> dict[str, Any]:
-    """Count your notifications."""
-    return {"count": sum(is_read in (None, each.is_read) for each in _own_notifications(call))}
-
-
-@app.api()
-def mark_notification(
-    call: TodoistCall,
-    notification_id: NotificationId,
-    is_read: Annotated[bool, Field(description="False marks it unread")] = True,
-) -> dict[str, Any]:
-    """Mark a notification as read or unread."""
-    notification = call.own(call.state.notifications, notification_id)
-    call.state.notifications.put(replace(notification, is_read=is_read))
-    return {"message": "The notification was marked."}
-
-
-@app.api()
-def mark_notifications(
-    call: TodoistCall, is_read: Annotated[bool, Field(description="False marks them unread")] = True
-) -> dict[str, Any]:
-    """Mark all your notifications as read or unread."""
-    for notification in _own_notifications(call):
-        call.state.notifications.put(replace(notification, is_read=is_read))
-    return {"message": "The notifications were marked."}
-
-
-@app.api()
-def delete_notification(call: TodoistCall, notification_id: NotificationId) -> dict[str, Any]:
-    """Delete a notification."""
-    call.state.notifications.remove(call.own(call.state.notifications, notification_id).notification_id)
-    return {"message": "The notification was deleted."}
-
-
-@app.api()
-def delete_notifications(
-    call: TodoistCall,
-    notification_ids: Annotated[tuple[int, ...] | None, Field(description="All of yours if left out")] = None,
-) -> dict[str, Any]:
-    """Delete notifications."""
-    own = {each.notification_id for each in _own_notifications(call)}
-    for number in sorted(own) if notification_ids is None else dict.fromkeys(notification_ids):
-        if number not in own:
-            raise NotFoundError(f"You have no notification with notification_id {number}.")
-        call.state.notifications.remove(number)
-    return {"message": "The notifications were deleted."}
-
-
 def _own_project(call: TodoistCall, project_id: int) -> Project:
     project = visible_project(call, project_id)
     if project.owner != call.user:
         raise ForbiddenError("Only the project's owner may do this.")
     return project
-
-
-def _own_notifications(call: TodoistCall) -> list[Notification]:
-    return [each for each in call.state.notifications if each.owner == call.user]
-
-
-def _notify(call: TodoistCall, owner: str, message: str) -> None:
-    number = call.state.notifications.next_id()
-    call.state.notifications.put(Notification(number, owner, message, created_at=call.stamp))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from evaluation.tools.apps.attachments import Attachment
 from evaluation.tools.apps.framework import AppState
+from evaluation.tools.apps.notifications import notifications_table
 
 
 @dataclass(frozen=True)
@@ -81,15 +82,6 @@ class Comment:
     attachments: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Notification:
-    notification_id: int
-    owner: str
-    message: str
-    is_read: bool = False
-    created_at: str = ""
-
-
 class TodoistState(AppState):
     app = "todoist"
 
@@ -118,7 +110,7 @@ class TodoistState(AppState):
             "content author task_id",
         )
         self.attachments = self.table("attachments", Attachment, "attachment", {}, "file_name content")
-        self.notifications = self.table("notifications", Notification, "notification", owned, "message owner is_read")
+        notifications_table(self)
 
     def complete(self) -> None:
         """Everybody has an inbox."""

@@ -16,6 +16,7 @@ from evaluation.tools.apps.framework import (
     paginate,
     search,
 )
+from evaluation.tools.apps.notifications import notify
 from evaluation.tools.apps.todoist.common import (
     Description,
     DueDate,
@@ -34,7 +35,7 @@ from evaluation.tools.apps.todoist.common import (
     visible_projects,
     visible_task,
 )
-from evaluation.tools.apps.todoist.state import Notification, Task
+from evaluation.tools.apps.todoist.state import Task
 
 Priority = Annotated[Literal["low", "medium", "high", "urgent"], Field(description="How pressing it is")]
 
@@ -169,9 +170,8 @@ def assign_or_unassign_task(
         raise InvalidError(f"{assignee_email} is not a member of the project.")
     call.state.tasks.put(replace(task, assignee=assignee_email or "", updated_at=call.stamp))
     if assignee_email and assignee_email != call.user:
-        number = call.state.notifications.next_id()
         message = f"{call.account.name} assigned you the task {task.title!r}."
-        call.state.notifications.put(Notification(number, assignee_email, message, created_at=call.stamp))
+        notify(call, assignee_email, message)
     return {"message": "The task was assigned." if assignee_email else "The task is assigned to nobody."}
 
 

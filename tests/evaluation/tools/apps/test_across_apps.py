@@ -272,6 +272,25 @@ def test_gift_wrapping_and_prime_are_paid_with_the_card(world: World, ada: Perso
     assert list(world.problems()) == []
 
 
+def test_premium_is_paid_with_a_card_of_ones_own(ada: Person, noor: Person):
+    card = {"card_name": "Debit", "owner_name": "Ada", "card_number": "400012341234", "cvv_number": "123"}
+    number = ada.do("spotify__add_payment_card", **card, expiry_year=2030, expiry_month=1)["payment_card_id"]
+
+    assert noor.ask("spotify__subscribe_premium", payment_card_id=number).response["status"] == 404
+    paid = ada.do("spotify__subscribe_premium", payment_card_id=number)["premium_subscription_id"]
+    saved = ada.do("spotify__download_premium_subscription_receipt", premium_subscription_id=paid, **ada.files)
+    assert "Total: 10.99" in ada.do("file_system__show_file", file_path=saved["file_path"])["content"]
+
+
+def test_people_are_told_of_expenses_that_others_record(ada: Person, noor: Person):
+    ada.do("splitwise__record_expense", description="Tea", paid_amount=9, group_id=1)
+
+    assert [each["message"] for each in noor.do("splitwise__show_notifications")] == [
+        "Ada Berg recorded the expense 'Tea'."
+    ]
+    assert ada.do("splitwise__show_notifications_count") == {"count": 0}
+
+
 def test_deleted_question_takes_its_answers_along(world: World, ada: Person, noor: Person):
     question = ada.do("amazon__write_product_question", product_id=1, question="Loud?")["question_id"]
     noor.do("amazon__write_product_question_answer", question_id=question, answer="No")
