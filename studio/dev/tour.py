@@ -94,6 +94,8 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("skill", f"{persona}skills/script-timing/", "author"),
         Shot("skill-new", f"{persona}skills/", "author"),
         Shot("apps", f"{persona}apps/"),
+        Shot("cast", "/b/sample/p/vet_practice_manager/cast/", "author"),
+        Shot("can-be-done", "/b/sample/p/vet_practice_manager/can-be-done/"),
         Shot("app", f"{persona}apps/gmail/", "author"),
         Shot("web_page", f"{persona}web/", "author"),
         Shot("app-table", f"{persona}apps/gmail/emails/", "author"),
