@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -125,6 +126,7 @@ class CommandAgent:
 
     def _step(self, line: dict[str, Any], seconds: float) -> dict[str, Any]:
         given = {**line, "state": self._memory, "tools": self._offered()}
+        before = len(self._records)
         try:
             answer = self._run(given, seconds)
         except ProgramError as error:
@@ -132,7 +134,7 @@ class CommandAgent:
         except NoSandboxError as error:
             raise InfrastructureError(f"The agent's program cannot be run. {error}") from None
         self._memory = answer.get("state", self._memory)
-        self._records += map(_own_call, _list(answer.get("did"))[:MAX_OWN_CALLS])
+        self._records[before:] = in_order(self._records[before:], _list(answer.get("did"))[:MAX_OWN_CALLS])
         return answer
 
     def _offered(self) -> list[dict[str, Any]]:
@@ -193,12 +195,26 @@ class CommandAgent:
         }
 
 
-def _own_call(call: Any) -> ToolRecord:
-    """A call that the program made with means of its own, as it tells it."""
-    told = call if isinstance(call, dict) else {}
+def in_order(recorded: list[ToolRecord], did: list[Any]) -> list[ToolRecord]:
+    """The calls of a step: those made over the socket, and the program's own as it tells them. Where it says
+    ``recorded``, the next of the first kind was made; those of which it says nothing come before all others."""
+    told = [call if isinstance(call, dict) else {} for call in did]
+    placed = sum(bool(call.get("recorded")) for call in told)
+    first = max(0, len(recorded) - placed)
+    calls, waiting = recorded[:first], iter(recorded[first:])
+    for call in told:
+        if not call.get("recorded"):
+            calls.append(_own_call(call))
+        elif (record := next(waiting, None)) is not None:
+            calls.append(record)
+    return calls
+
+
+def _own_call(told: Mapping[str, Any]) -> ToolRecord:
     arguments = told.get("arguments")
     name, result = str(told.get("name", ""))[:200], str(told.get("result", ""))
-    return ToolRecord(name, arguments if isinstance(arguments, dict) else {}, truncate(result))
+    ok = told.get("ok") is not False
+    return ToolRecord(name, arguments if isinstance(arguments, dict) else {}, truncate(result), ok)
 
 
 def _list(value: Any) -> list[Any]:

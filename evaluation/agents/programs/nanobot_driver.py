@@ -59,12 +59,31 @@ class Turn:
         from nanobot import Nanobot
         from nanobot.agent.hook import AgentHook
 
-        did = self.did
+        did, made = self.did, {}
 
         class Watch(AgentHook):
+            """All calls in the order they were begun: its own with what they gave, others as recorded by the studio."""
+
+            async def before_execute_tool(self, context, tool_call, tool, params):
+                if tool_call.name.startswith("mcp_"):
+                    made[tool_call.id] = {"recorded": True}
+                else:
+                    made[tool_call.id] = {"name": tool_call.name, "arguments": dict(params or {}), "result": ""}
+                did.append(made[tool_call.id])
+
             async def after_execute_tool(self, context, tool_call, tool, params, result):
-                if not tool_call.name.startswith("mcp_"):  # those the studio has recorded
-                    did.append({"name": tool_call.name, "arguments": dict(params or {}), "result": str(result)})
+                made[tool_call.id]["result"] = str(result)
+
+            async def on_execute_tool_error(self, context, tool_call, tool, params, error):
+                made[tool_call.id] |= {"result": str(error), "ok": False}
+
+            async def after_iteration(self, context):
+                for call, result in zip(context.tool_calls, context.tool_results, strict=False):
+                    if call.id not in made:  # it was refused before it began
+                        made[call.id] = {"name": call.name, "result": str(result), "ok": False}
+                        if isinstance(call.arguments, dict):
+                            made[call.id]["arguments"] = call.arguments
+                        did.append(made[call.id])
 
         # It wants its conversations outside of the workspace, of which alone something stays.
         home, stays = Path.home() / ".nanobot", Path.cwd() / ".nanobot" / "sessions"

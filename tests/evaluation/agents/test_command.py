@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from evaluation.agents import AgentLimits, AgentSetup, World, make_agent, nanobot
+from evaluation.agents.command import in_order
 from evaluation.llm import Completion
-from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Tokens
+from evaluation.protocol.participants import AgentError, AgentReply, InfrastructureError, Tokens, ToolRecord
 from evaluation.sandbox import SandboxUnavailableError, why_unavailable
 from evaluation.tools import programs
 from evaluation.tools.apps.simple_note import app as simple_note
@@ -188,6 +189,22 @@ def test_program_with_sockets_reaches_tools_by_mcp_and_its_model_over_http(tmp_p
     assert [call.name for call in given.tool_calls] == [names[0], "write_file"]
     assert given.tokens == Tokens(6, 4)
     assert (tmp_path / "made.txt").read_text() == "by the program"
+
+
+@pytest.mark.parametrize(
+    ("did", "order"),
+    [
+        ([], ["a", "b"]),
+        ([{"name": "x"}], ["a", "b", "x"]),
+        ([{"name": "x"}, {"recorded": True}, {"name": "y", "ok": False}, {"recorded": True}], ["x", "a", "y!", "b"]),
+        ([{"recorded": True}, {"name": "x"}], ["a", "b", "x"]),
+        ([{"recorded": True}, 3, {"recorded": True}, {"recorded": True}], ["a", "", "b"]),
+    ],
+)
+def test_calls_of_a_program_stand_in_the_order_it_tells(did: list[Any], order: list[str]):
+    recorded = [ToolRecord("a", {}, ""), ToolRecord("b", {}, "")]
+
+    assert [call.name + "!" * (not call.ok) for call in in_order(recorded, did)] == order
 
 
 class DownModel:

@@ -23,7 +23,7 @@ LOGIN = "mcp_appworld_simple_note__login"
 
 
 class Model:
-    """Writes a file, logs in, then answers; and then only answers."""
+    """Reads what is not there, logs in, writes a file, and calls a tool badly; from then on it only answers."""
 
     def __init__(self) -> None:
         self.asked: list[Any] = []
@@ -33,7 +33,12 @@ class Model:
         calls = ()
         if len(self.asked) == 1:
             login = {"username": "ada@example.com", "password": "notes-of-ada"}
-            made = [("write_file", {"path": "note.txt", "content": "hi"}), (LOGIN, login)]
+            made = [
+                ("read_file", {"path": "gone.txt"}),
+                (LOGIN, login),
+                ("write_file", {"path": "note.txt", "content": "hi"}),
+                ("write_file", {"path": "note.txt"}),
+            ]
             calls = tuple(RequestedToolCall(f"c{n}", name, json.dumps(given)) for n, (name, given) in enumerate(made))
         reason = "tool_calls" if calls else "stop"
         return Completion("" if calls else "Done.", calls, reason, Tokens(5, 2), Decimal(0), "x", False)
@@ -54,7 +59,12 @@ def test_nanobot_takes_turns_with_files_apps_and_a_memory_of_the_conversation(
     second = make_agent(replace(setup, state=first.state), "nanobot").reply("And?")
 
     assert (first.text, second.text) == ("Done.", "Done.")
-    assert sorted((call.name, call.ok) for call in first.tool_calls) == [(LOGIN, True), ("write_file", True)]
+    assert [(call.name, call.ok) for call in first.tool_calls] == [
+        ("read_file", False),
+        (LOGIN, True),
+        ("write_file", True),
+        ("write_file", False),
+    ]
     assert (tmp_path / "note.txt").read_text() == "hi"
     assert first.tokens == Tokens(10, 4)
     assert "Write a note." in json.dumps(model.asked[-1])
