@@ -25,7 +25,10 @@ class Relayed:
         shown: dict[str, Any] = {"role": "assistant", "content": completion.text}
         calls = came.get("tool_calls")
         if calls:
-            shown["tool_calls"] = [{name: call[name] for name in ("id", "type", "function")} for call in calls]
+            shown["tool_calls"] = [  # some services hide a thought in an id
+                {"id": f"call-{len(self.answers)}-{number}", "type": call["type"], "function": call["function"]}
+                for number, call in enumerate(calls, start=1)
+            ]
         if calls or came != shown:
             self.answers.append(came)
         return shown

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
-
-from django.db.models import Q, Sum
+from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.llm import Budget
 from evaluation.models import AssistantModel, ModelCall, ModelEndpoint
-from evaluation.protocol.participants import Tokens
+from evaluation.store.usage import OF_USE, Use, use_of
+from studio.domain.phrases import count_of
 from studio.models import Benchmark
 from studio.models.statements import PreparedQuery
 
 
 class AssistanceError(Exception):
     """The message says what is wrong and what to do."""
-
-
-@dataclass(frozen=True)
-class AssistanceUsage:
-    tokens: int
-    cost: Decimal
 
 
 def assistant_model_of(benchmark: Benchmark) -> AssistantModel | None:
@@ -46,18 +38,18 @@ def enable_in_sample(benchmark: Benchmark) -> None:
         AssistantModel.objects.get_or_create(benchmark=benchmark, defaults={"endpoint": endpoint})
 
 
-def usage_of(assistant: AssistantModel) -> AssistanceUsage:
+def usage_of(assistant: AssistantModel) -> Use:
     """By proposals and second opinions."""
     benchmark = assistant.benchmark_id
     calls = ModelCall.objects.filter(
         Q(proposal__task__episode__persona__benchmark=benchmark)
-        | Q(opinion_request__task__episode__persona__benchmark=benchmark)
+        | Q(opinion_request__task__episode__persona__benchmark=benchmark),
+        answered=True,
     )
     if assistant.period == AssistantModel.Period.MONTH:
         now = timezone.now()
         calls = calls.filter(created_at__gte=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
-    used = calls.aggregate(prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost"))
-    return AssistanceUsage((used["prompt"] or 0) + (used["completion"] or 0), used["cost"] or Decimal(0))
+    return use_of(calls.aggregate(**OF_USE))
 
 
 def budget_of(assistant: AssistantModel) -> Budget:
@@ -65,16 +57,23 @@ def budget_of(assistant: AssistantModel) -> Budget:
     return Budget(
         max_tokens=assistant.max_tokens,
         max_cost=assistant.max_cost,
-        tokens=Tokens(prompt=used.tokens),
+        tokens=used.tokens,
         cost=used.cost,
+        without_cost=used.unpriced,
     )
 
 
 def why_over_budget(assistant: AssistantModel) -> str:
     used = usage_of(assistant)
     period = "this month's" if assistant.period == AssistantModel.Period.MONTH else "the whole"
-    if assistant.max_tokens and used.tokens >= assistant.max_tokens:
+    if assistant.max_tokens and used.tokens.total >= assistant.max_tokens:
         return f"AI help has used {period} budget of {assistant.max_tokens:,} tokens. An owner can raise it."
+    if assistant.max_cost and used.unpriced:
+        calls = count_of(used.unpriced, "call")
+        return (
+            f"AI help has {period} budget of ${assistant.max_cost:.2f}, and what {calls} cost is unknown. An owner can "
+            "enter the model’s prices, or limit tokens instead."
+        )
     if assistant.max_cost and used.cost >= assistant.max_cost:
         return f"AI help has used {period} budget of ${assistant.max_cost:.2f}. An owner can raise it."
     return ""

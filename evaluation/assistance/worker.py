@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import connection
-from django.db.models import Sum
+from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from evaluation.assistance.answers import read_answer
@@ -118,8 +118,10 @@ def _finish(proposal: Proposal, **changes: Any) -> None:
     used = proposal.calls.aggregate(
         prompt_tokens=Sum("prompt_tokens"),
         completion_tokens=Sum("completion_tokens"),
-        cost=Sum("cost"),
+        paid=Sum("cost"),
         milliseconds=Sum("milliseconds"),
+        unpriced=Count("pk", filter=Q(cost=None)),
     )
-    changes |= {name: value or 0 for name, value in used.items()}
+    paid, unpriced = used.pop("paid"), used.pop("unpriced")
+    changes |= {name: value or 0 for name, value in used.items()} | {"cost": None if unpriced else paid or 0}
     proposal.release(answered_at=timezone.now(), **changes)

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from evaluation.endpoints.catalog import find_listed
 from evaluation.endpoints.connection import set_list_price
-from evaluation.endpoints.exchange import CHECKS, SEATS, Exchange, Line
 from evaluation.endpoints.services import service_at
+from evaluation.endpoints.tryout import CHECKS, SEATS, Line, Tryout
 from evaluation.leases import renewing, wake_workers
 from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, Prices, RetryPolicy
 from evaluation.model_access import endpoint_of
@@ -73,19 +73,19 @@ def _play(test: EndpointTest, retry_policy: RetryPolicy) -> dict[str, Any]:
         asked = endpoint_of(endpoint)
     except ValueError as problem:
         return {"lines": [Line("answers", "fails", "not usable", detail=str(problem)).to_json()]}
-    exchange = Exchange(
+    tryout = Tryout(
         ModelClient(asked, budget=Budget(), retry_policy=retry_policy),
         effort=endpoint.effort,
         context=_take_what_is_listed(endpoint, asked),
         advice=service.note if service and service.is_local else "",
     )
     lines: list[Any] = []
-    for line in exchange.lines():
+    for line in tryout.lines():
         lines.append(storable(line.to_json()))
         test.write(lines=lines)
-    cost = endpoint.cost_of(exchange.tokens)
-    usage = {"tokens": asdict(exchange.tokens), "cost": None if cost is None else str(cost)}
-    return {"answered_by": storable(dict(exchange.answered_by)), "usage": usage}
+    cost = endpoint.cost_of(tryout.tokens)
+    usage = {"tokens": asdict(tryout.tokens), "cost": None if cost is None else str(cost)}
+    return {"answered_by": storable(dict(tryout.answered_by)), "usage": usage}
 
 
 def _take_what_is_listed(row: ModelEndpoint, endpoint: Endpoint) -> int | None:

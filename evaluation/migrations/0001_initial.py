@@ -214,7 +214,7 @@ class Migration(migrations.Migration):
                 ('truncated_files', studio.models.fields.OrderedJSONField(db_column='cut', default=list)),
                 ('prompt_tokens', models.PositiveIntegerField(default=0)),
                 ('completion_tokens', models.PositiveIntegerField(default=0)),
-                ('cost', models.DecimalField(decimal_places=6, default=0, max_digits=14)),
+                ('cost', models.DecimalField(decimal_places=6, default=0, max_digits=14, null=True)),
                 ('milliseconds', models.PositiveIntegerField(default=0)),
                 ('requested_at', models.DateTimeField(auto_now_add=True, db_column='asked_at')),
                 ('answered_at', models.DateTimeField(null=True)),

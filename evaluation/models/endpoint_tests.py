@@ -14,7 +14,7 @@ TESTED_FIELDS = ("base_url", "model", "api", "dialect", "effort", "params")
 
 
 class EndpointTest(Leased):
-    """What a model showed in the exchange of ``evaluation.endpoints.exchange``. The newest one counts."""
+    """What a model showed in the exchange of ``evaluation.endpoints.tryout``. The newest one counts."""
 
     class State(models.TextChoices):
         ASKED = "asked", "Asked"

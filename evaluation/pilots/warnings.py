@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from evaluation.agents import reachable_names
-from evaluation.endpoints.exchange import CHECKS, SEATS, Line
 from evaluation.endpoints.services import service_at
 from evaluation.endpoints.testing import failures_for
+from evaluation.endpoints.tryout import CHECKS, SEATS, Line
 from evaluation.models import ModelEndpoint
 from evaluation.models.agents import REACT
 from evaluation.pilots.plans import PersonaPlan

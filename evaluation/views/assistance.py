@@ -7,7 +7,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Sum
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
@@ -114,9 +113,6 @@ def assistance_settings(request: SignedInRequest, slug: str) -> HttpResponse:
         "usage": usage_of(row) if row.pk else None,
         "opinions": SecondOpinion.objects.filter(benchmark=benchmark).count(),
         "proposals": requested.select_related("task__episode__persona__benchmark", "requested_by", "endpoint")[:20],
-        "total": requested.aggregate(
-            prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost")
-        ),
     }
     request.room = "benchmarks"
     return render(request, "evaluation/assistance/settings.html", context, status=422 if form.errors else 200)

@@ -18,7 +18,7 @@ from evaluation.audits.blindness import closed_pilots, find_pilot, open_pilots
 from evaluation.audits.campaigns import audits_of
 from evaluation.audits.corrected import corrected_in_pilots
 from evaluation.endpoints.connection import learned_sentences
-from evaluation.endpoints.exchange import SEATS
+from evaluation.endpoints.tryout import SEATS
 from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, budget_initial, budgets_of
 from evaluation.judging.judgings import scoring_choice
 from evaluation.judging.script_versions import sessions_graded_by_older_scripts

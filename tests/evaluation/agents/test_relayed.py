@@ -32,9 +32,10 @@ def retold(message: dict[str, Any], number: int) -> dict[str, Any]:
 
 def test_answers_go_back_as_they_came_with_the_ids_that_the_model_gave():
     relayed = Relayed()
-    answers = [called("c1", "a.md", "First."), called("c2", "a.md", "Second."), said("Done.", "Third.")]
+    answers = [called("c1__thought__sig", "a.md", "First."), called("c2", "a.md", "Second."), said("Done.", "Third.")]
     shown = [relayed.show(answer) for answer in answers]
-    assert not [thought for thought in ("First", "Second", "Third", "signature") if thought in str(shown)]
+    hidden = ("First", "Second", "Third", "signature", "__thought__")
+    assert not [thought for thought in hidden if thought in str(shown)]
     user = {"role": "user", "content": "Read."}
     told = [
         *(user, retold(shown[0], 1), {"role": "tool", "tool_call_id": "own1", "content": "A"}),
@@ -45,7 +46,7 @@ def test_answers_go_back_as_they_came_with_the_ids_that_the_model_gave():
     restored = Relayed(relayed.answers).restore(told)
 
     came = [answer.message for answer in answers]
-    results = [{"role": "tool", "tool_call_id": identity, "content": "A"} for identity in ("c1", "c2")]
+    results = [{"role": "tool", "tool_call_id": identity, "content": "A"} for identity in ("c1__thought__sig", "c2")]
     assert restored == [user, came[0], results[0], came[1], results[1], came[2], told[-1]]
     assert relayed.restore(told[3:])[0] in (came[0], came[1])  # it may have forgotten the beginning
 

@@ -113,7 +113,7 @@ def test_each_call_is_recorded_and_counts_towards_the_budget_of_ai_help(authorin
     save()
 
     assert [call.answered for call in ModelCall.objects.filter(opinion_request__isnull=False)] == [True, True]
-    assert usage_of(authoring.assistant).tokens == 24
+    assert usage_of(authoring.assistant).tokens.total == 24
     assert (
         usage_of(authoring.assistant).cost
         == sum(call.cost for call in ModelCall.objects.filter(opinion_request__isnull=False))

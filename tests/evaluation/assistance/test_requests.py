@@ -164,6 +164,23 @@ def test_monthly_budget_starts_anew_each_month(authoring, monkeypatch):
         authoring.request("leaks")
 
 
+def test_a_budget_in_dollars_stops_where_a_call_had_no_price_and_the_page_says_so(authoring, client):
+    authoring.model_answers(TWO)
+    authoring.assistant.max_cost = Decimal("5")
+    authoring.assistant.save()
+    authoring.endpoint.input_price = None
+    authoring.endpoint.save()
+    proposal = authoring.request()
+    client.force_login(person(authoring.benchmark, "owner"))
+
+    with pytest.raises(AssistanceError, match=r"\$5.00, and what 1 call cost is unknown"):
+        authoring.request(uid=I2)
+    page = client.get(reverse("evaluation:assistance_settings", args=[authoring.benchmark.slug])).content.decode()
+
+    assert proposal.cost is None
+    assert "of unknown cost" in page
+
+
 @pytest.mark.parametrize(
     ("kind", "more", "message"),
     [

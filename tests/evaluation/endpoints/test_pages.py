@@ -13,8 +13,8 @@ from selectolax.lexbor import LexborHTMLParser as HTMLParser
 
 from evaluation.endpoints import services
 from evaluation.endpoints.connection import learned_facts
-from evaluation.endpoints.exchange import CHECKS, Line
 from evaluation.endpoints.testing import due_tests, failures_for, play_test, request_test
+from evaluation.endpoints.tryout import CHECKS, Line
 from evaluation.llm import RetryPolicy
 from evaluation.llm.stored_keys import SECRET_VARIABLE
 from evaluation.model_access import endpoint_of

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from evaluation.endpoints.exchange import Exchange
 from evaluation.endpoints.services import BY_SLUG
+from evaluation.endpoints.tryout import Tryout
 from evaluation.llm import Endpoint, ModelClient, RetryPolicy
 from tests.evaluation.conftest import LOCAL
 from tests.evaluation.endpoints.service import say
@@ -51,7 +51,7 @@ def test_service_holds_what_a_pilot_needs_when_connected_by_its_preset(
             params=preset.params,
             policy=LOCAL,
         )
-        lines = list(Exchange(ModelClient(endpoint, retry_policy=RetryPolicy(attempts=1))).lines())
+        lines = list(Tryout(ModelClient(endpoint, retry_policy=RetryPolicy(attempts=1))).lines())
 
     assert [(line.name, line.word, line.detail) for line in lines if line.outcome in ("fails", "skipped")] == []
     assert (service.lost, service.foreign) == ([], [])
@@ -64,7 +64,7 @@ def test_chat_completions_of_newer_openai_models_fail_with_what_to_set(monkeypat
     service.faults = ["exchange"] * 40
     with playing(service) as zoo:
         endpoint = Endpoint("newer", zoo.url(), service.model, "ZOO_API_KEY", dialect="openai", policy=LOCAL)
-        lines = {line.name: line for line in Exchange(ModelClient(endpoint)).lines()}
+        lines = {line.name: line for line in Tryout(ModelClient(endpoint)).lines()}
 
     assert lines["tools"].outcome == "fails"
     assert "Set the model's API to Responses" in lines["tools"].detail

@@ -13,8 +13,8 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluation.endpoints import services
-from evaluation.endpoints.exchange import Line
 from evaluation.endpoints.testing import request_test
+from evaluation.endpoints.tryout import Line
 from evaluation.models import EndpointTest, ModelEndpoint, Pilot
 from evaluation.pilots import warnings
 from evaluation.pilots.plans import PilotError

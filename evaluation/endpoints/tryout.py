@@ -126,7 +126,7 @@ PASSWORD = "cobalt heron"
 LONG_PROMPT = f"The password of the mill is “{PASSWORD}”. Keep it in mind.\n\n" + SENTENCE * (PROMPT_TOKENS // 20)
 
 
-class Exchange:
+class Tryout:
     """One play over a client. ``lines`` asks the model as it goes."""
 
     def __init__(self, client: ModelClient, *, effort: str = "", context: int | None = None, advice: str = "") -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.endpoints.exchange import CHECKS, Exchange, Line
+from evaluation.endpoints.tryout import CHECKS, Line, Tryout
 from evaluation.llm import Endpoint, ModelClient, RetryPolicy
 from tests.evaluation.conftest import LOCAL
 from tests.evaluation.endpoints.service import Body, Service, serving
@@ -22,7 +22,7 @@ def service() -> Iterator[Service]:
 def play(service: Service, **options: Any) -> dict[str, Line]:
     endpoint = Endpoint("stub", service.base_url, "large", policy=LOCAL)
     client = ModelClient(endpoint, retry_policy=RetryPolicy(attempts=1))
-    return {line.name: line for line in Exchange(client, **options).lines()}
+    return {line.name: line for line in Tryout(client, **options).lines()}
 
 
 def message_of(answer: Body) -> Body:
