@@ -398,7 +398,7 @@ KIND = AgentKind(
         "brings MEMORY.md up to date and adds to HISTORY.md, as the paper’s scaffold does.",
         "context_tokens": "The longest conversation, in tokens; beyond, a model call summarises what came before.",
         "tools": "all: from the start. search: those of apps once the agent has looked for them, so that their "
-        "descriptions take less room.",
+        "descriptions take less room; chosen by itself for more than 128.",
     },
     choices={"memory": ("own", CONSOLIDATED), "tools": ("all", BY_SEARCH)},
     numbers=frozenset({"context_tokens"}),

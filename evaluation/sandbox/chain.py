@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import shutil
 from dataclasses import dataclass, field
 from functools import cache
@@ -150,7 +151,13 @@ def _fill(
     chain.args += ["--unshare-all", "--unshare-user", "--disable-userns"]
     chain.args += ["--uid", str(INSIDE_UID), "--gid", str(INSIDE_UID), "--cap-drop", "ALL"]
     chain.args += ["--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv"]
-    if calls := build_filter(unix_sockets=bool(layout.sockets), socket_pairs=layout.socket_pairs):
+    calls = build_filter(unix_sockets=bool(layout.sockets), socket_pairs=layout.socket_pairs)
+    if calls is None:
+        raise SandboxUnavailableError(
+            f"No filter of system calls is known for {platform.machine()}, so untrusted code is not run here. Run the "
+            "workers on x86_64 or aarch64."
+        )
+    if calls:
         chain.args += ["--seccomp", str(chain.open_data("seccomp", calls))]
     for name, value in (("PATH", layout.path), ("LANG", "C.UTF-8"), *layout.env):
         chain.args += ["--setenv", name, value]
