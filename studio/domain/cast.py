@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from studio.domain.app_data import SignsInBy
+from studio.domain.storable import storable
 
 AppTables = Mapping[str, Mapping[str, Any]]
 """App → table → records."""
@@ -60,6 +61,9 @@ class CastPerson:
 
     def flaws(self) -> Iterator[tuple[str, str]]:
         """Fields that no app would take, with the reason."""
+        texts = (self.name, self.email, self.phone_number, *self.relationships, *self.passwords.values())
+        if any(storable(text) != text for text in texts):
+            yield "first_name", "This holds a character that no text has."
         if not str(self):
             yield "first_name", "Give a name, an email address or a phone number."
         if self.email and not _EMAIL.fullmatch(self.email):

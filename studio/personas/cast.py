@@ -21,6 +21,7 @@ from studio.domain.cast import (
 from studio.domain.checks.named_people import NamedMessage, NamedPerson, Said, named_messages, named_people
 from studio.domain.graders import read_script
 from studio.domain.phrases import count_of
+from studio.domain.storable import storable
 from studio.domain.tool_names import tool_domain
 from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError
@@ -146,7 +147,7 @@ def enter_cast(
         return 0
     data = enter_people(cast.data, changed, cast.apps)
     if messages:
-        data = enter_messages(data, messages)
+        data = enter_messages(data, [CastMessage(**storable(asdict(message))) for message in messages])
     texts = {
         app: json.dumps(tables, ensure_ascii=False, indent=2)
         for app, tables in data.items()

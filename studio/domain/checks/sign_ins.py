@@ -27,6 +27,12 @@ _PASSWORD = re.compile(
     rf"|\s*(?:is)?\s*[:=]\s*(?P<plain>[^\s,;]{{4,60}})"
     rf"|[^\n.!?]{{0,90}}?(?:\bis|[:=])\s+(?P<made>{_MADE}\S{{4,60}}))"
 )
+_TO_BE_MADE = re.compile(
+    r"\b(?:sign(?:ing)?[ -](?:me |him |her |them |us )?up|regist(?:er|ration)|create|open (?:an?|my|the) account|change"
+    r"|reset|set (?:an?|the|my))\b",
+    re.IGNORECASE,
+)
+"""Of accounts and passwords that are not there yet."""
 _LOGIN = "login"
 
 
@@ -100,6 +106,9 @@ def said_passwords(text: str, apps: tuple[str, ...]) -> tuple[Said, ...]:
     found: list[Said] = []
     end = 0
     for match in _PASSWORD.finditer(text, 0, LONGEST):
+        sentence = max(text.rfind(mark, 0, match.start()) for mark in (". ", "! ", "? ", "\n"))
+        if _TO_BE_MADE.search(text, max(sentence, end), match.start()):
+            continue
         password = match["quoted"] or (match["plain"] or match["made"]).strip("\"'“”‘’`").rstrip(".,;")
         line = text.rfind("\n", 0, match.start()) + 1
         before = text[max(end, line) : match.start()]

@@ -85,10 +85,15 @@ def test_what_else_the_apps_hold_stays():
         (CastPerson("Ada", email="ada at example"), "email"),
         (CastPerson("Ada", phone_number="12-34"), "phone_number"),
         (CastPerson("Ada", passwords={"gmail": "x"}), "email"),
+        (CastPerson("A\0da"), "first_name"),
     ],
 )
 def test_a_person_that_no_app_would_take_is_refused(person: CastPerson, flaw: str):
     assert [field for field, _ in person.flaws()] == [flaw]
+
+
+def test_any_name_that_text_can_hold_is_taken():
+    assert list(CastPerson("Zoë 😀", "O’Brien", "zoe@example.com", relationships=("Köchin",)).flaws()) == []
 
 
 def test_a_request_can_cite_how_somebody_is_reached_and_signs_in():
