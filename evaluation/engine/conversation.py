@@ -85,6 +85,8 @@ class _Conversation:
         self._world = self._apps.open()
         self._recording = Recording(plan, store, standing.progress.turns)
         self._journal = SessionJournal(plan.name, store.made, standing.progress.turns, self._world.clock)
+        if servers is not None:
+            servers.clock = self._world.clock
         self._agent = self._build_agent(standing, servers)
 
     def hear(self, progress: Progress) -> Replied:

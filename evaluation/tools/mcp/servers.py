@@ -11,11 +11,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict
 
+from evaluation.protocol.clock import Clock
 from evaluation.protocol.participants import InfrastructureError
+from evaluation.sandbox.told_time import environment
 from evaluation.tools.mcp.connection import CallError, Connection, ConnectionLostError
 from evaluation.tools.tool import Arguments, Tool, ToolError, ToolOutcome, truncate
 from studio.domain.tool_servers import (
@@ -74,6 +77,8 @@ class ServerTools:
         self._opened = ExitStack()
         self._portal: BlockingPortal | None = None
         self._connections: dict[str, Connection] = {}
+        self.clock = Clock()
+        """What time commands are told as they start."""
 
     def tools(self, names: Iterable[str]) -> list[Tool]:
         """Those among ``names``, as frozen."""
@@ -128,7 +133,8 @@ class ServerTools:
         server = bound.server
         if self._portal is None:
             self._portal = self._opened.enter_context(_portal())
-        connection = self._opened.enter_context(open_connection(self._portal, bound, self._policy))
+        told = environment(self.clock.now) if self.clock.moves else {}
+        connection = self._opened.enter_context(open_connection(self._portal, bound, self._policy, told))
         self._compare(server, connection)
         self._connections[server.name] = connection
         return connection
@@ -165,8 +171,10 @@ def list_server_tools(
 
 
 @contextmanager
-def open_connection(portal: BlockingPortal, bound: BoundServer, policy: ToolServerPolicy) -> Iterator[Connection]:
-    """Raises ConnectionLostError and ToolServerLostError."""
+def open_connection(
+    portal: BlockingPortal, bound: BoundServer, policy: ToolServerPolicy, told: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Connection]:
+    """``told``: variables of a command besides those it names. Raises ConnectionLostError and ToolServerLostError."""
     from evaluation.tools.mcp.transports import AddressTransport, CommandTransport
 
     server = bound.server
@@ -176,7 +184,7 @@ def open_connection(portal: BlockingPortal, bound: BoundServer, policy: ToolServ
         needed = f"The tool server “{server.name}” needs {absent}, which is not set on this machine."
         raise ToolServerLostError(needed, untouched=True)
     if server.command:
-        env = {name: os.environ[name] for name in server.environment}
+        env = {**told, **{name: os.environ[name] for name in server.environment}}
         transport: CommandTransport | AddressTransport = CommandTransport(
             server.command, bound.files, env, policy.folder
         )

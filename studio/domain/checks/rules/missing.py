@@ -21,6 +21,8 @@ from studio.domain.text.coverage import word_overlap
 from studio.domain.text.words import content_words
 from studio.domain.tool_names import bare_tool_name
 
+MANY_TOOLS = 128
+
 
 @rule("tool-unbound", "error")
 def tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
@@ -34,6 +36,19 @@ def tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 position,
                 passage=tool,
             )
+
+
+@rule("tools-too-many", "hint", across_tasks=True)
+def tools_too_many(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
+    """Several services refuse more, and agents then look for tools before they can call them. Reported at the tasks
+    that choose so many, or at the first session of a persona that binds them."""
+    tools = task.tools or context.episode.persona.tools
+    if len(tools) > MANY_TOOLS and (task.tools or not context.earlier(task)):
+        yield Flaw(
+            "tools",
+            f"An agent gets {len(tools)} tools here; several services take at most {MANY_TOOLS} at once.",
+            "Choose the tools that the task needs, or let the agent find them by search.",
+        )
 
 
 @rule("skill-unknown", "error")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evaluation.protocol.clock import MOVING, Clock
+from evaluation.protocol.history import tools_history
 from evaluation.tools import Workspace, toolbox_for
 from evaluation.tools.apps import AppDataError, World, describe, differences
 from evaluation.tools.apps.catalog import APPS, api_of
@@ -340,3 +342,23 @@ def test_records_made_meanwhile_have_numbers_of_their_own():
 
 def test_under_a_standing_clock_all_records_exist():
     assert sorted(subjects(mailbox(Clock(datetime(2026, 4, 13, 9, 0))))) == ["Old", "Soon"]
+
+
+def test_a_reply_within_a_thread_stands_in_the_record_of_calls_like_every_mail(tmp_path: Path):
+    world = mailbox(Clock())
+    ada = {"username": "ada@example.org", "password": "mail-of-ada"}
+    token = world.call("gmail__login", ada).response["access_token"]
+    box = toolbox_for(Workspace(tmp_path), ["gmail__reply_to_email"], world)
+
+    record = box.call(
+        "gmail__reply_to_email", json.dumps({"email_id": 1, "body": "Yes, by noon.", "access_token": token})
+    )
+
+    [told] = tools_history([record])
+    assert (told["tool_name"], told["call"]["body"]) == ("mcp_appworld_gmail__reply_to_email", "Yes, by noon.")
+    [sent] = [change["after"] for change in told["changes"] if change["table"] == "emails"]
+    assert (sent["body"], sent["recipients"], sent["response_to_email_id"]) == (
+        "Yes, by noon.",
+        ("bo@example.org",),
+        1,
+    )

@@ -3,12 +3,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from evaluation.protocol.clock import MOVING, STANDING, Clock
 from evaluation.protocol.participants import ToolRecord
 from evaluation.tools import Toolbox
+from evaluation.tools.mcp import servers
 from evaluation.tools.mcp.servers import (
     BoundServer,
     ServerTools,
@@ -111,6 +114,18 @@ def test_command_gets_the_variables_it_names_and_no_others(listed: ToolServer, m
 
     assert json.loads(call(box(tools, "secret"), "secret").result) == {"PROBE_KEY": "[PROBE_KEY]"}
     tools.close()
+
+
+def test_command_is_told_the_sessions_time_as_it_starts(listed: ToolServer, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(servers, "environment", lambda now: {"PROBE_TIME": now.isoformat()})
+    told = {}
+    for pace in (MOVING, STANDING):
+        tools = ServerTools([BoundServer(listed, FILES)], POLICY)
+        tools.clock = Clock(datetime(2026, 4, 13, 9, 0), pace)
+        told[pace] = json.loads(call(box(tools, "secret"), "secret").result)
+        tools.close()
+
+    assert told == {MOVING: {"PROBE_TIME": "2026-04-13T09:00:00"}, STANDING: {}}
 
 
 @pytest.mark.parametrize(

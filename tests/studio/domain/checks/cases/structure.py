@@ -49,6 +49,11 @@ STRUCTURAL_CASES: list[tuple[str, list[Finding], tuple[str, str, int | None]]] =
     ("grader-unreferenced", check(scored("t"), scripts=(file("scripts/t.py"),)), ("t", "grader_script", None)),
     ("files-read-absolute", check(scored("t", files_read=("/tmp/help.md",))), ("t", "files_read", 1)),
     ("files-read-unknown", check(scored("t", files_read=("plan.md",))), ("t", "files_read", 1)),
+    (
+        "tools-too-many",
+        check(scored("t"), scored("u"), tools=tuple(f"a__b{number}" for number in range(129))),
+        ("t", "tools", None),
+    ),
     ("tool-unbound", check(scored("t", tools=("a__b",))), ("t", "tools", 1)),
     (
         "sign-in-missing",
