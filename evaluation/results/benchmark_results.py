@@ -65,6 +65,11 @@ class Results:
     """By pilot."""
 
     @property
+    def terms(self) -> list[str]:
+        """In words: one entry, unless they are compared."""
+        return sorted({str(pilot.terms) for pilot in self.pilots})
+
+    @property
     def modes(self) -> list[ScoringMode]:
         """In which all of the pilots are scored."""
         return [mode for mode in ScoringMode if all(mode in pilot.terms.modes for pilot in self.pilots)]

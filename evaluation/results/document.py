@@ -56,7 +56,7 @@ def origin(results: Results) -> dict[str, Any]:
         "schema": SCHEMA,
         "studio": studio.__version__,
         "benchmark": results.benchmark.slug,
-        "terms": sorted({str(pilot.terms) for pilot in results.pilots}),
+        "terms": results.terms,
         "scorings": [mode.value for mode in results.modes],
         "pilots": [
             _pilot(pilot, results.agents[pilot.pk], choices[pilot.pk]) | {"tasks": tasks[pilot.pk]}

@@ -168,7 +168,13 @@ def leaderboard_html(results: Results, mode: ScoringMode, address: str) -> SafeS
             ("leaderboard", mode.value, digest),
             lambda: render_to_string(
                 "evaluation/results/parts/leaderboard.html",
-                {"slug": slug, "address": address, "mode": mode, "page": leaderboard_page(results, mode, names)},
+                {
+                    "slug": slug,
+                    "address": address,
+                    "mode": mode,
+                    "terms": results.terms,
+                    "page": leaderboard_page(results, mode, names),
+                },
             ),
             str,
         )

@@ -150,11 +150,16 @@ def agent_names(pilots: Collection[Pilot]) -> dict[int, str]:
     for name, model in frozen.values():
         models[name].add(model)
     modes = {pilot.pk: "" if pilot.mode == PilotMode.EPISODE else f" · {pilot.mode}" for pilot in pilots}
-    terms = {} if may_be_ranked(pilot.terms for pilot in pilots) else {row.pk: f" · {row.terms}" for row in pilots}
+    terms = {} if may_be_ranked(pilot.terms for pilot in pilots) else {row.pk: _terms(row, pilots) for row in pilots}
     return {
         pk: (name if len(models[name]) == 1 else f"{name} ({model})") + modes[pk] + terms.get(pk, "")
         for pk, (name, model) in frozen.items()
     }
+
+
+def _terms(pilot: Pilot, among: Collection[Pilot]) -> str:
+    loops = {other.agent_loop for other in among if other.protocol == pilot.protocol}
+    return f" · {pilot.protocol}" + (f", loop {pilot.agent_loop}" if len(loops) > 1 else "")
 
 
 def facts_of_tasks(revisions: Iterable[int]) -> dict[int, TaskFacts]:

@@ -27,6 +27,7 @@ MAX_QUOTE = 300
 _INDEXED = re.compile(r'<(requirement|criterion) index="(\d+)">(.*?)</\1>', re.DOTALL)
 _CHOICE = re.compile(r"\b(or|either|option|shall i|should i|would you like me|i propose|i suggest)\b", re.IGNORECASE)
 _USER = re.compile(r'<(user|event) turn="\d+".*?</\1>', re.DOTALL)  # what the agent was told is no evidence
+_INPUT = re.compile(r'<file path="[^"]*" status="input".*?</file>', re.DOTALL)  # nor is what it found
 _TAG_LINE = re.compile(r"^</?[a-z_]+[^<>\n]*>$", re.MULTILINE)
 
 
@@ -43,14 +44,18 @@ def find_question(text: str) -> JudgeQuestion | None:
     if "<criteria>" in text and "<trace>" in text:
         start = text.rfind("<criteria>")
         trace = text[text.find("<trace>") + 7 : text.rfind("</trace>", 0, start)]
-        return JudgeQuestion("checklist", _numbered_criteria(text[start:]), _TAG_LINE.sub("", _USER.sub("", trace)))
+        return JudgeQuestion("checklist", _numbered_criteria(text[start:]), _material(trace))
     if "<open_requirements>" in text:
         start = text.rfind("<open_requirements>")
-        material = _TAG_LINE.sub("", _USER.sub("", text[:start]))
+        material = _material(text[:start])
         purpose: Purpose = "follow_up" if '"style"' in text[start:] else "satisfaction"
         return JudgeQuestion(purpose, _numbered_criteria(text[start:]), material)
     criteria = _numbered_criteria(text)
     return JudgeQuestion("checklist", criteria, text[: text.find("<")]) if criteria else None
+
+
+def _material(text: str) -> str:
+    return _TAG_LINE.sub("", _INPUT.sub("", _USER.sub("", text)))
 
 
 def decide(question: JudgeQuestion) -> list[dict[str, Any]]:

@@ -27,8 +27,8 @@ def test_started_pilot_updates_its_page(sample, visit):
     expect(page.get_by_role("heading", name="Scores")).to_be_visible()
     expect(page.get_by_text("This page updates automatically")).to_have_count(0)
     expect(page.locator(".chip", has_text="scripted").first).to_be_visible()
-    expect(page.locator("table.scores")).to_contain_text("compat")
     expect(page.locator("table.scores")).to_contain_text("strict")
+    expect(page.locator("table.scores")).not_to_contain_text("compat")
 
 
 def test_session_is_read_through_its_evidence(sample, visit):

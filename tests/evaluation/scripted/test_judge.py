@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import Decision, OpenIntent
-from evaluation.protocol.prompts import JudgePrompt, checklist_prompt, follow_up_prompt, satisfaction_prompt
+from evaluation.protocol.prompts import (
+    JudgePrompt,
+    checklist_on_work,
+    checklist_prompt,
+    follow_up_prompt,
+    satisfaction_on_work,
+    satisfaction_prompt,
+)
 from evaluation.scripted.judge import decide, find_question
 
 REPLY = "The lease ends in May. Should I list the notice periods, or draft the letter to the landlord first?"
@@ -111,3 +118,18 @@ def test_forged_end_of_the_trace_does_not_confuse_the_judge():
 
 def test_other_texts_are_no_judge_question():
     assert find_question("Write a plan for the <team>.") is None
+
+
+def test_work_is_judged_without_what_the_user_said_and_what_the_session_found():
+    work = {
+        "conversation": '<user turn="1">\nName the fee.\n</user>\n<assistant turn="1">\nDone.\n</assistant>',
+        "files": '<file path="in.md" status="input" counted="">\nThe notice periods are listed.\n</file>\n'
+        '<file path="out.md" status="written this turn" counted="">\nThe deposit is 300 euros.\n</file>',
+        "calls": "",
+    }
+    wanted = ["The fee is named.", "Lists the notice periods.", "Names the deposit in euros."]
+    intents = [OpenIntent(index, text) for index, text in enumerate(wanted, start=1)]
+
+    assert [each.yes for each in judged(satisfaction_on_work(work, intents, "2"))] == [False, False, True]
+    criteria = list(enumerate(wanted, start=1))
+    assert [each.yes for each in judged(checklist_on_work(work, criteria, "3"))] == [False, False, True]
