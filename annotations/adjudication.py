@@ -107,9 +107,10 @@ def adjudicate(
     undecided = open_questions(packet)
     if not undecided:
         raise AdjudicationError("Most auditors agree on this decision; there is nothing to adjudicate.")
-    questions = PacketContent.model_validate(packet.content).questions
+    content = PacketContent.model_validate(packet.content)
+    questions = content.questions
     for question in questions:
-        if question.key in undecided and answers.get(question.key) not in question.final:
+        if question.key in undecided and answers.get(question.key) not in content.offered(question.final):
             if len(questions) == 1:
                 raise AdjudicationError("Decide yes or no.", "decision")
             message = "Decide every question on which the auditors differ."

@@ -26,6 +26,7 @@ DIMENSIONS = {
     "model": "Model",
     "judge": "Judge",
     "prompts": "Prompts",
+    "protocol": "Protocol",
 }
 
 
@@ -54,7 +55,7 @@ class Breakdown:
 
 def break_down(campaigns: Collection[AuditCampaign]) -> list[Breakdown]:
     """Without dimensions of which nothing is known, as in audits opened before they were recorded."""
-    questions = list(audited_questions([campaign.pk for campaign in campaigns]))
+    questions = [row for row in audited_questions([campaign.pk for campaign in campaigns]) if not row.is_second]
     found = [Breakdown(name, label, _rows(questions, name)) for name, label in DIMENSIONS.items()]
     return [breakdown for breakdown in found if breakdown.rows]
 

@@ -52,6 +52,10 @@ class FrozenDecision:
     labels: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
     """As of a packet."""
+    truth: bool = False
+    """As of a packet."""
+    second: PacketContent | None = None
+    """What it may be asked again with, in truth."""
     excluded: frozenset[int] = frozenset()
     """Keys of people who never judge it, whatever the audit allows: they know the answer."""
 
@@ -87,6 +91,9 @@ class CampaignPlan:
     unit: str = AuditCampaign.Unit.DECISION
     population: Sequence[PopulationRow] = ()
     strata: str = AuditCampaign.Strata.PILOT
+    protocol: str = ""
+    second: Sequence[FrozenDecision] = ()
+    """Those of the decisions that are asked again, in truth."""
     gold_sources: Collection[str] = ()
     """What gold items among them were drawn from."""
     due: dt.date | None = None
@@ -132,6 +139,7 @@ def open_campaign(plan: CampaignPlan, *, by: User | None) -> AuditCampaign:
         overlap=plan.overlap,
         own_tasks=plan.own_tasks,
         strata=plan.strata,
+        protocol=plan.protocol,
         due=plan.due,
         instructions=plan.instructions.strip(),
         controls=plan.controls,
@@ -142,27 +150,16 @@ def open_campaign(plan: CampaignPlan, *, by: User | None) -> AuditCampaign:
     if plan.population:
         Population.objects.create(campaign=campaign, rows=[asdict(row) for row in plan.population])
     packets = Packet.objects.bulk_create(
-        Packet(
-            campaign=campaign,
-            position=position,
-            kind=decision.content.kind,
-            stratum=decision.stratum[:100],
-            sampling_weight=decision.weight,
-            content=decision.content.model_dump(mode="json"),
-            sealed=decision.sealed.model_dump(mode="json", exclude={"answers"}),
-            source=decision.source,
-            cluster=decision.cluster,
-            control=decision.control,
-            known=dict(decision.known),
-            labels=dict(decision.labels),
-            origin=decision.origin,
-            involved=sorted(decision.excluded if plan.own_tasks else decision.excluded | decision.involved),
-        )
-        for position, decision in enumerate(decisions, start=1)
+        _packet(campaign, position, decision) for position, decision in enumerate(decisions, start=1)
+    )
+    by_source = {packet.source: packet for packet in packets}
+    packets += Packet.objects.bulk_create(
+        _packet(campaign, position, again, first=by_source[again.source])
+        for position, again in enumerate(plan.second, start=len(decisions) + 1)
     )
     Answer.sealed.bulk_create(
         Answer(packet=packet, question=key, by=Answer.By.JUDGE, value=value)
-        for packet, decision in zip(packets, decisions, strict=True)
+        for packet, decision in zip(packets, (*decisions, *plan.second), strict=True)
         for key, value in decision.sealed.answers.items()
     )
     Seat.objects.bulk_create(
@@ -185,6 +182,27 @@ def open_campaign(plan: CampaignPlan, *, by: User | None) -> AuditCampaign:
         by=by,
     )
     return campaign
+
+
+def _packet(campaign: AuditCampaign, position: int, decision: FrozenDecision, first: Packet | None = None) -> Packet:
+    return Packet(
+        campaign=campaign,
+        position=position,
+        kind=decision.content.kind,
+        stratum=decision.stratum[:100],
+        sampling_weight=decision.weight,
+        content=decision.content.model_dump(mode="json"),
+        sealed=decision.sealed.model_dump(mode="json", exclude={"answers"}),
+        source=decision.source,
+        cluster=decision.cluster,
+        control=decision.control,
+        known=dict(decision.known),
+        labels=dict(decision.labels),
+        origin=decision.origin,
+        truth=decision.truth,
+        involved=sorted(decision.excluded if campaign.own_tasks else decision.excluded | decision.involved),
+        first=first,
+    )
 
 
 def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User]) -> set[int]:

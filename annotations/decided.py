@@ -24,6 +24,10 @@ class AuditedQuestion:
     source: str
     """Of the packet."""
     key: str
+    truth: bool
+    """As of its packet."""
+    is_second: bool
+    """Whether it is asked after what judges were shown."""
     kind: str
     subject: str
     judge: str
@@ -61,10 +65,12 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
     adjudicated = _adjudicated(campaign_ids)
     packets = Packet.objects.filter(campaign__in=campaign_ids, control="").order_by("campaign", "position")
     columns = (
-        "campaign", "pk", "source", "content__questions", "sampling_weight", "cluster", "campaign__overlap", "known",
-        "labels",
+        "campaign", "pk", "source", "truth", "first", "content__questions", "sampling_weight", "cluster",
+        "campaign__overlap", "known", "labels",
     )  # fmt: skip
-    for campaign, pk, source, questions, weight, cluster, overlap, known, labels in packets.values_list(*columns):
+    for campaign, pk, source, truth, first, questions, weight, cluster, overlap, known, labels in packets.values_list(
+        *columns
+    ):
         answers = list(given.get(pk, {}).values())
         enough = len(answers) >= overlap
         decided = adjudicated.get(pk, {})
@@ -79,6 +85,8 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
                 packet=pk,
                 source=source,
                 key=key,
+                truth=truth,
+                is_second=first is not None,
                 kind=question["kind"],
                 subject=question["subject"],
                 judge=judged[pk][key],
@@ -97,11 +105,11 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
 
 def asked_once(questions: Iterable[AuditedQuestion]) -> list[AuditedQuestion]:
     """One answer a question: of those that several audits asked, the newest answer that people came to."""
-    found: dict[tuple[str, str], AuditedQuestion] = {}
+    found: dict[tuple[str, str, bool], AuditedQuestion] = {}
     for row in questions:
-        earlier = found.get((row.source, row.key))
-        if earlier is None or earlier.final is None or row.final is not None:
-            found[row.source, row.key] = row
+        place = (row.source, row.key, row.truth)
+        if place not in found or found[place].final is None or row.final is not None:
+            found[place] = row
     return list(found.values())
 
 

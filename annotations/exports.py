@@ -23,15 +23,16 @@ Json = dict[str, Any]
 COLUMNS = (
     "packet", "source", "stratum", "weight", "question", "kind", "subject", "judge", "majority", "final",
     "auditor", "answer", "comment", "confidence", "cause", "milliseconds",
-    "full_session",
+    "truth",
 )  # fmt: skip
-NUMBERS = {"packet": "int64", "weight": "float64", "milliseconds": "int64", "full_session": "bool_"}
+NUMBERS = {"packet": "int64", "weight": "float64", "milliseconds": "int64", "truth": "bool_"}
 """Types of columns in Parquet that are no texts."""
 
 
 def plan_document(campaign: AuditCampaign) -> Json:
     """What was drawn and how; nothing of what the judge or people decided."""
-    packets = list(campaign.packets.filter(control="").order_by("position"))
+    packets = list(campaign.packets.filter(control="", first=None).order_by("position"))
+    second = campaign.packets.filter(control="").exclude(first=None)
     return {
         "campaign": campaign.pk,
         "benchmark": campaign.benchmark.slug,
@@ -48,6 +49,9 @@ def plan_document(campaign: AuditCampaign) -> Json:
         "instructions": campaign.instructions,
         "own_tasks": campaign.own_tasks,
         "packets": len(packets),
+        "asked_in_truth": sorted(second.values_list("source", flat=True))
+        if packets and not packets[0].truth
+        else "all",
         "judgments_wanted": campaign.packets.count() * campaign.overlap,
         "controls": {name: campaign.controls.get(name, 0) for name in ("gold", "planted")},
         "sizes": _sizes(campaign, packets),
@@ -65,6 +69,9 @@ class PlanOutline:
     """Asked in one round over all packets, without control items."""
     half_width: float
     """In points, of the rate of disagreement, if that is about 3 %."""
+    second: int
+    """How many are asked again, in truth, with the whole session."""
+    second_half_width: float | None
     people: int
     each: int
     """Packets per person, if everybody takes an even share."""
@@ -77,14 +84,17 @@ def outline_of(plan: CampaignPlan) -> PlanOutline:
     """Raises CampaignError if it cannot be opened."""
     people = len(validate_plan(plan))
     drawn = [row for row in plan.decisions if not row.control]
+    second = len([row for row in plan.second if not row.control])
     whole = plan.unit == AuditCampaign.Unit.SESSION
     asked = sum(len({question.key for question in row.content.questions} - row.known.keys()) for row in drawn)
-    judgments = len(plan.decisions) * plan.overlap
+    judgments = (len(plan.decisions) + len(plan.second)) * plan.overlap
     return PlanOutline(
         packets=len(drawn),
         judgments=judgments,
         questions=asked,
         half_width=round(100 * half_width(max(1, round(asked / ALIKENESS) if whole else asked)), 1),
+        second=second,
+        second_half_width=round(100 * half_width(second), 1) if second else None,
         people=people,
         each=math.ceil(judgments / people),
         sizes=dict(sorted(Counter(row.stratum for row in drawn).items())) if whole else {},
@@ -184,7 +194,7 @@ def answer_rows(campaign: AuditCampaign) -> Iterator[tuple[Any, ...]]:
                 row.confidence,
                 row.cause,
                 row.milliseconds,
-                row.full_session,
+                question.truth,
             )
         if not answers:
-            yield *start, *[None] * 7
+            yield *start, *[None] * 6, question.truth

@@ -48,6 +48,8 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
         "undecided": summary.undecided,
         "waiting": summary.waiting,
         "table6": [_source(row, controls.get(row.source)) for row in summary.sources],
+        "question": "in truth" if summary.truth else "given what judges were shown",
+        "in_truth": _second(campaign),
         "disagreement": {
             "all": _disagreement(summary.total),
             "weighted": summary.weighted,
@@ -89,6 +91,20 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
             "krippendorff_alpha": summary.alpha,
             "gwet_ac1": summary.ac1,
         },
+    }
+
+
+def _second(campaign: AuditCampaign) -> Json | None:
+    """Of a subsample asked again; None: the other question alone was asked."""
+    second = summarize([campaign], truth=True)
+    if not second.packets or not campaign.packets.filter(first__isnull=False).exists():
+        return None
+    return {
+        "packets": second.packets,
+        "undecided": second.undecided,
+        "waiting": second.waiting,
+        **_disagreement(second.total),
+        "broken": _rate(second.broken),
     }
 
 

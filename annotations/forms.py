@@ -111,10 +111,10 @@ class SessionJudgmentForm(QuestionsForm, JudgmentForm):
 
     def __init__(self, content: PacketContent, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.questions = content.questions
+        self.content, self.questions = content, content.questions
 
     def choices_of(self, question: Question) -> tuple[str, ...]:
-        return question.choices
+        return self.content.offered(question.choices)
 
 
 class AdjudicationForm(RejectableForm):
@@ -151,12 +151,12 @@ class SessionAdjudicationForm(QuestionsForm, AdjudicationForm):
     def __init__(self, content: PacketContent, given: Mapping[str, Sequence[str]], *args: Any, **kwargs: Any) -> None:
         """``given``: what the auditors answered, by question without a majority."""
         super().__init__(*args, **kwargs)
-        self.given = given
+        self.content, self.given = content, given
         self.questions = tuple(row for row in content.questions if row.key in given)
         cast(forms.MultipleChoiceField, self.fields["about"]).choices = [(key, key) for key in given]
 
     def choices_of(self, question: Question) -> tuple[str, ...]:
-        return question.final
+        return self.content.offered(question.final)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         for row in super().rows():

@@ -105,6 +105,7 @@ def _typed(row: GoldItem) -> FrozenDecision:
         cluster=f"typed:{row.pk}",
         control=Packet.Control.GOLD,
         known=row.known,
+        truth=row.content.get("truth", False),
         origin=row.source,
     )
 
@@ -113,7 +114,11 @@ def _draw_decided(
     benchmark: Benchmark, unit: str, count: int, seed: int, *, without: Collection[str], auditors: Collection[int]
 ) -> tuple[list[FrozenDecision], set[str]]:
     decided = Consensus.objects.filter(
-        packet__campaign__benchmark=benchmark, packet__campaign__unit=unit, packet__control="", resolved=True
+        packet__campaign__benchmark=benchmark,
+        packet__campaign__unit=unit,
+        packet__control="",
+        packet__first=None,
+        resolved=True,
     )
     rows = list(decided.order_by("pk").values_list("packet", "packet__campaign", "packet__source"))
     given = given_answers({campaign for _, campaign, _ in rows})
@@ -158,5 +163,6 @@ def _again(packet: Packet, known: dict[str, str]) -> FrozenDecision:
         cluster=f"gold:{packet.pk}",
         control=Packet.Control.GOLD,
         known=known,
+        truth=packet.truth,
         origin=packet.origin or packet.source,
     )

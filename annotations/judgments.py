@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotations.consensus import notify_adjudicators, update_consensus
-from annotations.leases import has_asked_for_session, mark_judged, reopen_seat, return_seat
+from annotations.leases import is_locked, mark_judged, reopen_seat, return_seat
 from annotations.models import Answer, AuditCampaign, Cause, Judgment, Packet
-from annotations.packets import PacketContent, collapse_whitespace, find_passage
+from annotations.packets import NOT_SHOWN, PacketContent, collapse_whitespace, find_passage
 from annotations.visibility import RESULTS_OPENED, has_opened_results, is_auditor, shares_of
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
@@ -86,7 +86,6 @@ def record_judgment(packet: Packet, given: HandedIn, *, auditor: User, number: i
     answers = _validate_answers(packet, given.answers or {}) if not skips else {}
     if skips and not given.comment.strip():
         raise JudgmentError("Say why you skip it, in one sentence.", "comment")
-    looked = has_asked_for_session(packet, auditor)
     held = return_seat(packet, auditor) if skips else mark_judged(packet, auditor)
     if not held:
         raise JudgmentError("This decision is not yours to judge, or somebody else judges it by now.")
@@ -100,7 +99,6 @@ def record_judgment(packet: Packet, given: HandedIn, *, auditor: User, number: i
         confidence=given.confidence,
         cause=given.cause,
         milliseconds=given.milliseconds,
-        full_session=looked,
     )
     Answer.objects.bulk_create(
         Answer(packet=packet, question=key, by=Answer.By.PERSON, judgment=row, number=number, value=value)
@@ -118,7 +116,8 @@ def _is_same(row: Judgment, given: HandedIn) -> bool:
 
 
 def _validate_answers(packet: Packet, answers: Mapping[str, str]) -> dict[str, str]:
-    questions = PacketContent.model_validate(packet.content).questions
+    content = PacketContent.model_validate(packet.content)
+    questions = content.questions
     missing = [row for row in questions if answers.get(row.key) not in row.choices]
     if missing and len(questions) == 1:
         raise JudgmentError("Answer yes, no or unsure, or skip it.", "answer")
@@ -127,6 +126,12 @@ def _validate_answers(packet: Packet, answers: Mapping[str, str]) -> dict[str, s
         raise JudgmentError(
             f"{len(missing)} {what} still open. Answer each, with Unsure where you cannot tell.",
             f"answers.{missing[0].key}",
+        )
+    if content.shows_everything and NOT_SHOWN in answers.values():
+        key = next(row.key for row in questions if answers[row.key] == NOT_SHOWN)
+        raise JudgmentError(
+            "Nothing was cut or left out here: what is not shown did not happen, so that absence means No.",
+            "answer" if len(questions) == 1 else f"answers.{key}",
         )
     return {row.key: answers[row.key] for row in questions}
 
@@ -219,6 +224,8 @@ def _take_back(row: Judgment, what: str) -> Packet:
     )
     if packet.adjudications.exists():
         raise JudgmentError(f"{what} has been adjudicated and can no longer be undone.")
+    if is_locked(packet, auditor):
+        raise JudgmentError(f"{what} stays as it is: you have seen the whole session since.")
     if not reopen_seat(packet, auditor):
         raise JudgmentError("Others judge the decision that you skipped, so the skip can no longer be undone.")
     if next_number(packet, auditor) == row.number + 1:  # otherwise another window has undone it

@@ -43,6 +43,9 @@ def take_seat(packet: int, auditor: User) -> bool:
     seat.auditor, seat.judged, seat.leased_until, seat.draft = auditor, False, timezone.now() + LEASE, None
     seat.full_session = False
     seat.save(update_fields=["auditor", "judged", "leased_until", "draft", "full_session"])
+    if Packet.objects.filter(pk=packet, first__isnull=False).exists():
+        same = Seat.objects.filter(packet__campaign__packets=packet, packet__first=None, auditor=auditor)
+        same.update(full_session=True)
     return True
 
 
@@ -71,16 +74,6 @@ def has_begun(campaign: AuditCampaign, auditor: User) -> bool:
     return Seat.objects.filter(packet__campaign=campaign, auditor=auditor).exists()
 
 
-def ask_for_session(packet: Packet, auditor: User) -> bool:
-    """Whether the person holds the packet; then it is recorded that they look at the whole session."""
-    held = Seat.objects.filter(packet=packet, auditor=auditor, judged=False)
-    return bool(held.update(full_session=True, leased_until=timezone.now() + LEASE))
-
-
-def has_asked_for_session(packet: Packet, auditor: User) -> bool:
-    return Seat.objects.filter(packet=packet, auditor=auditor, full_session=True).exists()
-
-
 def mark_judged(packet: Packet, auditor: User) -> bool:
     """Whether the person held the packet. Call with the packet locked."""
     return bool(Seat.objects.filter(packet=packet, auditor=auditor, judged=False).update(judged=True))
@@ -89,13 +82,18 @@ def mark_judged(packet: Packet, auditor: User) -> bool:
 def return_seat(packet: Packet, auditor: User) -> bool:
     """Whether the person held the packet; then somebody else may take the seat."""
     held = Seat.objects.filter(packet=packet, auditor=auditor, judged=False)
-    return bool(held.update(auditor=None, leased_until=None, draft=None, full_session=False))
+    return bool(held.update(auditor=None, leased_until=None, draft=None))
 
 
 def reopen_seat(packet: Packet, auditor: User) -> bool:
     """Lease the packet again to a person who takes back an answer or a skip. False: others have all its seats."""
     own = Seat.objects.filter(packet=packet, auditor=auditor)
     return bool(own.update(judged=False, leased_until=timezone.now() + LEASE)) or take_seat(packet.pk, auditor)
+
+
+def is_locked(packet: Packet, auditor: User) -> bool:
+    """Whether the person has seen the whole session since, which is shown after the answer."""
+    return Seat.objects.filter(packet=packet, auditor=auditor, full_session=True).exists()
 
 
 def _free_seats(packet: int) -> QuerySet[Seat]:

@@ -57,6 +57,8 @@ class AuditCampaign(models.Model):
     """What a packet is. Whole sessions are what the paper audits: every intent's status and every checklist item."""
     strata = models.CharField(max_length=12, choices=Strata.choices, default=Strata.PILOT)
     """How they were sampled. By kind and answer: single decisions only."""
+    protocol = models.CharField(max_length=7, blank=True)
+    """By which the judgings were made that it is about, opaque here."""
     controls = models.JSONField(default=dict, blank=True)
     """``{"gold", "planted": how many, "sources": what gold items were drawn from}``; empty without control items."""
     seed = models.PositiveIntegerField(default=0)
@@ -143,6 +145,12 @@ class Packet(models.Model):
     """Opaque name of the decision (``verdict:345``)."""
     origin = models.CharField(max_length=100, blank=True)
     """Opaque name of the session or decision whose record it shows, if ``source`` does not say it. Sealed."""
+    truth = models.BooleanField(default=False)
+    """Whether it asks what is so in truth, and shows the whole session; else what is right given what judges were
+    shown."""
+    first = models.OneToOneField("self", on_delete=models.CASCADE, null=True, related_name="second")
+    """The packet that asks the same of what judges were shown. Whoever answered that is asked this one, after all such:
+    then these answers stay."""
     control = models.CharField(max_length=10, blank=True, choices=Control.choices)
     """Not empty: it checks the auditors and is in no figure of judges, consensus or scores."""
     known = models.JSONField(default=dict, blank=True)
@@ -156,7 +164,7 @@ class Packet(models.Model):
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["campaign", "position"], name="packet_position"),
-            models.UniqueConstraint(fields=["campaign", "source"], name="packet_once"),
+            models.UniqueConstraint(fields=["campaign", "source", "truth"], name="packet_once"),
         ]
 
 
@@ -203,7 +211,7 @@ class Seat(models.Model):
     draft = models.JSONField(null=True)
     """What the auditor entered so far, autosaved: ``{"answers", "evidence", "comment"}``."""
     full_session = models.BooleanField(default=False, db_default=False)
-    """Whether the auditor asked for the whole session, which the judge did not see."""
+    """Whether the auditor has seen the whole session since, so that the answer stays as it is."""
 
     class Meta:
         ordering = ["packet", "number"]
@@ -236,8 +244,6 @@ class Judgment(models.Model):
     confidence = models.PositiveSmallIntegerField(null=True, choices=[(1, "Low"), (2, "Medium"), (3, "High")])
     cause = models.CharField(max_length=20, blank=True, choices=Cause.choices)
     milliseconds = models.PositiveIntegerField(null=True)
-    full_session = models.BooleanField(default=False)
-    """Whether the auditor had looked at the whole session, which the judge did not see."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -30,21 +31,36 @@ QUESTIONS: dict[Kind, str] = {
 }
 GUIDES: dict[Kind, str] = {
     "satisfaction": (
-        "Yes only if it is met explicitly and specifically. Partly met, hinted at or promised for later is No. "
-        "The judge saw only this reply and these files."
+        "Yes only if it is met explicitly and specifically. Partly met, hinted at or promised for later is No."
     ),
-    "follow_up": (
-        "Yes only for a question or a concrete proposal aimed at exactly this. “Anything else?” is No. "
-        "The judge saw only this reply, no files."
-    ),
-    "checklist": (
-        "Yes only where the record shows it clearly; if you would have to guess, No. "
-        "The judge saw the user's messages, the last reply, and the tool fields and files chosen for this task."
-    ),
+    "follow_up": ("Yes only for a question or a concrete proposal aimed at exactly this. “Anything else?” is No."),
+    "checklist": ("Yes only where the record shows it clearly; if you would have to guess, No."),
     "session": (
         "An intent is completed if a reply, or a file shown with it, met it before the user said it; inferred if the "
         "agent asked for it or proposed a concrete step towards it, and the user then said it; provided if the user "
         "had to say it unasked. A checklist item is met only where the record shows it clearly."
+    ),
+}
+IN_TRUTH: dict[Kind, str] = {
+    "satisfaction": "In truth, knowing the whole session: was this intent met after {turn}?",
+    "follow_up": "In truth, knowing the whole session: did the reply of {turn} ask for this, or propose a step to it?",
+    "checklist": "In truth, knowing the whole session: was this satisfied after {turn}?",
+    "session": "In truth: what became of each intent, and which items are met?",
+}
+TRUTH_GUIDES: dict[Kind, str] = {
+    "satisfaction": (
+        "Yes if what was said, written, sent or changed until then meets it explicitly and specifically, whether "
+        "judges were shown it or not. Partly met, hinted at or promised for later is No."
+    ),
+    "follow_up": "Yes only for a question or a concrete proposal aimed at exactly this. “Anything else?” is No.",
+    "checklist": (
+        "Yes if the session satisfied it by then, whether judges were shown it or not. An effect counts by the effect, "
+        "words only where they stand; what the agent only claims is no evidence."
+    ),
+    "session": (
+        "An intent is completed if the work met it before the user said it; inferred if the agent asked for it or "
+        "proposed a concrete step towards it, and the user then said it; provided if the user had to say it unasked. "
+        "An item is met if the session satisfies it in the end."
     ),
 }
 STATUSES = ("completed", "inferred", "provided")
@@ -101,8 +117,26 @@ class PacketContent(_Frozen):
     parts: tuple[EvidencePart, ...]
     context: tuple[str, ...] = ()
     """What the judge was given besides the evidence: the task's other hidden intents."""
+    left_out: tuple[str, ...] = ()
+    """What happened and is not shown, a sentence each. Where nothing is said, what is not shown did not happen."""
+    saw: str = ""
+    """What judges of this protocol see, in a sentence."""
+    truth: bool = False
+    """As of the packet."""
     questions: tuple[Question, ...]
     """In order; of a decision, one with the key DECISION."""
+
+    @property
+    def guide(self) -> str:
+        return " ".join(filter(None, ((TRUTH_GUIDES if self.truth else GUIDES)[self.kind], self.saw)))
+
+    @property
+    def shows_everything(self) -> bool:
+        return self.truth or not self.left_out
+
+    def offered(self, answers: Iterable[str]) -> tuple[str, ...]:
+        """Where everything is shown, absence means No."""
+        return tuple(answer for answer in answers if answer != NOT_SHOWN or not self.shows_everything)
 
 
 class Sealed(_Frozen):
@@ -119,30 +153,44 @@ class Sealed(_Frozen):
     judge: str = ""
 
 
+@dataclass(frozen=True)
+class Material:
+    """What is shown with a question."""
+
+    parts: Sequence[EvidencePart]
+    context: Sequence[str] = ()
+    left_out: Sequence[str] = ()
+    saw: str = ""
+
+
 def build_content(
     kind: Kind,
     subject: str,
-    parts: Sequence[EvidencePart],
+    shown: Material,
     *,
-    context: Sequence[str] = (),
-    names: Iterable[str] = (),
-    own: str = "",
+    redact: Callable[[str], str] = str,
     questions: Sequence[Question] = (),
+    in_truth: str = "",
 ) -> PacketContent:
-    """``questions``: of a session. ``names`` of models are hidden, unless ``own``, what people wrote, uses the word."""
-    redact = make_redactor(names, own)
+    """``questions``: of a session. ``in_truth``: what it was after, ``turn 2``, if it asks what is so in truth."""
     asked = [Question(key=DECISION, kind=kind, subject=subject)] if kind != "session" else questions
     return PacketContent(
         kind=kind,
-        question=QUESTIONS[kind],
+        question=IN_TRUTH[kind].format(turn=in_truth) if in_truth else QUESTIONS[kind],
         subject=redact(subject),
-        parts=tuple(EvidencePart(role=part.role, label=redact(part.label), text=redact(part.text)) for part in parts),
-        context=tuple(map(redact, context)),
+        parts=tuple(
+            EvidencePart(role=part.role, label=redact(part.label), text=redact(part.text)) for part in shown.parts
+        ),
+        context=tuple(map(redact, shown.context)),
+        left_out=tuple(map(redact, shown.left_out)),
+        saw=shown.saw,
+        truth=bool(in_truth),
         questions=tuple(row.model_copy(update={"subject": redact(row.subject)}) for row in asked),
     )
 
 
 def make_redactor(names: Iterable[str], own: str = "") -> Callable[[str], str]:
+    """Hides names of models, unless they are ordinary words here: ``own`` is what people wrote."""
     wanted = {name.strip() for name in names if len(name.strip()) >= MIN_NAME_LENGTH}
     known = sorted((name for name in wanted if not _is_ordinary(name, own)), key=len, reverse=True)
     if not known:

@@ -61,6 +61,8 @@ class JudgeDisagreement:
     comments: tuple[str, ...]
     task: str
     """Address of the task, where what judges are shown is chosen; may be empty."""
+    left_out: tuple[str, ...]
+    """What its packet does not show."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,11 @@ def _ends(rate: Rate) -> tuple[float | None, float | None, float | None]:
 
 def report_context(row: AuditCampaign) -> dict[str, Any]:
     summary = summarize([row])
+    second = summarize([row], truth=True)
     return {
         "campaign": row,
         "summary": summary,
+        "second": second if second.packets and not summary.truth else None,
         "between": round(100 * (summary.between_auditors or 0), 1),
         "statuses": STATUSES,
         "scores": corrected_scores(row),
@@ -160,6 +164,7 @@ def _disagreement(row: AuditedQuestion, packet: Packet) -> JudgeDisagreement:
         adjudicated=row.adjudicated,
         comments=_comments(packet),
         task=row.labels.get("task", ""),
+        left_out=tuple(packet.content.get("left_out", ())),
     )
 
 

@@ -125,11 +125,15 @@ class AuditSummary:
     """Of sessions: the judge's status, and how often people decided each of STATUSES. Empty without sessions."""
     unit: str
     """Of the first audit."""
+    truth: bool
+    """Which of the two questions: what is so in truth, or what is right given what judges were shown."""
 
 
-def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
+def summarize(campaigns: Sequence[AuditCampaign], *, truth: bool | None = None) -> AuditSummary:
+    """``truth``: of which of the two questions; None: of the one that its packets ask first."""
     ids = [campaign.pk for campaign in campaigns]
-    questions = asked_once(audited_questions(ids))
+    rows = asked_once(audited_questions(ids))
+    questions = [row for row in rows if row.truth == truth or (truth is None and not row.is_second)]
     resolved = [
         ResolvedDecision(row.kind, row.decided, row.judge, row.weight, row.cluster)
         for row in questions
@@ -140,6 +144,7 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
     units = [list(row.answers) for row in questions if len(row.answers) > 1]
     full = [list(row.answers) for row in questions if row.enough]
     kinds = {row.kind for row in questions}
+    models = model_auditors(campaigns) if any(not row.is_second for row in questions) or not questions else []
     axes = {label: of for label, of in AXES.items() if label in (CHECKLIST, INTENTS) or "status" not in kinds}
     return AuditSummary(
         total=count_disagreements("All", resolved),
@@ -160,7 +165,7 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
         ac1=gwet_ac1([list(row.answers) for row in questions if row.answers], DECISIVE if kinds - {"status"} else ()),
         sources=(
             _compare_source(PEOPLE, [row for row in questions if row.enough]),
-            *(_compare_model(auditor, questions) for auditor in model_auditors(campaigns)),
+            *(_compare_model(auditor, [row for row in questions if not row.is_second]) for auditor in models),
         ),
         errors=(
             *(count_errors(label, resolved, AXES[label]) for label in (CHECKLIST, INTENTS)),
@@ -168,6 +173,7 @@ def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
         ),
         statuses=_cross_statuses(resolved) if "status" in kinds else (),
         unit=campaigns[0].unit if campaigns else AuditCampaign.Unit.DECISION,
+        truth=any(row.truth for row in questions),
     )
 
 

@@ -1,5 +1,5 @@
-"""What audits know nothing of and ask by name: whole sessions, and models that audit the same packets as people. The
-settings say who knows: ``AUDIT_SESSIONS`` and ``MODEL_AUDITORS``. Models stand in a row of their own in every figure.
+"""What audits know nothing of and ask by name: models that audit the same packets as people. ``MODEL_AUDITORS`` in the
+settings says who knows. Models stand in a row of their own in every figure.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from annotations.models import AuditCampaign, Packet
-from annotations.packets import EvidencePart
+from annotations.models import AuditCampaign
 
 AUDIT = "audit:"
 """Before an audit's key: names it to others."""
@@ -46,12 +45,6 @@ class ModelAuditor:
 def audit_name(campaign: AuditCampaign) -> str:
     """Names the audit to those who let a model take part, or let its answers score."""
     return f"{AUDIT}{campaign.pk}"
-
-
-def whole_session(packet: Packet) -> list[EvidencePart]:
-    """All that happened, with names of models redacted; empty if the session is gone."""
-    read: Callable[[str], list[EvidencePart]] = import_string(settings.AUDIT_SESSIONS)
-    return read(packet.origin or packet.source)
 
 
 def model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor]:

@@ -20,7 +20,6 @@ urlpatterns = [
     path("<int:pk>/judge/", judging.judge_next, name="judge"),
     path("<int:pk>/judge/<int:position>/", judging.judge, name="packet"),
     path("<int:pk>/judge/<int:position>/autosave/", judging.autosave_answers, name="autosave"),
-    path("<int:pk>/judge/<int:position>/session/", judging.whole, name="whole"),
     path("<int:pk>/undo/", judging.undo, name="undo"),
     path("<int:pk>/adjudicate/", adjudication.adjudicate_next, name="adjudicate_next"),
     path("<int:pk>/adjudicate/<int:position>/", adjudication.adjudication, name="adjudicate"),

@@ -127,8 +127,10 @@ def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Audit
     for packet, auditor, state in newest_judgments(ids).values_list("packet_id", "auditor_id", "state"):
         if state != Judgment.State.UNDONE:
             (judged if state == Judgment.State.GIVEN else skipped)[packet].add(auditor)
-    for pk, campaign, adjudicated, involved in rows.values_list("pk", "campaign_id", "adjudicated", "involved"):
-        packets[campaign].append(_PacketState(pk, adjudicated, involved, seats[pk], judged[pk], skipped[pk]))
+    columns = ("pk", "campaign_id", "adjudicated", "involved", "first_id")
+    for pk, campaign, adjudicated, involved, first in rows.values_list(*columns):
+        before = None if first is None else judged[first]
+        packets[campaign].append(_PacketState(pk, adjudicated, involved, seats[pk], judged[pk], skipped[pk], before))
     auditors = _auditors_of(campaigns)
     opened = _opened_results(campaigns, user)
     return {
@@ -147,8 +149,12 @@ class _PacketState:
     seats: Sequence[tuple[int | None, datetime | None, bool]]
     judged: Collection[int]
     skipped: Collection[int]
+    first: Collection[int] | None
+    """Who answered the packet that is asked before it; None: there is none."""
 
     def may_be_taken_by(self, person: int) -> bool:
+        if self.first is not None and person not in self.first:
+            return False
         return person not in self.judged and person not in self.skipped and person not in self.involved
 
     def is_free(self, now: datetime) -> bool:
@@ -169,7 +175,10 @@ def _share(
     enough = {row.pk for row in packets if row.adjudicated or len(row.judged) >= campaign.overlap}
     judged = [row.pk for row in packets if user.pk in row.judged]
     answered = [row.pk for row in packets if user.pk in row.judged or user.pk in row.skipped]
-    possible = [row for row in packets if assigned and row.pk not in enough and row.may_be_taken_by(user.pk)]
+    # who has seen a whole session answers no more without it
+    seen = any(user.pk in row.judged or row.is_held_by(user.pk) for row in packets if row.first is not None)
+    open_rows = [row for row in packets if assigned and row.pk not in enough and not (seen and row.first is None)]
+    possible = [row for row in open_rows if row.may_be_taken_by(user.pk)]
     held = {row.pk for row in possible if row.is_held_by(user.pk)}
     offered = sorted(
         (row for row in possible if row.pk in held or row.is_free(now)),
@@ -178,11 +187,12 @@ def _share(
     quota = math.ceil(len(packets) * campaign.overlap / max(1, len(auditors)))
     others = _people_below(quota, packets, now) - {user.pk}
     room = max(quota - len(judged), len(held))
-    pending = [
-        row.pk
+    left = [
+        row
         for index, row in enumerate(offered)
         if index < room or not any(row.may_be_taken_by(other) and not row.is_held_by(other) for other in others)
     ]
+    pending = [row.pk for row in left if row.first is None] or [row.pk for row in left]
     return AuditorShare(
         packets=len(packets),
         resolved=len(enough),

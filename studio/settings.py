@@ -287,7 +287,6 @@ OWNER_KEYS = [entry for entry in os.environ.get("STUDIO_OWNER_KEYS", "").split("
 
 # What audits know nothing of: tasks, sessions, and what models answered.
 AUDIT_FEEDBACK = "evaluation.audits.feedback.comment_on_task"  # comments on tasks, from adjudications
-AUDIT_SESSIONS = "evaluation.audits.whole.read_whole_session"  # what auditors see on request
 MODEL_AUDITORS = "evaluation.audits.model_answers.read_model_auditors"
 
 # Upload limits (bytes, counts). A zip is checked completely before anything is stored.

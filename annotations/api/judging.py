@@ -25,10 +25,9 @@ from annotations.judgments import (
     take_back,
     undo_last,
 )
-from annotations.leases import ask_for_session, next_packet
+from annotations.leases import next_packet
 from annotations.models import AuditCampaign, Cause
 from annotations.packets import BROKEN, DECISION, NO, NOT_SHOWN, UNSURE, YES
-from annotations.sources import whole_session
 from annotations.visibility import may_adjudicate, sees_results, why_not_adjudicate
 from studio.access import ApiRequest
 from studio.api.base import OBJECTS, ConflictAPIError
@@ -141,16 +140,6 @@ class PacketActions:
         except JudgmentError as error:
             raise refusal(error.field, error) from error
         return Response({"position": packet.position, "number": row.number}, status=status.HTTP_201_CREATED)
-
-    @extend_schema(request=None, responses=OpenApiResponse(ANY, "Its parts, in order; from now on recorded."))
-    @action(detail=True, methods=["post"], url_path=f"{POSITION}/session")
-    def session(self, request: ApiRequest, pk: str, position: str) -> Response:
-        """The whole session of a packet that is leased to you. Your answer will say that you looked at it."""
-        user = user_of(request)
-        packet = find_packet(find_assigned_campaign(user, pk), position)
-        if packet.campaign.state != AuditCampaign.State.OPEN or not ask_for_session(packet, user):
-            raise ConflictAPIError("This packet is not yours. Take one with `next`.")
-        return Response({"position": packet.position, "parts": [row.model_dump() for row in whole_session(packet)]})
 
     @extend_schema(request=UndoSerializer, responses=OpenApiResponse(ANY, "The packet, leased to you again."))
     @action(detail=True, methods=["post"])

@@ -9,7 +9,7 @@ from annotations.decided import AuditedQuestion
 from annotations.judgments import current_judgments, next_number
 from annotations.leases import read_draft
 from annotations.models import AuditCampaign, Packet
-from annotations.packets import GUIDES, PacketContent
+from annotations.packets import PacketContent
 from studio.models import User
 
 
@@ -21,7 +21,7 @@ def question_json(packet: Packet, user: User) -> dict[str, Any]:
     return {
         "position": packet.position,
         **found,
-        "guide": GUIDES[content.kind],
+        "guide": content.guide,
         "number": next_number(packet, user),
         "draft": read_draft(packet, user),
     }
@@ -61,7 +61,6 @@ def judgments_json(packet: Packet) -> list[dict[str, Any]]:
             "confidence": row.confidence,
             "cause": row.cause,
             "milliseconds": row.milliseconds,
-            "full_session": row.full_session,
         }
         for row in current_judgments(packet)
     ]

@@ -37,6 +37,7 @@ class Migration(migrations.Migration):
                 ('rounds', models.JSONField(blank=True, default=dict)),
                 ('unit', models.CharField(choices=[('decision', 'Single decisions'), ('session', 'Whole sessions')], default='decision', max_length=10)),
                 ('strata', models.CharField(choices=[('pilot', 'As many of each pilot'), ('model', 'As many of each model, as in the paper'), ('persona', 'In proportion, by persona'), ('category', 'In proportion, by category'), ('status', 'In proportion, by what became of the intents'), ('grader', 'In proportion, by what grades the checklist'), ('disagreement', 'Half of them where judges differ or waver'), ('answer', 'In proportion, by kind, answer, persona and pilot')], default='pilot', max_length=12)),
+                ('protocol', models.CharField(blank=True, max_length=7)),
                 ('controls', models.JSONField(blank=True, default=dict)),
                 ('seed', models.PositiveIntegerField(default=0)),
                 ('overlap', models.PositiveSmallIntegerField(default=1)),
@@ -84,11 +85,13 @@ class Migration(migrations.Migration):
                 ('sealed', studio.models.fields.OrderedJSONField()),
                 ('source', models.CharField(max_length=100)),
                 ('origin', models.CharField(blank=True, max_length=100)),
+                ('truth', models.BooleanField(default=False)),
                 ('control', models.CharField(blank=True, choices=[('gold', 'Known answer'), ('planted', 'Planted wrong verdict')], max_length=10)),
                 ('known', models.JSONField(blank=True, default=dict)),
                 ('labels', models.JSONField(blank=True, default=dict)),
                 ('involved', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list, size=None)),
                 ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='packets', to='annotations.auditcampaign')),
+                ('first', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='second', to='annotations.packet')),
             ],
             options={
                 'ordering': ['position'],
@@ -105,7 +108,6 @@ class Migration(migrations.Migration):
                 ('confidence', models.PositiveSmallIntegerField(choices=[(1, 'Low'), (2, 'Medium'), (3, 'High')], null=True)),
                 ('cause', models.CharField(blank=True, choices=[('criterion_ambiguous', 'The criterion can be read in two ways'), ('evidence_not_visible', 'What would show it is not in the record'), ('judge_error', 'The record is clear: a fair test for judges'), ('auditor_error', 'An auditor overlooked something'), ('out_of_scope', 'The task does not ask for this')], max_length=20)),
                 ('milliseconds', models.PositiveIntegerField(null=True)),
-                ('full_session', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('auditor', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to=settings.AUTH_USER_MODEL)),
                 ('packet', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgments', to='annotations.packet')),
@@ -183,7 +185,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='packet',
-            constraint=models.UniqueConstraint(fields=('campaign', 'source'), name='packet_once'),
+            constraint=models.UniqueConstraint(fields=('campaign', 'source', 'truth'), name='packet_once'),
         ),
         migrations.AddConstraint(
             model_name='judgment',

@@ -21,7 +21,7 @@ from annotations.campaigns import instructions_html
 from annotations.forms import AdjudicationForm, SessionAdjudicationForm
 from annotations.judgments import current_judgments
 from annotations.models import AuditCampaign, Judgment
-from annotations.packets import DECISION, GUIDES, PacketContent
+from annotations.packets import DECISION, PacketContent
 from annotations.visibility import may_adjudicate, sees_results, why_not_adjudicate
 from studio.access import SignedInRequest
 from studio.models import User
@@ -70,7 +70,6 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
             "packet": packet,
             "content": content,
             "asked": len(content.questions) - len(packet.known),
-            "guide": GUIDES[content.kind],
             "instructions": instructions_html(row),
             "judgments": [(row, _said(row, form)) for row in current_judgments(packet)],
             "form": form,

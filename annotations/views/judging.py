@@ -23,17 +23,14 @@ from annotations.judgments import (
     undo_last,
 )
 from annotations.leases import (
-    ask_for_session,
     autosave,
-    has_asked_for_session,
     has_begun,
     next_packet,
     read_draft,
     renew_lease,
 )
 from annotations.models import AuditCampaign, Packet
-from annotations.packets import GUIDES, PacketContent
-from annotations.sources import whole_session
+from annotations.packets import PacketContent
 from annotations.visibility import shares_of
 from studio.access import SignedInRequest
 from studio.models import User
@@ -108,30 +105,6 @@ def autosave_answers(request: SignedInRequest, pk: int, position: int) -> HttpRe
     }
     held = not _is_over(packet) and autosave(packet.pk, request.user, draft)
     return HttpResponse(status=204 if held else 409)
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def whole(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
-    """The whole session, to a person who holds the packet and asked for it; that is recorded."""
-    row = find_assigned_campaign(request.user, pk)
-    packet = find_packet(row, position)
-    if request.method == "POST" and not _is_over(packet) and ask_for_session(packet, request.user):
-        return redirect("annotations:whole", row.pk, position)
-    if request.method == "POST" or _is_over(packet) or not has_asked_for_session(packet, request.user):
-        return redirect("annotations:judge", row.pk)
-    content = PacketContent.model_validate(packet.content)
-    return render(
-        request,
-        "annotations/whole.html",
-        {
-            "campaign": row,
-            "packet": packet,
-            "content": content,
-            "record": {"parts": whole_session(packet)},
-            "instructions": instructions_html(row),
-        },
-    )
 
 
 @login_required
@@ -219,7 +192,6 @@ def _render_question(
             "campaign": row,
             "packet": packet,
             "content": content,
-            "guide": GUIDES[content.kind],
             "instructions": instructions_html(row),
             "begins": not done,
             "form": form,

@@ -91,6 +91,13 @@ class NewAuditSerializer(serializers.Serializer[Any]):
         max_value=MAX_CONTROLS,
         help_text="Percent: wrong verdicts planted to see who looks. In no score.",
     )
+    second = serializers.FloatField(
+        required=False,
+        default=0,
+        min_value=0,
+        max_value=100,
+        help_text="Percent: single decisions asked again, in truth, with the whole session.",
+    )
     people = serializers.IntegerField(required=False, default=DEFAULT_PEOPLE, min_value=1, max_value=MAX_PEOPLE)
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
     name = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)

@@ -10,13 +10,13 @@ import datetime as dt
 import math
 import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 
-from annotations.campaigns import CampaignError, CampaignPlan, open_campaign, validate_auditors
+from annotations.campaigns import CampaignError, CampaignPlan, FrozenDecision, open_campaign, validate_auditors
 from annotations.gold import draw_gold
 from annotations.models import AuditCampaign
 from annotations.planning import decisions_needed, sessions_needed
@@ -64,6 +64,8 @@ class AuditOptions:
     """Control items, in percent of the packets, on top of ``size``."""
     planted: float = 0
     """Likewise; but a planted question goes into a session that is audited anyway."""
+    second: float = 0
+    """In percent of single decisions: asked again, in truth, with the whole session."""
     round: Numbers | None = None
     """The number of the judging that is audited, in each pilot or by pilot; by default the one that scores it."""
     seed: int = 0
@@ -98,6 +100,10 @@ def plan_audit(pilots: Sequence[Pilot], options: AuditOptions) -> CampaignPlan:
     for field, share in (("gold", options.gold), ("planted", options.planted)):
         if not 0 <= share <= MAX_CONTROLS:
             raise CampaignError(field, f"Choose between 0 and {MAX_CONTROLS} percent.")
+    if not 0 <= options.second <= 100:
+        raise CampaignError("second", "Choose between 0 and 100 percent.")
+    if len({row.protocol for row in rounds.values()}) > 1:
+        raise CampaignError("pilot", "These were judged under different protocols. Audit each protocol apart.")
     people = validate_auditors(benchmark, options.overlap, options.auditors)
     names = {name for row in pilots for name in model_names(row) | _names_of(rounds[row.pk].judge)}
     if whole:
@@ -123,6 +129,8 @@ def plan_audit(pilots: Sequence[Pilot], options: AuditOptions) -> CampaignPlan:
         frozen = [*frozen, *items]
     if len(frozen) > len(sampled):
         random.Random(f"controls {seed}").shuffle(frozen)
+    again = [row for row in frozen if row.second is not None]
+    chosen = random.Random(f"second {seed}").sample(again, _count_of(options.second, again))
     numbers = ", ".join(str(row.number) for row in pilots)
     return CampaignPlan(
         benchmark,
@@ -138,10 +146,18 @@ def plan_audit(pilots: Sequence[Pilot], options: AuditOptions) -> CampaignPlan:
         unit=options.unit,
         population=[as_population(row) for row in sessions.values()],
         strata=strata,
+        protocol=next(iter(rounds.values())).protocol,
+        second=[_in_truth(row, len(again) / len(chosen)) for row in chosen],
         gold_sources=gold_sources,
         due=options.due,
         instructions=options.instructions,
     )
+
+
+def _in_truth(row: FrozenDecision, weight: float) -> FrozenDecision:
+    """A control item stays one, so that the second question does not tell what is none."""
+    assert row.second is not None
+    return replace(row, content=row.second, weight=row.weight * weight, truth=True, known={}, second=None)
 
 
 def _count_of(percent: float, packets: Sequence[object]) -> int:
@@ -179,11 +195,10 @@ def audited_pilots(campaign: AuditCampaign) -> QuerySet[Pilot]:
     return Pilot.objects.filter(pk__in=pilot_keys(campaign.source.split()))
 
 
-def summarize_audits(of: Benchmark | Pilot) -> AuditSummary:
-    """Results for a pilot's judges, or for all real judges of a benchmark. Scripted judges do not count."""
-    if isinstance(of, Pilot):
-        return summarize(list(audits_of(of).filter(scripted=False)))
-    return summarize(_OF_BENCHMARK.objects(of.pk))
+def summarize_audits(benchmark: Benchmark, protocol: str, *, truth: bool) -> AuditSummary:
+    """Results for all real judges of a benchmark under a protocol, to one of the two questions."""
+    audits = [row for row in _OF_BENCHMARK.objects(benchmark.pk) if row.protocol == protocol]
+    return summarize(audits, truth=truth)
 
 
 _OF_BENCHMARK = PreparedQuery(lambda benchmark: AuditCampaign.objects.filter(benchmark=benchmark, scripted=False))

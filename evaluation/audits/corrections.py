@@ -46,10 +46,13 @@ class OverturnedQuestion:
 
 
 def overturned_questions(campaign: AuditCampaign) -> list[OverturnedQuestion]:
+    """Where both questions were asked, in truth."""
+    rows = sorted(audited_questions([campaign.pk]), key=lambda row: row.truth)
+    newest = {(row.source, row.key): row for row in rows if row.decided is not None}
     return [
         OverturnedQuestion(row.source, row.key, row.judge, row.decided or "")
-        for row in audited_questions([campaign.pk])
-        if row.decided not in (None, row.judge)
+        for row in newest.values()
+        if row.decided != row.judge
     ]
 
 

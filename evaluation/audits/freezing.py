@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import Q, QuerySet
 
 from annotations.campaigns import FrozenDecision
 from annotations.models import AuditCampaign
-from annotations.packets import DECISION, NO, YES, PacketContent, Sealed, build_content
+from annotations.packets import DECISION, NO, YES, Kind, PacketContent, Sealed, build_content, make_redactor
 from annotations.sampling import AuditableDecision, SampledDecision, draw_sample
-from evaluation.audits.parts import conversation_parts, file_parts, reply_part, tool_parts
+from evaluation.audits.material import shown_to_judge, whole_record
 from evaluation.audits.planted_questions import Owner
 from evaluation.audits.rounds import Rounds
 from evaluation.audits.sessions import (
@@ -31,10 +30,11 @@ from evaluation.judging.judgings import judge_of
 from evaluation.judging.thoughts import thoughts_by_call
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.store.evidence import load_evidence
+from evaluation.protocol.versions import ProtocolName
+from evaluation.store.evidence import load_conversation, load_evidence
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import contributors_to_tasks
-from studio.models import Review, Task
+from studio.models import Blob, Review, Task
 
 Strata = AuditCampaign.Strata
 UNIFORM = (Strata.PILOT, Strata.MODEL, Strata.DISAGREEMENT)
@@ -97,6 +97,7 @@ def freeze_sessions(
                 sealed=sealed,
                 involved=frozenset(involved[row.session.revision.task_id]),
                 cluster=row.source,
+                truth=True,
                 labels=row.labels,
             )
         )
@@ -127,7 +128,7 @@ def draw_decisions(
     )
     pilot_of = {pilot.pk: pilot for pilot in pilots}
     categories = category_names(pilots[0].benchmark)
-    contents: dict[int, PacketContent] = {}
+    contents: dict[int, tuple[PacketContent, PacketContent]] = {}
     tasks: dict[int, Task] = {}
     labels: dict[int, dict[str, str]] = {}
     owners: dict[str, Owner] = {}
@@ -146,7 +147,8 @@ def draw_decisions(
             source=sampled.key,
             stratum=sampled.stratum,
             weight=sampled.weight,
-            content=contents[pk],
+            content=contents[pk][0],
+            second=contents[pk][1],
             sealed=_seal(verdicts[pk], thoughts.get(verdicts[pk].model_call_id or 0, "")),
             involved=frozenset(involved[tasks[verdicts[pk].judging.session_id or 0].pk]),
             cluster=f"session:{verdicts[pk].judging.session_id}",
@@ -183,20 +185,22 @@ def people_involved_in(tasks: Iterable[Task]) -> dict[int, set[int]]:
     return people
 
 
-def _build_contents(session: Session, verdicts: Iterable[Verdict], names: Collection[str]) -> dict[int, PacketContent]:
-    task = TaskSpec.model_validate(session.revision.spec)
+def _build_contents(
+    session: Session, verdicts: Iterable[Verdict], names: Collection[str]
+) -> dict[int, tuple[PacketContent, PacketContent]]:
+    """By key of the verdict: what its judge saw, and everything."""
+    conversation = load_conversation(session)
+    task = conversation.task
     turns = {turn.number: turn for turn in load_evidence(session, ScoringMode.STRICT)}
-    intents = [intent.content for intent in task.intents]
-    build = partial(build_content, names=names, own=task.model_dump_json())
-    contents: dict[int, PacketContent] = {}
+    redact = make_redactor(names, task.model_dump_json())
+    everything = whole_record(conversation, Blob.objects.read)
+    contents: dict[int, tuple[PacketContent, PacketContent]] = {}
     for verdict in verdicts:
-        turn, subject = turns[verdict.turn], verdict.subject(task)
-        if verdict.kind == Verdict.Kind.CHECKLIST:
-            parts = [*conversation_parts(turn), *tool_parts(turn.calls, task), *file_parts(turn, task)]
-            contents[verdict.pk] = build("checklist", subject, parts, context=intents)
-        elif verdict.kind == Verdict.Kind.SATISFACTION:
-            parts = [reply_part(turn), *file_parts(turn, task)]
-            contents[verdict.pk] = build("satisfaction", subject, parts)
-        else:
-            contents[verdict.pk] = build("follow_up", subject, [reply_part(turn)])
+        kind, subject = cast(Kind, verdict.kind), verdict.subject(task)
+        protocol = ProtocolName(verdict.judging.round.protocol if verdict.judging.round else ProtocolName.RELEASE)
+        shown = shown_to_judge(kind, turns[verdict.turn], conversation, protocol)
+        contents[verdict.pk] = (
+            build_content(kind, subject, shown, redact=redact),
+            build_content(kind, subject, everything, redact=redact, in_truth=f"turn {verdict.turn}"),
+        )
     return contents

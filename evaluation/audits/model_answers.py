@@ -63,7 +63,7 @@ def keep_answers(judging: Judging) -> None:
     """Those to what a judging of an audit was asked, once every sample has decided it. Call in the transaction that
     ends the judging, with its round locked."""
     judging_round = _round_of(judging)
-    packets = Packet.objects.filter(campaign=int(judging_round.source.removeprefix(AUDIT)))
+    packets = Packet.objects.filter(campaign=int(judging_round.source.removeprefix(AUDIT)), first=None)
     found = _to_questions(judging, packets) if judging.asked is not None else _to_sessions(judging, packets)
     Answer.sealed.bulk_create(
         (

@@ -111,6 +111,7 @@ def _decision_beside(row: FrozenDecision, criterion: str, number: int) -> Frozen
         source=f"planted:{number}",
         origin=row.source,
         content=row.content.model_copy(update={"subject": criterion, "questions": (asked,)}),
+        second=row.second and row.second.model_copy(update={"subject": criterion, "questions": (asked,)}),
         sealed=Sealed(answers={DECISION: YES}, judge=row.sealed.judge),
         cluster=f"planted:{number}",
         control=Packet.Control.PLANTED,

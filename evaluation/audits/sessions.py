@@ -11,12 +11,11 @@ from django.db.models import Count, Q
 
 from annotations.campaigns import PopulationRow
 from annotations.models import AuditCampaign
-from annotations.packets import STATUSES, EvidencePart, PacketContent, Question, Sealed, build_content
+from annotations.packets import STATUSES, PacketContent, Question, Sealed, build_content, make_redactor
 from annotations.sampling import AuditableDecision
 from annotations.sources import SESSION
-from evaluation.audits.parts import file_parts, incoming_part, tool_parts
+from evaluation.audits.material import whole_record
 from evaluation.audits.rounds import Rounds
-from evaluation.grading.evidence import TurnEvidence
 from evaluation.grading.items import GradedItem
 from evaluation.judging.judged import JudgedSession, load_judged, session_items
 from evaluation.judging.judgings import Rules, rules_of, scoring_choice
@@ -24,9 +23,9 @@ from evaluation.judging.thoughts import thoughts_by_call
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
-from evaluation.store.evidence import load_evidence
+from evaluation.store.evidence import load_conversation
 from studio.domain.task import TaskSpec
-from studio.models import Benchmark, Category
+from studio.models import Benchmark, Blob, Category
 
 QUESTION = ("judging__session", "judging__scoring", "kind", "turn", "index")
 """What a verdict answers, whoever gave it."""
@@ -153,6 +152,7 @@ def judge_labels(judging_round: JudgingRound) -> dict[str, str]:
     ]
     return {
         "judge": str(judging_round.judge.get("model", "")),
+        "protocol": judging_round.protocol,
         "prompts_checklist": f"checklist {versions['checklist']}" if "checklist" in versions else "",
         "prompts_intents": ", ".join(intents),
     }
@@ -201,14 +201,14 @@ def as_candidate(row: AuditableSession) -> AuditableDecision:
 
 
 def freeze_session(row: AuditableSession, judge: str, names: Collection[str]) -> tuple[PacketContent, Sealed]:
-    turns = load_evidence(row.session, ScoringMode.STRICT)
+    """Everything that happened, for what is so in truth."""
     content = build_content(
         "session",
         row.task.title or row.task.task_id,
-        list(_record(turns, row.task)),
-        names=names,
-        own=row.task.model_dump_json(),
+        whole_record(load_conversation(row.session), Blob.objects.read),
+        redact=make_redactor(names, row.task.model_dump_json()),
         questions=[judged.question for judged in row.questions],
+        in_truth="the session",
     )
     sealed = Sealed(
         answers={judged.question.key: judged.answer for judged in row.questions},
@@ -218,22 +218,6 @@ def freeze_session(row: AuditableSession, judge: str, names: Collection[str]) ->
         judge=judge,
     )
     return content, sealed
-
-
-def _record(turns: Sequence[TurnEvidence], task: TaskSpec) -> Iterator[EvidencePart]:
-    """Everything that judges were shown over the turns, each piece once: files again where they changed."""
-    calls = 0
-    files: dict[str, str] = {}
-    for turn in turns:
-        label = f"turn {turn.number}"
-        yield incoming_part(turn.messages[-1], turn.number)
-        yield from tool_parts(turn.calls[calls:], task)
-        calls = len(turn.calls)
-        yield EvidencePart(role="assistant", label=label, text=turn.reply)
-        for part in file_parts(turn, task):
-            if files.get(part.label) != part.text:
-                files[part.label] = part.text
-                yield part
 
 
 def _reasons(session: Session, audited: JudgingRound) -> dict[str, str]:

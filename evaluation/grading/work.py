@@ -224,8 +224,8 @@ def _files(
     room = FILES_CHARACTERS
     for _, _, path, origin in sorted(rows):
         contents = read([now[path], *([before[path]] if path in before else [])])
-        text = _text(path, contents.get(now[path], b""))
-        old = _text(path, contents[before[path]]) if before.get(path, now[path]) != now[path] else None
+        text = file_text(path, contents.get(now[path], b""))
+        old = file_text(path, contents[before[path]]) if before.get(path, now[path]) != now[path] else None
         limit = min(FILE_CHARACTERS, room)
         if len(text) > limit < FILE_CHARACTERS and limit < len(text) // 4:
             left_out.append(path)
@@ -258,7 +258,7 @@ def _origin(path: str, sha: str, found: Manifest, before: Manifest) -> Origin:
     return "written earlier" if before.get(path) == sha else "written this turn"
 
 
-def _text(path: str, content: bytes) -> str:
+def file_text(path: str, content: bytes) -> str:
     try:
         return _read_text(path, content)
     except ToolError as error:

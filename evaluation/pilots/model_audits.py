@@ -124,7 +124,7 @@ def _planted_questions(sessions: Mapping[int, Sequence[Packet]]) -> Asked:
 
 
 def _drawn_decisions(campaign: AuditCampaign) -> Asked:
-    packets = [row for row in campaign.packets.exclude(kind="session") if _verdict_key(row)]
+    packets = [row for row in campaign.packets.filter(first=None).exclude(kind="session") if _verdict_key(row)]
     verdicts = Verdict.objects.select_related("judging__session").in_bulk({_verdict_key(row) for row in packets})
     asked: dict[tuple[int, str], list[AskedQuestion]] = defaultdict(list)
     for packet in packets:

@@ -47,7 +47,9 @@ class Evidence:
     pilots: tuple[JsonDict, ...]
     """Finished pilots: ``{"number", "agent", "user_model", "judge", "judging", "runs", "scores"}``."""
     audit: Rate
-    """The share of resolved decisions of real judges on which people decided the opposite."""
+    """The share of resolved decisions of real judges that are wrong, given what judges were shown."""
+    truth: Rate
+    """The share that is wrong in truth, as people found who knew everything."""
     not_shown: Rate
     """The share of decided questions for which judges were not shown enough."""
     uncompared: tuple[UncomparedJudge, ...] = ()
@@ -63,6 +65,7 @@ class Evidence:
                 "decisions": self.audit.n,
                 "disagreed": self.audit.count,
                 "not_enough_shown": self.not_shown.count,
+                "in_truth": {"decisions": self.truth.n, "disagreed": self.truth.count},
             },
         }
 
@@ -115,15 +118,17 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
         .order_by("number")
     )
     scored = refresh_scores(pilots) if piloted else []
-    audits = summarize_audits(benchmark)
     cited = {pilot.pk: pilot.number for pilot in scored}
+    protocol = release_protocol(benchmark)
+    shown, in_truth = (summarize_audits(benchmark, protocol, truth=truth) for truth in (False, True))
     return Evidence(
-        protocol=release_protocol(benchmark),
+        protocol=protocol,
         piloted=frozenset(content for _, content in piloted),
         blocked={content: (cited[pilot], why) for pilot, content, why in ran if why and pilot in cited},
         pilots=tuple(_pilot(pilot) for pilot in scored),
-        audit=audits.total.rate,
-        not_shown=audits.not_shown,
+        audit=shown.total.rate,
+        truth=in_truth.total.rate,
+        not_shown=shown.not_shown,
         uncompared=tuple(uncompared_judges(benchmark, scored)),
         worse=tuple(worse_judges(benchmark, scored)),
     )

@@ -164,16 +164,29 @@ def _unaudited(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     limits = candidate.benchmark.release_limits
     min_decisions = int(limits.get("audited_decisions", AUDITED_DECISIONS))
     limit = float(limits.get("disagreement", DISAGREEMENT))
-    audit = candidate.evidence.audit
+    audit, truth = candidate.evidence.audit, candidate.evidence.truth
     if audit.n < min_decisions:
         yield Blocker(
             "too-few-audited",
-            f"People have resolved {audit.n} decisions of real judges; a release needs {min_decisions}.",
+            f"Given what judges were shown, people have resolved {audit.n} decisions of real judges; a release needs "
+            f"{min_decisions}. Audit single decisions.",
+        )
+    if truth.n < min_decisions:
+        yield Blocker(
+            "truth-not-measured",
+            f"In truth, with the whole session before them, people have resolved {truth.n or 'no'} decisions of real "
+            f"judges; a release needs {min_decisions}. Audit whole sessions, or ask some decisions again.",
         )
     if audit.value is not None and audit.value > limit:
         yield Blocker(
             "judges-disagree",
             f"People disagree with {audit.percent} of the audited decisions; at most {limit:.0%} is allowed.",
+        )
+    if truth.value is not None and truth.value > limit:
+        yield Blocker(
+            "judges-wrong-in-truth",
+            f"Knowing the whole session, people disagree with {truth.percent} of the decisions; at most {limit:.0%} is "
+            f"allowed. Where this is more than given what judges were shown, show judges more.",
         )
     limit, not_shown = float(limits.get("not_shown", NOT_SHOWN)), candidate.evidence.not_shown
     if not_shown.value is not None and not_shown.value > limit:

@@ -84,12 +84,14 @@ class OpenAuditForm(forms.Form):
         label="What people judge at a time",
         choices=[
             (AuditCampaign.Unit.SESSION, "A whole session: every intent's status and every checklist item"),
-            (AuditCampaign.Unit.DECISION, "A single yes or no decision"),
+            (AuditCampaign.Unit.DECISION, "A single decision, with what its judge saw"),
         ],
-        initial=AuditCampaign.Unit.DECISION,
+        initial=AuditCampaign.Unit.SESSION,
         required=False,
         widget=forms.RadioSelect,
-        help_text="The paper audits whole sessions, as many of each model. Single decisions are quicker to begin with.",
+        help_text="Whole sessions say how often scores are right in truth: people see everything that happened. Single "
+        "decisions say how often the judge is right given what it was shown, as the paper’s Table 6 does. A release "
+        "wants both.",
     )
     strata = forms.ChoiceField(
         label="How they are drawn",
@@ -122,6 +124,14 @@ class OpenAuditForm(forms.Form):
         min_value=1,
         max_value=MAX_PEOPLE,
         help_text="The majority counts. With two or more, you also see how well people agree with each other.",
+    )
+    second = NumberField(
+        label="Ask single decisions again, in truth",
+        required=False,
+        min_value=0,
+        max_value=100,
+        help_text="In percent. After all first answers the whole session opens, and the same is asked again; the first "
+        "answers then stay.",
     )
     gold = NumberField(
         label="Items with a known answer",
@@ -205,7 +215,7 @@ class OpenAuditForm(forms.Form):
         chosen = {row.pk for row in data.pop("pilot")}
         rounds = {pilot: data.pop(name) for pilot, name in self._rounds.items()}
         data["round"] = {pilot: number for pilot, number in rounds.items() if number and pilot in chosen}
-        data |= {name: data[name] or 0 for name in ("gold", "planted")}
+        data |= {name: data[name] or 0 for name in ("second", "gold", "planted")}
         return AuditOptions(**{**data, "unit": data["unit"] or AuditCampaign.Unit.DECISION})
 
 

@@ -31,7 +31,6 @@ class TourPaths:
     file: str = ""
     audit: str = ""
     gold_item: str = ""
-    whole_session: str = ""
     judging: str = ""
     judging_sessions: str = ""
     adjudicating: str = ""
@@ -139,7 +138,6 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("audit-corrections", f"{paths.audit}corrections/"),
         Shot("audit-model", f"{paths.audit}model/"),
         Shot("judging", f"{paths.judging}judge/", "auditor"),
-        *([Shot("judging-whole-session", paths.whole_session, "auditor")] if paths.whole_session else []),
         *([Shot("judging-session", f"{paths.judging_sessions}judge/", "auditor")] if paths.judging_sessions else []),
         Shot("adjudicate", paths.adjudicating),
         Shot("releases", "/releases/"),
@@ -226,6 +224,7 @@ class Tour:
     def open_audit(self, name: str) -> str:
         page = self.open("owner", f"/audits/new/?benchmark=sample&pilot={number_in(self.paths.pilot)}")
         page.get_by_label("Name").fill(name)
+        page.get_by_role("radio", name="A single decision").check()
         page.get_by_role("spinbutton", name="How many").fill(str(DECISIONS))
         page.get_by_role("spinbutton", name="People for each").fill("1")
         page.get_by_role("button", name="Open the audit").click()

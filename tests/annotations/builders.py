@@ -13,7 +13,7 @@ from annotations.decided import audited_questions, judge_answers
 from annotations.judgments import HandedIn
 from annotations.leases import renew_lease, take_seat
 from annotations.models import AuditCampaign, Judgment, Packet
-from annotations.packets import DECISION, NO, YES, EvidencePart, Question, Sealed, build_content
+from annotations.packets import DECISION, NO, YES, EvidencePart, Material, Question, Sealed, build_content
 from evaluation.audits import campaigns as audits
 from evaluation.audits.campaigns import AuditOptions
 from evaluation.models import Pilot
@@ -43,10 +43,13 @@ def make_decision(
         content=build_content(
             kind,  # type: ignore[arg-type]  # tests pass plain strings
             f"The message asks for paper number {number}.",
-            [
-                EvidencePart(role="user", label="turn 1", text="Please ask for what is missing."),
-                EvidencePart(role="assistant", label="turn 1", text=text),
-            ],
+            Material(
+                [
+                    EvidencePart(role="user", label="turn 1", text="Please ask for what is missing."),
+                    EvidencePart(role="assistant", label="turn 1", text=text),
+                ],
+                left_out=["Turn 1: 1 file written, none shown (missing: letter.md)."],
+            ),
         ),
         sealed=Sealed(
             answers={DECISION: YES if judge else NO},
@@ -79,7 +82,7 @@ def make_session(
         source=f"session:{number}",
         stratum=stratum,
         weight=1.0,
-        content=build_content("session", f"Task {number}", parts, questions=questions),
+        content=build_content("session", f"Task {number}", Material(parts), questions=questions),
         sealed=sealed,
         cluster=f"session:{number}",
     )

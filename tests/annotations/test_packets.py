@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from annotations.packets import (
     REDACTED,
     EvidencePart,
+    Material,
     PacketContent,
     Sealed,
     build_content,
@@ -37,7 +38,8 @@ def test_model_names_are_redacted_everywhere(subject, evidence, name):
         EvidencePart(role="assistant", label=f"by {name}", text=f"I am {name.upper()}, {name}; and {name}."),
     ]
 
-    shown = build_content("checklist", f"{subject} {name}", evidence, context=[f"({name})"], names=[name])
+    material = Material(evidence, context=[f"({name})"], left_out=[f"by {name}"])
+    shown = build_content("checklist", f"{subject} {name}", material, redact=make_redactor([name]))
 
     assert name.lower() not in shown.model_dump_json().lower()
 
@@ -50,7 +52,7 @@ def test_names_are_redacted_as_words_longest_first():
 
 @given(parts)
 def test_evidence_is_otherwise_verbatim(evidence):
-    assert build_content("satisfaction", "x", evidence).parts == tuple(evidence)
+    assert build_content("satisfaction", "x", Material(evidence)).parts == tuple(evidence)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_passage_is_found_regardless_of_whitespace(passage, part):
         EvidencePart(role="assistant", label="", text="by five\ntomorrow"),
     ]
 
-    assert find_passage(build_content("checklist", "x", evidence), passage) == part
+    assert find_passage(build_content("checklist", "x", Material(evidence)), passage) == part
 
 
 def test_ordinary_words_stay_whatever_an_endpoint_is_called():

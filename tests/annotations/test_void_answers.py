@@ -50,6 +50,7 @@ def test_an_adjudicator_may_find_that_too_little_is_shown():
     client.force_login(owner)
     page = client.get(f"/audits/{campaign.pk}/").content.decode()
     assert "What could not be judged" in page and "The letter is not shown." in page
+    assert "Turn 1: 1 file written, none shown (missing: letter.md)." in page
 
 
 def test_each_question_offers_both_by_one_key():

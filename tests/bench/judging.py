@@ -101,17 +101,19 @@ def total(sizes: Any) -> int:
 
 
 def long_content(number: int) -> Any:
-    from annotations.packets import EvidencePart, build_content
+    from annotations.packets import EvidencePart, Material, build_content
 
     sentence = "The tenant's letter of 3 March names the damp in the back room and asks for a date. "
     return build_content(
         "checklist",
         f"The reply names a date for repair number {number}.",
-        [
-            EvidencePart(role="user", label="turn 1", text=sentence * 10),
-            EvidencePart(role="tool", label="read_file", text=sentence * 150),
-            EvidencePart(role="assistant", label="turn 1", text=sentence * 80),
-        ],
+        Material(
+            [
+                EvidencePart(role="user", label="turn 1", text=sentence * 10),
+                EvidencePart(role="tool", label="read_file", text=sentence * 150),
+                EvidencePart(role="assistant", label="turn 1", text=sentence * 80),
+            ]
+        ),
     )
 
 

@@ -81,7 +81,7 @@ def test_a_comment_on_a_judgment_outlives_a_lost_session(visit):
     cookies = context.cookies()
     page.get_by_label("Comment").first.fill("Written too late.")
     context.clear_cookies()
-    page.get_by_role("button", name="No").click()
+    page.get_by_role("button", name="n No", exact=True).click()
     page.locator(".save-notice").get_by_role("link", name="Sign in").wait_for()
 
     context.add_cookies(cookies)

@@ -14,6 +14,7 @@ def test_ten_decisions_are_judged_by_keyboard_and_blind(sample, visit):
     pilot = a_finished_pilot(sample, "radio_03_running_order")
     owner, auditor = visit("owner").go(pilot.get_absolute_url()), visit("auditor").page
     owner.keyboard.press("a")
+    owner.get_by_role("radio", name="A single decision").check()
     owner.get_by_role("spinbutton", name="How many").fill("10")
     owner.get_by_role("spinbutton", name="People for each").fill("1")
     owner.get_by_role("button", name="Open the audit").click()
@@ -53,6 +54,7 @@ def test_ten_decisions_are_judged_by_keyboard_and_blind(sample, visit):
 def test_auditor_cannot_see_verdicts_on_pilot_pages(sample, visit):
     pilot = a_finished_pilot(sample, "radio_04_music_return")
     owner = visit("owner").go(f"/audits/new/?benchmark=sample&pilot={pilot.pk}")
+    owner.get_by_role("radio", name="A single decision").check()
     owner.get_by_role("button", name="Open the audit").click()
     expect(owner.get_by_text("decisions judged")).to_be_visible()
 

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver, resolve, reverse
 
 from annotations.judgments import next_number, open_results
-from annotations.leases import ask_for_session, next_packet
+from annotations.leases import next_packet
 from evaluation.audits.known import draw_gold_item
 from evaluation.models import ModelEndpoint, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
@@ -101,8 +101,7 @@ def pages(sample, radio) -> list[Shot]:
     judged, started = (open_audit(pilot, size=2, by=sample.created_by, name=name) for name in ("judged", "started"))
     whole = open_audit(pilot, unit="session", by=sample.created_by, name="whole sessions")
     gold = draw_gold_item(pilot, "session", by=sample.created_by)
-    asked = next_packet(whole, auditor)
-    ask_for_session(asked, auditor)
+    next_packet(whole, auditor)
     answers = iter(("unsure", *["yes"] * 10))
     unsure = next_packet(judged, auditor)
     while packet := next_packet(judged, auditor):
@@ -126,7 +125,6 @@ def pages(sample, radio) -> list[Shot]:
             file=f"{session.get_absolute_url()}turns/1/file/?path={path}",
             audit=judged.get_absolute_url(),
             gold_item=reverse("evaluation:gold_item", args=[gold.pk]),
-            whole_session=reverse("annotations:whole", args=[whole.pk, asked.position]),
             judging=started.get_absolute_url(),
             judging_sessions=whole.get_absolute_url(),
             adjudicating=reverse("annotations:adjudicate", args=[judged.pk, unsure.position]),
@@ -164,7 +162,6 @@ def test_every_url_is_in_the_tour_or_listed_as_no_page():
         file="/sessions/1/turns/1/file/",
         audit="/audits/1/",
         gold_item="/audits/known/item/1/",
-        whole_session="/audits/1/judge/1/session/",
         judging="/audits/1/",
         adjudicating="/audits/1/adjudicate/1/",
         release="/releases/1/",

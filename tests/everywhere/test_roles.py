@@ -269,8 +269,6 @@ RULES = {
     "evaluation:gold_item": "GET plan_audit, POST plan_audit",
     "evaluation:api-known-answers": "GET plan_audit, POST plan_audit",
     "evaluation:api-known-answer": "GET plan_audit, PUT plan_audit, DELETE plan_audit",
-    "annotations:whole": "GET audit, POST audit",
-    "evaluation:api-audit-session": "POST audit",
     "evaluation:audit_model": "GET plan_audit, POST plan_audit",
     "annotations:report": "GET view",
     "annotations:reopen": "POST plan_audit",

@@ -24,7 +24,7 @@ from evaluation.models import Pilot
 from studio.management.base import ReportCommand, default_user
 
 EMPTY: dict[str, Any] = {"campaign": None, "packets": 0, "judgments_wanted": 0}
-ASKED = ("size", "half_width", "unit", "strata", "gold", "planted", "seed", "name", "own_tasks", "due")
+ASKED = ("size", "half_width", "unit", "strata", "second", "gold", "planted", "seed", "name", "own_tasks", "due")
 """Options that are those of ``AuditOptions``."""
 OPTIONS = {
     "size": "--size",
@@ -34,6 +34,7 @@ OPTIONS = {
     "overlap": "--people",
     "auditors": "--people",
     "name": "--name",
+    "second": "--second",
     "gold": "--gold",
     "planted": "--planted",
     "due": "--due",
@@ -87,6 +88,13 @@ class Command(ReportCommand):
             choices=[value for value, _ in AuditCampaign.Strata.choices],
             default="",
             help="how they are sampled; default: sessions as many of each pilot, decisions by kind, answer and persona",
+        )
+        parser.add_argument(
+            "--second",
+            type=float,
+            default=0,
+            metavar="PERCENT",
+            help="single decisions asked again, in truth, with the whole session",
         )
         parser.add_argument(
             "--gold",

@@ -8,7 +8,7 @@ from django.test import Client
 from annotations.campaigns import FrozenDecision, close_campaign
 from annotations.judgments import open_results
 from annotations.models import AuditCampaign
-from annotations.packets import EvidencePart, Sealed, build_content
+from annotations.packets import EvidencePart, Material, Sealed, build_content
 from evaluation.audits.blindness import closed_pilots, open_pilots, open_sessions
 from evaluation.audits.campaigns import source_of
 from evaluation.models import Pilot, Release, Session
@@ -36,7 +36,7 @@ class Desk:
         self.auditor = person(self.pilot.benchmark, "auditor", "owner")
         self.colleague = person(self.pilot.benchmark, "viewer")
         reply = EvidencePart(role="assistant", label="turn 1", text="The fee is 70.")
-        shown = build_content("checklist", "The fee is named.", [reply])
+        shown = build_content("checklist", "The fee is named.", Material([reply]))
         self.audit = open_campaign(
             self.pilot.benchmark,
             [FrozenDecision(f"verdict:{decision.pk}", "all", 1.0, shown, Sealed(answers={"decision": "yes"}))],

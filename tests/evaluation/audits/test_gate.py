@@ -32,7 +32,7 @@ def with_new_prompt(pilot: Pilot) -> JudgingRound:
     first = pilot.rounds.get()
     prompts = first.prompts | {"checklist": {"version": "9", "sha256": "9" * 64}}
     new = JudgingRound.objects.create(
-        pilot=pilot, number=2, purpose=Purpose.REJUDGING, judge=first.judge, prompts=prompts
+        protocol=pilot.protocol, pilot=pilot, number=2, purpose=Purpose.REJUDGING, judge=first.judge, prompts=prompts
     )
     rules = pilot.scoring_choices.first().rules
     ScoringChoice.objects.create(pilot=pilot, round=new, rules=rules)

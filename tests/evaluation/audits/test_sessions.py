@@ -79,7 +79,8 @@ def test_packet_asks_every_status_and_item_in_order_and_shows_the_session_withou
     assert judged(packet) == RIGHT
     shown = [(part["role"], part["text"]) for part in packet.content["parts"]]
     assert ("assistant", "Signed by ▮▮▮.") in shown
-    assert [role for role, _ in shown] == ["user", "assistant", "user", "assistant"]
+    assert [role for role, _ in shown] == ["user", "assistant", "file"] * 2
+    assert (packet.truth, packet.content["left_out"]) == (True, [])
     assert "walrus" not in json.dumps(packet.content)
     assert packet.sealed["reasons"]["item-1"] == "walrus reason"
 

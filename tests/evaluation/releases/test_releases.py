@@ -26,7 +26,7 @@ from studio.imports.importer import import_archive
 from studio.models import Benchmark, Event, Membership, Task, TaskState, User
 from studio.personas.scripts import create_script, save_script
 from studio.tasks.save import save_task
-from tests.annotations.builders import judged, open_audit, record_judgment
+from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.builders import benchmark_of, endpoint, file, pilot_of, rubric, task
 from tests.evaluation.stub_model import StubModel
 from tests.factories import mark_approved
@@ -82,10 +82,10 @@ def served(url: str, *models: str) -> list[ModelEndpoint]:
 
 
 def audit(benchmark: Benchmark, answers: str = "judge") -> None:
-    """Ten decisions of the newest pilot, each judged as the judge did, or the other way round."""
+    """Ten decisions of the newest pilot, each judged as the judge did, or the other way round, to both questions."""
     auditor = User.objects.create_user("ada", password="a long password")
     Membership.objects.create(benchmark=benchmark, user=auditor, role="auditor")
-    campaign = open_audit(benchmark.pilots.first(), size=10, by=None, auditors=[auditor])
+    campaign = open_audit(benchmark.pilots.first(), size=10, by=None, auditors=[auditor], second=100)
     while packet := next_packet(campaign, auditor):
         same = (judged(packet)["decision"] == "yes") == (answers == "judge")
         record_judgment(packet, auditor=auditor, answer="yes" if same else "no", number=1)
@@ -102,6 +102,7 @@ def test_blockers_are_listed_smallest_group_first(benchmark: Benchmark):
         ("grader-missing", "b"),
         ("task-not-approved", "b"),
         ("too-few-audited", ""),
+        ("truth-not-measured", ""),
         ("task-not-piloted", "a"),
         ("task-not-piloted", "b"),
     ]
@@ -118,10 +119,10 @@ def test_empty_benchmark_cannot_be_released(manager: User):
 
 def test_only_real_models_are_evidence(benchmark: Benchmark, stub: StubModel, manager: User):
     run_pilot(benchmark, endpoint("scripted-helpful"), endpoint("scripted-judge"))
-    assert codes(benchmark) == ["too-few-audited", "task-not-piloted", "task-not-piloted"]
+    assert codes(benchmark) == ["too-few-audited", "truth-not-measured", "task-not-piloted", "task-not-piloted"]
 
     run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
-    assert codes(benchmark) == ["too-few-audited"]
+    assert codes(benchmark) == ["too-few-audited", "truth-not-measured"]
 
     Benchmark.objects.update(release_limits={"audited_decisions": 3})
     benchmark.refresh_from_db()
@@ -137,7 +138,7 @@ def test_scripted_model_behind_any_address_is_recognised(benchmark: Benchmark, s
     run_pilot(benchmark, *served(scripted.url, "scripted-asks", "scripted-judge"))
 
     assert benchmark.pilots.get().scripted is True
-    assert codes(benchmark) == ["too-few-audited", "task-not-piloted", "task-not-piloted"]
+    assert codes(benchmark) == ["too-few-audited", "truth-not-measured", "task-not-piloted", "task-not-piloted"]
 
 
 def test_disagreement_with_judges_blocks_a_release(benchmark: Benchmark, stub: StubModel):
@@ -147,7 +148,20 @@ def test_disagreement_with_judges_blocks_a_release(benchmark: Benchmark, stub: S
 
     audit(benchmark, answers="opposite")
 
-    assert codes(benchmark) == ["judges-disagree"]
+    assert codes(benchmark) == ["judges-disagree", "judges-wrong-in-truth"]
+
+
+def test_too_little_shown_to_judges_blocks_a_release(benchmark: Benchmark, stub: StubModel):
+    run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
+    Benchmark.objects.update(release_limits={"audited_decisions": 0})
+    benchmark.refresh_from_db()
+    auditor = make_person(benchmark, "auditor")
+    campaign = open_audit(benchmark.pilots.first(), size=10, strata="grader")
+    packet = next(row for row in campaign.packets.all() if row.content["left_out"])
+
+    record_judgment(packet, auditor=auditor, answer="not_shown")
+
+    assert codes(benchmark) == ["evidence-not-shown"]
 
 
 def test_edited_task_needs_a_new_pilot(benchmark: Benchmark, stub: StubModel):
@@ -194,7 +208,7 @@ def test_accepted_exception_is_recorded_with_name_and_reason(benchmark: Benchmar
     release = cut_release(benchmark, "1.0", by=manager, accept="A preview for partners.")
 
     assert {(e["by"], e["reason"]) for e in release.exceptions} == {("Ruth", "A preview for partners.")}
-    assert len(release.exceptions) == 3
+    assert len(release.exceptions) == 4
     assert manifest_of(release)["exceptions"] == release.exceptions
     assert set(Task.objects.values_list("state", flat=True)) == {"released"}
     assert Event.objects.filter(verb="released", actor=manager).count() == 1

@@ -1,0 +1,92 @@
+"""Single decisions are asked given what their judge was shown, and some again in truth, with the whole session."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from annotations.figures import campaign_figures
+from annotations.judgments import JudgmentError, undo_last
+from annotations.leases import next_packet
+from annotations.models import AuditCampaign
+from evaluation.audits.campaigns import AuditOptions, plan_audit
+from evaluation.audits.corrections import overturned_questions
+from evaluation.models import Session, ToolCall
+from studio.models import User
+from tests.annotations.builders import judged, make_person, open_audit, record_judgment
+from tests.evaluation.audits.test_sessions import judged_pilot
+
+pytestmark = pytest.mark.django_db
+
+
+def audit_twice(protocol: str = "release") -> tuple[AuditCampaign, User]:
+    pilot = judged_pilot(protocol=protocol)
+    first = Session.objects.get(run__pilot=pilot).turns.get(number=1)
+    ToolCall.objects.create(
+        turn=first, position=1, name="gmail__send_email", arguments={"to": "ana@example.org"}, result="sent", ok=True,
+        effects=[{"app": "gmail"}],
+    )  # fmt: skip
+    ana = make_person(pilot.benchmark, "auditor")
+    return open_audit(pilot, own_tasks=True, second=100), ana
+
+
+def test_the_whole_session_opens_once_the_first_answer_is_given_which_then_stays():
+    campaign, ana = audit_twice()
+    client = Client()
+    client.force_login(ana)
+    while not (packet := next_packet(campaign, ana)).truth:
+        assert "ana@example.org" not in str(packet.content)
+        assert client.get(f"/audits/{campaign.pk}/judge/{packet.second.position}/").status_code == 302
+        record_judgment(packet, auditor=ana, answer="no")
+    second = packet
+
+    assert campaign.packets.filter(first=None).count() == ana.judgments.count()
+    assert judged(second) == judged(second.first)
+    page = client.get(f"/audits/{campaign.pk}/judge/{second.position}/").content.decode()
+    assert "ana@example.org" in page and "In truth, knowing the whole session" in page
+    assert 'value="not_shown"' not in page
+    with pytest.raises(JudgmentError, match="seen the whole session since"):
+        undo_last(campaign, ana)
+
+
+def test_two_rates_are_reported_apart_and_people_know_best_in_truth():
+    campaign, ana = audit_twice()
+    while packet := next_packet(campaign, ana):
+        agrees = judged(packet)["decision"]
+        other = "no" if agrees == "yes" else "yes"
+        record_judgment(packet, auditor=ana, answer=other if packet.truth else agrees)
+
+    figures = campaign_figures(campaign)
+
+    decisions = campaign.packets.filter(first=None).count()
+    assert (figures["question"], figures["packets"]) == ("given what judges were shown", decisions)
+    assert (figures["disagreement"]["all"]["count"], figures["in_truth"]["count"]) == (0, decisions)
+    assert len(overturned_questions(campaign)) == decisions
+
+
+@pytest.mark.parametrize("protocol", ["release", "paper"])
+def test_a_packet_says_by_turn_what_it_leaves_out_and_what_judges_of_its_protocol_saw(protocol: str):
+    campaign, _ = audit_twice(protocol)
+
+    contents = {packet.kind: packet.content for packet in campaign.packets.filter(first=None, kind="checklist")}
+
+    content = contents["checklist"]
+    if protocol == "release":
+        assert content["left_out"][0].startswith("Turn 1: 1 file written, none shown (missing: note.md)")
+        assert "1 call that changed or sent something, not shown (gmail__send_email)" in content["left_out"][0]
+        assert "the last reply, and the tool fields and files chosen" in content["saw"]
+    else:
+        assert content["left_out"] == []
+        assert "the conversation so far, the files as they were then" in content["saw"]
+        assert "ana@example.org" in str(content["parts"])
+
+
+def test_the_outline_tells_how_well_the_second_rate_will_be_known():
+    campaign, _ = audit_twice()
+    pilot = Session.objects.get().run.pilot
+
+    plan = plan_audit([pilot], AuditOptions(second=50, own_tasks=True))
+
+    assert len(plan.second) == -(-len(plan.decisions) // 2)
+    assert {row.weight for row in plan.second} != {1.0} or len(plan.decisions) == len(plan.second)
+    assert campaign.protocol == "release"
