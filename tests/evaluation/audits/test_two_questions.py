@@ -9,6 +9,7 @@ from annotations.figures import campaign_figures
 from annotations.judgments import JudgmentError, undo_last
 from annotations.leases import next_packet
 from annotations.models import AuditCampaign
+from annotations.visibility import pending_packets
 from evaluation.audits.campaigns import AuditOptions, plan_audit
 from evaluation.audits.corrections import overturned_questions
 from evaluation.models import Session, ToolCall
@@ -90,3 +91,17 @@ def test_the_outline_tells_how_well_the_second_rate_will_be_known():
     assert len(plan.second) == -(-len(plan.decisions) // 2)
     assert {row.weight for row in plan.second} != {1.0} or len(plan.decisions) == len(plan.second)
     assert campaign.protocol == "release"
+
+
+def test_who_has_seen_a_whole_session_answers_nothing_more_without_it():
+    campaign, ana = audit_twice()
+    make_person(campaign.benchmark, "auditor")
+    while not (packet := next_packet(campaign, ana)).truth:
+        record_judgment(packet, auditor=ana, answer="no")
+    freed = campaign.packets.filter(first=None).first()
+    freed.judgments.all().delete()
+    freed.seats.update(auditor=None, judged=False, leased_until=None, full_session=False)
+
+    offered = pending_packets(campaign, ana)
+
+    assert packet.pk in offered and freed.pk not in offered
