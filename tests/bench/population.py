@@ -64,6 +64,7 @@ def _make_template(name: str, personas: int) -> None:
 
 def import_seeds() -> None:
     from studio import access
+    from studio.drafts.load import load_task
     from studio.imports.importer import import_files
     from studio.imports.taxonomy import ensure_taxonomy
     from studio.models import Assignment, Membership, Role, Task, User
@@ -76,7 +77,9 @@ def import_seeds() -> None:
     import_files(benchmark, seed_files(), by=owner)
     codes = list(benchmark.taxonomy.categories.values_list("code", flat=True))
     for number, task in enumerate(Task.objects.order_by("pk")):
-        Task.objects.filter(pk=task.pk).update(state=STATES[number % 5], category=codes[number % len(codes)])
+        task.set_spec(load_task(task).model_copy(update={"category": codes[number % len(codes)]}))
+        task.state = STATES[number % 5]
+        task.save()
         if number % 3 == 0:
             Assignment.objects.create(task=task, user=writer, part="writer", by=owner)
 
@@ -155,7 +158,6 @@ def copy_seeds(copies: int) -> None:
             )
     for table in tables:
         _run(f"ALTER TABLE {table} ENABLE TRIGGER USER")
-    _run("SELECT summarize_personas(array_agg(id)) FROM studio_persona")  # which has keys of tasks in texts
     for model in copied:
         if model._meta.pk.get_internal_type() == "BigAutoField":
             table = model._meta.db_table
@@ -170,7 +172,7 @@ def _copied_value(field: Any, tables: set[str]) -> str:
         return f"{column} + copy * {OFFSET}" if field.related_model._meta.db_table in tables else column
     if field.primary_key:
         return f"{column} + copy * {OFFSET}"
-    if kind in ("CharField", "TextField", "JSONField", "OrderedJSONField"):
+    if kind in ("CharField", "TextField", "JSONField", "OrderedJSONField", "ArrayField"):
         from django.db import connection
 
         renamed = f"replace({column}::text, 'persona_000', 'persona_' || lpad(copy::text, 3, '0'))"

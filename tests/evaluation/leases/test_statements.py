@@ -99,7 +99,7 @@ def test_a_prepared_query_takes_lists_of_keys_and_a_number_of_rows(django_assert
 @pytest.mark.django_db
 def test_constants_are_written_into_the_statement():
     query = PreparedQuery(
-        lambda state, title: Task.objects.filter(state=state, title=title).exclude(description="100% 'sure' %s"),
+        lambda state, title: Task.objects.filter(state=state, title=title).exclude(category="100% 'sure' %s"),
         *("a state", "a title"),
     )
     with CaptureQueriesContext(connection) as asked:
