@@ -19,16 +19,16 @@ from django.utils.safestring import SafeString, mark_safe
 from studio import access
 from studio.models import Benchmark, Persona, Task, TaskState, User
 from studio.models.statements import AnyOf, PreparedQuery
-from studio.search.sources import DESTINATIONS_SQL, SOURCES, count_sql, search_sql
+from studio.search.sources import DESTINATIONS_SQL, SOURCES, search_sql
 
 MAX_QUERY = 200
 """Characters; longer queries are cut."""
 MIN_TERM = 2
 """Characters of a term that is searched for within names."""
 PAGE = 30
-RANKED = 1000
-"""Matches of a kind among which the best come first. What more there are is only counted: a word with so many matches
-tells little about which is meant."""
+RANKED = 500
+"""Matches of a kind that are read and counted, the best first; more if later pages are asked for. A word with so many
+matches tells little about which is meant."""
 NOTHING = ["\ue002"]
 """A pattern that no name matches."""
 OPEN, CLOSE = "\ue000", "\ue001"
@@ -55,13 +55,15 @@ class SearchResults:
     counts: dict[str, int]
     """By kind, regardless of the chosen one."""
     query: str
+    beyond: frozenset[str] = frozenset()
+    """Kinds of which there are, or may be, more than are counted."""
 
 
 def search(
     user: access.AnyUser, text: str, *, benchmark: str = "", kind: str = "", state: str = "", page: int = 1
 ) -> SearchResults:
     """Rows of the user's benchmarks that match ``text``: all terms in one row, quoted terms as a phrase, ``-term``
-    excluded; or names that contain all terms. Four queries, and one more where there is too much to rank."""
+    excluded; or names that contain all terms. Four queries."""
     query = clean_query(text)
     names = {row.pk: row for row in searched_benchmarks(user) if benchmark in ("", row.slug)}
     if not query or not names:
@@ -69,8 +71,7 @@ def search(
     parameters = _parameters(query, list(names), kind=kind, state=state, page=page, closed=_closed_to(user))
     rows = _rows(search_sql(), parameters)
     counts = dict(rows[0]["counts"] or {}) if rows else {}
-    if many := [name for name, number in counts.items() if number == parameters["ranked"]]:
-        counts |= {row["kind"]: row["n"] for row in _rows(count_sql(many), parameters)}
+    beyond = frozenset(name for name, number in counts.items() if number == parameters["ranked"])
     tasks, personas = _TASKS.by_key(_keys(rows, "task_id")), _PERSONAS.by_key(_keys(rows, "persona_id"))
     hits = []
     by_kind = {source.kind: source for source in SOURCES}
@@ -96,7 +97,8 @@ def search(
                 snippet=SafeString("") if source.address else mark_matches(row["snippet"] or ""),
             )
         )
-    return SearchResults(hits, counts.get(kind, 0) if kind in by_kind else sum(counts.values()), counts, query)
+    total = counts.get(kind, 0) if kind in by_kind else sum(counts.values())
+    return SearchResults(hits, total, counts, query, beyond)
 
 
 def searched_benchmarks(user: access.AnyUser) -> list[Benchmark]:
@@ -132,7 +134,7 @@ def _parameters(
 ) -> dict[str, Any]:
     page = max(1, page)
     ranked = RANKED
-    while ranked < page * PAGE:
+    while ranked <= page * PAGE:
         ranked *= 2  # in steps, since the order of pages depends on it
     parts = term_patterns(text)
     return {

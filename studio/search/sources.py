@@ -166,15 +166,6 @@ def search_sql() -> str:
     """
 
 
-def count_sql(kinds: Collection[str]) -> str:
-    """The number of all matches of these kinds."""
-    return " UNION ALL ".join(
-        f"SELECT '{source.kind}' AS kind, (SELECT count(*) FROM ({_matches(source)}) one) AS n"
-        for source in SOURCES
-        if source.kind in kinds
-    )
-
-
 def _matches(source: SearchSource) -> str:
     closed = f"""AND NOT EXISTS (
             SELECT FROM unnest(%(closed_kinds)s::text[], %(closed_keys)s::bigint[]) closed (kind, pk)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -29,18 +30,23 @@ def search(request: SignedInRequest) -> HttpResponse:
     )
     active = {name: value for name, value in filters.items() if value}
     without_kind = {name: value for name, value in active.items() if name != "kind"}
+
+    def shown(number: int, kinds: Collection[str]) -> str:
+        return f"{number:,}+" if results.beyond & set(kinds) else str(number)
+
     context: dict[str, Any] = {
         "filters": filters,
         "results": results,
         "benchmarks": query.searched_benchmarks(request.user),
         "states": TaskState.choices,
         "tabs": [
-            (label, results.counts[kind], urlencode(without_kind | {"kind": kind}), kind)
+            (label, shown(results.counts[kind], {kind}), urlencode(without_kind | {"kind": kind}), kind)
             for kind, label in query.kinds()
             if results.counts.get(kind)
         ],
         "all_query": urlencode(without_kind),
-        "all_count": sum(results.counts.values()),
+        "all_count": shown(sum(results.counts.values()), results.beyond),
+        "total": shown(results.total, {filters["kind"]} if filters["kind"] in results.counts else results.beyond),
         "before": urlencode(active | {"page": page - 1}) if page > 1 else "",
         "after": urlencode(active | {"page": page + 1}) if page * query.PAGE < results.total else "",
         "first": (page - 1) * query.PAGE + 1,
