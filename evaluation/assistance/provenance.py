@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from django.db.models import F, QuerySet
 
 from evaluation.models import ProposalDecision
+from studio.domain.anchors import TEXT_FIELDS
 from studio.drafts.load import load_tasks
 from studio.models import Benchmark, Task
-
-TEXTS = ("title", "description", "initial_request", "reference_workflow")
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def scripted_texts(benchmark: Benchmark, tasks: Iterable[int]) -> Iterator[Scrip
             number, current = next(found, (0, ""))
             location = f"{'intent' if field == 'intents' else 'item'} {number}"
         else:
-            current = getattr(spec, field) if field in TEXTS else ""
+            current = getattr(spec, field) if field in TEXT_FIELDS else ""
             location = field.replace("_", " ").replace("initial ", "")
         if current and current == text:
             yield ScriptedText(task, location)

@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 from diff_match_patch import diff_match_patch
 
+from studio.domain.fields import fields_of
 from studio.domain.task import ExpectedArtifact, TaskSpec
 
 CONTEXT_LENGTH = 48
 """Characters stored of the text before and after a quote."""
-TEXT_FIELDS = ("title", "description", "initial_request", "reference_workflow")
-LINE_FIELDS = ("files_read", "expected_artifacts")
-ROW_TEXTS = {"intents": "content", "checklist": "criterion"}
+TEXT_FIELDS = tuple(name for name, about in fields_of(TaskSpec).items() if about.prose)
+LINE_FIELDS = tuple(name for name, about in fields_of(TaskSpec).items() if about.lines)
+ROW_TEXTS = {name: about.row_text for name, about in fields_of(TaskSpec).items() if about.row_text}
 """Text that can be quoted: text fields, fields of lines, and the text of each row."""
 TOKENS = re.compile(r"\s+|\w+|[^\w\s]")
 WORD = re.compile(r"\w+")

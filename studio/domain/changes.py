@@ -5,44 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from studio.domain.base import JsonDict, Spec
+from studio.domain.fields import fields_of
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
 
-FIELD_LABELS = {
-    "task_id": "the task's id",
-    "user_id": "the user's id",
-    "environment_id": "the environment's id",
-    "title": "the title",
-    "description": "the description",
-    "task_type": "the type",
-    "category": "the category",
-    "trigger": "the trigger",
-    "initial_request": "the initial request",
-    "intents": "the hidden intents",
-    "checklist": "the checklist",
-    "files_read": "the files shown to judges",
-    "tool_evidence": "the tool evidence",
-    "grader_script": "the grader script",
-    "depends_on": "the dependencies",
-    "group": "the dependency group",
-    "assets": "the assets",
-    "tools": "the tools",
-    "skills": "the skills",
-    "reference_workflow": "the reference workflow",
-    "expected_artifacts": "the expected artifacts",
-    "metadata": "the metadata",
-    "source": "keys found only in the imported file",
-    "name": "the name",
-    "role_text": "the role",
-    "occupation": "the occupation",
-    "routines": "the routines",
-    "working_style": "the working style",
-    "attributes": "the facts",
-    "preferences": "the preferences",
-    "long_term_goals": "the long-term goals",
-    "scripts": "the grader scripts",
-    "files": "other files",
-    "episode": "the episode",
-    "profile_source": "keys found only in the imported profile",
-    "tools_source": "the format of the tools file",
+FIELD_LABELS = {name: about.label for name, about in fields_of(TaskSpec, PersonaSpec).items()} | {
+    "episode": "the episode"
 }
 
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from studio.domain.base import Spec
+from studio.domain.fields import fields_of
 from studio.domain.merge_lines import merge_lines
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import HiddenIntent, TaskSpec
 
 SpecT = TypeVar("SpecT", bound=Spec)
 FieldPath = tuple[str, ...]
@@ -16,16 +19,10 @@ FieldPath = tuple[str, ...]
 empty), then a field of the row. The last two are optional."""
 
 ROW_IDENTITY = {
-    "intents": ("uid",),
-    "checklist": ("uid",),
-    "depends_on": ("task_id",),
-    "assets": ("path",),
-    "expected_artifacts": ("path",),
-    "tool_evidence": ("tool",),
-    "recoverable_from": ("kind", "ref"),
-    "skills": ("name",),
-    "scripts": ("path",),
-    "files": ("path",),
+    name: about.identity.split()
+    for spec in (TaskSpec, HiddenIntent, PersonaSpec)
+    for name, about in fields_of(spec).items()
+    if about.identity
 }
 """Fields that identify a row across versions."""
 ATOMIC_KEYS = {"rule", "source", "content", "reference"}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from studio.domain.app_data import FOLDER
 from studio.domain.base import FileRef, JsonDict, Spec
+from studio.domain.fields import About
 from studio.domain.web_pages import is_web_page
 
 
@@ -22,27 +23,27 @@ class Skill(Spec):
 class PersonaSpec(Spec):
     """A persona with everything its tasks share. The agent sees only tools and skills."""
 
-    user_id: str
+    user_id: Annotated[str, About("the user's id")]
     """The folder's name, case preserved."""
-    name: str = ""
-    role_text: str = ""
-    occupation: str = ""
-    routines: str = ""
-    working_style: str = ""
-    attributes: JsonDict = Field(default_factory=dict)
+    name: Annotated[str, About("the name")] = ""
+    role_text: Annotated[str, About("the role", page="who they are")] = ""
+    occupation: Annotated[str, About("the occupation")] = ""
+    routines: Annotated[str, About("the routines")] = ""
+    working_style: Annotated[str, About("the working style")] = ""
+    attributes: Annotated[JsonDict, About("the facts")] = Field(default_factory=dict)
     """Short facts for reference (age, role, organisation, tone, habits); the texts are authoritative."""
-    preferences: JsonDict = Field(default_factory=dict)
-    long_term_goals: tuple[Any, ...] = ()
+    preferences: Annotated[JsonDict, About("the preferences")] = Field(default_factory=dict)
+    long_term_goals: Annotated[tuple[Any, ...], About("the long-term goals")] = ()
     """Usually sentences; stored as read."""
-    tools: tuple[str, ...] = ()
+    tools: Annotated[tuple[str, ...], About("the tools")] = ()
     """Names from ``tools.yaml``, trimmed and without duplicates."""
-    skills: tuple[Skill, ...] = ()
-    scripts: tuple[FileRef, ...] = ()
+    skills: Annotated[tuple[Skill, ...], About("the skills", identity="name")] = ()
+    scripts: Annotated[tuple[FileRef, ...], About("the grader scripts", identity="path")] = ()
     """Grader scripts, with paths below the persona's folder (``scripts/x.py``)."""
-    files: tuple[FileRef, ...] = ()
+    files: Annotated[tuple[FileRef, ...], About("other files", identity="path")] = ()
     """All other files of the folder; stored, never staged."""
-    profile_source: JsonDict = Field(default_factory=dict)
-    tools_source: Any = None
+    profile_source: Annotated[JsonDict, About("keys found only in the imported profile")] = Field(default_factory=dict)
+    tools_source: Annotated[Any, About("the format of the tools file")] = None
     """``tools.yaml`` as read: a mapping or a list; None if there was none."""
 
     @property

@@ -6,11 +6,12 @@ imported from, so that exports preserve unknown keys, key order and odd types; n
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from studio.domain.base import Content, FileRef, JsonDict, Spec
+from studio.domain.fields import About
 from studio.domain.tool_names import bare_tool_name
 
 Scope = Literal["session_local", "persistent"]
@@ -55,7 +56,7 @@ class HiddenIntent(Spec):
     content: str
     scope: Scope = "session_local"
     initial_status: InitialStatus = "not_provided"
-    recoverable_from: tuple[Recovery, ...] = ()
+    recoverable_from: Annotated[tuple[Recovery, ...], About(identity="kind ref")] = ()
     source: JsonDict = Field(default_factory=dict)
 
 
@@ -136,35 +137,59 @@ class ExpectedArtifact(Spec):
 class TaskSpec(Spec):
     """A complete task. Text is preserved verbatim."""
 
-    task_id: str
-    user_id: str = ""
-    environment_id: str = ""
-    title: str = ""
-    description: str = ""
-    task_type: str = ""
-    category: str = ""
+    task_id: Annotated[str, About("the task's id", exported_only=True)]
+    user_id: Annotated[str, About("the user's id", exported_only=True)] = ""
+    environment_id: Annotated[str, About("the environment's id", exported_only=True)] = ""
+    title: Annotated[str, About("the title", "about", prose=True)] = ""
+    description: Annotated[str, About("the description", "about", prose=True)] = ""
+    task_type: Annotated[str, About("the type")] = ""
+    category: Annotated[str, About("the category")] = ""
     """Code in the benchmark's taxonomy (A–R of the paper's Table 5, or another)."""
-    trigger: Trigger = Trigger()
-    initial_request: str = ""
-    intents: tuple[HiddenIntent, ...] = ()
-    checklist: tuple[ChecklistItem, ...] = ()
-    files_read: tuple[str, ...] = ()
-    tool_evidence: tuple[ToolEvidence, ...] = ()
-    grader_script: str = ""
+    trigger: Annotated[Trigger, About("the trigger", "request")] = Trigger()
+    initial_request: Annotated[str, About("the initial request", "request", page="the request", prose=True)] = ""
+    intents: Annotated[
+        tuple[HiddenIntent, ...],
+        About("the hidden intents", "intents", row="intent", row_text="content", identity="uid", most=300),
+    ] = ()
+    checklist: Annotated[
+        tuple[ChecklistItem, ...],
+        About("the checklist", "checklist", row="item", row_text="criterion", identity="uid", most=500),
+    ] = ()
+    files_read: Annotated[
+        tuple[str, ...], About("the files shown to judges", "seen", page="the files judges see", lines=True, most=500)
+    ] = ()
+    tool_evidence: Annotated[
+        tuple[ToolEvidence, ...],
+        About("the tool evidence", "seen", page="what judges see of tools", identity="tool", most=300),
+    ] = ()
+    grader_script: Annotated[str, About("the grader script", "script")] = ""
     """``tools_evaluation_path`` as written, e.g. ``data/<persona>/scripts/<name>.py``; empty: none."""
-    depends_on: tuple[Dependency, ...] = ()
+    depends_on: Annotated[
+        tuple[Dependency, ...],
+        About("the dependencies", "needs", page="what it builds on", row="dependency", identity="task_id", most=300),
+    ] = ()
     """In the order written. The format stores them in ``episode.yaml``."""
-    group: str = ""
+    group: Annotated[str, About("the dependency group", "needs")] = ""
     """Name of the dependency group; empty: none."""
-    assets: tuple[FileRef, ...] = ()
-    tools: tuple[str, ...] = ()
+    assets: Annotated[tuple[FileRef, ...], About("the assets", "files", page="the files", identity="path")] = ()
+    tools: Annotated[tuple[str, ...], About("the tools", "reach")] = ()
     """Those of the persona's tools this task uses; empty: all of them."""
-    skills: tuple[str, ...] = ()
+    skills: Annotated[tuple[str, ...], About("the skills", "reach")] = ()
     """Likewise for skills."""
-    reference_workflow: str = ""
-    expected_artifacts: tuple[ExpectedArtifact, ...] = ()
-    metadata: JsonDict = Field(default_factory=dict)
-    source: JsonDict = Field(default_factory=dict)
+    reference_workflow: Annotated[str, About("the reference workflow", "workflow", prose=True)] = ""
+    expected_artifacts: Annotated[
+        tuple[ExpectedArtifact, ...],
+        About(
+            "the expected artifacts",
+            "workflow",
+            page="the files it leaves behind",
+            lines=True,
+            identity="path",
+            most=300,
+        ),
+    ] = ()
+    metadata: Annotated[JsonDict, About("the metadata", exported_only=True)] = Field(default_factory=dict)
+    source: Annotated[JsonDict, About("keys found only in the imported file")] = Field(default_factory=dict)
     """``task.yaml`` as read, in its key order; empty for a task written in the studio."""
 
     @property

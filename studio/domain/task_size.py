@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from studio.domain.fields import fields_of
 from studio.domain.task import TaskSpec
 
 TITLE_LENGTH = 300
 """Characters."""
-MOST = {
-    "intents": (300, "hidden intents"),
-    "checklist": (500, "checklist items"),
-    "depends_on": (300, "dependencies"),
-    "files_read": (500, "files to read"),
-    "tool_evidence": (300, "tools shown to judges"),
-    "expected_artifacts": (300, "expected files"),
-}
 
 
 def size_problems(spec: TaskSpec) -> Iterator[tuple[str, str, str]]:
@@ -26,6 +19,8 @@ def size_problems(spec: TaskSpec) -> Iterator[tuple[str, str, str]]:
             f"The title has {len(spec.title):,} characters; the limit is {TITLE_LENGTH}.",
             "Shorten it; the description has room for more.",
         )
-    for field, (most, label) in MOST.items():
-        if (count := len(getattr(spec, field))) > most:
-            yield field, f"The task has {count:,} {label}; the limit is {most}.", "Split it into several tasks."
+    for field, about in fields_of(TaskSpec).items():
+        if about.most and (count := len(getattr(spec, field))) > about.most:
+            label = (about.page or about.label).removeprefix("the ")
+            message = f"There are {count:,} rows in “{label}”; the limit is {about.most}."
+            yield field, message, "Split it into several tasks."

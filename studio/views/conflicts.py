@@ -6,19 +6,20 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from studio.domain.anchors import ROW_TEXTS
 from studio.domain.base import Spec
 from studio.domain.changes import FIELD_LABELS
 from studio.domain.diff import Piece, line_pieces
+from studio.domain.fields import fields_of
 from studio.domain.merge import FieldPath, value_at
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
 from studio.files.previews import decode
 from studio.models import Blob
 
 S = TypeVar("S", bound=Spec)
-INPUTS = {"intents": "content", "checklist": "criterion"}
-"""The input that holds a row's text, by list."""
 FIELD_NAMES = {
-    "initial_request": "the request",
-    "role_text": "who they are",
+    **{name: about.page for name, about in fields_of(TaskSpec, PersonaSpec).items() if about.page},
     "source": "the script",
     "text": "SKILL.md",
 }
@@ -34,7 +35,7 @@ def conflict_rows(unresolved: Iterable[FieldPath], theirs: Spec, mine: Spec, *, 
 
 def _conflict_row(path: FieldPath, theirs: Spec, mine: Spec) -> dict[str, Any]:
     field, row = path[0], path[1] if len(path) > 1 else ""
-    rows = [item.uid for item in getattr(mine, field)] if field in INPUTS else []
+    rows = [item.uid for item in getattr(mine, field)] if field in ROW_TEXTS else []
     their_text = _text_of(value_at(theirs, path))
     pieces = line_pieces(their_text, _text_of(value_at(mine, path)))
     return {
@@ -43,7 +44,7 @@ def _conflict_row(path: FieldPath, theirs: Spec, mine: Spec) -> dict[str, Any]:
         "theirs": _side(pieces, "gone"),
         "mine": _side(pieces, "new"),
         "text": their_text,
-        "at": f"{field}.{row}.{INPUTS[field]}" if row in rows else field,
+        "at": f"{field}.{row}.{ROW_TEXTS[field]}" if row in rows else field,
         "input": ".".join(path) if len(path) != 2 else "",
         "beside": (field, row) if row in rows or len(path) == 1 else None,
         "is_text": isinstance(value_at(theirs, path), str),
@@ -64,9 +65,9 @@ def _window_choice(
     keys = list(text.get(field, ())) if rest else []
     row = rest[0] if rest and rest[0] in keys else ""
     pieces = line_pieces("\n".join(theirs), "\n".join(mine))
-    if row and field in INPUTS:
+    if row and field in ROW_TEXTS:
         kind = "Intent" if field == "intents" else "Item"
-        label = f"{kind} {keys.index(row) + 1}" + ("" if rest[-1] == INPUTS[field] else f": {rest[-1]}")
+        label = f"{kind} {keys.index(row) + 1}" + ("" if rest[-1] == ROW_TEXTS[field] else f": {rest[-1]}")
     else:
         label = _label((field,), [])
     return {
@@ -78,7 +79,7 @@ def _window_choice(
         "text": "\n".join(theirs),
         "at": name,
         "input": name,
-        "beside": (field, row) if not rest or (row and field in INPUTS) else None,
+        "beside": (field, row) if not rest or (row and field in ROW_TEXTS) else None,
         "is_text": True,
     }
 
@@ -98,7 +99,7 @@ def _path(text: str) -> FieldPath:
 
 
 def _label(path: FieldPath, rows: list[str]) -> str:
-    if path[0] in INPUTS and len(path) > 1:
+    if path[0] in ROW_TEXTS and len(path) > 1:
         kind = "Intent" if path[0] == "intents" else "Item"
         return f"{kind} {rows.index(path[1]) + 1}" if path[1] in rows else f"{kind} that one of you removed"
     name = FIELD_NAMES.get(path[0]) or FIELD_LABELS.get(path[0], path[0].replace("_", " ")).removeprefix("the ")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from studio.domain.anchors import ROW_TEXTS, TEXT_FIELDS
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
 
 LONGEST = 40_000
 """Characters of one text; the same limit applies to files shown to judges."""
-TEXT_FIELDS = ("title", "description", "initial_request", "reference_workflow")
-ROW_TEXTS = {"intents": "content", "checklist": "criterion"}
 
 
 def within_bounds(episode: EpisodeSpec) -> EpisodeSpec:

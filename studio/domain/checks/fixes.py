@@ -10,13 +10,14 @@ from studio.domain.checks.quotes import join_with_and, quote
 from studio.domain.checks.rules.intents import intents_needed_later, intents_shown_only_here
 from studio.domain.checks.rules.texts import BROKEN, LOST, MIXED
 from studio.domain.episode import EpisodeSpec
+from studio.domain.fields import fields_of
 from studio.domain.findings import Finding
 from studio.domain.fixes import AppendRow, Edit, Fix, RemoveRow, SetValue
 from studio.domain.task import Dependency, ExactCheck, Recovery, TaskSpec
 
 FixBuilder = Callable[[Finding, TaskSpec, EpisodeSpec], Fix | None]
 ROW_TEXTS = {"intents": "content", "checklist": "criterion", "expected_artifacts": "note"}
-ROW_NOUNS = {"intents": "intent", "checklist": "item", "depends_on": "dependency"}
+ROW_NOUNS = {name: about.row for name, about in fields_of(TaskSpec).items() if about.row}
 
 
 def fix_for(finding: Finding, episode: EpisodeSpec) -> Fix | None:

@@ -14,6 +14,7 @@ from studio.access import SignedInRequest
 from studio.activity.timeline import activity_of
 from studio.domain.anchors import ROW_TEXTS, TEXT_FIELDS, FieldKey
 from studio.domain.descriptions import RULE_LABELS, SOURCE_LABELS
+from studio.domain.fields import About, fields_of
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import script_path
 from studio.domain.signals import SIGNAL_EXAMPLES
@@ -36,43 +37,15 @@ from studio.tasks.checks import evidence_map
 from studio.tasks.guidelines import guidelines
 from studio.views.personas.script_editor import script_keys
 
-FIELDS = [
-    ("", "the task as a whole"),
-    ("initial_request", "the request"),
-    ("title", "the title"),
-    ("description", "the description"),
-    ("trigger", "the trigger"),
-    ("intents", "the hidden intents"),
-    ("checklist", "the checklist"),
-    ("depends_on", "what it builds on"),
-    ("assets", "the files"),
-    ("files_read", "the files judges see"),
-    ("tool_evidence", "what judges see of tools"),
-    ("reference_workflow", "the reference workflow"),
-    ("expected_artifacts", "the files it leaves behind"),
-]
+ABOUT = fields_of(TaskSpec)
+COMMENTED = (
+    *("initial_request", "title", "description", "trigger", "intents", "checklist", "depends_on", "assets"),
+    *("files_read", "tool_evidence", "reference_workflow", "expected_artifacts"),
+)
+FIELDS = [("", "the task as a whole"), *((name, ABOUT[name].page or ABOUT[name].label) for name in COMMENTED)]
 """What a comment can be about, besides rows and selected text."""
-SECTIONS = {
-    "title": "about",
-    "description": "about",
-    "initial_request": "request",
-    "trigger": "request",
-    "intents": "intents",
-    "checklist": "checklist",
-    "depends_on": "needs",
-    "group": "needs",
-    "assets": "files",
-    "files_read": "seen",
-    "tool_evidence": "seen",
-    "grader_script": "script",
-    "tools": "reach",
-    "skills": "reach",
-    "reference_workflow": "workflow",
-    "expected_artifacts": "workflow",
-}
-"""The section of the page each field is in; all others are under Details."""
 SEVERITIES = ("error", "warning", "hint")
-EXPORT_FIELDS = ("task_id", "environment_id", "user_id", "metadata")
+EXPORT_FIELDS = tuple(name for name, about in ABOUT.items() if about.exported_only)
 """Fields used only in exports; collapsed until one has an error."""
 BRIEF_ROWS_FROM = 400
 """Intents times items above which rows are brief: a script adds the inputs and buttons of a row when it is opened.
@@ -194,7 +167,7 @@ def marked_sections(findings: Iterable[Any]) -> dict[str, dict[str, Any]]:
     """Number of findings and the worst severity, by section."""
     marks: dict[str, dict[str, Any]] = {}
     for finding in findings:
-        mark = marks.setdefault(SECTIONS.get(finding.field, "more"), {"count": 0, "severity": finding.severity})
+        mark = marks.setdefault(ABOUT.get(finding.field, About()).section, {"count": 0, "severity": finding.severity})
         mark["count"] += 1
         mark["severity"] = min(mark["severity"], finding.severity, key=SEVERITIES.index)
     return marks

@@ -13,7 +13,7 @@ from studio.domain.problems import Report
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
 from studio.domain.task_size import size_problems
 from studio.drafts.validate import DraftError, validate_storable
-from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, rewrite
 
 
 def intents(count: int) -> tuple[HiddenIntent, ...]:
@@ -85,4 +85,4 @@ def test_database_refuses_a_title_beyond_the_limit() -> None:
     task = a_task(a_persona(BenchmarkFactory(), by=UserFactory()), by=UserFactory())
 
     with pytest.raises(IntegrityError, match="task_title_length"):
-        type(task).objects.filter(pk=task.pk).update(title="x" * 301)
+        rewrite([task], title="x" * 301)

@@ -218,7 +218,7 @@ def test_import_refuses_file_names_that_the_editor_refuses(bench: Benchmark, nam
     ("field", "text", "message"),
     [
         ("title", "x" * 301, "The title has 301 characters; the limit is 300."),
-        ("intents", 301, "The task has 301 hidden intents; the limit is 300."),
+        ("intents", 301, "There are 301 rows in “hidden intents”; the limit is 300."),
     ],
 )
 def test_import_names_line_and_field_of_a_task_beyond_the_limits(
