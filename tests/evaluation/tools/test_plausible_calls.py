@@ -50,6 +50,18 @@ def test_records_are_made_before_they_are_used_and_taken_away_last():
     assert [call.arguments["project_id"] for call in calls[2:]] == [project, project]
 
 
+def test_what_a_script_names_first_need_not_come_first():
+    wanted = Wanted(("simple_note__delete_note", "simple_note__update_note", "simple_note__create_note"))
+
+    calls = plausible_calls(wanted, [("simple_note", *ME.values())], world(simple_note={}))
+
+    assert names(calls)[1:] == [
+        ("simple_note__create_note", 200),
+        ("simple_note__update_note", 200),
+        ("simple_note__delete_note", 200),
+    ]
+
+
 def test_they_earn_keys_that_join_answers_and_later_calls():
     calls = plausible_calls(wanted_of_script(read_script(SCRIPT)), [SIGN_IN], world(todoist={}))
     module: dict[str, Any] = {}
