@@ -62,7 +62,7 @@ def _measure(options: argparse.Namespace) -> None:
     import_path(benchmark, options.folder, by=None)
     parts = {"agent": options.agent, "user_model": "scripted-user", "judge": "scripted-judge"}
     chosen = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
-    pilot = start_pilot(benchmark, by=None, runs=options.runs, **chosen)
+    pilot = start_pilot(benchmark, by=None, runs=options.runs, protocol="release", **chosen)
 
     queries: Counter[str] = Counter()
 

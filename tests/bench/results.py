@@ -73,7 +73,9 @@ def populate(slug: str) -> None:
             agent = ModelEndpoint.objects.create(
                 name=f"Model {LETTERS[number]}", base_url="http://localhost:9/v1", model=f"model-{number}"
             )
-            pilot = start_pilot(benchmark, by=None, agent=agent, user_model=judge, judge=judge, runs=RUNS)
+            pilot = start_pilot(
+                benchmark, by=None, agent=agent, user_model=judge, judge=judge, runs=RUNS, protocol="release"
+            )
             _finish(pilot, ability=rng.uniform(-0.9, 0.9), eagerness=rng.uniform(0.1, 0.6), rng=rng)
 
 

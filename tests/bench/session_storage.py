@@ -74,7 +74,7 @@ def _run_persona(folder: Path) -> Any:
     import_path(benchmark, folder, by=None)
     parts = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
     chosen = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
-    return _work_through(start_pilot(benchmark, by=None, runs=RUNS, **chosen))
+    return _work_through(start_pilot(benchmark, by=None, runs=RUNS, protocol="release", **chosen))
 
 
 def _run_long() -> Any:
