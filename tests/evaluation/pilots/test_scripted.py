@@ -11,6 +11,7 @@ from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.domain.task import ExactCheck
 from studio.imports.importer import import_path
+from studio.imports.sample import load_sample
 from studio.models import Benchmark, Task
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, rule, task
 
@@ -124,3 +125,24 @@ def benchmark_texts(benchmark: Benchmark) -> list[str]:
         )
         for item in checklist
     ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "proc", "compat", "strict"),
+    [
+        ("scripted-helpful", 0.1468253968253968, 0.19206349206349208, 0.22063492063492066),
+        ("scripted-asks", 0.023809523809523808, 0.19523809523809524, 0.22380952380952382),
+    ],
+)
+def test_release_scores_the_sample_as_it_did_before_there_were_protocols(
+    agent: str, proc: float, compat: float, strict: float
+):
+    for name in ("helpful", "asks", "user", "judge"):
+        endpoint(f"scripted-{name}")
+    load_sample()
+
+    pilot = wait_for_pilot(pilot_of(Benchmark.objects.get(slug="sample"), agent, persona="radio_producer"))
+
+    scores = pilot_report(pilot)["scores"]
+    assert (scores["compat"]["proc"], scores["strict"]["proc"]) == (proc, proc)
+    assert (scores["compat"]["comp"], scores["strict"]["comp"]) == (compat, strict)
