@@ -169,6 +169,7 @@ def _sessions(results: Results) -> list[dict[str, Any]]:
             "persona": row.persona,
             "task": row.result.task_id,
             "outcome": row.result.outcome,
+            "blocked": row.result.blocked,
             "setup": row.result.setup,
             "group": scored[row.run, row.key].group if (row.run, row.key) in scored else None,
             "weight": scored[row.run, row.key].weight if (row.run, row.key) in scored else None,

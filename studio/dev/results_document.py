@@ -80,6 +80,7 @@ class ResultAgent(Closed):
     scored: int
     failed: int = Field(description="By the agent: 0 in strict, left out in compat.")
     missing: int = Field(description="Without a score for reasons of our own.")
+    blocked: int = Field(description="Their user could not go on: a defect of the task is suspected.")
     turns: float
     tokens: int
     cost: float = Field(description="US dollars.")
@@ -132,6 +133,7 @@ class ResultSession(Closed):
     persona: str
     task: str
     outcome: Literal["finished", "failed", "missing"]
+    blocked: bool = Field(description="Its user could not go on: a defect of the task is suspected.")
     setup: bool = Field(description="A setup task is not scored on its own.")
     group: str | None
     weight: int | None
