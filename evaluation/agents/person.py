@@ -24,7 +24,7 @@ def tools_for_person(
     """Those of an agent that binds ``names``. What needs an agent's own loop is left out: a person writes to the user
     on the rehearsal's page, and does the work of helpers. ``shell_seconds``: what commands took so far."""
     place = Workspace(workspace)
-    shell = Shell(place, used=shell_seconds, most=COMMAND_SECONDS)
+    shell = Shell(place, used=shell_seconds, most=COMMAND_SECONDS, clock=(world or World()).clock)
     return toolbox_for(Surroundings(place, asks=False, corpus=corpus, shell=shell), names, world)
 
 

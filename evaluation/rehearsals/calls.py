@@ -11,10 +11,11 @@ from evaluation.agents import reachable_names
 from evaluation.agents.person import SHELL, Tool, World, tools_for_person, why_no_shell
 from evaluation.engine.conversation import storable_call
 from evaluation.models import Rehearsal
+from evaluation.protocol.clock import MOVING
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from evaluation.rehearsals.lifecycle import RehearsalError, lock_rehearsal
 from evaluation.rehearsals.turns import calls_in, turns_of, with_call
-from evaluation.workspaces.app_states import Moment, load_apps
+from evaluation.workspaces.app_states import AppHashes, AppStates, Moment, load_apps
 from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.manifests import MissingContentError, rebuild_workspace, store_files
 from evaluation.workspaces.web_corpus import open_corpus
@@ -46,7 +47,7 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | N
         try:
             with temporary_folder() as folder:
                 rebuild_workspace(row.manifest, folder, Blob.objects.read)
-                apps = load_apps(row.apps, persona, Moment(task.task_id), Blob.objects.read)
+                apps = _apps_of(row, row.apps, persona, task)
                 world = apps.open()
                 names = reachable_names(persona.tools, task.tools)
                 corpus = open_corpus(persona, task.task_id, Blob.objects.read)
@@ -77,7 +78,7 @@ def apps_now(row: Rehearsal, app: str) -> World | None:
     persona, task = _specs(row)
     try:
         held = {app: row.apps[app]} if app in row.apps else {}
-        world = load_apps(held, persona, Moment(task.task_id), Blob.objects.read).open()
+        world = _apps_of(row, held, persona, task).open()
         world.state(app)
     except (InfrastructureError, MissingContentError):
         return None
@@ -108,6 +109,14 @@ def accounts_of(row: Rehearsal, app: str) -> list[tuple[str, str]]:
     world = apps_now(row, app) if app in row.apps else None
     accounts = world.state(app).accounts if world else ()
     return [(account.username, account.password) for account in accounts if account.password][:10]
+
+
+def _apps_of(row: Rehearsal, held: AppHashes, persona: PersonaSpec, task: TaskSpec) -> AppStates:
+    """With the clock where the next call finds it, as in a session of the protocol ``paper``. Raises
+    InfrastructureError and MissingContentError."""
+    apps = load_apps(held, persona, Moment(task.task_id, pace=MOVING), Blob.objects.read)
+    apps.clock.begin(len(turns_of(row)) + 1, len(calls_in(row)) + 1)
+    return apps
 
 
 def _shell_seconds(row: Rehearsal) -> float:

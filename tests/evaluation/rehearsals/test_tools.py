@@ -147,7 +147,7 @@ def test_mail_is_read_and_answered_in_a_mailbox_and_the_change_is_shown(client: 
     assert '<div class="words mail-body">One</div>' in page, "the thread as it is now"
     assert "4 calls in this turn" in page
     row.refresh_from_db()
-    assert row.current_turn["calls"][-1]["effects"][0]["after"]["sent_at"] == "2027-03-02T10:30:00"
+    assert row.current_turn["calls"][-1]["effects"][0]["after"]["sent_at"] == "2027-03-02T10:30:16"
 
 
 def test_mailbox_is_never_stale_whoever_changed_it(client: Client, row: Rehearsal):
