@@ -201,7 +201,7 @@ def _fingerprint() -> str:
 
     names = sorted(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
     digest = hashlib.sha256(repr(names).encode())
-    for path in sorted((WORDS.parents[2] / "migrations").glob("*.*")):
+    for path in sorted(WORDS.parents[3].glob("*/migrations/*.*")):
         digest.update(path.read_bytes())
     digest.update(Path(__file__).read_bytes())
     return digest.hexdigest()[:10]

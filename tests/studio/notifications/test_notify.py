@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from studio import access
+from studio.domain.persona import PersonaSpec
 from studio.drafts.load import load_task
 from studio.imports.importer import import_files
 from studio.models import Digest, Notification, Role
@@ -173,7 +174,7 @@ def test_notification_links_to_the_task_of_a_renamed_persona(project):
     _, author, reviewer, task = project
     comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} look")
     persona = task.episode.persona
-    persona.user_id = "miller"
+    persona.set_spec(PersonaSpec(user_id="miller"))
     persona.save()
 
     answer = signed_in(reviewer).post(reverse("studio:notification", args=[inbox.inbox_of(reviewer)[0].pk]))
