@@ -89,7 +89,13 @@ def make_session(
 
 
 def make_campaign(
-    benchmark: Benchmark | None = None, *, size: int = 3, overlap: int = 1, auditors: int = 1, **changes: object
+    benchmark: Benchmark | None = None,
+    *,
+    size: int = 3,
+    decisions: Sequence[FrozenDecision] | None = None,
+    overlap: int = 1,
+    auditors: int = 1,
+    **changes: object,
 ) -> tuple[AuditCampaign, list[User]]:
     """An open audit and its auditors."""
     benchmark = benchmark or make_benchmark()
@@ -102,7 +108,8 @@ def make_campaign(
         "scripted": False,
         "by": None,
     } | changes
-    decisions = [make_decision(number, judge=number % 2 == 1) for number in range(1, size + 1)]
+    if decisions is None:
+        decisions = [make_decision(number, judge=number % 2 == 1) for number in range(1, size + 1)]
     return open_campaign(benchmark, decisions, **options), people
 
 

@@ -6,6 +6,7 @@ from django.test import Client
 from annotations.adjudication import adjudicate
 from annotations.campaigns import close_campaign
 from annotations.figures import campaign_figures
+from annotations.judgments import JudgmentError
 from annotations.models import Consensus
 from annotations.results import summarize
 from tests.annotations.builders import (
@@ -14,6 +15,7 @@ from tests.annotations.builders import (
     make_campaign,
     make_decision,
     make_person,
+    make_session,
     open_campaign,
     record_judgment,
 )
@@ -75,3 +77,12 @@ def test_a_decision_that_two_audits_asked_counts_once_as_the_newer_decided():
     summary = summarize([first, second, third])
 
     assert (summary.total.rate.count, summary.total.rate.n, summary.packets) == (1, 1, 1)
+
+
+def test_where_nothing_was_left_out_absence_means_no():
+    campaign, [ana] = make_campaign(decisions=[make_session(1, {"item-1": "yes", "item-2": "no"})])
+
+    with pytest.raises(JudgmentError, match="absence means No") as refused:
+        record_judgment(campaign.packets.get(), auditor=ana, answers={"item-1": "not_shown", "item-2": "broken"})
+
+    assert refused.value.field == "answers.item-1"
