@@ -49,9 +49,16 @@ class PackPilot(Closed):
     scores: dict[str, Any] | None
 
 
+class PackTruth(Closed):
+    decisions: int = Field(description="Decisions that people have settled who knew the whole session.")
+    disagreed: int = Field(description="Those that are wrong in truth.")
+
+
 class PackAudits(Closed):
-    decisions: int = Field(description="Decisions of real judges that people have settled.")
+    decisions: int = Field(description="Decisions of real judges that people settled, given what judges were shown.")
     disagreed: int = Field(description="Those in which people disagreed with the judge.")
+    not_enough_shown: int = Field(description="Decided questions for which judges were not shown enough.")
+    in_truth: PackTruth
 
 
 class PackEvidence(Closed):
