@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import redis
 from django.conf import settings
 
-from evaluation.llm.slots import FORGOTTEN, PROCESS, Slots, pause_of
+from evaluation.llm.slots import ASK_AGAIN, FORGOTTEN, PROCESS, Slots
 
 logger = logging.getLogger(__name__)
 AWAY_SECONDS = 5.0
@@ -51,17 +51,17 @@ end
 
 if not redis.call('ZSCORE', KEYS[1], me) then
   local held = redis.call('PTTL', KEYS[3])
-  if held > 0 then return {0, held, 0} end
+  if held > 0 then return {0, held} end
   if redis.call('ZCARD', KEYS[1]) >= limit or not is_next() then
     redis.call('ZADD', KEYS[2], now, me)
     redis.call('EXPIRE', KEYS[2], 60)
-    return {0, 0, redis.call('ZCARD', KEYS[2])}
+    return {0, 0}
   end
 end
 redis.call('ZREM', KEYS[2], me)
 redis.call('ZADD', KEYS[1], now + seconds, me)
 redis.call('EXPIRE', KEYS[1], 86400)
-return {1, 0, 0}
+return {1, 0}
 """
 
 
@@ -76,11 +76,11 @@ class SharedSlots:
     def take(self, place: str, limit: int, who: str, group: str, seconds: float) -> tuple[bool, float]:
         if time.monotonic() >= self._away_until:
             try:
-                has, held, waiting = self._take(
+                has, held = self._take(
                     keys=[_key(place, part) for part in ("busy", "waiting", "held")],
                     args=[limit, who, group, seconds, FORGOTTEN],
                 )
-                return bool(has), held / 1000 if held else pause_of(waiting)
+                return bool(has), held / 1000 or ASK_AGAIN
             except redis.RedisError as error:
                 self._lose(error)
         return PROCESS.take(place, limit, who, group, seconds)

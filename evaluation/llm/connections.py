@@ -43,7 +43,7 @@ class Watch:
 
     seconds: float
     """For the whole."""
-    on_data: Callable[[], None] = lambda: None
+    on_data: Callable[[], object] = lambda: None
     """Called now and then while it comes."""
     started: float = field(default_factory=time.monotonic)
     received: int = 0

@@ -14,7 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
+from weakref import WeakValueDictionary
 
+ASK_AGAIN = 0.05
+"""Seconds until a call that waits asks again."""
 LONGEST_WAIT = 60.0
 """Seconds that a call waits for an endpoint that wants to be left alone; for longer, its session gives way."""
 FORGOTTEN = 5.0
@@ -74,7 +77,7 @@ class LocalSlots:
                     return False, here.held_until - now
                 if len(here.busy) >= limit or not self._is_next(here, who, group):
                     here.waiting[who] = (group, now)
-                    return False, pause_of(len(here.waiting))
+                    return False, ASK_AGAIN
             here.waiting.pop(who, None)
             here.busy[who] = (group, now + seconds)
             return True, 0.0
@@ -104,12 +107,12 @@ class LocalSlots:
         return all(busy[group] <= busy[other] for other in waiting)
 
 
-def pause_of(waiting: int) -> float:
-    """Seconds between two questions of a call: with many that wait, one of them always asks soon."""
-    return min(0.01 + 0.002 * waiting, 1.0)
-
-
 PROCESS = LocalSlots()
+_making = threading.Lock()
+_freed: dict[str, threading.Condition] = {}
+"""By place: that a call of this process left it."""
+_turns: WeakValueDictionary[tuple[str, str], threading.Lock] = WeakValueDictionary()
+"""By place and group: whose turn it is to ask, among the calls of this process that wait."""
 
 
 @dataclass(frozen=True)
@@ -122,23 +125,28 @@ class Lane:
     @contextmanager
     def admitted(
         self, place: str, limit: int, seconds: float, after_waiting: Callable[[], None]
-    ) -> Iterator[Callable[[], None]]:
+    ) -> Iterator[Callable[[], object]]:
         """Yields what holds the slot for ``seconds`` anew. Raises HeldError, and what ``after_waiting`` does, if the
-        call may not be sent any more."""
+        call may not be sent any more. Of the calls that wait, one asks again, and at once when another leaves."""
         who = uuid.uuid4().hex
-        waited = False
+        with _making:
+            freed = _freed.setdefault(place, threading.Condition())
+            turn = _turns.setdefault((place, self.group), threading.Lock())
+
+        def take() -> tuple[bool, float]:
+            return self.slots.take(place, limit, who, self.group, seconds)
+
         try:
-            while not (admitted := self.slots.take(place, limit, who, self.group, seconds))[0]:
-                if admitted[1] > LONGEST_WAIT:
-                    raise HeldError(admitted[1])
-                waited = True
-                time.sleep(min(admitted[1], 1.0))
-            if waited:
+            if not take()[0]:
+                with turn:
+                    while not (admitted := take())[0]:
+                        if admitted[1] > LONGEST_WAIT:
+                            raise HeldError(admitted[1])
+                        with freed:
+                            freed.wait(min(admitted[1], 1.0))
                 after_waiting()
-
-            def hold_on() -> None:
-                self.slots.take(place, limit, who, self.group, seconds)
-
-            yield hold_on
+            yield take
         finally:
             self.slots.leave(place, who, self.group)
+            with freed:
+                freed.notify_all()

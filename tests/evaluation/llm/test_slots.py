@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -215,3 +216,40 @@ def test_calls_of_a_client_keep_to_the_limit(stub: StubModel):
         assert len(list(pool.map(ask, range(8)))) == 8
 
     assert most[0] == 2
+
+
+class Full:
+    """Slots of which none is free until ``open`` is set."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.open = threading.Event()
+
+    def take(self, place: str, limit: int, who: str, group: str, seconds: float) -> tuple[bool, float]:
+        self.asked[who] += 1
+        return self.open.is_set(), 0.001
+
+    def leave(self, place: str, who: str, group: str) -> None: ...
+
+    def hold(self, place: str, seconds: float) -> None: ...
+
+    def in_flight(self, place: str, group: str) -> int:
+        return 0
+
+
+def test_of_many_calls_of_a_group_that_wait_in_a_process_one_asks_again(place: str):
+    full = Full()
+
+    def call(_: int) -> None:
+        with Lane(full, "pilot").admitted(place, 1, 60, lambda: None):
+            pass
+
+    with ThreadPoolExecutor(20) as pool:
+        calls = pool.map(call, range(20))
+        while len(full.asked) < 20 or max(full.asked.values()) < 10:
+            time.sleep(0.001)
+        asked_again = [who for who, times in full.asked.items() if times > 1]
+        full.open.set()
+        list(calls)
+
+    assert len(asked_again) == 1
