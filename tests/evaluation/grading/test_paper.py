@@ -51,7 +51,7 @@ def asked(stub: StubModel, judge: str) -> list[str]:
 
 
 def play(stub: StubModel, *tasks: object, **options: object) -> Pilot:
-    return work_through(start(stub, *tasks, protocol="paper", **options))
+    return work_through(start(stub, *tasks, **{"protocol": "paper", "user_style": "verbatim", **options}))
 
 
 def test_satisfaction_judge_sees_the_files_of_the_turn_the_calls_and_the_whole_conversation(stub: StubModel):
