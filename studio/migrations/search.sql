@@ -34,12 +34,13 @@ ALTER TABLE studio_task ADD COLUMN search tsvector GENERATED ALWAYS AS (
 ) STORED;
 CREATE INDEX studio_task_search ON studio_task USING gin (search);
 
--- Of the rows of a task's lists, together: which of them match is looked for in the tasks found.
+-- Of the rows of a task's lists, together, each list with a weight of its own: which rows match is looked for in the
+-- tasks found.
 ALTER TABLE studio_task ADD COLUMN search_rows tsvector GENERATED ALWAYS AS (
-  to_tsvector('english', left(texts_of(spec -> 'intents', 'content'), 40000))
-  || to_tsvector('english', left(texts_of(spec -> 'checklist', 'criterion'), 40000))
-  || to_tsvector('english', translate(left(texts_of(spec -> 'assets', 'path'), 40000), '/_.-', '    '))
-  || to_tsvector('english', left(texts_of(spec -> 'assets', 'description'), 40000))
+  setweight(to_tsvector('english', left(texts_of(spec -> 'intents', 'content'), 40000)), 'A')
+  || setweight(to_tsvector('english', left(texts_of(spec -> 'checklist', 'criterion'), 40000)), 'B')
+  || setweight(to_tsvector('english', translate(left(texts_of(spec -> 'assets', 'path'), 40000), '/_.-', '    '))
+               || to_tsvector('english', left(texts_of(spec -> 'assets', 'description'), 40000)), 'C')
   || to_tsvector('english', translate(left(texts_of(spec -> 'expected_artifacts', 'path'), 40000), '/_.-', '    '))
   || to_tsvector('english', left(texts_of(spec -> 'expected_artifacts', 'note'), 40000))
 ) STORED;
