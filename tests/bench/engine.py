@@ -97,7 +97,8 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
         connections = _Connections(postgres)
         before = {pid: _cpu(pid) for pid in [*(worker.pid for worker in workers), postgres]}
         began = time.monotonic()
-        pilot = start_pilot(benchmark, by=None, agent=model, user_model=model, judge=model, runs=RUNS)
+        models: dict[str, Any] = {"agent": model, "user_model": model, "judge": model}
+        pilot = start_pilot(benchmark, by=None, runs=RUNS, protocol="release", **models)
         extra = list(Session.objects.order_by("-pk").values_list("pk", flat=True)[: -options.sessions % RUNS])
         Session.objects.filter(pk__in=extra).update(state="cancelled")
         started = time.monotonic() - began
