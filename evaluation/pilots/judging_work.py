@@ -32,6 +32,7 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.models import Blob
+from studio.models.transactions import atomic_with_retry
 
 logger = logging.getLogger(__name__)
 State = Judging.State
@@ -64,7 +65,7 @@ def work_on(pk: int) -> bool:
     return True
 
 
-@transaction.atomic
+@atomic_with_retry
 def _finish(judging: Judging, replayed: int) -> None:
     """A model's answers in an audit are kept by whichever of a round's judgings ends last: they end one by one."""
     if judging.purpose == Purpose.AUDIT:

@@ -106,6 +106,7 @@ def test_from_the_first_task_to_a_released_pack(people, visit):
     work(Pilot.objects.get())
     owner.reload()
     follow(owner, "Audit these decisions")
+    owner.get_by_label("A single decision").check()
     owner.get_by_role("spinbutton", name="How many").fill("2")
     owner.get_by_role("spinbutton", name="People for each").fill("2")
     press(owner, "Open the audit")

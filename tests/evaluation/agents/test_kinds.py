@@ -151,7 +151,7 @@ def test_an_agent_that_cannot_work_is_refused_with_the_reason(kind, params, fiel
 @pytest.mark.parametrize(("kind", "counted"), [("react", 1), ("no-op", 0), ("over-asker", 0)])
 def test_only_systems_under_test_are_evidence(kind, counted):
     pilot = pilot_of(benchmark_of(task("a")), kind=kind)
-    Pilot.objects.update(scripted=False)
+    Pilot.objects.update(scripted=False, state="finished")
     Session.objects.update(state="finished")
     assert real_sessions(pilot.benchmark).count() == counted
 
