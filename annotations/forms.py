@@ -131,9 +131,8 @@ class AdjudicationForm(RejectableForm):
         required=False,
         label="What was the cause?",
         choices=[("", "Not said"), *Cause.choices],
-        help_text="An unclear criterion or missing evidence becomes a comment for the task's author, of a session on "
-        "the questions you check, or on all. A clear record tests judges from now on; what auditors overlooked is "
-        "shown to them.",
+        help_text="An unclear criterion or missing evidence becomes a comment for the task's author: on the questions "
+        "you check, or on all. A clear record is used to test judges; what auditors overlooked is shown to them.",
     )
     request_changes = forms.BooleanField(
         required=False, label="Send the task back to its author for this", help_text="With your reason."

@@ -396,9 +396,9 @@ KIND = AgentKind(
         "instructions": "Added to its system message.",
         "memory": "With “own” it writes its memory itself. With “consolidated” a model call after each session also "
         "brings MEMORY.md up to date and adds to HISTORY.md, as the paper’s scaffold does.",
-        "context_tokens": "The longest conversation, in tokens; beyond, a model call summarises what came before.",
-        "tools": "all: from the start. search: those of apps once the agent has looked for them, so that their "
-        "descriptions take less room; chosen by itself for more than 128.",
+        "context_tokens": "The longest conversation, in tokens. Beyond it, a model call summarises what came before.",
+        "tools": "With “all” it has every tool from the start. With “search” it has an app’s tools once it has looked "
+        "for them, so that their descriptions take less room; chosen by itself for more than 128.",
     },
     choices={"memory": ("own", CONSOLIDATED), "tools": ("all", BY_SEARCH)},
     numbers=frozenset({"context_tokens"}),

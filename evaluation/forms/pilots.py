@@ -100,16 +100,18 @@ class PilotForm(BudgetForm):
         widget=forms.Select(attrs={"data-reveals": "kind"}),
     )
     protocol = forms.ChoiceField(
-        choices=[(name, f"{name}: {text}") for name, text in PROTOCOLS.items()],
+        choices=[(name, name) for name in PROTOCOLS],
         required=False,
         label="Protocol",
         initial=ProtocolName.PAPER,
-        help_text="Pilots of different protocols are never ranked together.",
+        help_text=" ".join(f"{name.capitalize()}: {text}" for name, text in PROTOCOLS.items())
+        + " Pilots of different protocols are never ranked together.",
     )
     user_style = forms.ChoiceField(
-        choices=[("", USUAL_STYLE), *((style.value, f"{style}: {text}") for style, text in STYLES.items())],
+        choices=[("", "as the protocol has it"), *((style.value, style.value) for style in STYLES)],
         required=False,
         label="The user speaks",
+        help_text=" ".join((f"{USUAL_STYLE}.", *(f"{style.capitalize()}: {text}" for style, text in STYLES.items()))),
     )
     mode = forms.ChoiceField(choices=MODES, initial=PilotMode.EPISODE, required=False)
     base = BaseChoice(

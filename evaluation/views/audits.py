@@ -97,7 +97,7 @@ class OpenAuditForm(forms.Form):
         label="How they are drawn",
         choices=[("", "As usual"), *AuditCampaign.Strata.choices],
         required=False,
-        help_text="As usual: sessions as many of each pilot; decisions by kind, answer, persona and pilot.",
+        help_text="As usual: as many sessions from each pilot; decisions by kind, answer, persona and pilot.",
     )
     name = forms.CharField(required=False, max_length=200, help_text="Leave blank for “Audit of pilot …”.")
     size = WholeNumberField(

@@ -219,7 +219,7 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def pilot_usage(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Tokens and cost by kind: a part of the pilot's page, fetched when it is opened."""
+    """Tokens and cost by role: a part of the pilot's page, fetched when it is opened."""
     row = find_pilot(request.user, pk)
     used = use_by_part(as_ran(ModelCall.objects.filter(session__run__pilot=row)))
     names = {"agent": row.endpoint("agent").label, "user": row.user_model_name, "judge": row.judge_name}

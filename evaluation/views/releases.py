@@ -39,11 +39,20 @@ KIND_LABELS = {
     APPROVED_ELSEWHERE: "approved elsewhere, not accepted here",
     "task-not-piloted": "current version not piloted with a real model",
     "too-few-audited": "too few audited decisions of real judges",
+    "truth-not-measured": "too few decisions audited with the whole session",
     "judges-disagree": "people disagree with the judges",
+    "judges-wrong-in-truth": "people who know the whole session disagree with the judges",
+    "evidence-not-shown": "judges were not shown enough to decide",
+    "task-blocked": "the user could not go on",
+    "tool-missing": "a tool that no agent gets",
+    "grader-missing": "grader script missing",
+    "grader-broken": "grader script grades nothing",
     "judge-not-compared": "a judge that has not been compared with people",
     "judge-worse": "a judge that does worse than the one in use",
     "pack-unreadable": "cannot be read back",
 }
+
+AUDITS = ("too-few-audited", "truth-not-measured", "judges-disagree", "judges-wrong-in-truth", "evidence-not-shown")
 
 
 @dataclass(frozen=True)
@@ -181,7 +190,7 @@ def _row(benchmark: Benchmark, blocker: Blocker) -> BlockerRow:
         )
     if blocker.code in ("judge-not-compared", "judge-worse"):
         return BlockerRow(blocker, reverse("evaluation:judges", args=[benchmark.slug]), "Compare judges")
-    if blocker.code in ("too-few-audited", "judges-disagree"):
+    if blocker.code in AUDITS:
         return BlockerRow(blocker, reverse("annotations:campaigns"), "Go to audits")
     if blocker.task_pk is not None:
         return BlockerRow(

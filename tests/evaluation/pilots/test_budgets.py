@@ -186,4 +186,4 @@ def test_budget_is_shown_and_changed_on_the_page_in_the_api_and_by_command(
     assert json.loads(capsys.readouterr().out) == {"pilot": pilot.pk, "state": "paused"}
     assert Pilot.objects.get().budgets["pilot"] == {"cost": 8.0}
     assert "7 of 70 model calls used, 63 left" in " ".join(pilots.split())
-    assert "2 sessions. There is no estimate of their cost" in " ".join(estimate.split())
+    assert "2 sessions. No estimate yet" in " ".join(estimate.split())
