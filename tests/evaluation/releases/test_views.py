@@ -40,6 +40,8 @@ def test_blockers_have_links_and_viewers_cannot_release(client: Client, benchmar
     page = client.get(f"/benchmarks/{benchmark.slug}/releases/").content.decode()
 
     assert "too few audited decisions of real judges" in page
+    assert "too few decisions audited with the whole session" in page
+    assert page.count("Go to audits") == 2
     assert "No pilot with a real model has run the current version of The letter." in page
     assert f"/benchmarks/{benchmark.slug}/pilots/new/?task=a" in page
     assert 'name="version"' not in page
