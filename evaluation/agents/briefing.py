@@ -38,7 +38,7 @@ nobody answers questions. Your last message is all that it will read: put the re
 made."""
 """For an agent that another one gave its task."""
 
-NO_WEB = "There is no network: neither you nor programs that you run reach the internet."
+NO_WEB = "There is no network: neither you nor programs that you run reach the internet. Your tools work without it."
 """For an agent that finds no recorded pages."""
 
 _OWN = "keep there what you will need in later sessions, and change it with your tools."
