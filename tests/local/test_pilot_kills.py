@@ -38,7 +38,8 @@ benchmark = Benchmark.objects.filter(slug="engine").first() or _benchmark({perso
 model, _ = ModelEndpoint.objects.get_or_create(
     name=name, defaults=dict(base_url={url!r}, model=name, max_concurrency={at_once})
 )
-print("PILOT", start_pilot(benchmark, by=None, agent=model, user_model=model, judge=model, runs={runs}).pk)
+print("PILOT", start_pilot(benchmark, by=None, agent=model, user_model=model, judge=model, runs={runs},
+                            protocol="release").pk)  # which the stub plays
 """
 LOOK = """
 import json
