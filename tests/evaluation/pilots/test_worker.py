@@ -167,6 +167,7 @@ def test_calls_of_a_tool_server_are_not_repeated_after_their_worker_was_killed_w
     assert list(results) == [("True", True), (toolbox.UNSURE, False)]
 
 
+@pytest.mark.slow
 def test_of_two_workers_one_finishes_what_the_other_had_when_it_was_killed(
     stub: StubModel, start_worker: StartWorker, tmp_path: Path
 ):
