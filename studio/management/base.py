@@ -100,6 +100,13 @@ class ReportCommand(BaseCommand):
             self.usage_error(message, f"Available: {known}.", as_json=as_json, document=document)
         return row
 
+    def find_personas(self, benchmark: Benchmark, options: dict[str, Any]) -> list[Persona]:
+        """The one that ``--persona`` names, or all in order."""
+        if options["persona"]:
+            given = {"as_json": options["json"], "document": self.empty}
+            return [self.find_persona(benchmark, options["persona"], **given)]
+        return list(benchmark.personas.order_by("position", "user_id"))
+
 
 def _is_undecoded(value: str) -> bool:
     try:

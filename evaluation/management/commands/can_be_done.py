@@ -26,9 +26,7 @@ class Command(ReportCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         as_json = options["json"]
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=self.empty)
-        personas = list(benchmark.personas.order_by("position", "user_id"))
-        if options["persona"]:
-            personas = [self.find_persona(benchmark, options["persona"], as_json=as_json, document=self.empty)]
+        personas = self.find_personas(benchmark, options)
         found = [(persona, prospect) for persona in personas for prospect in outlook(persona)]
         impossible = [(persona, prospect) for persona, prospect in found if prospect.obstacles]
         if as_json:

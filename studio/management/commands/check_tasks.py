@@ -30,17 +30,7 @@ class Command(ReportCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         as_json = options["json"]
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=self.empty)
-        personas = list(benchmark.personas.select_related("benchmark").order_by("position", "user_id"))
-        if options["persona"]:
-            available = ", ".join(persona.user_id for persona in personas) or "none yet"
-            personas = [persona for persona in personas if persona.user_id == options["persona"]]
-            if not personas:
-                self.usage_error(
-                    f"There is no persona “{options['persona']}” in “{benchmark.slug}”.",
-                    f"Available: {available}.",
-                    as_json=as_json,
-                    document=self.empty,
-                )
+        personas = self.find_personas(benchmark, options)
         run_graders(personas, wait=True)
         findings = list(check_personas(personas))
         reasons = waiver_reasons(Task.objects.filter(episode__persona__in=personas))
