@@ -15,7 +15,7 @@ from evaluation.engine.journal import SessionJournal
 from evaluation.engine.plan import SessionPlan
 from evaluation.engine.recording import Recording
 from evaluation.engine.store import Checkpoint, Closing, Replied, Standing, Store, TurnStore
-from evaluation.engine.voice import PURPOSE, ListeningUser, PersonaVoice, scene_of
+from evaluation.engine.voice import PURPOSE, ListeningUser, PersonaVoice, know, scene_of
 from evaluation.grading.intents import intents_decided
 from evaluation.grading.judges import intent_judge
 from evaluation.grading.work import PlayedTurn, Work, work_after
@@ -139,8 +139,9 @@ class _Conversation:
         client = self._recording.client(PURPOSE)
         if plan.terms.protocol == ProtocolName.RELEASE:
             return PersonaVoice(client, plan.persona, versions, reply.text)
-        scene = cache(lambda: scene_of(plan.persona, self._earlier, work(), reply, progress.missing))
-        return ListeningUser(client, scene, versions)
+        person = know(plan.persona, self._store.read)
+        scene = cache(lambda: scene_of(person, self._earlier, work(), reply, progress.missing))
+        return ListeningUser(client, scene, versions, plan.said_in_request)
 
     def _build_agent(self, standing: Standing, servers: ServerTools | None) -> Agent:
         """Of the task it learns only the tool names; an informed one, the reference workflow as well."""

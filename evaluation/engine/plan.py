@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -43,6 +43,8 @@ class SessionPlan:
     """Its protocol, and the version of the agent's loop."""
     voice: Mapping[VoicePromptName, str] | None = None
     """Versions of the prompts by which the user speaks in the persona's voice; None: in the author's words."""
+    said_in_request: Collection[int] = ()
+    """Positions of the intents that the request says in full."""
     position: int = 1
     """Of the session in its episode, from 1."""
     max_turns: int = MAX_TURNS

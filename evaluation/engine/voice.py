@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from evaluation.agents.react import NOTES
-from evaluation.grading.work import Work, render_calls, render_conversation
+from evaluation.grading.work import Work, sections
 from evaluation.llm import ModelClient
 from evaluation.protocol import listening
 from evaluation.protocol.listening import Said, Scene
 from evaluation.protocol.participants import AgentReply, OpenIntent
 from evaluation.protocol.prompt_files import VoicePromptName
-from evaluation.protocol.prompts import escape, escape_attribute
+from evaluation.protocol.prompts import escape
 from evaluation.protocol.voice import (
     CHECK_SCHEMA,
     TRIES,
@@ -28,11 +28,16 @@ from evaluation.protocol.voice import (
     phrase,
     voice_messages,
 )
+from evaluation.tools.apps.catalog import APPS
+from evaluation.workspaces.manifests import Read
+from studio.domain.cast import read_cast
 from studio.domain.persona import PersonaSpec
 
 PURPOSE = "voice"
 MAX_EARLIER = 20_000
 """Characters of what was said in earlier sessions, the latest."""
+MAX_PEOPLE = 6_000
+"""Characters of sign-ins and addresses; who can sign in comes first."""
 ANSWER_TRIES = 5
 TRIES_APART = 100
 """Between the samples of two phrasings."""
@@ -73,8 +78,11 @@ class ListeningUser:
     client: ModelClient
     scene: Callable[[], Scene]
     versions: Mapping[VoicePromptName, str]
+    known: Collection[int] = ()
+    """Intents that the request said in full: no secret, and reminded of once nothing else is open."""
 
     def choose(self, intents: Sequence[OpenIntent]) -> OpenIntent:
+        intents = [intent for intent in intents if intent.index not in self.known] or intents
         if len(intents) == 1:
             return intents[0]
         by_index = {intent.index: intent for intent in intents}
@@ -84,6 +92,7 @@ class ListeningUser:
 
     def say(self, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer:
         """A phrasing that does not hold is asked for again, with what is wrong with it."""
+        held_back = [intent for intent in held_back if intent.index not in self.known]
         messages = listening.voice_messages(self.scene(), told, self.versions["voice"])
         said = Said("")
         for attempt in range(TRIES):
@@ -112,31 +121,40 @@ class ListeningUser:
         return self.client.ask_json(messages, name, schema, parse, max_tries=ANSWER_TRIES, **params)
 
 
-def scene_of(
-    persona: PersonaSpec, earlier: Sequence[str], work: Work, reply: AgentReply, missing: tuple[str, ...]
-) -> Scene:
-    """What the person sees of the work: what judges do, without the files' texts."""
-    files = [f'<file path="{escape_attribute(file.path)}" status="{file.origin}"/>' for file in work.files]
+def scene_of(person: str, earlier: Sequence[str], work: Work, reply: AgentReply, missing: tuple[str, ...]) -> Scene:
+    """``person``: all that they know. They see of the work what judges do."""
+    shown = sections(work)
     state = "The latest reply is empty." if not reply.text.strip() else ""
     if reply.note == NOTES["cut"]:
         state = "The latest reply breaks off at its end."
     return Scene(
-        escape(know(persona)),
+        escape(person),
         escape("\n".join(earlier)[-MAX_EARLIER:]),
-        render_conversation(work),
-        "\n".join((*files, *map(escape, work.about_files), render_calls(work))),
+        shown["conversation"],
+        f"<files>\n{shown['files']}\n</files>\n\n<calls>\n{shown['calls']}\n</calls>",
         escape(reply.text),
         state,
         missing,
     )
 
 
-def know(persona: PersonaSpec) -> str:
-    """The profile, as its person knows it."""
+def know(persona: PersonaSpec, read: Read) -> str:
+    """The profile, and what the apps held of people as the episode began, as its person knows it."""
     facts = {**persona.attributes, **persona.preferences}
     lines = [f"{name}: {value if isinstance(value, str) else json.dumps(value)}" for name, value in facts.items()]
     goals = [str(goal) for goal in persona.long_term_goals]
-    return "\n\n".join(part for part in (describe(persona), persona.routines, "\n".join((*lines, *goals))) if part)
+    parts = (describe(persona), persona.routines, "\n".join((*lines, *goals)), _people(persona, read))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _people(persona: PersonaSpec, read: Read) -> str:
+    """Their sign-ins and addresses."""
+    files = {app: file.sha256 for app, file in persona.app_data.items() if app in APPS}
+    stored = read(list(files.values()))
+    data = {app: json.loads(stored[sha256]) for app, sha256 in files.items()}
+    cast = read_cast(data, {app: APPS[app].signs_in_by for app in files})
+    titles = {app: APPS[app].title for app in files}
+    return "\n".join(f"{what}: {value}" for person in cast for value, what in person.citations(titles))[:MAX_PEOPLE]
 
 
 def describe(persona: PersonaSpec) -> str:

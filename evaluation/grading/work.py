@@ -49,7 +49,10 @@ WRITES_FILES = frozenset({"write_file", "edit_file", "notebook_edit"})
 READS_WORKSPACE = frozenset({"read_file", "list_dir", "glob", "grep", "ask_user", "find_tools"})
 READS = READS_WORKSPACE | {"web_search", "web_fetch"}
 """Tools outside of apps that change nothing."""
-READS_APP = re.compile(r"__(show|search|get|list|find|download|check)_")
+READS_APP = re.compile(r"__(show|search|get|list|find|download|check)_|_exists$")
+READS_SERVER = re.compile(r"^mcp_[^_]+_(show|search|get|list|read|fetch|query)(_|$)")
+"""Of a server's tool, nothing but the name says that it changes nothing."""
+SIGNS = ("__login", "__logout")
 _WORD = re.compile(r"\w+(?:[’'-]\w+)*")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 
@@ -195,12 +198,20 @@ def _render_call(call: ShownCall) -> str:
     attributes = {
         "turn": str(call.turn),
         "tool": call.name,
-        "did": "acted" if call.acted else "looked up",
+        "did": _did(call),
         "ended": "well" if call.ok else "with an error",
         "counted": call.counts,
     }
     shown = " ".join(f'{name}="{escape_attribute(text)}"' for name, text in attributes.items() if text)
     return f"<call {shown}>\n{escape(_call_text(call))}\n</call>"
+
+
+def _did(call: ShownCall) -> str:
+    if not call.acted:
+        return "looked up"
+    if call.name == "exec":
+        return "ran a command"
+    return "acted" if call.ok or call.changes else "tried to act"
 
 
 def _call_text(call: ShownCall) -> str:
@@ -345,8 +356,8 @@ def acts(call: ToolRecord) -> bool:
     if call.effects or call.changes:
         return True
     if tool_domain(name) == WORKSPACE:
-        return name not in READS
-    return not READS_APP.search(name) and not (call.ok and name.endswith("__login"))
+        return name not in READS and not READS_SERVER.search(name)
+    return not READS_APP.search(name) and not (call.ok and name.endswith(SIGNS))
 
 
 def _shown(turn: int, call: ToolRecord, evidence: Sequence[ToolEvidence]) -> ShownCall | None:
@@ -361,7 +372,7 @@ def _shown(turn: int, call: ToolRecord, evidence: Sequence[ToolEvidence]) -> Sho
     if (fields := select_fields(call, evidence)) is not None:
         arguments = _cut_leaves(fields["call"], ARGUMENT_CHARACTERS)
         return ShownCall(turn, call.name, arguments, _cut(_json(fields["result"]), ARGUMENT_CHARACTERS), call.ok, False)
-    if bare_tool_name(call.name) in READS_WORKSPACE or call.name.endswith("__login"):
+    if bare_tool_name(call.name) in READS_WORKSPACE or call.name.endswith(SIGNS):
         return None
     arguments = _cut_leaves(arguments, RESULT_CHARACTERS)
     return ShownCall(turn, call.name, arguments, _cut(call.result, RESULT_CHARACTERS), call.ok, False)

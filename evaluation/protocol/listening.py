@@ -4,13 +4,13 @@ them."""
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompt_files import VoicePromptName, load_prompt
-from evaluation.protocol.prompts import escape
+from evaluation.protocol.prompts import escape, escape_attribute
 from evaluation.protocol.voice import Messages, join
 
 NOTHING = "(nothing)"
@@ -28,7 +28,7 @@ class Scene:
     conversation: str
     """With the latest reply at its end."""
     work: str
-    """What the agent did."""
+    """What the agent did, as judges see it."""
     reply: str
     state: str = ""
     """One sentence, if the reply is empty or breaks off."""
@@ -59,7 +59,7 @@ CHECK_SCHEMA = _object(reason=_TEXT, **dict.fromkeys(FLAGS, _FLAG))
 
 
 def choice_messages(scene: Scene, intents: Sequence[OpenIntent], version: str) -> Messages:
-    wishes = "\n".join(f'<wish index="{intent.index}">{escape(intent.content)}</wish>' for intent in intents)
+    wishes = "\n".join(map(_wish, intents))
     return _messages(
         "next_intent",
         version,
@@ -78,8 +78,9 @@ def voice_messages(scene: Scene, told: Sequence[OpenIntent], version: str) -> Me
         earlier=scene.earlier or NOTHING,
         conversation=scene.conversation,
         work=scene.work or NOTHING,
-        missing="\n".join(map(escape, scene.missing)) or NOTHING,
+        missing="\n".join(map(escape, _once(scene.missing))) or NOTHING,
         say=escape(join(told)),
+        lacks="\n".join(escape(intent.lacks) for intent in told if intent.lacks) or NOTHING,
         state=scene.state,
     )
 
@@ -126,6 +127,16 @@ def parse_check(answer: str) -> str:
 def is_verbatim(message: str, told: Sequence[OpenIntent]) -> bool:
     """An author's own words need no check."""
     return message.split() == join(told).split()
+
+
+def _wish(intent: OpenIntent) -> str:
+    lacks = f' lacks="{escape_attribute(intent.lacks)}"' if intent.lacks else ""
+    return f'<wish index="{intent.index}"{lacks}>{escape(intent.content)}</wish>'
+
+
+def _once(things: Sequence[str]) -> Iterable[str]:
+    """However they are spelled."""
+    return {thing.casefold(): thing for thing in things}.values()
 
 
 def _document(answer: str) -> dict[str, Any]:

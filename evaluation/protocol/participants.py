@@ -126,6 +126,8 @@ class OpenIntent:
 
     index: int
     content: str
+    lacks: str = ""
+    """Of one that a judge did not find met: what it said."""
 
 
 class Agent(Protocol):

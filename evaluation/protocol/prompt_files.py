@@ -17,7 +17,9 @@ VoicePromptName = Literal["voice", "voice_check", "next_intent"]
 """Of the simulated user."""
 NAMES: tuple[PromptName, ...] = get_args(PromptName)
 VOICE_NAMES: tuple[VoicePromptName, ...] = get_args(VoicePromptName)
-_ON_WORK = frozenset({("satisfaction", "2"), ("follow_up", "2"), ("checklist", "3")})
+_ON_WORK = frozenset(
+    {("satisfaction", "2"), ("satisfaction", "3"), ("follow_up", "2"), ("checklist", "3"), ("checklist", "4")}
+)
 """Versions that show the session's work, as the paper protocol does."""
 _RELEASE: Mapping[PromptName | VoicePromptName, str] = {
     "satisfaction": "1",
@@ -30,12 +32,12 @@ CURRENT: Mapping[ProtocolName, Mapping[PromptName | VoicePromptName, str]] = {
     ProtocolName.RELEASE: _RELEASE,
     ProtocolName.PAPER: {
         **_RELEASE,
-        "satisfaction": "2",
+        "satisfaction": "3",
         "follow_up": "2",
-        "checklist": "3",
-        "voice": "2",
-        "voice_check": "2",
-        "next_intent": "1",
+        "checklist": "4",
+        "voice": "3",
+        "voice_check": "3",
+        "next_intent": "2",
     },
 }
 """The versions that new pilots use. Results of different versions are not comparable."""

@@ -113,7 +113,11 @@ def resolve_turn(
     if open_intents := progress.open:
         satisfied = _by_index(open_intents, judge.satisfied(reply.text, read_files(), open_intents))
         resolved |= {index: "completed" for index, decision in satisfied.items() if decision.yes}
-        if still_open := [intent for intent in open_intents if intent.index not in resolved]:
+        if still_open := [
+            replace(intent, lacks=satisfied[intent.index].reason)
+            for intent in open_intents
+            if intent.index not in resolved
+        ]:
             asked_for = _by_index(still_open, judge.asked_for(reply.text, still_open))
             answered = [intent for intent in still_open if asked_for[intent.index].yes]
             if answered:

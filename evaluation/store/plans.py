@@ -17,12 +17,12 @@ from studio.personas.tool_servers import files_for, policy, servers_of
 
 def plan_of(session: Session) -> SessionPlan:
     pilot = session.run.pilot
-    persona = persona_of(session.run.persona_revision_id)
+    task, persona = task_of(session.revision_id), persona_of(session.run.persona_revision_id)
     kind, user = pilot.agent_kind, pilot.config.get("user") or {}
     in_voice = user.get("style") == UserStyle.IN_VOICE
     return SessionPlan(
         name=f"session-{session.pk}",
-        task=task_of(session.revision_id),
+        task=task,
         persona=persona,
         agent=AgentSeat(endpoint_of(pilot.endpoint("agent")), kind.kind, kind.params, agent_limits(pilot.limits)),
         user=endpoint_of(pilot.endpoint("user_model")),
@@ -30,6 +30,7 @@ def plan_of(session: Session) -> SessionPlan:
         prompts=versions_in(pilot),
         terms=pilot.terms,
         voice={name: str(prompt["version"]) for name, prompt in user["prompts"].items()} if in_voice else None,
+        said_in_request=pilot.said_in_request(persona.user_id, task.task_id),
         position=session.position,
         max_turns=int(pilot.limits.get("turns") or MAX_TURNS),
         followed=Session.objects.filter(run=session.run_id, position__gt=session.position).exists(),

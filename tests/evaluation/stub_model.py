@@ -71,7 +71,7 @@ def said(message: str, missing: str = "") -> str:
 
 
 def wishes(body: dict[str, Any]) -> list[str]:
-    return re.findall(r'<wish index="(\d+)">', body["messages"][1]["content"])
+    return re.findall(r'<wish index="(\d+)"', body["messages"][1]["content"])
 
 
 def decisions(body: dict[str, Any], yes: Callable[[int], bool], quote: str = "") -> str:

@@ -151,7 +151,7 @@ def test_judging_again_under_the_other_protocol_tells_how_much_differs_and_canno
         assert judge(pk)
 
     assert set(judging_round.judgings.values_list("scoring", flat=True)) == {"", "strict"}
-    assert judging_round.prompts["checklist"]["version"] == "3"
+    assert judging_round.prompts["checklist"]["version"] == "4"
     assert round_report(judging_round)["outcomes"] == {"intents": 2, "statuses": 1, "scored": 1, "scores": 1}
     with pytest.raises(ScoringChoiceError, match="ran under release"):
         choose_scoring(pilot, judging_round, by=None)

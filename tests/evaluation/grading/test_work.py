@@ -176,6 +176,30 @@ def test_command_that_ran_counts_as_an_act():
     assert not acts(call("web_search", query="x"))
 
 
+def test_what_a_call_did_is_said_as_it_was():
+    made = [
+        call("exec", command="ls"),
+        call("file_system__file_exists", path="/a"),
+        call("mcp_time_get_current_time"),
+        call("mcp_todo_update_list"),
+        call("gmail__send_email", ok=False, result="500"),
+        call("gmail__logout"),
+    ]
+
+    shown = show({}, calls=made)
+
+    assert [
+        line.split('did="')[1].split('"')[0] for line in sections(shown)["calls"].splitlines() if "<call" in line
+    ] == [
+        "ran a command",
+        "looked up",
+        "looked up",
+        "acted",
+        "tried to act",
+    ]
+    assert shown.about_calls[-1] == "Calls that only looked into the workspace or signed in, not shown: gmail__logout."
+
+
 def test_latest_calls_are_shown_where_there_is_no_room_for_all(monkeypatch):
     monkeypatch.setattr(work, "CALLS_CHARACTERS", 60)
 

@@ -10,7 +10,9 @@ from evaluation.models import ModelCall, Session
 from evaluation.pilots.plans import PilotError
 from evaluation.releases.readiness import release_blockers
 from evaluation.results.pilot_report import pilot_report
-from tests.evaluation.builders import benchmark_of, intents, pilot_of, rubric, task
+from studio.domain.persona import PersonaSpec
+from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
+from tests.evaluation.builders import file as stored_file
 from tests.evaluation.pilots.builders import start, work_through
 from tests.evaluation.stub_model import StubModel, said
 
@@ -60,7 +62,7 @@ def test_by_default_the_user_of_the_paper_listens_chooses_and_speaks_and_that_of
 
     assert pilot.user_style == "in-voice"
     assert {name: prompt["version"] for name, prompt in pilot.config["user"]["prompts"].items()} == {
-        "voice": "2", "voice_check": "2", "next_intent": "1",
+        "voice": "3", "voice_check": "3", "next_intent": "2",
     }  # fmt: skip
     [session] = Session.objects.all()
     assert list(session.intents.order_by("turn").values_list("index", "status")) == [
@@ -70,6 +72,53 @@ def test_by_default_the_user_of_the_paper_listens_chooses_and_speaks_and_that_of
     assert (stub.asked["next_intent"], stub.asked["voice"]) == (2, 3)
     first = next(body for body in stub.bodies if "They bring up" in str(body))["messages"][1]["content"]
     assert "No files were written." in first and "<assistant turn=" in first
+
+
+def test_what_the_request_says_is_no_secret_and_reminded_of_last(stub: StubModel):
+    request = "Please write the note. Sign the note as Ada Lovelace of the harbour office."
+    said_already = "Sign the note as Ada Lovelace of the harbour office."
+    wanted = intents("The fee is 30.", said_already, "Send it to the registry.")
+    pilot = work_through(
+        start(stub, task("a", initial_request=request, checklist=(rubric("x"),), intents=wanted), protocol="paper")
+    )
+
+    assert list(pilot.config["said_in_requests"].values()) == [{"a": [2]}]
+    [session] = Session.objects.all()
+    assert list(session.intents.order_by("turn").values_list("index", flat=True)) == [3, 1, 2]
+    assert stub.asked["next_intent"] == 1  # among two
+    checks = [body["messages"][1]["content"] for body in stub.bodies if "You check a message" in str(body)]
+    held_back = [check.partition("<must_hold_back>\n")[2].partition("\n</must_hold_back>")[0] for check in checks]
+    assert held_back == ["The fee is 30.", "(nothing)", "(nothing)"]
+
+
+def test_the_user_sees_the_files_that_judges_see_and_knows_the_sign_ins_of_the_apps(stub: StubModel):
+    accounts = [
+        {"username": "ada@example.com", "first_name": "Ada", "password": "tide-7"},
+        {"username": "noor@example.com", "first_name": "Noor"},
+    ]
+    persona = PersonaSpec(user_id="clerk", files=(stored_file("apps/gmail.json", json.dumps({"accounts": accounts})),))
+    wanted = task(
+        "a", checklist=(rubric("x"),), intents=intents("One.", "Two."), assets=(stored_file("in.md", "tides"),)
+    )
+    model = endpoint("stub", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
+    work_through(
+        pilot_of(
+            benchmark_of(wanted, persona=persona),
+            agent=model,
+            user_model=model,
+            judge=model,
+            protocol="paper",
+            accept_warnings=True,
+        )
+    )
+
+    asked = [body["messages"][1]["content"] for body in stub.bodies if "You play a person" in str(body)]
+    assert len(asked) == 3
+    for question in asked:
+        assert '<file path="in.md" status="input" counted="words 1, characters 5, lines 1, paragraphs 1">' in question
+        assert "\ntides\n</file>" in question
+        assert "Gmail sign-in: My Gmail email is ada@example.com and password is 'tide-7'." in question
+        assert "email address of Noor: noor@example.com" in question
 
 
 def test_what_a_check_finds_is_told_to_who_speaks_and_an_authors_own_words_are_not_checked(stub: StubModel):

@@ -41,6 +41,22 @@ def test_a_reply_that_is_whole_has_no_word_on_its_state():
     assert "</say>\n\nAnswer with one JSON object" in voice_messages(whole, [FEE], "2")[1]["content"]
 
 
+def test_who_speaks_and_who_chooses_know_what_a_judge_found_lacking():
+    half = OpenIntent(1, "Name the fee and the date.", "The date is <missing>.")
+
+    assert "<lacks>\nThe date is &lt;missing&gt;.\n</lacks>" in voice_messages(SCENE, [half], "3")[1]["content"]
+    assert '<wish index="1" lacks="The date is &lt;missing&gt;.">' in choice_messages(SCENE, [half], "2")[1]["content"]
+    assert "<lacks>\n(nothing)\n</lacks>" in voice_messages(SCENE, [FEE], "3")[1]["content"]
+
+
+def test_what_was_missing_is_listed_once():
+    scene = Scene("Olga", "", "…", "", "Sent.", missing=("the map", "a key", "The map"))
+
+    shown = voice_messages(scene, [FEE], "3")[1]["content"]
+
+    assert "<missing_before>\nThe map\na key\n</missing_before>" in shown
+
+
 def test_the_choice_is_among_all_that_is_open():
     [_, question] = choice_messages(SCENE, [FEE, NAME], "1")
 

@@ -22,6 +22,11 @@ VERSIONS = {
     ("voice_check", "2"): "69c33fb1b7cb229d2d6f68df2c8f18a506217c5d4b9f13ed008c29cb02f4e0a8",
     ("next_intent", "1"): "dd4f433ac83cd2189fa64ac54e9b47b2877209d7129afbc45ffcb86ec1a9c63f",
     ("voice_check", "1"): "d5aa38d88469e463c1ace997d11a89cc4eb02fe326fe494acb7f2dc925e73922",
+    ("satisfaction", "3"): "56a20921d1fb033236ac89d9b2d05e07609bd1b0a4a26aa5e6b38e939e33b880",
+    ("checklist", "4"): "6e8860932975a78386b5782fcce16478f911a29af9258b9bf173703f5887a117",
+    ("voice", "3"): "e14ae4380a8878fb098a3f4736579c322d02078913c045215d5416abf63fa67b",
+    ("voice_check", "3"): "867226b8e1fdfae747fa78bd57182d3c95a7249b21078133374e77d4a93eeaf7",
+    ("next_intent", "2"): "a3e68bbf8eacbc5650ec6b5bea1d890d41b1274731757d1797619b23acc09d73",
 }
 INTENTS = [OpenIntent(2, "Say <b>"), OpenIntent(5, "Two\n\nlines {{reply}}")]
 ANSWER = (

@@ -139,6 +139,26 @@ def test_user_chooses_what_to_bring_up_and_says_it_their_way():
     assert turns[0].style == "in-voice"
 
 
+class Doubter(Plan):
+    """A judge who says of each intent what it lacks."""
+
+    def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> list[Decision]:
+        return [Decision(False, reason=f"No {intent.content}.") for intent in intents]
+
+
+def test_user_knows_what_the_judge_found_lacking():
+    heard: list[str] = []
+
+    class Hearer(Sayer):
+        def say(self, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer:
+            heard.extend(intent.lacks for intent in told)
+            return super().say(told, held_back)
+
+    play(initial_progress("hello", ["one", "two"]), Speaker(), Doubter(), user=Hearer())
+
+    assert heard == ["No two.", "No one."]
+
+
 def test_session_is_blocked_when_the_same_thing_was_missing_three_times():
     agent = Speaker()
     user = Sayer(["The password", "a map", " the  password", "the password"])
