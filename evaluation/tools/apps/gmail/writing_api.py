@@ -70,7 +70,7 @@ def reply_to_email(
     attachment_file_paths: FilePaths = (),
     file_system_access_token: FileToken | None = None,
 ) -> dict[str, Any]:
-    """Reply to an email, in its thread and under its subject; for another one, create_draft with response_to_email_id."""
+    """Reply to an email, in its thread and under its subject. For another one, use create_draft."""
     email = visible_email(call, email_id)
     others = (email.sender, *(email.recipients if reply_to_all or email.sender == call.user else ()))
     recipients = tuple(dict.fromkeys(person for person in others if person != call.user)) or (call.user,)
