@@ -209,6 +209,7 @@ REST_FRAMEWORK = {
         "studio.access.token_checks.TokenScope",
         "rest_framework.permissions.IsAuthenticated",
     ],
+    "EXCEPTION_HANDLER": "studio.api.base.refuse",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 50,
 }

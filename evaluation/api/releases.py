@@ -9,16 +9,16 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from evaluation import visibility
 from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.audits.blindness import find_release
 from evaluation.models import Release
-from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
+from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
 from studio.access import ApiRequest, find_benchmark, require
+from studio.api.base import given_in
 from studio.models import ApiToken
 
 ZIP = (200, "application/zip")
@@ -48,10 +48,9 @@ class AcceptedElsewhereSerializer(serializers.Serializer[Any]):
     accepted = serializers.IntegerField()
 
 
-class NewReleaseSerializer(serializers.Serializer[Any]):
-    benchmark = serializers.SlugField()
-    version = serializers.CharField(max_length=40)
-    accept = serializers.CharField(required=False, default="", allow_blank=True)
+class NewRelease(ReleaseOptions):
+    benchmark: str
+    """Its slug."""
 
 
 @extend_schema_view(list=extend_schema(parameters=[BENCHMARK]))
@@ -66,7 +65,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         return filter_by_benchmark(visibility.visible_releases(self.request.user), self.request)
 
     @extend_schema(
-        request=NewReleaseSerializer,
+        request=NewRelease,
         responses={
             201: ReleaseSerializer,
             409: OpenApiResponse(
@@ -76,15 +75,11 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     )
     def create(self, request: ApiRequest) -> Response:
         """Cut a release of the benchmark as it is now."""
-        serializer = NewReleaseSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
-        benchmark = find_benchmark(request.user, data["benchmark"])
+        options = given_in(request, NewRelease)
+        benchmark = find_benchmark(request.user, options.benchmark)
         require(request.user, benchmark, "release")
         try:
-            release = cut_release(benchmark, data["version"], by=request.user, accept=data["accept"])
-        except ReleaseError as error:
-            raise ValidationError({"version": [str(error)]}) from error
+            release = cut_release(benchmark, options, by=request.user)
         except ReleaseBlockedError as blocked:
             problems = [blocker.to_json() for blocker in blocked.blockers]
             return Response({"blocked_by": problems}, status=status.HTTP_409_CONFLICT)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pydantic import Field
+
 from evaluation.models import Release, ReleaseTask
 from evaluation.releases.candidate import ReleaseCandidate, load_candidate
 from evaluation.releases.readiness import RELEASABLE, Blocker, find_blockers
@@ -12,6 +14,7 @@ from evaluation.results.selection import frozen_views
 from studio.domain.base import JsonDict
 from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec
+from studio.domain.options import Options, OptionsError
 from studio.domain.pack import write_pack
 from studio.domain.rule_scripts import rule_script_files
 from studio.drafts.load import load_episodes
@@ -24,8 +27,11 @@ from studio.reports.statistics import grader_checks
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 
 
-class ReleaseError(Exception):
-    """The version is invalid or taken, or nobody is named for the exceptions."""
+class ReleaseOptions(Options):
+    version: str = Field(max_length=40)
+    """Such as 1.0. It never changes afterwards."""
+    accept: str = Field("", title="Reason for the exceptions")
+    """Release despite the blockers that can be accepted. Recorded in the release under your name."""
 
 
 class ReleaseBlockedError(Exception):
@@ -37,22 +43,21 @@ class ReleaseBlockedError(Exception):
 
 
 @atomic_with_retry
-def cut_release(
-    benchmark: Benchmark, version: str, *, by: User | None, accept: str = "", signature: str = ""
-) -> Release:
-    """Freeze the benchmark as ``version``. Raises ReleaseError and ReleaseBlockedError; then nothing has changed.
+def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | None, signature: str = "") -> Release:
+    """Freeze the benchmark as a version. Raises OptionsError and ReleaseBlockedError; then nothing has changed.
 
-    ``accept`` is the reason for which ``by`` accepts all blockers as exceptions; ``signature`` is the recorded name if
-    it is not ``by``'s.
+    ``signature`` is the recorded name of who accepts exceptions if it is not ``by``'s.
     """
+    version, accept = options.version, options.accept
     if not VERSION.fullmatch(version):
-        raise ReleaseError(
+        raise OptionsError(
+            "version",
             f"“{version}” is not a valid release version. Use up to 40 letters, "
-            f"digits, dots, pluses and dashes, such as 1.0."
+            f"digits, dots, pluses and dashes, such as 1.0.",
         )
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     if benchmark.releases.filter(version=version).exists():
-        raise ReleaseError(f"Release {version} already exists and cannot be changed. Choose the next version.")
+        raise OptionsError("version", f"Release {version} already exists and cannot be changed. Choose the next one.")
     list(Task.objects.select_for_update(no_key=True).filter(episode__persona__benchmark=benchmark).order_by("pk"))
     personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
     run_graders(personas, wait=True)
@@ -61,13 +66,13 @@ def cut_release(
     episodes = _episodes(personas, candidate)
     files = episode_files(episodes)
     blockers = find_blockers(candidate, files)
-    if blockers and not (accept.strip() and all(blocker.acceptable for blocker in blockers)):
+    if blockers and not (accept and all(blocker.acceptable for blocker in blockers)):
         raise ReleaseBlockedError(blockers)
 
     name = signature or (str(by) if by else "")
     if blockers and not name:
-        raise ReleaseError("Say who accepts the exceptions; their name is recorded in the release.")
-    exceptions = [{"problem": blocker.to_json(), "reason": accept.strip(), "by": name} for blocker in blockers]
+        raise OptionsError("accept", "Say who accepts the exceptions; their name is recorded in the release.")
+    exceptions = [{"problem": blocker.to_json(), "reason": accept, "by": name} for blocker in blockers]
     manifest = _manifest(version, candidate, episodes, exceptions)
     if results := frozen_views(benchmark):
         manifest["results"] = results
@@ -92,7 +97,7 @@ def cut_release(
         actor=by,
         verb="released",
         summary=f"Released version {version} with {len(candidate.tasks)} tasks"
-        + (f", accepting {len(exceptions)} exceptions: {accept.strip()}" if exceptions else ""),
+        + (f", accepting {len(exceptions)} exceptions: {accept}" if exceptions else ""),
         data={"version": version, "sha256": sha256},
     )
     return release

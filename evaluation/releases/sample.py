@@ -14,7 +14,7 @@ from annotations.models import AuditCampaign, Packet
 from annotations.packets import DECISION, NO, YES
 from evaluation.audits.campaigns import AuditOptions, open_audit
 from evaluation.models import Pilot
-from evaluation.releases.cut import cut_release
+from evaluation.releases.cut import ReleaseOptions, cut_release
 from studio.drafts.load import load_task
 from studio.models import Benchmark, Task, User
 from studio.review import bulk
@@ -70,7 +70,7 @@ def _approve(task: Task, *, by: User) -> None:
 
 
 def _release_twice(benchmark: Benchmark, changed: Task, people: Mapping[str, User]) -> None:
-    cut_release(benchmark, "0.1", by=people["manager"], accept=EXCEPTIONS)
+    cut_release(benchmark, ReleaseOptions(version="0.1", accept=EXCEPTIONS), by=people["manager"])
     spec = load_task(changed)
     request = f"{spec.initial_request}\n\nI need it by Wednesday noon, so that they can still swap."
     save_task(
@@ -81,7 +81,7 @@ def _release_twice(benchmark: Benchmark, changed: Task, people: Mapping[str, Use
     )
     submit(changed.pk, by=people["author"])
     _approve(changed, by=people["reviewer"])
-    cut_release(benchmark, "0.2", by=people["manager"], accept=EXCEPTIONS)
+    cut_release(benchmark, ReleaseOptions(version="0.2", accept=EXCEPTIONS), by=people["manager"])
 
 
 def _audit(pilot: Pilot, people: Mapping[str, User]) -> AuditCampaign:

@@ -18,11 +18,12 @@ from evaluation import visibility
 from evaluation.audits.blindness import find_release
 from evaluation.forms.releases import ReleaseForm
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds
-from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
+from evaluation.releases.cut import ReleaseBlockedError, cut_release
 from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
 from evaluation.releases.readiness import APPROVED_ELSEWHERE, Blocker
 from evaluation.releases.todo import blocked_releases
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require, why_not
+from studio.domain.options import OptionsError
 from studio.domain.phrases import count_of
 from studio.models import Benchmark
 from studio.reports.todo import register
@@ -92,11 +93,10 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         require(request.user, benchmark, "release")
         if form.is_valid():
-            accept = form.cleaned_data["accept"]
             try:
-                return redirect(cut_release(benchmark, form.cleaned_data["version"], by=request.user, accept=accept))
-            except ReleaseError as error:
-                form.add_error("version", str(error))
+                return redirect(cut_release(benchmark, form.options(), by=request.user))
+            except OptionsError as error:
+                form.reject(error)
             except ReleaseBlockedError:
                 form.add_error(
                     "accept", "The release is blocked. Fix the blockers, or accept them as exceptions with a reason."

@@ -1,14 +1,18 @@
-"""Base classes and paths of the API's views of one task."""
+"""What the API's views have in common, and base classes and paths of those of one task."""
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
+from django.http import QueryDict
 from rest_framework import status
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
-from rest_framework.views import APIView
+from rest_framework.views import APIView, exception_handler
 
 from studio import access
 from studio.access import ApiRequest
+from studio.domain.options import Options, OptionsError
 from studio.drafts.validate import DraftError
 from studio.models import Task
 from studio.review import assignments
@@ -26,6 +30,22 @@ class ConflictAPIError(APIException):
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
+
+
+Given = TypeVar("Given", bound=Options)
+
+
+def given_in(request: ApiRequest, of: type[Given]) -> Given:
+    """The request's body. Raises OptionsError."""
+    data: Any = request.data
+    return of.read(data.dict() if isinstance(data, QueryDict) else data)
+
+
+def refuse(error: Exception, context: Any) -> Response | None:
+    """Of every view: what was chosen wrongly is answered with 400 and the field's name, what cannot be now with 409."""
+    if isinstance(error, OptionsError):
+        error = ValidationError({error.field: [error.message]}) if error.field else ConflictAPIError(error.message)
+    return exception_handler(error, context)
 
 
 class TaskView(APIView):

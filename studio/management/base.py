@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import argparse
+import datetime as dt
 import json
 import sys
-from typing import Any, ClassVar, NoReturn
+from collections.abc import Mapping
+from enum import Enum
+from types import NoneType
+from typing import Any, NoReturn, TypeVar, get_args, get_origin
 
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import OperationalError
+from django.db.models import Model, QuerySet
 
+from studio.domain.options import Options, OptionsError
 from studio.local import services
 from studio.models import Benchmark, Membership, Persona, Role, User
 
 EXIT_PROBLEMS = 1
 EXIT_USAGE = 2
+Row = TypeVar("Row", bound=Model)
+Chosen = TypeVar("Chosen", bound=Options)
 
 
 class ReportCommand(BaseCommand):
     """Prints text, or with ``--json`` one JSON document, errors included, on standard output."""
 
     requires_system_checks = []
-    empty: ClassVar[dict[str, Any]] = {}
+    empty: dict[str, Any] = {}
     """The command's document if it did nothing."""
+    as_json = False
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
@@ -38,31 +48,24 @@ class ReportCommand(BaseCommand):
         return parser
 
     def execute(self, *args: Any, **options: Any) -> str | None:
+        self.as_json = bool(options.get("json"))
         for name, value in options.items():
             if isinstance(value, str) and _is_undecoded(value):
-                self.usage_error(
+                self.stop(
                     f"What is given for {name} is not text.",
                     "Give it in the terminal's encoding, or set PYTHONUTF8=1.",
-                    as_json=bool(options.get("json")),
-                    document=self.empty,
                 )
         if services.missing:
-            self._cannot_run(services.missing, "", as_json=bool(options.get("json")))
+            self.stop(services.missing, status=EXIT_PROBLEMS)
         try:
             return super().execute(*args, **options)
+        except OptionsError as problem:
+            option = f"--{problem.field.replace('_', '-')}: " if problem.field else ""
+            self.stop(f"{option}{problem}", "Nothing was done.")
         except OperationalError as problem:
             message = f"The database is not available: {' '.join(str(problem).split())}"
-            self._cannot_run(
-                message,
-                "Check that it is running and that DATABASE_URL points to it.",
-                as_json=bool(options.get("json")),
-            )
-
-    def _cannot_run(self, message: str, fix: str, *, as_json: bool) -> NoReturn:
-        if as_json:
-            self.print_json({**self.empty, "errors": [error(message, fix)]})
-        self.stderr.write(self.style.ERROR(f"{message} {fix}".strip()))
-        sys.exit(EXIT_PROBLEMS)
+            fix = "Check that it is running and that DATABASE_URL points to it."
+            self.stop(message, fix, status=EXIT_PROBLEMS)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, metavar="SLUG", help="the benchmark's short name")
@@ -76,36 +79,67 @@ class ReportCommand(BaseCommand):
             text = json.dumps(document, indent=1)
         self.stdout.write(text)
 
-    def usage_error(self, message: str, fix: str, *, as_json: bool, document: dict[str, Any]) -> NoReturn:
-        """Exit with status 2. ``document`` is the command's empty document; the error is added."""
-        if as_json:
-            self.print_json({**document, "errors": [error(message, fix)]})
-        self.stderr.write(self.style.ERROR(f"{message} {fix}"))
-        sys.exit(EXIT_USAGE)
+    def stop(self, message: str, fix: str = "", *, status: int = EXIT_USAGE) -> NoReturn:
+        """Exit, with ``--json`` with the command's empty document and the error in it."""
+        if self.as_json:
+            self.print_json({**self.empty, "errors": [error(message, fix)]})
+        self.stderr.write(self.style.ERROR(f"{message} {fix}".strip()))
+        sys.exit(status)
 
-    def find_benchmark(self, slug: str, *, as_json: bool, document: dict[str, Any]) -> Benchmark:
-        benchmark = Benchmark.objects.filter(slug=slug).first()
-        if benchmark is None:
-            available = ", ".join(Benchmark.objects.values_list("slug", flat=True)) or "none yet"
-            self.usage_error(
-                f"There is no benchmark “{slug}”.", f"Available: {available}.", as_json=as_json, document=document
-            )
-        return benchmark
-
-    def find_persona(self, benchmark: Benchmark, user_id: str, *, as_json: bool, document: dict[str, Any]) -> Persona:
-        row = benchmark.personas.filter(user_id=user_id).first()
+    def find(self, what: str, rows: QuerySet[Row], key: str, value: object) -> Row:
+        """The row of which ``key`` is ``value``; without one the command stops and lists those there are."""
+        row = rows.filter(**{key: value}).first()
         if row is None:
-            known = ", ".join(benchmark.personas.values_list("user_id", flat=True)) or "none yet"
-            message = f"{benchmark} has no persona “{user_id}”."
-            self.usage_error(message, f"Available: {known}.", as_json=as_json, document=document)
+            known = ", ".join(str(each) for each in rows.values_list(key, flat=True)) or "none yet"
+            self.stop(f"There is no {what} “{value}”.", f"Available: {known}.")
         return row
 
-    def find_personas(self, benchmark: Benchmark, options: dict[str, Any]) -> list[Persona]:
-        """The one that ``--persona`` names, or all in order."""
+    def find_benchmark(self, options: dict[str, Any]) -> Benchmark:
+        return self.find("benchmark", Benchmark.objects.all(), "slug", options["benchmark"])
+
+    def find_personas(self, options: dict[str, Any]) -> list[Persona]:
+        """The one that ``--persona`` names, or all of the benchmark in order."""
+        rows = Persona.objects.filter(benchmark=self.find_benchmark(options)).order_by("position", "user_id")
         if options["persona"]:
-            given = {"as_json": options["json"], "document": self.empty}
-            return [self.find_persona(benchmark, options["persona"], **given)]
-        return list(benchmark.personas.order_by("position", "user_id"))
+            return [self.find("persona", rows, "user_id", options["persona"])]
+        return list(rows)
+
+    def find_user(self, username: str) -> User | None:
+        """Without a name the default user, if there is one."""
+        user = User.objects.filter(username=username).first() if username else default_user()
+        if username and user is None:
+            self.stop(f"There is no user “{username}”.", "Give a studio account.")
+        return user
+
+
+def add_options(parser: CommandParser, of: type[Options], *without: str) -> None:
+    """An argument for each of the options, but for those ``without``."""
+    for name, info in of.model_fields.items():
+        if name not in without:
+            text = info.description or ""
+            words: dict[str, Any] = {"help": (text[:1].lower() + text[1:]).removesuffix(".").replace("%", "%%")}
+            words |= {"required": True} if info.is_required() else {"default": argparse.SUPPRESS}
+            parser.add_argument(f"--{name.replace('_', '-')}", **words, **_reading(info.annotation))
+
+
+def _reading(annotation: Any) -> dict[str, Any]:
+    """How argparse reads values of this type."""
+    inside = [each for each in get_args(annotation) if each is not NoneType]
+    if get_origin(annotation) in (list, tuple):
+        return {"nargs": "+"} | _reading(inside[0])
+    kind = inside[0] if inside else annotation
+    if kind is bool:
+        return {"action": "store_true"}
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return {"choices": [each.value for each in kind]}
+    if kind in (int, float):
+        return {"type": kind, "metavar": "N"}
+    return {"metavar": "YYYY-MM-DD" if kind is dt.date else "TEXT"}
+
+
+def read_options(of: type[Chosen], options: Mapping[str, Any], **others: Any) -> Chosen:
+    """From the arguments, and ``others`` that were read otherwise. Raises OptionsError."""
+    return of.read({name: options[name] for name in of.model_fields if name in options} | others)
 
 
 def _is_undecoded(value: str) -> bool:

@@ -19,7 +19,7 @@ from annotations.leases import next_packet
 from evaluation.audits.known import draw_gold_item
 from evaluation.models import ModelEndpoint, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
-from evaluation.releases.cut import cut_release
+from evaluation.releases.cut import ReleaseOptions, cut_release
 from studio.access.invitations import invite
 from studio.dev.pictures import Shot
 from studio.dev.tour import SAMPLE, TourPaths, every_page
@@ -107,7 +107,7 @@ def pages(sample, radio) -> list[Shot]:
     while packet := next_packet(judged, auditor):
         record_judgment(packet, auditor=auditor, answer=next(answers), number=next_number(packet, auditor))
     open_results(judged, auditor)
-    release = cut_release(sample, "0.1", by=sample.created_by, accept="To look at it.")
+    release = cut_release(sample, ReleaseOptions(version="0.1", accept="To look at it."), by=sample.created_by)
     script = GraderScript.objects.get(path="scripts/running_order.py")
     judge = ModelEndpoint.objects.get(name="scripted-judge")
     rehearsal = start_rehearsal(tasks[2], by=author, seat="agent", judge=judge)

@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.models import ModelCall, Snapshot, Turn, Verdict
 from evaluation.pilots.wait import wait_for_pilot
-from evaluation.releases.cut import cut_release
+from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.store.frozen import task_of
 from evaluation.workspaces.manifests import stage_files
 from studio.domain.base import Content
@@ -95,7 +95,7 @@ def test_release_packs_and_hashes_references():
     mark_approved()
     manager = User.objects.create_user("ruth")
 
-    release = cut_release(benchmark, "1.0", by=manager, accept="For the test.")
+    release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="For the test."), by=manager)
 
     with zipfile.ZipFile(io.BytesIO(bytes(release.blob.content))) as archive:
         manifest = json.loads(archive.read("pack.json"))

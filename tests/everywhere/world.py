@@ -17,7 +17,7 @@ from annotations.gold import add_gold_item
 from annotations.models import AuditCampaign, GoldItem
 from evaluation.models import AssistantModel, ModelEndpoint, Pilot, Proposal, Rehearsal, Release, ResultsView, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
-from evaluation.releases.cut import cut_release
+from evaluation.releases.cut import ReleaseOptions, cut_release
 from studio.access.invitations import invite
 from studio.access.tokens import create_token
 from studio.drafts.load import load_task
@@ -198,7 +198,7 @@ def build_world() -> World:
         ),
         pilot=pilot,
         session=session,
-        release=cut_release(benchmark, "1.0", by=owner, accept="To look at it."),
+        release=cut_release(benchmark, ReleaseOptions(version="1.0", accept="To look at it."), by=owner),
         rehearsal=start_rehearsal(task, by=owner, seat="agent", judge=judge),
         proposal=Proposal.objects.create(
             task=task,

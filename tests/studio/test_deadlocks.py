@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from evaluation.releases.cut import ReleaseBlockedError, cut_release
+from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from studio.drafts.load import load_task
 from studio.imports.importer import import_files
 from studio.models import Benchmark, Task
@@ -71,7 +71,7 @@ def preview_import(benchmark: Benchmark, files: dict[str, bytes]) -> None:
 
 def try_release(benchmark: Benchmark, files: dict[str, bytes]) -> None:
     with pytest.raises(ReleaseBlockedError):
-        cut_release(benchmark, "1.0", by=None)
+        cut_release(benchmark, ReleaseOptions(version="1.0"), by=None)
 
 
 @pytest.mark.parametrize("work", [preview_import, try_release])

@@ -120,7 +120,7 @@ class Command(ReportCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         as_json = options["json"]
-        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
+        benchmark = self.find_benchmark(options)
         if options["seed"] < 0 or options["people"] > MAX_PEOPLE:
             self._refuse(f"--seed is 0 or more, --people 1 to {MAX_PEOPLE}.", "", as_json)
         pilots = list(Pilot.objects.filter(benchmark=benchmark, pk__in=options["pilot"]).order_by("pk"))
@@ -154,7 +154,7 @@ class Command(ReportCommand):
             )
 
     def _refuse(self, message: str, fix: str, as_json: bool) -> NoReturn:
-        self.usage_error(message, fix, as_json=as_json, document=EMPTY)
+        self.stop(message, fix)
 
 
 def _read_rounds(values: Sequence[str]) -> Numbers | None:

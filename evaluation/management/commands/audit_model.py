@@ -47,17 +47,17 @@ class Command(ReportCommand):
         as_json = options["json"]
         campaign = AuditCampaign.objects.select_related("benchmark").filter(pk=options["campaign"]).first()
         if campaign is None:
-            self.usage_error("--campaign: there is no such audit.", "", as_json=as_json, document=EMPTY)
+            self.stop("--campaign: there is no such audit.", "")
         models = ModelEndpoint.objects.usable_in(campaign.benchmark)
         model = models.filter(name=options["model"]).first()
         if model is None:
             known = ", ".join(models.values_list("name", flat=True)) or "none yet"
             message = f"--model: there is no model “{options['model']}”."
-            self.usage_error(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
+            self.stop(message, f"Available: {known}.")
         try:
             plan = plan_model_audit(campaign, model, options["samples"])
         except RejudgingError as error:
-            self.usage_error(error.message, "Nothing was started.", as_json=as_json, document=EMPTY)
+            self.stop(error.message, "Nothing was started.")
         rounds = [] if options["estimate"] else start_model_audit(plan, by=default_user())
         if options["wait"]:
             for row in rounds:

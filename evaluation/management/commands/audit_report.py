@@ -15,8 +15,6 @@ from annotations.results import summarize
 from evaluation.audits.pdf import PrintError, print_pdf
 from studio.management.base import ReportCommand
 
-EMPTY: dict[str, Any] = {"campaign": None}
-
 
 class Command(ReportCommand):
     help = (
@@ -24,7 +22,7 @@ class Command(ReportCommand):
         "Exit status 0: printed; 2: usage error."
     )
 
-    empty = EMPTY
+    empty = {"campaign": None}
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
@@ -32,12 +30,10 @@ class Command(ReportCommand):
         parser.add_argument("--pdf", type=Path, metavar="FILE", help="write the report there, as a PDF")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        campaign = AuditCampaign.objects.select_related("benchmark").filter(pk=options["campaign"]).first()
-        if campaign is None:
-            self.usage_error("--campaign: there is no such audit.", "", as_json=options["json"], document=EMPTY)
+        campaign = self.find("audit", AuditCampaign.objects.select_related("benchmark"), "pk", options["campaign"])
         if options["pdf"]:
-            self._write_pdf(campaign, options["pdf"], as_json=options["json"])
-        if options["json"]:
+            self._write_pdf(campaign, options["pdf"])
+        if self.as_json:
             self.print_json(campaign_figures(campaign))
             return
         summary = summarize([campaign])
@@ -59,8 +55,8 @@ class Command(ReportCommand):
         for name, value in coefficients.items():
             self.stdout.write(f"  {name}: {'–' if value is None else f'{value:.3f}'}")
 
-    def _write_pdf(self, campaign: AuditCampaign, path: Path, *, as_json: bool) -> None:
+    def _write_pdf(self, campaign: AuditCampaign, path: Path) -> None:
         try:
             print_pdf(render_to_string("annotations/report.html", report_context(campaign)), path)
         except PrintError as error:
-            self.usage_error(f"--pdf: {error}", "", as_json=as_json, document=EMPTY)
+            self.stop(f"--pdf: {error}")

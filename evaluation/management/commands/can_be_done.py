@@ -24,12 +24,10 @@ class Command(ReportCommand):
         parser.add_argument("--persona", default="", metavar="P", help="only this persona, by its user id")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        as_json = options["json"]
-        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=self.empty)
-        personas = self.find_personas(benchmark, options)
+        personas = self.find_personas(options)
         found = [(persona, prospect) for persona in personas for prospect in outlook(persona)]
         impossible = [(persona, prospect) for persona, prospect in found if prospect.obstacles]
-        if as_json:
+        if self.as_json:
             self.print_json(
                 {"tasks": [{"persona": persona.user_id, **prospect.document()} for persona, prospect in found]}
             )

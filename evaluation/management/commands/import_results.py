@@ -11,8 +11,6 @@ from evaluation.pilots.outputs.importing import import_outputs
 from evaluation.pilots.outputs.reading import OutputError
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, error
 
-EMPTY: dict[str, Any] = {"pilots": []}
-
 
 class Command(ReportCommand):
     help = (
@@ -21,7 +19,7 @@ class Command(ReportCommand):
         "be imported (nothing is then); 2 for a usage error."
     )
 
-    empty = EMPTY
+    empty = {"pilots": []}
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -30,16 +28,16 @@ class Command(ReportCommand):
         parser.add_argument("--user-model", default="", metavar="MODEL", help="that played the user")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        benchmark = self.find_benchmark(options["benchmark"], as_json=options["json"], document=EMPTY)
+        benchmark = self.find_benchmark(options)
         try:
             pilots = import_outputs(
                 benchmark, options["folder"], by=None, judge=options["judge"], user_model=options["user_model"]
             )
         except OutputError as problem:
-            if options["json"]:
+            if self.as_json:
                 found = {"file": problem.file, "field": problem.field}
                 self.print_json(
-                    {**EMPTY, "errors": [error(problem.message, "Mend the file, or leave it out.") | found]}
+                    {**self.empty, "errors": [error(problem.message, "Mend the file, or leave it out.") | found]}
                 )
             else:
                 self.stderr.write(f"{problem}\nNothing was imported.")
@@ -47,7 +45,7 @@ class Command(ReportCommand):
         document = {
             "pilots": [{"number": row.number, "agent": row.agent_name, "runs": row.runs_wanted} for row in pilots]
         }
-        if options["json"]:
+        if self.as_json:
             self.print_json(document)
-        for row in [] if options["json"] else pilots:
+        for row in [] if self.as_json else pilots:
             self.stdout.write(f"Pilot {row.number}: {row.agent_name}, {row.runs_wanted} run(s)")

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from evaluation.audits.judges import judges_document
 from studio.management.base import ReportCommand
-
-EMPTY: dict[str, Any] = {"benchmark": None, "cases": [], "judges": []}
 
 
 class Command(ReportCommand):
@@ -19,15 +15,11 @@ class Command(ReportCommand):
         "again with another prompt (`rejudge`) to compare it before it scores. Exit status 0: printed; 2: usage error."
     )
 
-    empty = EMPTY
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
+    empty = {"benchmark": None, "cases": [], "judges": []}
 
     def handle(self, *args: Any, **options: Any) -> None:
-        benchmark = self.find_benchmark(options["benchmark"], as_json=options["json"], document=EMPTY)
-        document = judges_document(benchmark)
-        if options["json"]:
+        document = judges_document(self.find_benchmark(options))
+        if self.as_json:
             self.print_json(document)
             return
         self.stdout.write(f"{len(document['cases'])} questions that people decided")

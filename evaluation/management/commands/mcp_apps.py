@@ -41,9 +41,7 @@ class Command(ReportCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        given: dict[str, Any] = {"as_json": False, "document": {}}
-        benchmark = self.find_benchmark(options["benchmark"], **given)
-        row = self.find_persona(benchmark, options["persona"], **given)
+        (row,) = self.find_personas(options)
         persona = load_episodes([row], with_tasks=False)[row.pk].persona
         try:
             server = server_of(persona, options["task"], short_names=options["short_names"])
@@ -56,11 +54,9 @@ class Command(ReportCommand):
         host, _, port = options["http"].rpartition(":")
         host, token = host.strip("[]") or "127.0.0.1", os.environ.get(TOKEN, "")
         if not (port.isascii() and port.isdecimal() and int(port) < 65536):
-            self.usage_error("This is no port.", "Write 8100 or 127.0.0.1:8100.", **given)
+            self.stop("This is no port.", "Write 8100 or 127.0.0.1:8100.")
         if host not in LOOPBACK and not token:
-            self.usage_error(
-                f"Anyone who reaches {host} could read the persona's data.", f"Set a token in {TOKEN}.", **given
-            )
+            self.stop(f"Anyone who reaches {host} could read the persona's data.", f"Set a token in {TOKEN}.")
         import uvicorn
 
         self.stderr.write(f"The apps answer at http://{host}:{port}{PATH}")

@@ -122,7 +122,7 @@ class Command(ReportCommand):
 
     def _start(self, options: dict[str, Any]) -> Pilot:
         as_json = options["json"]
-        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
+        benchmark = self.find_benchmark(options)
         known = None if options["kind"] else find_agent(benchmark, options["agent"])
         agent = known.endpoint if known else self._endpoint(benchmark, "--agent", options["agent"], as_json)
         user_model = self._endpoint(
@@ -156,7 +156,7 @@ class Command(ReportCommand):
                 accept_warnings=options["accept_warnings"],
             )
         except (PilotError, BudgetError) as error:
-            self.usage_error(str(error), "Nothing was started.", as_json=as_json, document=EMPTY)
+            self.stop(str(error), "Nothing was started.")
 
     def _endpoint(self, benchmark: Benchmark, option: str, name: str, as_json: bool) -> ModelEndpoint:
         rows = ModelEndpoint.objects.usable_in(benchmark)
@@ -164,7 +164,7 @@ class Command(ReportCommand):
         if endpoint is None:
             message = f"{option}: there is no model “{name}”." if name else f"Choose one with {option}."
             known = ", ".join(rows.values_list("name", flat=True)) or "none yet"
-            self.usage_error(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
+            self.stop(message, f"Available: {known}.")
         return endpoint
 
     def _base(self, benchmark: Benchmark, number: int | None, as_json: bool) -> Pilot | None:
@@ -172,7 +172,7 @@ class Command(ReportCommand):
             return None
         pilot = benchmark.pilots.filter(number=number).first()
         if pilot is None:
-            self.usage_error(f"--base: there is no pilot {number}.", "", as_json=as_json, document=EMPTY)
+            self.stop(f"--base: there is no pilot {number}.", "")
         return pilot
 
     def _print_report(self, report: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -11,9 +10,7 @@ from evaluation.management.budgets import add_budget_arguments, read_budgets
 from evaluation.models import Pilot
 from evaluation.pilots.budgets import BudgetError, set_budgets
 from evaluation.pilots.control import ACTIONS, ControlError, control_pilot
-from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user, error
-
-EMPTY: dict[str, Any] = {"pilot": None, "state": None}
+from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
 
 
 class Command(ReportCommand):
@@ -23,7 +20,7 @@ class Command(ReportCommand):
         "allow it; 2: usage error."
     )
 
-    empty = EMPTY
+    empty = {"pilot": None, "state": None}
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("pilot", type=int, metavar="N", help="the pilot's id, as `manage.py pilot --json` gives it")
@@ -38,30 +35,18 @@ class Command(ReportCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        as_json = options["json"]
-        if not Pilot.objects.filter(pk=options["pilot"]).exists():
-            self.usage_error(
-                f"There is no pilot {options['pilot']}.",
-                "Its id is in its page's address, and in `manage.py pilot --json` as “pilot”.",
-                as_json=as_json,
-                document=EMPTY,
-            )
+        found = self.find("pilot", Pilot.objects.all(), "pk", options["pilot"])
         try:
             if budgets := read_budgets(options):
-                set_budgets(Pilot.objects.get(pk=options["pilot"]), budgets, by=default_user())
+                set_budgets(found, budgets, by=default_user())
         except BudgetError as problem:
-            self.usage_error(str(problem), "Nothing was done.", as_json=as_json, document=EMPTY)
+            self.stop(str(problem), "Nothing was done.")
         try:
-            pilot = control_pilot(
-                options["pilot"], options["action"], by=default_user(), everything=options["everything"]
-            )
+            pilot = control_pilot(found.pk, options["action"], by=default_user(), everything=options["everything"])
         except ControlError as problem:
-            state = Pilot.objects.values_list("state", flat=True).get(pk=options["pilot"])
-            if as_json:
-                self.print_json({"pilot": options["pilot"], "state": state, "errors": [error(str(problem), "")]})
-            self.stderr.write(self.style.ERROR(str(problem)))
-            sys.exit(EXIT_PROBLEMS)
-        if as_json:
+            self.empty = {"pilot": found.pk, "state": found.state}
+            self.stop(str(problem), status=EXIT_PROBLEMS)
+        if self.as_json:
             self.print_json({"pilot": pilot.pk, "state": pilot.state})
         else:
             self.stdout.write(f"Pilot {pilot.number} of {pilot.benchmark.slug}: {pilot.state}")

@@ -55,7 +55,7 @@ class Command(ReportCommand):
         as_json = options["json"]
         pilot = Pilot.objects.filter(pk=options["pilot"]).first()
         if pilot is None:
-            self.usage_error("--pilot: there is no such pilot.", "", as_json=as_json, document=EMPTY)
+            self.stop("--pilot: there is no such pilot.", "")
         judge = self._judge(pilot.benchmark, options["judge"], as_json)
         try:
             plan = plan_rejudging(
@@ -68,7 +68,7 @@ class Command(ReportCommand):
                 every_turn=options["every_turn"],
             )
         except RejudgingError as error:
-            self.usage_error(error.message, "Nothing was started.", as_json=as_json, document=EMPTY)
+            self.stop(error.message, "Nothing was started.")
         estimate = plan.estimate
         if not as_json:
             cost = "unknown" if estimate.cost is None else estimate.cost
@@ -97,7 +97,7 @@ class Command(ReportCommand):
         if name and endpoint is None:
             known = ", ".join(rows.values_list("name", flat=True)) or "none yet"
             message = f"--judge: there is no model “{name}”."
-            self.usage_error(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
+            self.stop(message, f"Available: {known}.")
         return endpoint
 
     def _print_report(self, report: dict[str, Any]) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.models import Release
-from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
+from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.readiness import Blocker
-from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
-from studio.models import User
+from studio.management.base import EXIT_PROBLEMS, ReportCommand, add_options, read_options
 
 
 class Command(ReportCommand):
@@ -38,35 +37,27 @@ class Command(ReportCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--version", required=True, dest="name", metavar="V", help="the release's name, e.g. 1.0")
-        parser.add_argument(
-            "--accept", default="", metavar="REASON", help=("release despite the blockers, with this reason")
-        )
-        parser.add_argument(
-            "--by", default="", metavar="USERNAME", help=("the person responsible (default: a superuser)")
-        )
+        add_options(parser, ReleaseOptions)
+        parser.add_argument("--by", default="", metavar="USERNAME", help="who is responsible; default: a superuser")
         parser.add_argument("--out", type=Path, metavar="DIR", help="write the pack here")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        as_json: bool = options["json"]
         out: Path | None = options["out"]
-        empty = _document(options["name"])
-        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=empty)
-        by = self._person(options["by"], as_json=as_json, document=empty)
+        wanted = read_options(ReleaseOptions, options)
+        self.empty = self.empty | {"version": wanted.version}
+        benchmark = self.find_benchmark(options)
+        by = self.find_user(options["by"])
         if out is not None:
             try:
                 out.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                fix = "Choose another folder."
-                self.usage_error(f"{out}: {error.strerror}.", fix, as_json=as_json, document=empty)
+                self.stop(f"{out}: {error.strerror}.", "Choose another folder.")
         signature = "" if by else f"{getpass.getuser()}, on the command line"
         try:
-            release = cut_release(benchmark, options["name"], by=by, accept=options["accept"], signature=signature)
-        except ReleaseError as error:
-            self.usage_error(str(error), "", as_json=as_json, document=empty)
+            release = cut_release(benchmark, wanted, by=by, signature=signature)
         except ReleaseBlockedError as blocked:
-            if as_json:
-                self.print_json({**empty, "blocked_by": [blocker.to_json() for blocker in blocked.blockers]})
+            if self.as_json:
+                self.print_json({**self.empty, "blocked_by": [blocker.to_json() for blocker in blocked.blockers]})
             else:
                 self._print_blockers(blocked.blockers)
             sys.exit(EXIT_PROBLEMS)
@@ -76,19 +67,19 @@ class Command(ReportCommand):
             self.stderr.write(f"{release} was created, but {out} cannot be written: {error.strerror}.")
             self.stderr.write("Free some space, then download it from its page.")
             file = None
-        if as_json:
-            self.print_json(_document(release.version, release, file))
+        if self.as_json:
+            self.print_json(
+                self.empty
+                | {
+                    "release": release.pk,
+                    "sha256": release.sha256,
+                    "file": str(file) if file else None,
+                    "tasks": len(release.manifest["tasks"]),
+                    "exceptions": release.exceptions,
+                }
+            )
         else:
             self._print_release(release, file)
-
-    def _person(self, username: str, *, as_json: bool, document: dict[str, Any]) -> User | None:
-        if not username:
-            return default_user()
-        person = User.objects.filter(username=username).first()
-        if person is None:
-            fix = "Give a studio account."
-            self.usage_error(f"There is no user “{username}”.", fix, as_json=as_json, document=document)
-        return person
 
     def _print_blockers(self, blockers: tuple[Blocker, ...]) -> None:
         self.stdout.write(f"Not released. {len(blockers)} blockers:")
@@ -104,18 +95,6 @@ class Command(ReportCommand):
             self.stdout.write(f"  exception accepted by {exception['by']}: {exception['problem']['message']}")
         if file:
             self.stdout.write(f"The pack is {file}")
-
-
-def _document(version: str, release: Release | None = None, file: Path | None = None) -> dict[str, Any]:
-    return {
-        "release": release.pk if release else None,
-        "version": version,
-        "sha256": release.sha256 if release else None,
-        "file": str(file) if file else None,
-        "tasks": len(release.manifest["tasks"]) if release else 0,
-        "blocked_by": [],
-        "exceptions": release.exceptions if release else [],
-    }
 
 
 def _write(release: Release, out: Path) -> Path:

@@ -14,8 +14,6 @@ from evaluation.results.selection import chosen_pilots
 from evaluation.results.tables import render_tables, tables_of
 from studio.management.base import ReportCommand
 
-EMPTY: dict[str, Any] = {"leaderboard": [], "statuses": [], "categories": [], "sessions": []}
-
 
 class Command(ReportCommand):
     help = (
@@ -23,7 +21,7 @@ class Command(ReportCommand):
         "Exit status 0, or 2 for a usage error."
     )
 
-    empty = EMPTY
+    empty = {"leaderboard": [], "statuses": [], "categories": [], "sessions": []}
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -53,30 +51,30 @@ class Command(ReportCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        as_json = options["json"] or options["format"] == "json"
-        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
+        self.as_json = self.as_json or options["format"] == "json"
+        benchmark = self.find_benchmark(options)
         pilots = list(Pilot.objects.filter(benchmark=benchmark).select_related("agent", "user_model", "judge"))
         try:
             chosen = chosen_pilots(benchmark, pilots, options["pilot"], options, options["figure"] or "")
         except ResultsError as error:
             hint = "Choose pilots by --pilot, --view, or --tag, --model, --since and --until."
-            self.usage_error(str(error), hint, as_json=as_json, document=EMPTY)
+            self.stop(str(error), hint)
         results = compute_results(benchmark, chosen)
         if options["figure"]:
             try:
-                self._print_figure(results, options["figure"], options["scoring"], options["format"], as_json)
+                self._print_figure(results, options["figure"], options["scoring"], options["format"])
             except ResultsError as error:
-                self.usage_error(str(error), "Leave --scoring out.", as_json=as_json, document=EMPTY)
+                self.stop(str(error), "Leave --scoring out.")
             return
         document = results_document(results)
-        if as_json:
+        if self.as_json:
             self.print_json(document)
         else:
             self.stdout.write(render_tables(tables_of(document), options["format"]))
 
-    def _print_figure(self, results: Results, name: str, scoring: str, style: str, as_json: bool) -> None:
+    def _print_figure(self, results: Results, name: str, scoring: str, style: str) -> None:
         figure = build_figure(results, name, scoring)
-        if as_json:
+        if self.as_json:
             self.print_json(figure_document(results, figure, scoring))
         else:
             table = figure.raw_table() if style == "csv" else figure.table()

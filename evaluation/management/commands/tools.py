@@ -11,8 +11,6 @@ from studio.drafts.load import load_episodes
 from studio.management.base import ReportCommand
 from studio.personas.tool_servers import server_cards
 
-EMPTY: dict[str, Any] = {"offered": [], "missing": []}
-
 
 class Command(ReportCommand):
     help = (
@@ -20,16 +18,14 @@ class Command(ReportCommand):
         "for a usage error."
     )
 
-    empty = EMPTY
+    empty = {"offered": [], "missing": []}
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--persona", required=True, metavar="P", help="by its user id")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        as_json = options["json"]
-        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
-        row = self.find_persona(benchmark, options["persona"], as_json=as_json, document=EMPTY)
+        (row,) = self.find_personas(options)
         persona = load_episodes([row], with_tasks=False)[row.pk].persona
         always, named = tool_cards(persona.tools)
         servers = server_cards(persona)
@@ -37,7 +33,7 @@ class Command(ReportCommand):
         general, apps = general_cards(persona), [card for card in named if card.name not in names]
         offered = sorted({card.name for card in (*general, *apps, *servers) if card.known and not card.lacking})
         missing = [name for name in dict.fromkeys(persona.tools) if name not in offered]
-        if as_json:
+        if self.as_json:
             self.print_json({"offered": offered, "missing": missing})
             return
         self.stdout.write(f"Offered: {', '.join(offered)}")

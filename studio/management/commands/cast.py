@@ -26,17 +26,15 @@ class Command(ReportCommand):
         parser.add_argument("--make", action="store_true", help="put what is lacking into the apps")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        as_json = options["json"]
-        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=self.empty)
-        persona = self.find_persona(benchmark, options["persona"], as_json=as_json, document=self.empty)
+        (persona,) = self.find_personas(options)
         if options["make"]:
             try:
                 enter_given(persona, [], named=True, by=default_user())
             except (CastError, DraftError, StaleDraftError) as error:
-                self.usage_error(str(error), "Nothing was saved.", as_json=as_json, document=self.empty)
+                self.stop(str(error), "Nothing was saved.")
             persona.refresh_from_db()
         cast = load_cast(persona)
-        if as_json:
+        if self.as_json:
             self.print_json(cast_document(cast))
         else:
             self._print(cast)

@@ -28,9 +28,7 @@ class Command(ReportCommand):
         parser.add_argument("--persona", default="", metavar="P", help="only this persona, by its user id")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        as_json = options["json"]
-        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=self.empty)
-        personas = self.find_personas(benchmark, options)
+        personas = self.find_personas(options)
         run_graders(personas, wait=True)
         findings = list(check_personas(personas))
         reasons = waiver_reasons(Task.objects.filter(episode__persona__in=personas))
@@ -39,7 +37,7 @@ class Command(ReportCommand):
             for finding in findings
         ]
         open_findings = [finding for finding, reason in zip(findings, waived, strict=True) if reason is None]
-        if as_json:
+        if self.as_json:
             self.print_json(
                 {
                     "findings": [

@@ -25,10 +25,9 @@ class Command(ReportCommand):
         parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="created if missing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        as_json = options["json"]
         out: Path = options["out"]
-        empty: dict[str, Any] = {"benchmark": options["benchmark"], "out": str(out), "personas": [], "files": 0}
-        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=empty)
+        self.empty = self.empty | {"benchmark": options["benchmark"], "out": str(out)}
+        benchmark = self.find_benchmark(options)
         written = 0
         names = sorted(benchmark.personas.values_list("user_id", flat=True))
         try:
@@ -38,15 +37,10 @@ class Command(ReportCommand):
                 written += len(files)
         except FolderNotEmptyError as problem:
             fix = "Choose another folder or remove this one, so that old and new files do not mix."
-            self.usage_error(f"{problem}.", fix, as_json=as_json, document=empty)
+            self.stop(f"{problem}.", fix)
         except OSError as problem:
-            self.usage_error(
-                f"{out} cannot be written: {problem.strerror}.",
-                "Choose another folder.",
-                as_json=as_json,
-                document=empty,
-            )
-        if as_json:
-            self.print_json({**empty, "personas": names, "files": written})
+            self.stop(f"{out} cannot be written: {problem.strerror}.", "Choose another folder.")
+        if self.as_json:
+            self.print_json({**self.empty, "personas": names, "files": written})
         else:
             self.stdout.write(f"{len(names)} persona(s), {written} files, in {out / 'data'}")

@@ -16,7 +16,7 @@ from django.urls import reverse
 from studio.domain.phrases import count_of
 from studio.imports.importer import ImportReport, import_path
 from studio.imports.taxonomy import ensure_taxonomy
-from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
+from studio.management.base import EXIT_PROBLEMS, ReportCommand
 from studio.models import Benchmark, Membership, Role, User
 
 
@@ -58,28 +58,20 @@ class Command(ReportCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        as_json, empty = options["json"], ImportReport().to_json()
-        by = self._user(options["by"], as_json=as_json, document=empty)
-        owner = self._user(options["owner"], as_json=as_json, document=empty) if options["owner"] else by
+        by = self.find_user(options["by"])
+        owner = self.find_user(options["owner"]) if options["owner"] else by
         path: Path = options["path"]
         if not path.exists():
-            self.usage_error(f"{path} does not exist.", "Give a folder or a zip.", as_json=as_json, document=empty)
+            self.stop(f"{path} does not exist.", "Give a folder or a zip.")
         slug = options["benchmark"]
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", slug):
-            self.usage_error(
-                f"“{slug}” is not a valid benchmark short name.",
-                "Use letters, digits, - and _, at most 80.",
-                as_json=as_json,
-                document=empty,
-            )
+            self.stop(f"“{slug}” is not a valid benchmark short name.", "Use letters, digits, - and _, at most 80.")
         with transaction.atomic():
             benchmark, created = self._benchmark(slug, by, owner)
             if not benchmark.memberships.exists():
-                self.usage_error(
+                self.stop(
                     f"Nobody would see the benchmark “{slug}”: there is no account yet to own it.",
                     "Make one with manage.py createsuperuser, or name one with --owner.",
-                    as_json=as_json,
-                    document=empty,
                 )
             try:
                 report = import_path(
@@ -91,25 +83,15 @@ class Command(ReportCommand):
                     defer_above=0 if options["defer_checks"] else None,
                 )
             except PermissionDenied as error:
-                self.usage_error(str(error), "Give an owner as --by.", as_json=as_json, document=empty)
+                self.stop(str(error), "Give an owner as --by.")
             if report.errors or options["dry_run"]:
                 transaction.set_rollback(True)
-        if as_json:
+        if self.as_json:
             self.print_json(report.to_json())
         else:
             self._print_report(report, slug, created=created, owner=owner, dry_run=options["dry_run"])
         if report.errors:
             sys.exit(EXIT_PROBLEMS)
-
-    def _user(self, username: str, *, as_json: bool, document: dict[str, Any]) -> User | None:
-        if not username:
-            return default_user()
-        user = User.objects.filter(username=username).first()
-        if user is None:
-            self.usage_error(
-                f"There is no user “{username}”.", "Give a studio account.", as_json=as_json, document=document
-            )
-        return user
 
     def _benchmark(self, slug: str, by: User | None, owner: User | None) -> tuple[Benchmark, bool]:
         benchmark, created = Benchmark.objects.get_or_create(

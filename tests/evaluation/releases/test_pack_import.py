@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from evaluation.releases.cut import cut_release
+from evaluation.releases.cut import ReleaseOptions, cut_release
 from studio.domain.pack import read_facts, write_pack
 from studio.models import Benchmark, Import, Review, Task
 from studio.review.workflow import approve
@@ -35,7 +35,9 @@ def pack(db: None) -> bytes:
     a_task(persona, "rolls", by=author, initial_request="Bake rolls for Monday and write rolls.md.")
     submit(approved.pk, by=author)
     approve(approved.pk, by=reviewer)
-    return written_elsewhere(bytes(cut_release(benchmark, "1.0", by=manager, accept="A first look.").blob.content))
+    return written_elsewhere(
+        bytes(cut_release(benchmark, ReleaseOptions(version="1.0", accept="A first look."), by=manager).blob.content)
+    )
 
 
 def written_elsewhere(pack: bytes) -> bytes:

@@ -17,8 +17,9 @@ from evaluation.judging.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import ModelEndpoint, Release, Session
 from evaluation.pilots.session_work import work_on
 from evaluation.releases.blocker_kinds import blocker_kinds
-from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
+from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.readiness import release_blockers
+from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode, load_task
@@ -112,7 +113,7 @@ def test_empty_benchmark_cannot_be_released(manager: User):
     empty = Benchmark.objects.create(slug="empty", name="Empty")
 
     with pytest.raises(ReleaseBlockedError) as blocked:
-        cut_release(empty, "1.0", by=manager, accept="why not")
+        cut_release(empty, ReleaseOptions(version="1.0", accept="why not"), by=manager)
 
     assert [blocker.code for blocker in blocked.value.blockers] == ["no-tasks"]
 
@@ -128,7 +129,7 @@ def test_only_real_models_are_evidence(benchmark: Benchmark, stub: StubModel, ma
     benchmark.refresh_from_db()
     audit(benchmark)
     assert codes(benchmark) == []
-    release = cut_release(benchmark, "1.0", by=manager)
+    release = cut_release(benchmark, ReleaseOptions(version="1.0"), by=manager)
     assert release.exceptions == []
     assert [pilot["agent"] for pilot in release.manifest["evidence"]["pilots"]] == ["agent"]
     assert release.manifest["evidence"]["audits"]["disagreed"] == 0
@@ -201,11 +202,11 @@ def test_changed_script_invalidates_pilots_of_its_tasks(benchmark: Benchmark, st
 
 def test_accepted_exception_is_recorded_with_name_and_reason(benchmark: Benchmark, manager: User):
     with pytest.raises(ReleaseBlockedError):
-        cut_release(benchmark, "1.0", by=manager)
+        cut_release(benchmark, ReleaseOptions(version="1.0"), by=manager)
     with pytest.raises(ReleaseBlockedError):
-        cut_release(benchmark, "1.0", by=manager, accept="   ")
+        cut_release(benchmark, ReleaseOptions(version="1.0", accept="   "), by=manager)
 
-    release = cut_release(benchmark, "1.0", by=manager, accept="A preview for partners.")
+    release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="A preview for partners."), by=manager)
 
     assert {(e["by"], e["reason"]) for e in release.exceptions} == {("Ruth", "A preview for partners.")}
     assert len(release.exceptions) == 4
@@ -215,32 +216,32 @@ def test_accepted_exception_is_recorded_with_name_and_reason(benchmark: Benchmar
 
 
 def test_version_must_be_new_and_valid(benchmark: Benchmark, manager: User):
-    cut_release(benchmark, "1.0", by=manager, accept="x")
+    cut_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=manager)
 
-    with pytest.raises(ReleaseError, match=r"1\.0 already exists"):
-        cut_release(benchmark, "1.0", by=manager, accept="x")
-    for name in ("", "../1", "1 0", "v" * 41):
-        with pytest.raises(ReleaseError, match="not a valid release version"):
-            cut_release(benchmark, name, by=manager, accept="x")
+    with pytest.raises(OptionsError, match=r"1\.0 already exists"):
+        cut_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=manager)
+    for name in ("../1", "1 0"):
+        with pytest.raises(OptionsError, match="not a valid release version"):
+            cut_release(benchmark, ReleaseOptions(version=name, accept="x"), by=manager)
 
 
 def test_same_tasks_give_the_same_pack(benchmark: Benchmark, manager: User):
     with transaction.atomic():
-        first = cut_release(benchmark, "1.0", by=manager, accept="x").sha256
+        first = cut_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=manager).sha256
         transaction.set_rollback(True)
 
-    assert cut_release(benchmark, "1.0", by=manager, accept="x").sha256 == first
+    assert cut_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=manager).sha256 == first
 
 
 def test_release_is_immutable(benchmark: Benchmark, manager: User):
-    release = cut_release(benchmark, "1.0", by=manager, accept="x")
+    release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=manager)
 
     with pytest.raises(IntegrityError, match="frozen"), transaction.atomic():
         Release.objects.filter(pk=release.pk).update(version="2.0")
 
 
 def test_imported_pack_gives_the_same_tasks(benchmark: Benchmark, manager: User):
-    release = cut_release(benchmark, "1.0", by=manager, accept="x")
+    release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=manager)
     empty = Benchmark.objects.create(slug="other", name="Other")
 
     report = import_archive(empty, bytes(release.blob.content), by=manager)
@@ -252,7 +253,7 @@ def test_imported_pack_gives_the_same_tasks(benchmark: Benchmark, manager: User)
 def test_retired_task_is_not_released(benchmark: Benchmark, manager: User):
     Task.objects.filter(task_id="b").update(state=TaskState.RETIRED)
 
-    release = cut_release(benchmark, "1.0", by=manager, accept="x")
+    release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=manager)
 
     assert [entry["task"] for entry in release.manifest["tasks"]] == ["a"]
     assert not any("/b/" in path for path in names_in(release))
@@ -263,7 +264,7 @@ def test_unreadable_pack_is_never_released(manager: User):
     benchmark = approve(benchmark_of(spec, persona=PersonaSpec(user_id="clerk")))
 
     with pytest.raises(ReleaseBlockedError) as blocked:
-        cut_release(benchmark, "1.0", by=manager, accept="x")
+        cut_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=manager)
 
     assert "pack-unreadable" in {blocker.code for blocker in blocked.value.blockers}
     assert not Release.objects.exists()

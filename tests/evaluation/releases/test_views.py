@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from evaluation.models import Release
-from evaluation.releases.cut import cut_release
+from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.views.releases import ROWS_PER_KIND
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, rubric, task
@@ -31,7 +31,7 @@ def benchmark() -> Benchmark:
 
 def cut(benchmark: Benchmark) -> Release:
     manager = person(benchmark, "release_manager", display_name="Ruth")
-    return cut_release(benchmark, "1.0", by=manager, accept="First of all.")
+    return cut_release(benchmark, ReleaseOptions(version="1.0", accept="First of all."), by=manager)
 
 
 def test_blockers_have_links_and_viewers_cannot_release(client: Client, benchmark: Benchmark):

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluation.models import Pilot, Release, ResultsView
-from evaluation.releases.cut import cut_release
+from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.results.benchmark_results import ResultsError
 from evaluation.results.selection import PilotRule, frozen_views, save_view, select_pilots
 from studio.models import Benchmark
@@ -95,7 +95,7 @@ def test_release_freezes_the_views_that_were_put_into_releases(benchmark: Benchm
         address = f"/benchmarks/{benchmark.slug}/results/views/{number}/freeze/"
         assert client.post(address, {"in_releases": "1"}).status_code == 302
     frozen = frozen_views(benchmark)
-    release = cut_release(benchmark, "1.0", by=None, accept="A test.", signature="Ada")
+    release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="A test."), by=None, signature="Ada")
     assert Release.objects.get(pk=release.pk).manifest["results"] == json.loads(json.dumps(frozen))
     assert [view["name"] for view in frozen] == ["Table 1", "Statuses"]
     assert [row["agent"] for row in frozen[0]["leaderboard"]] == ["scripted-helpful", "scripted-lazy"]

@@ -33,4 +33,4 @@ def test_unknown_persona_is_a_usage_error():
             "tools", "--benchmark", benchmark.slug, "--persona", "x", "--json", stdout=out, stderr=io.StringIO()
         )
 
-    assert (end.value.code, json.loads(out.getvalue())["errors"][0]["message"]) == (2, "Bench has no persona “x”.")
+    assert (end.value.code, json.loads(out.getvalue())["errors"][0]["message"]) == (2, "There is no persona “x”.")

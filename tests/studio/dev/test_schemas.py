@@ -12,7 +12,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from evaluation.releases.cut import cut_release
+from evaluation.releases.cut import ReleaseOptions, cut_release
 from studio.dev.schemas import FOLDER, schemas
 from studio.domain.pibench import read_personas, write_persona
 from studio.models import User
@@ -90,7 +90,7 @@ def test_manifest_of_a_release_satisfies_its_schema() -> None:
         task("a", title="The fee", assets=assets),
         task("b", "a", title="The letter", checklist=(rubric("The letter names the harbour fee."),)),
     )
-    release = cut_release(benchmark, "1.0", by=manager, accept="A test.")
+    release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="A test."), by=manager)
     with zipfile.ZipFile(io.BytesIO(bytes(release.blob.content))) as archive:
         manifest = json.loads(archive.read("pack.json"))
     assert manifest["exceptions"]

@@ -1,0 +1,53 @@
+"""What people choose before something starts, said once: pages, API and commands are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from studio.domain.storable import storable
+
+SENTENCES = {"missing": "This is required.", "extra_forbidden": "There is no such option."}
+
+
+class OptionsError(Exception):
+    """It cannot be done as chosen. ``field`` names the choice; empty: it is about no single one."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+class Options(BaseModel):
+    """Names, numbers and dates, as they are written in JSON. Each field has its default, its limits and, as its
+    description, its meaning; its title is its label on pages."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", str_strip_whitespace=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_blanks(cls, given: Any) -> Any:
+        """What is blank is as if it were left out."""
+        if not isinstance(given, Mapping):
+            return given
+        return {name: storable(value) for name, value in given.items() if value is not None and value != ""}
+
+    @classmethod
+    def read(cls, given: Any) -> Self:
+        """Raises OptionsError about the first that is invalid."""
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]
+            field, *inside = map(str, problem["loc"] or ("",))
+            sentence = SENTENCES.get(problem["type"]) or _sentence(problem["msg"])
+            raise OptionsError(field, f"{' '.join(inside)}: {sentence}" if inside else sentence) from None
+
+
+def _sentence(message: str) -> str:
+    return message.removeprefix("Value error, ").replace("Input", "This", 1).removesuffix(".") + "."
