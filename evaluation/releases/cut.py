@@ -30,7 +30,7 @@ VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 class ReleaseOptions(Options):
     version: str = Field(max_length=40)
     """Such as 1.0. It never changes afterwards."""
-    accept: str = Field("", title="Reason for the exceptions")
+    accept: str = Field(default="", title="Reason for the exceptions")
     """Release despite the blockers that can be accepted. Recorded in the release under your name."""
 
 

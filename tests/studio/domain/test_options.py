@@ -12,7 +12,7 @@ from studio.domain.options import Options, OptionsError
 
 class Order(Options):
     name: str
-    size: int = Field(3, ge=1, le=9)
+    size: int = Field(default=3, ge=1, le=9)
     limits: dict[str, float] = Field(default_factory=dict)
 
 
