@@ -56,15 +56,15 @@ with open(%d, "rb") as archive:
         if content[:2] == b"#!":
             os.chmod(path, 0o755)
 fonts = "/opt/packages/.fonts"
-moment = %r
-if moment is not None:
-    for root, _, names in os.walk("/home/workspace"):
-        for name in names:
-            os.utime(os.path.join(root, name), (moment, moment))
 if os.path.isdir(fonts):
     os.makedirs("/home/user/.cache/matplotlib")
     for name in os.listdir(fonts):
         os.symlink(fonts + "/" + name, "/home/user/.cache/matplotlib/" + name)
+moment = %r
+if moment is not None:
+    for root, _, names in os.walk("/home"):
+        for name in (*names, "."):
+            os.utime(os.path.join(root, name), (moment, moment), follow_symlinks=False)
 {HAND_OVER}
 os.chdir("/home/workspace")
 os.environ.update(%r)

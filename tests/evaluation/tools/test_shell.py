@@ -357,6 +357,14 @@ def test_every_program_is_told_the_sessions_time_with_libfaketime(tmp_path: Path
     ]
 
 
+def test_folders_are_as_old_as_the_session(tmp_path: Path):
+    (tmp_path / "notes").mkdir()
+
+    shown = at_nine(tmp_path)("stat -c %y . .. notes notes/.. ~ /tmp/. old.txt")
+
+    assert {line[:16] for line in shown.splitlines()} == {"2026-04-13 09:00"}
+
+
 def test_a_standing_clock_leaves_commands_the_machines_time(tmp_path: Path):
     shell = Shell(Workspace(tmp_path), clock=Clock(datetime(2026, 4, 13, 9, 0)))
 
