@@ -39,7 +39,7 @@ def dispatch() -> None:
                 "evaluation.tasks.run_opinions",
                 OpinionRequest,
                 due_requests,
-                "task__episode__persona__benchmark",
+                "task__persona__benchmark",
                 awaited=True,
             ),
             Work("evaluation.tasks.run_endpoint_test", EndpointTest, due_tests, "endpoint", awaited=True),

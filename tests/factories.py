@@ -81,9 +81,9 @@ def mark_approved(tasks: QuerySet[Task] | None = None) -> None:
     """Approve tasks, all by default, as if they had been submitted and reviewed."""
     tasks = Task.objects.all() if tasks is None else tasks
     answers = {question: {"so": True, "word": ""} for question in QUESTIONS}
-    for task in tasks.select_related("episode__persona__benchmark"):
+    for task in tasks.select_related("persona__benchmark"):
         revision = task.revisions.get(number=task.version)
-        for _ in range(task.episode.persona.benchmark.approvals_needed):
+        for _ in range(task.persona.benchmark.approvals_needed):
             reviewer = UserFactory()
             Review.objects.create(revision=revision, reviewer=reviewer, decision="approved", answers=answers)
     tasks.update(state=TaskState.APPROVED)
@@ -104,7 +104,7 @@ def task_row(
     persona: Persona, task_id: str, position: int | None = None, *, state: str = "draft", **fields: Any
 ) -> Task:
     """A row that is not stored yet, for tests that need many or no versions; ``fields`` of its spec."""
-    row = Task(episode=persona.episode, position=position, state=state, version=1)
+    row = Task(persona=persona, position=position, state=state, version=1)
     row.set_spec(TaskSpec(task_id=task_id, **fields))
     return row
 

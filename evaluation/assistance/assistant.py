@@ -42,8 +42,7 @@ def usage_of(assistant: AssistantModel) -> Use:
     """By proposals and second opinions."""
     benchmark = assistant.benchmark_id
     calls = ModelCall.objects.filter(
-        Q(proposal__task__episode__persona__benchmark=benchmark)
-        | Q(opinion_request__task__episode__persona__benchmark=benchmark),
+        Q(proposal__task__persona__benchmark=benchmark) | Q(opinion_request__task__persona__benchmark=benchmark),
         answered=True,
     )
     if assistant.period == AssistantModel.Period.MONTH:

@@ -96,7 +96,7 @@ def dismiss_proposal(pk: int, *, by: User, rows: Collection[int] | None = None) 
 def _locked(pk: int, *states: State) -> Proposal:
     proposal = (
         Proposal.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("revision", "task__episode__persona__benchmark")
+        .select_related("revision", "task__persona__benchmark")
         .get(pk=pk)
     )
     if proposal.state not in (states or (State.READY,)):

@@ -46,8 +46,8 @@ def _work(asked: OpinionRequest, retry_policy: RetryPolicy) -> str:
     if asked.attempts > MAX_ATTEMPTS:
         return "The studio stopped several times while the model was working."
     try:
-        task = Task.objects.select_related("episode__persona__benchmark").get(pk=asked.pk)
-        assistant = assistant_model_of(task.episode.persona.benchmark)
+        task = Task.objects.select_related("persona__benchmark").get(pk=asked.pk)
+        assistant = assistant_model_of(task.persona.benchmark)
         if assistant is None or assistant.endpoint is None or assistant.endpoint.scripted:
             return ""  # turned off in the meantime
         return _ask(asked, task, assistant, assistant.endpoint, retry_policy)
@@ -94,5 +94,5 @@ def _ask(
     except (InfrastructureError, ValueError) as error:
         problem = describe_failure(error, endpoint.name)
     if answered:
-        refresh_findings([task.episode.persona], ask=False)
+        refresh_findings([task.persona], ask=False)
     return problem

@@ -104,7 +104,7 @@ class ProposalView:
 
 def proposals_with_details() -> QuerySet[Proposal]:
     return Proposal.objects.select_related(
-        "revision", "endpoint", "result", "replay_of", "requested_by", "decided_by", "task__episode__persona__benchmark"
+        "revision", "endpoint", "result", "replay_of", "requested_by", "decided_by", "task__persona__benchmark"
     ).prefetch_related("decisions__by", "decisions__revision")
 
 

@@ -56,7 +56,7 @@ def tasks_with_scripted_texts(benchmark: Benchmark) -> set[int]:
 
 def _scripted_decisions(benchmark: Benchmark) -> QuerySet[ProposalDecision]:
     return ProposalDecision.objects.filter(
-        proposal__task__episode__persona__benchmark=benchmark,
+        proposal__task__persona__benchmark=benchmark,
         proposal__scripted=True,
         accepted=True,
         revision__isnull=False,

@@ -30,7 +30,7 @@ def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: b
 
     ``fresh`` asks for a new answer rather than the recorded one. Raises AssistanceError.
     """
-    benchmark = task.episode.persona.benchmark
+    benchmark = task.persona.benchmark
     assistant = assistant_model_of(benchmark)
     if assistant is None or assistant.endpoint is None:
         raise AssistanceError("AI help is off in this benchmark. An owner can turn it on.")
@@ -47,7 +47,7 @@ def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: b
         return existing
     recorded = None
     if not fresh:
-        answered = same.filter(rows__isnull=False, task__episode__persona__benchmark=benchmark)
+        answered = same.filter(rows__isnull=False, task__persona__benchmark=benchmark)
         recorded = answered.exclude(state=State.REQUESTED).first()
     if recorded is None and (why := why_over_budget(assistant)):
         raise AssistanceError(why)

@@ -32,7 +32,7 @@ UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 def load_material(task: Task, spec: TaskSpec) -> Material:
     """``spec`` is the version the request is about; everything else is current."""
-    episode = load_episode(task.episode.persona)
+    episode = load_episode(task.persona)
     ids = [each.task_id for each in episode.tasks]
     earlier = episode.tasks[: ids.index(task.task_id)] if task.task_id in ids else ()
     topic = topic_of(intent.content for intent in spec.intents)

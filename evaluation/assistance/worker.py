@@ -62,7 +62,7 @@ ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
 def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     """Fulfil a request. Safe to call twice: a claimed request is skipped while its worker is alive."""
     token = due_proposals().claim(pk)
-    rows = Proposal.objects.select_related("revision", "endpoint", "task__episode__persona__benchmark")
+    rows = Proposal.objects.select_related("revision", "endpoint", "task__persona__benchmark")
     proposal = rows.filter(claimed_by=token).first() if token else None
     if proposal is None:
         return
@@ -93,7 +93,7 @@ def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, A
     spec = TaskSpec.model_validate(proposal.revision.spec)
     request, material = request_of(proposal, spec), load_material(proposal.task, spec)
     prompt = build_prompt(request, material)
-    assistant = assistant_model_of(proposal.task.episode.persona.benchmark)
+    assistant = assistant_model_of(proposal.task.persona.benchmark)
     if assistant is None:
         raise ValueError("AI help was turned off in the meantime.")
     record = proposal_record(proposal)

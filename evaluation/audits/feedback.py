@@ -34,7 +34,7 @@ class _Row:
 def comment_on_task(feedback: Feedback) -> None:
     """Raises FeedbackError."""
     revision, keys = _revision_and_keys(feedback)
-    benchmark = revision.task.episode.persona.benchmark
+    benchmark = revision.task.persona.benchmark
     if not may(feedback.by, benchmark, "comment"):
         raise FeedbackError("Your role may not comment on tasks here. Choose no cause, or ask somebody who may.")
     if feedback.request_changes and not may(feedback.by, benchmark, "review"):
@@ -51,7 +51,7 @@ def comment_on_task(feedback: Feedback) -> None:
 
 
 def _revision_and_keys(feedback: Feedback) -> tuple[Revision, list[str]]:
-    related = "revision__task__episode__persona__benchmark"
+    related = "revision__task__persona__benchmark"
     if feedback.source.startswith(SESSION):
         session = Session.objects.select_related(related).get(pk=feedback.source.removeprefix(SESSION))
         return session.revision, list(feedback.keys)

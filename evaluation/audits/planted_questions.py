@@ -40,10 +40,10 @@ class _Item:
 class Planter:
     def __init__(self, benchmark: Benchmark, owners: Mapping[str, Owner], names: Collection[str], seed: int) -> None:
         """``owners``: by source of the packet."""
-        rows = Task.objects.filter(episode__persona__benchmark=benchmark).order_by("pk")
+        rows = Task.objects.filter(persona__benchmark=benchmark).order_by("pk")
         self._items = [
             _Item(Owner(task, persona), item["criterion"])
-            for task, persona, checklist in rows.values_list("pk", "episode__persona", "spec__checklist")
+            for task, persona, checklist in rows.values_list("pk", "persona", "spec__checklist")
             for item in checklist
             if item["grader"] == "rubric" and item["criterion"]
         ]

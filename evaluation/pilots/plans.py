@@ -25,7 +25,7 @@ from evaluation.protocol.modes import (
 from evaluation.store.snapshots import snapshot_after, snapshot_before
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Finding, Persona, PersonaRevision, Revision, Task, TaskState
-from studio.models.tasks import episodes_of
+from studio.models.tasks import personas_with
 
 MODE_HELP = {mode.value: f"{text.sentence} {text.cost}" for mode, text in TEXTS.items()}
 IN_REQUEST = "intent-in-request"
@@ -57,18 +57,18 @@ class RunnableEpisode:
 
 def runnable_personas(benchmark: Benchmark) -> list[RunnableEpisode]:
     """Personas with tasks to run, in order. Tasks have only the fields that identify them."""
-    episodes = episodes_of(benchmark)
+    personas = personas_with(benchmark)
     tasks = (
-        Task.objects.filter(episode__in=list(episodes), position__isnull=False)
+        Task.objects.filter(persona__in=personas, position__isnull=False)
         .exclude(state=TaskState.RETIRED)
-        .only("episode", "task_id", "title", "position", "state")
+        .only("persona", "task_id", "title", "position", "state")
         .order_by("position")
     )
-    placed: dict[int, list[Task]] = {pk: [] for pk in episodes}
+    placed: dict[int, list[Task]] = {pk: [] for pk in personas}
     for task in tasks:
-        task.episode = episodes[task.episode_id]
-        placed[task.episode_id].append(task)
-    return [RunnableEpisode(episodes[pk].persona, placed_tasks) for pk, placed_tasks in placed.items() if placed_tasks]
+        task.persona = personas[task.persona_id]
+        placed[task.persona_id].append(task)
+    return [RunnableEpisode(personas[pk], placed_tasks) for pk, placed_tasks in placed.items() if placed_tasks]
 
 
 @dataclass(frozen=True)
@@ -244,10 +244,10 @@ def _placed_tasks(
     """Of each persona in order, read for many personas at once."""
     for start in range(0, len(personas), PERSONAS_AT_ONCE):
         some = personas[start : start + PERSONAS_AT_ONCE]
-        placed = Task.objects.filter(episode__persona__in=[row.persona_id for row in some], position__isnull=False)
+        placed = Task.objects.filter(persona__in=[row.persona_id for row in some], position__isnull=False)
         by_persona: dict[int, list[Task]] = {row.persona_id: [] for row in some}
-        for task in placed.select_related("episode").order_by("position"):
-            by_persona[task.episode.persona_id].append(task)
+        for task in placed.order_by("position"):
+            by_persona[task.persona_id].append(task)
         revisions = newest_revisions([task for tasks in by_persona.values() for task in tasks])
         for row in some:
             yield row, {task.task_id: (task, revisions[task.pk]) for task in by_persona[row.persona_id]}

@@ -71,8 +71,8 @@ def start_rehearsal(
         raise RehearsalError("judge", "Choose who marks intents as met while you answer.")
     if seat == Seat.USER and agent is None:
         raise RehearsalError("agent", "Choose who answers you.")
-    persona = task.episode.persona
-    placed = list(task.episode.tasks.exclude(position=None).order_by("position"))
+    persona = task.persona
+    placed = list(task.persona.tasks.exclude(position=None).order_by("position"))
     try:
         revisions = newest_revisions([task, *placed])
     except PilotError as error:

@@ -53,9 +53,9 @@ class BlockerKind:
 def blocker_kinds(benchmark: Benchmark) -> list[BlockerKind]:
     """Those of ``release_blockers``, smallest kinds first."""
     tasks = (
-        Task.objects.filter(episode__persona__benchmark=benchmark)
+        Task.objects.filter(persona__benchmark=benchmark)
         .exclude(state=TaskState.RETIRED)
-        .order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
+        .order_by("persona__position", "persona__user_id", "position", "task_id")
     )
     total = totals_of("benchmark", [benchmark.pk])[benchmark.pk]
     lacking = missing_tools(benchmark)
@@ -98,16 +98,14 @@ def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[Task], *, errors: int) ->
 
 
 PRESENT = """SELECT
-    EXISTS (SELECT FROM studio_task t JOIN studio_episode e ON e.id = t.episode_id
-              JOIN studio_persona p ON p.id = e.persona_id WHERE p.benchmark_id = %s AND t.grader_path <> ''),
+    EXISTS (SELECT FROM studio_task t JOIN studio_persona p ON p.id = t.persona_id
+             WHERE p.benchmark_id = %s AND t.grader_path <> ''),
     EXISTS (SELECT FROM evaluation_pilot WHERE benchmark_id = %s AND NOT scripted AND imported = ''),
     EXISTS (SELECT FROM studio_review r JOIN studio_revision v ON v.id = r.revision_id
-              JOIN studio_task t ON t.id = v.task_id JOIN studio_episode e ON e.id = t.episode_id
-              JOIN studio_persona p ON p.id = e.persona_id
+              JOIN studio_task t ON t.id = v.task_id JOIN studio_persona p ON p.id = t.persona_id
              WHERE r.decision = 'approved_elsewhere' AND p.benchmark_id = %s),
     EXISTS (SELECT FROM evaluation_suggestiondecision d JOIN evaluation_suggestion g ON g.id = d.suggestion_id
-              JOIN studio_task t ON t.id = g.task_id JOIN studio_episode e ON e.id = t.episode_id
-              JOIN studio_persona p ON p.id = e.persona_id
+              JOIN studio_task t ON t.id = g.task_id JOIN studio_persona p ON p.id = t.persona_id
              WHERE g.scripted AND d.taken AND p.benchmark_id = %s)"""
 """What need be asked about at all: whether there are tasks with grader scripts, pilots that may count, approvals
 elsewhere, and accepted texts of scripted models."""
@@ -116,7 +114,7 @@ elsewhere, and accepted texts of scripted models."""
 def _tasks_piloted(benchmark: Benchmark) -> Iterable[Any]:
     """Keys of tasks whose newest version a real agent ran."""
     piloted = list(real_sessions(benchmark).values_list("revision__sha256", flat=True).distinct())
-    newest = Revision.objects.filter(task__episode__persona__benchmark=benchmark, number=F("task__version"))
+    newest = Revision.objects.filter(task__persona__benchmark=benchmark, number=F("task__version"))
     return newest.filter(sha256__in=piloted).order_by().values_list("task", flat=True) if piloted else ()
 
 
@@ -129,14 +127,14 @@ def _counted(
 ) -> BlockerKind:
     def read(part: slice) -> list[Blocker]:
         keys = list(tasks.values_list("pk", flat=True)[part])
-        rows = Task.objects.select_related("episode__persona").only(*SHOWN).in_bulk(keys)
+        rows = Task.objects.select_related("persona").only(*SHOWN).in_bulk(keys)
         return [blocker_of(_candidate(rows[key])) for key in keys if key in rows]
 
     return BlockerKind(code, number, True, read)
 
 
-SHOWN = ("task_id", "title", "state", "episode__persona__name", "episode__persona__user_id")
+SHOWN = ("task_id", "title", "state", "persona__name", "persona__user_id")
 
 
 def _candidate(task: Task) -> CandidateTask:
-    return CandidateTask(task.pk, str(task), task.task_id, task.state, "", task.episode.persona, 0)
+    return CandidateTask(task.pk, str(task), task.task_id, task.state, "", task.persona, 0)

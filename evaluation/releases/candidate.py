@@ -12,7 +12,7 @@ from evaluation.judging.script_versions import current_hashes
 from evaluation.releases.evidence import Evidence, TaskContent, gather_evidence
 from evaluation.releases.missing_tools import missing_tools
 from studio.models import Benchmark, Persona, Revision, Task, TaskState
-from studio.models.tasks import episodes_of
+from studio.models.tasks import personas_with
 
 
 class RevisionRef(NamedTuple):
@@ -65,8 +65,8 @@ def load_candidate(
     if only is not None and not only:
         return ReleaseCandidate(benchmark, (), {}, {}, {}, gather_evidence(benchmark, set(), {}))
     chosen = Q() if only is None else Q(pk__in=only)
-    episodes = episodes_of(benchmark, only)
-    persona_positions = {pk: position for position, pk in enumerate(episodes)}
+    personas = personas_with(benchmark, only)
+    persona_positions = {pk: position for position, pk in enumerate(personas)}
     tasks = [
         CandidateTask(
             pk,
@@ -74,18 +74,16 @@ def load_candidate(
             task_id,
             state,
             grader_path,
-            episodes[episode].persona,
-            persona_positions[episode],
+            personas[persona],
+            persona_positions[persona],
         )
-        for pk, title, task_id, state, grader_path, episode in Task.objects.filter(
-            chosen, episode__persona__benchmark=benchmark
-        )
+        for pk, title, task_id, state, grader_path, persona in Task.objects.filter(chosen, persona__benchmark=benchmark)
         .exclude(state=TaskState.RETIRED)
         .order_by("position", "task_id")
-        .values_list("pk", "title", "task_id", "state", "grader_path", "episode_id")
+        .values_list("pk", "title", "task_id", "state", "grader_path", "persona_id")
     ]
     newest = (
-        Revision.objects.filter(task__episode__persona__benchmark=benchmark)
+        Revision.objects.filter(task__persona__benchmark=benchmark)
         .filter(Q() if only is None else Q(task__in=only))
         .order_by("task_id", "-number")
         .distinct("task_id")

@@ -58,7 +58,7 @@ def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | Non
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     if benchmark.releases.filter(version=version).exists():
         raise OptionsError("version", f"Release {version} already exists and cannot be changed. Choose the next one.")
-    list(Task.objects.select_for_update(no_key=True).filter(episode__persona__benchmark=benchmark).order_by("pk"))
+    list(Task.objects.select_for_update(no_key=True).filter(persona__benchmark=benchmark).order_by("pk"))
     personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
     run_graders(personas, wait=True)
     refresh_findings(personas)

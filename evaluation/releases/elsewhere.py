@@ -47,7 +47,7 @@ def accept_elsewhere(benchmark: Benchmark, tasks: Collection[int] | None = None,
     reviews = list(rows.values_list("pk", "revision__task"))
     if not reviews:
         raise AcceptanceError("There is no approval elsewhere to accept; somebody may have accepted it already.")
-    accepted = list(Task.objects.filter(pk__in=[task for _, task in reviews]).select_related("episode__persona"))
+    accepted = list(Task.objects.filter(pk__in=[task for _, task in reviews]).select_related("persona"))
     authors = authors_of_newest(accepted)
     if own := [task for task in accepted if by.pk in authors[task.pk]]:
         raise AcceptanceError(f"You wrote part of “{own[0]}”, so someone else has to accept its approval elsewhere.")
@@ -55,7 +55,7 @@ def accept_elsewhere(benchmark: Benchmark, tasks: Collection[int] | None = None,
     Event.objects.bulk_create(
         Event(
             benchmark=benchmark,
-            persona=task.episode.persona,
+            persona=task.persona,
             task=task,
             actor=by,
             verb="accepted_elsewhere",
@@ -71,7 +71,7 @@ def _unaccepted(benchmark: Benchmark) -> QuerySet[Review]:
     return Review.objects.filter(
         decision=Review.Decision.APPROVED_ELSEWHERE,
         acceptance=None,
-        revision__task__episode__persona__benchmark=benchmark,
+        revision__task__persona__benchmark=benchmark,
         revision__number=F("revision__task__version"),
         revision__task__state__in=[TaskState.APPROVED, TaskState.RELEASED],
     )

@@ -19,11 +19,11 @@ def missing_tools(benchmark: Benchmark) -> Mapping[int, tuple[str, ...]]:
     if not unknown:
         return {}
     rows = (
-        Task.objects.filter(episode__persona__benchmark=benchmark)
+        Task.objects.filter(persona__benchmark=benchmark)
         .exclude(state=TaskState.RETIRED)
         .filter(tools_named__overlap=unknown)
         .order_by()
-        .values_list("pk", "tools_named", "episode__persona")
+        .values_list("pk", "tools_named", "persona")
     )
     tasks = list(rows)
     served = _served({persona for _, _, persona in tasks})

@@ -103,7 +103,7 @@ def _errors(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         return
     errors = (
         open_findings()
-        .filter(task__episode__persona__benchmark=candidate.benchmark, severity="error")
+        .filter(task__persona__benchmark=candidate.benchmark, severity="error")
         .exclude(task__state=TaskState.RETIRED)
     )
     for finding in errors.filter(task__in=tasks).order_by("task", "field", "item", "rule"):

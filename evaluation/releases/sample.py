@@ -62,7 +62,7 @@ def audit_and_release(benchmark: Benchmark, pilot: Pilot) -> None:
 
 
 def _tasks_of(benchmark: Benchmark) -> dict[str, Task]:
-    return {row.task_id: row for row in Task.objects.filter(episode__persona__benchmark=benchmark)}
+    return {row.task_id: row for row in Task.objects.filter(persona__benchmark=benchmark)}
 
 
 def _approve(task: Task, *, by: User) -> None:

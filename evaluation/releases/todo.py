@@ -17,7 +17,7 @@ MOST = 3
 
 
 def _releasable(user: int) -> QuerySet[Benchmark]:
-    tasks = Task.objects.filter(episode__persona__benchmark=OuterRef("pk")).exclude(state=TaskState.RETIRED)
+    tasks = Task.objects.filter(persona__benchmark=OuterRef("pk")).exclude(state=TaskState.RETIRED)
     return by_latest_activity(benchmarks_allowing(User(pk=user), "release").filter(Exists(tasks)))
 
 

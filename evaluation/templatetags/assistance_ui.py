@@ -31,7 +31,7 @@ class Assistance:
     def __init__(self, task: Task, can: Collection[str]) -> None:
         self._task = task
         self.may_enable = "manage" in can
-        assistant = assistant_model_of(task.episode.persona.benchmark) if "edit" in can else None
+        assistant = assistant_model_of(task.persona.benchmark) if "edit" in can else None
         self.endpoint = assistant.endpoint if assistant else None
         """None if AI help is off or the user may not edit."""
 

@@ -92,7 +92,7 @@ def load_history(choice: str, text: str, source: str, tasks: Sequence[Task], per
         case "plausible":
             task = next((task for task in tasks if task.pk == number), None)
             if task is not None:
-                found = prospects(load_episode(task.episode.persona), Blob.objects.read, {task.task_id})
+                found = prospects(load_episode(task.persona), Blob.objects.read, {task.task_id})
                 return [call.for_graders() for each in found for call in each.calls]
         case "generated":
             generated = generate_histories(read_script(source))

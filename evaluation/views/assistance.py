@@ -36,7 +36,7 @@ request."""
 def request_proposal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Save the page's text as a version first, so that the proposal is about what the author sees."""
     task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.episode.persona.benchmark, "edit")
+    access.require(request.user, task.persona.benchmark, "edit")
     before = _version_and_state(task)
     try:
         autosave_posted(request, task)
@@ -105,14 +105,14 @@ def assistance_settings(request: SignedInRequest, slug: str) -> HttpResponse:
         saved.save()
         messages.success(request, f"AI help is on, using {saved.endpoint}." if saved.endpoint else "AI help is off.")
         return redirect("evaluation:assistance_settings", slug)
-    requested = Proposal.objects.filter(task__episode__persona__benchmark=benchmark)
+    requested = Proposal.objects.filter(task__persona__benchmark=benchmark)
     context = {
         "benchmark": benchmark,
         "form": form,
         "assistant": row,
         "usage": usage_of(row) if row.pk else None,
         "opinions": SecondOpinion.objects.filter(benchmark=benchmark).count(),
-        "proposals": requested.select_related("task__episode__persona__benchmark", "requested_by", "endpoint")[:20],
+        "proposals": requested.select_related("task__persona__benchmark", "requested_by", "endpoint")[:20],
     }
     request.room = "benchmarks"
     return render(request, "evaluation/assistance/settings.html", context, status=422 if form.errors else 200)
@@ -164,7 +164,7 @@ def _typed(request: SignedInRequest, pk: int) -> dict[int, str]:
 
 def _find(request: SignedInRequest, pk: int) -> Proposal:
     row: Proposal = get_object_or_404(proposals_with_details(), pk=pk)
-    access.require(request.user, row.task.episode.persona.benchmark, "edit")
+    access.require(request.user, row.task.persona.benchmark, "edit")
     return row
 
 
@@ -198,5 +198,5 @@ def _problem(request: SignedInRequest, task: Task, problem: str) -> HttpResponse
 
 
 def _page_context(task: Task) -> dict[str, Any]:
-    persona = task.episode.persona
+    persona = task.persona
     return {"task": task, "persona": persona, "benchmark": persona.benchmark}

@@ -88,7 +88,7 @@ def _delete(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
     lifecycle.delete_rehearsal(row.pk)
     messages.success(request, "The rehearsal was deleted. What you extracted from it stays in the task.")
     task = row.revision.task
-    persona = task.episode.persona
+    persona = task.persona
     return redirect("evaluation:rehearse", persona.benchmark.slug, persona.user_id, task.pk)
 
 
@@ -111,7 +111,7 @@ def _remove(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
 
 
 def _extract(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
-    access.require(request.user, row.revision.task.episode.persona.benchmark, "edit")
+    access.require(request.user, row.revision.task.persona.benchmark, "edit")
     kind: RowKind = "item" if request.POST.get("kind") == "item" else "intent"
     position = request.POST.get("position", "")
     try:

@@ -158,8 +158,8 @@ def _context(request: SignedInRequest, row: Rehearsal, errors: Mapping[str, str]
     return {
         "rehearsal": row,
         "task": task,
-        "persona": task.episode.persona,
-        "benchmark": task.episode.persona.benchmark,
+        "persona": task.persona,
+        "benchmark": task.persona.benchmark,
         "transcript": transcript,
         "errors": errors,
         "last": transcript.made[-1] if transcript.made else None,

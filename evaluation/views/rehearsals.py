@@ -32,7 +32,7 @@ from studio.models import Blob
 @require_http_methods(["GET", "POST"])
 def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     task = access.find_task(request.user, slug, user_id, pk)
-    persona = task.episode.persona
+    persona = task.persona
     access.require(request.user, persona.benchmark, "rehearse")
     form = RehearsalForm(request.POST or None, benchmark=persona.benchmark)
     problem = ""
@@ -78,11 +78,11 @@ def find_own_rehearsal(request: SignedInRequest, pk: int) -> Rehearsal:
     """Raises Http404 unless the rehearsal is the user's own, PermissionDenied if they may no longer rehearse there."""
     row: Rehearsal = get_object_or_404(
         Rehearsal.objects.select_related(
-            "revision__task__episode__persona__benchmark", "persona_revision", "agent", "judge"
+            "revision__task__persona__benchmark", "persona_revision", "agent", "judge"
         ).filter(Q(person=request.user)),
         pk=pk,
     )
-    access.require(request.user, row.revision.task.episode.persona.benchmark, "rehearse")
+    access.require(request.user, row.revision.task.persona.benchmark, "rehearse")
     return row
 
 
@@ -95,7 +95,7 @@ def render_rehearsal(
     typed: Any = None,
 ) -> HttpResponse:
     task = row.revision.task
-    persona = task.episode.persona
+    persona = task.persona
     typed = typed or {}
     request.room = "benchmarks"
     transcript = load_transcript(row)

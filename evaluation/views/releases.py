@@ -151,8 +151,8 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
             "release": row,
             "manifest": row.manifest,
             "size": row.blob.size,
-            "tasks": row.tasks.select_related("revision__task__episode__persona__benchmark").order_by(
-                "revision__task__episode__persona__position", "revision__task__position"
+            "tasks": row.tasks.select_related("revision__task__persona__benchmark").order_by(
+                "revision__task__persona__position", "revision__task__position"
             ),
         },
     )

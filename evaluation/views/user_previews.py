@@ -17,13 +17,13 @@ def user_preview(request: SignedInRequest, slug: str, user_id: str) -> HttpRespo
     """``?task=`` selects a task; by default the first with hidden intents."""
     request.room = "benchmarks"
     persona = access.find_persona(request.user, slug, user_id)
-    rows = list(persona.episode.tasks.filter(position__isnull=False).order_by("position"))
+    rows = list(persona.tasks.filter(position__isnull=False).order_by("position"))
     selected = request.GET.get("task", "")
     specs = load_tasks(row.pk for row in rows)
     chosen = next((row for row in rows if str(row.pk) == selected), None)
     chosen = chosen or next((row for row in rows if specs[row.pk].intents), rows[0] if rows else None)
     for row in rows:
-        row.episode.persona = persona
+        row.persona = persona
     context = {
         "persona": persona,
         "benchmark": persona.benchmark,

@@ -121,13 +121,13 @@ def find_task(user: AnyUser, slug: str, user_id: str, pk: int) -> Task:
 _TASK = PreparedQuery(
     lambda user, slug, user_id, pk: (
         Task.objects.filter(
-            episode__persona__benchmark__in=Benchmark.objects.of_member(user),
-            episode__persona__benchmark__slug=slug,
-            episode__persona__user_id=user_id,
+            persona__benchmark__in=Benchmark.objects.of_member(user),
+            persona__benchmark__slug=slug,
+            persona__user_id=user_id,
             pk=pk,
         )
         .order_by()
-        .select_related("episode__persona__benchmark")
+        .select_related("persona__benchmark")
     ),
     *(NUMBERS[0], "a slug", "an id", NUMBERS[1]),
 )

@@ -28,7 +28,7 @@ WIDE = tuple(
         "task": "spec",
         "task__episode": "source groups",
         **dict.fromkeys(
-            ("persona", "task__episode__persona"),
+            ("persona", "task__persona"),
             "spec",
         ),
     }.items()
@@ -160,7 +160,7 @@ def _item(event: Event) -> ActivityItem:
     summary = "" if event.verb in WITHOUT_SUMMARY else event.summary.removeprefix(f"{event.verb.capitalize()}: ")
     summary = VERSION_PREFIX.sub("", summary)
     if event.task:
-        persona = event.task.episode.persona
+        persona = event.task.persona
         location = f"{persona.benchmark} · {persona}"
         return ActivityItem(
             str(event.task), event.task.get_absolute_url(), location, event.at, summary=summary, state=event.task.state
@@ -179,7 +179,7 @@ def recent_events(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
 
 
 def _with_rows(events: QuerySet[Event]) -> QuerySet[Event]:
-    related = ("benchmark", "actor", "persona__benchmark", "task__episode__persona__benchmark")
+    related = ("benchmark", "actor", "persona__benchmark", "task__persona__benchmark")
     return events.select_related(*related).defer(*WIDE)
 
 

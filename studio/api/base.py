@@ -56,5 +56,5 @@ class TaskView(APIView):
 
     def task(self, request: ApiRequest, slug: str, user_id: str, pk: int, action: str = "view") -> Task:
         task = access.find_task(request.user, slug, user_id, pk)
-        access.require(request.user, task.episode.persona.benchmark, action)
+        access.require(request.user, task.persona.benchmark, action)
         return task

@@ -55,12 +55,12 @@ class PersonaDetailSerializer(PersonaSerializer):
 
     def get_order(self, persona: Persona) -> list[str]:
         """Task ids in run order."""
-        rows = persona.episode.tasks.filter(position__isnull=False).order_by("position")
+        rows = persona.tasks.filter(position__isnull=False).order_by("position")
         return list(rows.values_list("task_id", flat=True))
 
 
 class FindingSerializer(serializers.ModelSerializer[Finding]):
-    persona = serializers.CharField(source="task.episode.persona.user_id")
+    persona = serializers.CharField(source="task.persona.user_id")
     task = serializers.CharField(source="task.task_id")
     waived = serializers.CharField(
         allow_null=True,

@@ -74,7 +74,7 @@ class People(TaskView):
         serializer = PeopleSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         usernames = [serializer.validated_data["writer"] or "", *serializer.validated_data["reviewers"]]
-        members = User.objects.filter(memberships__benchmark=task.episode.persona.benchmark, username__in=usernames)
+        members = User.objects.filter(memberships__benchmark=task.persona.benchmark, username__in=usernames)
         by_username = {user.username: user for user in members.distinct()}
         if unknown := [name for name in usernames if name and name not in by_username]:
             raise ValidationError({"people": [f"No user here has the username “{unknown[0]}”."]})

@@ -32,7 +32,7 @@ from studio.tasks.transitions import submit, withdraw
 
 
 class TaskSerializer(serializers.ModelSerializer[Task]):
-    persona = serializers.CharField(source="episode.persona.user_id")
+    persona = serializers.CharField(source="persona.user_id")
 
     class Meta:
         model = Task
@@ -99,11 +99,7 @@ class Tasks(generics.ListAPIView[Task]):
         if "slug" not in self.kwargs:
             return Task.objects.none()
         persona = access.find_persona(self.request.user, self.kwargs["slug"], self.kwargs["user_id"])
-        return (
-            Task.objects.filter(episode__persona=persona)
-            .select_related("episode__persona")
-            .order_by("position", "task_id")
-        )
+        return Task.objects.filter(persona=persona).select_related("persona").order_by("position", "task_id")
 
 
 class TaskCursor(CursorPagination):
@@ -153,7 +149,7 @@ class TaskDetail(APIView):
     @extend_schema(request=SaveSerializer, responses={200: TaskDetailSerializer, 409: OpenApiTypes.OBJECT})
     def put(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         task = access.find_task(request.user, slug, user_id, pk)
-        access.require(request.user, task.episode.persona.benchmark, "edit")
+        access.require(request.user, task.persona.benchmark, "edit")
         given = _SAVE.run_validation(request.data)
         try:
             spec = TaskSpec.model_validate(given["spec"])
@@ -191,7 +187,7 @@ class WorkflowSteps(TaskView):
         action, text, version = data["action"], data["text"], data.get("version")
         answers = None if data["review_checklist"] is None else from_api(data["review_checklist"])
         is_review = action in ("approve", "request_changes")
-        access.require(request.user, task.episode.persona.benchmark, "review" if is_review else "edit")
+        access.require(request.user, task.persona.benchmark, "review" if is_review else "edit")
         user: Any = request.user
         if action == "submit":
             submit(pk, by=user, text=text)

@@ -13,7 +13,7 @@ def record(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, 
 
 
 def event(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, Any] | None = None) -> Event:
-    persona = task.episode.persona
+    persona = task.persona
     return Event(
         benchmark_id=persona.benchmark_id,
         persona=persona,

@@ -9,8 +9,6 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Persona, Task
 
-EPISODE = ("episode__episode_id", "episode__docker_image_id", "episode__source", "episode__groups")
-
 
 def load_episode(persona: Persona, *, with_tasks: bool = True) -> EpisodeSpec:
     return load_episodes([persona], with_tasks=with_tasks)[persona.pk]
@@ -26,21 +24,22 @@ def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> di
     placed: dict[int, list[TaskSpec]] = {key: [] for key in keys}
     unplaced: dict[int, list[TaskSpec]] = {key: [] for key in keys}
     if with_tasks:
-        rows = Task.objects.filter(episode__persona__in=keys).order_by("position", "task_id")
-        for key, position, spec in rows.values_list("episode__persona_id", "position", "spec"):
+        rows = Task.objects.filter(persona__in=keys).order_by("position", "task_id")
+        for key, position, spec in rows.values_list("persona_id", "position", "spec"):
             (unplaced if position is None else placed)[key].append(TaskSpec.model_validate(spec))
     loaded = {}
-    for key, spec, *episode in Persona.objects.filter(pk__in=keys).values_list("pk", "spec", *EPISODE):
-        episode_id, docker_image_id, source, groups = episode
+    for key, spec, header in Persona.objects.filter(pk__in=keys).values_list("pk", "spec", "episode"):
         tasks, others = placed[key], sorted(unplaced[key], key=lambda task: task.task_id)
         named = {task.group for task in (*tasks, *others)}
         loaded[key] = EpisodeSpec(
-            episode_id=episode_id or "",
-            docker_image_id=docker_image_id or "",
-            source=source or {},
+            episode_id=header.get("episode_id", ""),
+            docker_image_id=header.get("docker_image_id", ""),
+            source=header.get("source", {}),
             persona=PersonaSpec.model_validate(spec),
             groups=tuple(
-                GroupSpec(name=name, carries_over=text) for name, text in (groups or {}).items() if name in named
+                GroupSpec(name=name, carries_over=text)
+                for name, text in header.get("groups", {}).items()
+                if name in named
             ),
             tasks=tuple(tasks),
             unplaced=tuple(others),

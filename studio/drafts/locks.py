@@ -18,4 +18,4 @@ def lock_all(task_ids: Iterable[int]) -> list[Task]:
 
 
 def _lockable() -> QuerySet[Task]:
-    return Task.objects.select_for_update(no_key=True, of=("self",)).select_related("episode__persona__benchmark")
+    return Task.objects.select_for_update(no_key=True, of=("self",)).select_related("persona__benchmark")

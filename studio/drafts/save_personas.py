@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from django.utils import timezone
 
@@ -13,7 +13,7 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.drafts.sync import BATCH, sync
 from studio.drafts.validate import validate_storable
-from studio.models import Episode, Event, GraderScript, Persona, PersonaRevision, Task, User
+from studio.models import Event, GraderScript, Persona, PersonaRevision, Task, User
 from studio.models.personas import SPEC_FIELDS
 
 
@@ -40,19 +40,20 @@ def save_personas(
         return results
     for row, new, _ in changed:
         row.set_spec(new.persona)
+        row.episode = _header(new)
         row.version += 1
         row.updated_at = timezone.now()
     Persona.objects.bulk_update(
-        [row for row, _, _ in changed], [*SPEC_FIELDS, "version", "updated_at"], batch_size=BATCH
+        [row for row, _, _ in changed], [*SPEC_FIELDS, "episode", "version", "updated_at"], batch_size=BATCH
     )
     _write_scripts([(row, new.persona) for row, new, fields in changed if fields != ["episode"]])
-    _write_episodes([(row, new) for row, new, _ in changed])
+    _place_tasks([(row, new) for row, new, _ in changed])
     PersonaRevision.objects.bulk_create(
         PersonaRevision(
             persona=row,
             number=row.version,
             spec=row.spec,
-            episode=_header(new),
+            episode=row.episode,
             sha256=new.model_copy(update={"tasks": (), "unplaced": ()}).content_hash(),
             note=note[:300],
             created_by=by,
@@ -73,25 +74,12 @@ def save_personas(
     return results
 
 
-def _write_episodes(pairs: Iterable[tuple[Persona, EpisodeSpec]]) -> None:
-    specs = {row.pk: spec for row, spec in pairs}
-    episodes = list(Episode.objects.filter(persona__in=specs))
-    for episode in episodes:
-        spec = specs[episode.persona_id]
-        episode.episode_id, episode.docker_image_id = (
-            spec.episode_id,
-            spec.docker_image_id,
-        )
-        episode.source, episode.groups = spec.source, _groups(spec)
-    Episode.objects.bulk_update(episodes, ["episode_id", "docker_image_id", "source", "groups"])
-    positions = {
-        (episode.pk, task.task_id): position
-        for episode in episodes
-        for position, task in enumerate(specs[episode.persona_id].tasks, 1)
-    }
+def _place_tasks(pairs: Sequence[tuple[Persona, EpisodeSpec]]) -> None:
+    positions = {(row.pk, task.task_id): position for row, spec in pairs for position, task in enumerate(spec.tasks, 1)}
     moved = []
-    for task in Task.objects.filter(episode__in=episodes).only("pk", "task_id", "episode_id", "position"):
-        position = positions.get((task.episode_id, task.task_id))
+    rows = Task.objects.filter(persona__in=[row for row, _ in pairs])
+    for task in rows.only("pk", "task_id", "persona_id", "position"):
+        position = positions.get((task.persona_id, task.task_id))
         if position != task.position:
             task.position = position
             moved.append(task)

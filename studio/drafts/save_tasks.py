@@ -12,7 +12,7 @@ from studio.domain.changes import content_fields, differing_keys, save_summary
 from studio.domain.task import TaskSpec
 from studio.domain.uids import uid_of
 from studio.drafts.validate import DraftError, validate_storable
-from studio.models import Episode, Event, Revision, Task, TaskState, User
+from studio.models import Event, Persona, Revision, Task, TaskState, User
 from studio.models.tasks import SPEC_FIELDS
 from studio.notifications.notify import notify_of_edits
 
@@ -94,19 +94,19 @@ def _validate_dependencies(pairs: Sequence[tuple[Task, TaskSpec]]) -> None:
     """The database refuses the same, without naming the field."""
     dependent = [(row, spec) for row, spec in pairs if spec.depends_on]
     positions = {
-        (episode, task_id): position
-        for episode, task_id, position in Task.objects.filter(
-            episode__in={row.episode_id for row, _ in dependent}
-        ).values_list("episode_id", "task_id", "position")
+        (persona, task_id): position
+        for persona, task_id, position in Task.objects.filter(
+            persona__in={row.persona_id for row, _ in dependent}
+        ).values_list("persona_id", "task_id", "position")
     }
     for row, spec in dependent:
-        own = positions[row.episode_id, row.task_id]
+        own = positions[row.persona_id, row.task_id]
         for number, dependency in enumerate(spec.depends_on, 1):
-            if (row.episode_id, dependency.task_id) not in positions:
+            if (row.persona_id, dependency.task_id) not in positions:
                 raise DraftError(
                     "depends_on", f"The episode has no task “{dependency.task_id}”. Choose an earlier one.", number
                 )
-            required = positions[row.episode_id, dependency.task_id]
+            required = positions[row.persona_id, dependency.task_id]
             if own is None or required is None or required >= own:
                 raise DraftError(
                     "depends_on",
@@ -198,14 +198,13 @@ def _record_events(
     verb: str,
     note: str,
 ) -> None:
-    personas = _owners([row for row, _ in pairs])
+    benchmarks = _benchmarks([row for row, _ in pairs])
     events = []
     for (row, _), fields in zip(pairs, changes, strict=True):
-        persona, benchmark = personas[row.episode_id]
         events.append(
             Event(
-                benchmark_id=benchmark,
-                persona_id=persona,
+                benchmark_id=benchmarks[row.persona_id],
+                persona_id=row.persona_id,
                 task=row,
                 actor=by,
                 verb="created" if row.version == 1 and verb == "edited" else verb,
@@ -216,15 +215,8 @@ def _record_events(
     Event.objects.bulk_create(events, batch_size=BATCH)
 
 
-def _owners(rows: Sequence[Task]) -> dict[int, tuple[int, int]]:
-    """Persona and benchmark by episode key; read for rows that came without."""
-    loaded = {row.episode_id: row.episode for row in rows if Task.episode.is_cached(row)}
-    owners = {
-        key: (episode.persona_id, episode.persona.benchmark_id)
-        for key, episode in loaded.items()
-        if Episode.persona.is_cached(episode)
-    }
-    if missing := {row.episode_id for row in rows} - owners.keys():
-        unknown = Episode.objects.filter(pk__in=missing).values_list("pk", "persona_id", "persona__benchmark_id")
-        owners |= {key: (persona, benchmark) for key, persona, benchmark in unknown}
-    return owners
+def _benchmarks(rows: Sequence[Task]) -> dict[int, int]:
+    """By persona; read for rows that came without."""
+    known = {row.persona_id: row.persona.benchmark_id for row in rows if Task.persona.is_cached(row)}
+    missing = {row.persona_id for row in rows} - known.keys()
+    return known | dict(Persona.objects.filter(pk__in=missing).values_list("pk", "benchmark_id") if missing else ())

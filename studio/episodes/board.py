@@ -91,9 +91,7 @@ class Board:
 
 def board_of(persona: Persona) -> Board:
     tasks = list(
-        Task.objects.filter(episode__persona=persona)
-        .select_related("episode__persona__benchmark")
-        .order_by("position", "task_id")
+        Task.objects.filter(persona=persona).select_related("persona__benchmark").order_by("position", "task_id")
     )
     episode = load_episode(persona)
     specs = {spec.task_id: spec for spec in (*episode.tasks, *episode.unplaced)}

@@ -178,7 +178,7 @@ def _save(row: Persona, old: EpisodeSpec, wanted: Arrangement, summary: str, *, 
     placed = set(wanted.order) - {task.task_id for task in old.tasks}
     rows = (
         Task.objects.select_for_update(no_key=True, of=("self",))
-        .filter(episode__persona=row, task_id__in={*changed, *placed})
+        .filter(persona=row, task_id__in={*changed, *placed})
         .order_by("pk")
     )
     tasks = {task.task_id: task for task in rows}

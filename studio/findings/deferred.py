@@ -29,7 +29,7 @@ _LOCK = 7_015_001
 def defer_checks(personas: Collection[int]) -> int:
     """Mark all tasks of these personas, by key, as not checked, and let a worker check them after the commit; returns
     how many there are."""
-    tasks = Task.objects.filter(episode__persona__in=personas)
+    tasks = Task.objects.filter(persona__in=personas)
     waiting = Finding.objects.filter(rule=NOT_CHECKED, task__in=tasks).values("task")
     unmarked = tasks.exclude(pk__in=waiting).order_by("pk").values_list("pk", flat=True)
     Finding.objects.bulk_create([_not_checked(task) for task in unmarked], batch_size=1_000)
@@ -51,7 +51,7 @@ def _not_checked(task: int) -> Finding:
 
 def unchecked_tasks(benchmark: Benchmark) -> int:
     """How many tasks wait for their checks."""
-    return Finding.objects.filter(rule=NOT_CHECKED, task__episode__persona__benchmark=benchmark).count()
+    return Finding.objects.filter(rule=NOT_CHECKED, task__persona__benchmark=benchmark).count()
 
 
 def resend_deferred() -> None:
@@ -80,7 +80,7 @@ def _check_alone(persona: int) -> bool:
 
 
 def _waiting(failed: Collection[int]) -> list[int]:
-    waiting = Finding.objects.filter(rule=NOT_CHECKED).values("task__episode__persona")
+    waiting = Finding.objects.filter(rule=NOT_CHECKED).values("task__persona")
     rows = Persona.objects.filter(pk__in=waiting).exclude(pk__in=failed).order_by("pk")
     return list(rows.values_list("pk", flat=True)[:PERSONAS_AT_ONCE])
 
@@ -90,7 +90,7 @@ def _check(personas: Collection[int]) -> bool:
     """False if someone else is checking. Locked, the tasks stay as they are read until their findings are stored."""
     if not try_lock(_LOCK):
         return False
-    tasks = Task.objects.select_for_update(no_key=True, of=("self",)).filter(episode__persona__in=personas)
+    tasks = Task.objects.select_for_update(no_key=True, of=("self",)).filter(persona__in=personas)
     list(tasks.order_by("pk").values_list("pk", flat=True))
     refresh_findings(Persona.objects.filter(pk__in=personas))
     return True

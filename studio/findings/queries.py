@@ -54,13 +54,13 @@ def findings_of_task(task: Task) -> QuerySet[Finding]:
 def findings_of(benchmark: Benchmark, *, severity: str = "") -> QuerySet[Finding]:
     """A benchmark's findings, errors first, then in the order of personas and tasks; ``waived`` is the reason of a
     waiver."""
-    rows = findings_with_waivers().filter(task__episode__persona__benchmark=benchmark)
+    rows = findings_with_waivers().filter(task__persona__benchmark=benchmark)
     if severity:
         rows = rows.filter(severity=severity)
     return (
-        rows.select_related("task__episode__persona__benchmark")
+        rows.select_related("task__persona__benchmark")
         .defer("task__spec")
-        .order_by(WEIGHT, "task__episode__persona__position", "task__position", "pk")
+        .order_by(WEIGHT, "task__persona__position", "task__position", "pk")
     )
 
 
@@ -91,10 +91,10 @@ class OpenFindings:
     @cached_property
     def totals(self) -> dict[str, int]:
         sums = {severity: Coalesce(Sum(f"n_{severity}s"), 0) for severity in SEVERITIES}
-        return Task.objects.filter(episode__persona__benchmark=self.benchmark).aggregate(**sums)
+        return Task.objects.filter(persona__benchmark=self.benchmark).aggregate(**sums)
 
     def _of(self, severity: str) -> QuerySet[Finding]:
-        persona_of = "task__episode__persona"
+        persona_of = "task__persona"
         rows = open_findings().filter(severity=severity, **{f"{persona_of}__benchmark": self.benchmark})
         fields = ("severity", "field", "item", "message", "fix", "task__title", "task__task_id")
         return (

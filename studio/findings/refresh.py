@@ -258,9 +258,9 @@ _PERSONAS = PreparedQuery(
 )
 _CHECKED = PreparedQuery(
     lambda personas: (
-        Task.objects.filter(AnyOf("episode__persona", personas))
+        Task.objects.filter(AnyOf("persona", personas))
         .order_by("pk")
-        .values_list("pk", "episode__persona", "task_id", "checked__key")
+        .values_list("pk", "persona", "task_id", "checked__key")
     )
 )
 _REPLACED = PreparedQuery(

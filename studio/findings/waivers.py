@@ -112,7 +112,7 @@ def waiver_reasons(tasks: Iterable[Task]) -> dict[tuple[str, str, str, bool], st
     for model, is_error in ((Waiver, False), (ErrorWaiver, True)):
         rows = model.objects.filter(task__in=tasks)
         for user_id, task_id, fingerprint, reason in rows.values_list(
-            "task__episode__persona__user_id", "task__task_id", "fingerprint", "reason"
+            "task__persona__user_id", "task__task_id", "fingerprint", "reason"
         ):
             reasons[user_id, task_id, fingerprint, is_error] = reason
     return reasons
@@ -127,5 +127,5 @@ def _find(task: Task, fingerprint: str, current: Iterable[findings.Finding] | No
 
 
 def _require_owner(task: Task, by: User) -> None:
-    if not access.may(by, task.episode.persona.benchmark, "manage"):
+    if not access.may(by, task.persona.benchmark, "manage"):
         raise WaiverError("Only an owner of the benchmark can dismiss errors.")

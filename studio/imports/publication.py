@@ -85,7 +85,7 @@ def confirm_publication(pk: int, *, by: User) -> int:
     row = _lock(pk, by)
     lock_all(row.revisions.values_list("task_id", flat=True))
     tasks, changed = _split(row)
-    refresh_findings({task.episode.persona.pk: task.episode.persona for task in tasks}.values())
+    refresh_findings({task.persona.pk: task.persona for task in tasks}.values())
     pending = _pending(row, tasks, changed, by)
     if pending.refusal:
         raise PublicationError(pending.refusal)
@@ -108,7 +108,7 @@ def confirm_publication(pk: int, *, by: User) -> int:
         [
             Event(
                 benchmark=row.benchmark,
-                persona=task.episode.persona,
+                persona=task.persona,
                 task=task,
                 actor=by,
                 verb="approved_elsewhere",
@@ -162,8 +162,8 @@ def _split(row: Import) -> tuple[list[Task], list[Task]]:
     versions = dict(row.revisions.values_list("task_id", "number"))
     tasks = (
         Task.objects.filter(pk__in=versions)
-        .select_related("episode__persona__benchmark")
-        .order_by("episode__persona__position", "position", "task_id")
+        .select_related("persona__benchmark")
+        .order_by("persona__position", "position", "task_id")
     )
     as_imported: list[Task] = []
     changed: list[Task] = []

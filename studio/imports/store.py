@@ -23,7 +23,6 @@ from studio.imports.update import continue_from, keep_servers
 from studio.models import (
     Benchmark,
     Blob,
-    Episode,
     Event,
     GraderScript,
     Persona,
@@ -97,7 +96,7 @@ class ImportWriter:
 
     def check(self, *, defer_above: int | None) -> None:
         """Now, or afterwards if the changed personas have more tasks than that."""
-        tasks = Task.objects.filter(episode__persona__in=self.touched)
+        tasks = Task.objects.filter(persona__in=self.touched)
         if defer_above is not None and tasks.count() > defer_above:
             self.report.unchecked = defer_checks(self.touched)
         elif self.touched:
@@ -132,24 +131,22 @@ class ImportWriter:
             new.append(Persona(benchmark=self.benchmark, position=last + number))
             new[-1].set_spec(PersonaSpec(user_id=name))
         Persona.objects.bulk_create(new)
-        Episode.objects.bulk_create(Episode(persona=persona) for persona in new)
         rows |= {persona.user_id: persona for persona in new}
         return {name: rows[name] for name in names}
 
     def _task_rows(self, personas: Iterable[Persona], new: Mapping[int, EpisodeSpec]) -> dict[tuple[int, str], Task]:
-        episodes = {episode.persona_id: episode for episode in Episode.objects.filter(persona__in=personas)}
+        owners = {persona.pk: persona for persona in personas}
         rows = {
-            (row.episode.persona_id, row.task_id): row
+            (row.persona_id, row.task_id): row
             for row in Task.objects.select_for_update(no_key=True, of=("self",))
-            .filter(episode__in=episodes.values())
-            .select_related("episode")
+            .filter(persona__in=owners)
             .order_by("pk")
         }
         for key, spec in new.items():
             placed = [(task, position) for position, task in enumerate(spec.tasks, 1)]
             for task, position in (*placed, *((task, None) for task in spec.unplaced)):
                 if (key, task.task_id) not in rows:
-                    rows[(key, task.task_id)] = Task(episode=episodes[key], task_id=task.task_id, position=position)
+                    rows[(key, task.task_id)] = Task(persona=owners[key], task_id=task.task_id, position=position)
         return rows
 
     def _origin_authors(self, pairs: Sequence[tuple[Task, TaskSpec]]) -> list[set[int]]:
@@ -162,7 +159,7 @@ class ImportWriter:
         """Some personas after the others, and without keeping the texts of versions, so that memory does not grow with
         what is written of each task."""
         saved: list[SavedTask] = []
-        for start, end in _parts([row.episode_id for row, _ in pairs]):
+        for start, end in _parts([row.persona_id for row, _ in pairs]):
             part = pairs[start:end]
             done = save_tasks(
                 part, by=self.by, verb="imported", touched=regraded, origin_authors=self._origin_authors(part)
@@ -271,7 +268,7 @@ def _regraded(
     fields = {}
     for row, task in pairs:
         if row.pk and task.grader_script:
-            key = row.episode.persona_id
+            key = row.persona_id
             before, after = (episodes[key].persona.script(task.grader_script) for episodes in (old, new))
             if before and after and before.sha256 != after.sha256:
                 fields[row.pk] = "grader_script"

@@ -55,14 +55,24 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Episode',
+            name='Persona',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('episode_id', models.CharField(max_length=200)),
-                ('docker_image_id', models.CharField(blank=True, max_length=500)),
-                ('source', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
-                ('groups', studio.models.fields.OrderedJSONField(blank=True, default=dict)),
+                ('position', models.PositiveIntegerField(default=0)),
+                ('version', models.PositiveIntegerField(default=0)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('spec', studio.models.fields.OrderedJSONField()),
+                ('episode', studio.models.fields.OrderedJSONField(default=dict)),
+                ('user_id', models.CharField(max_length=200)),
+                ('name', models.CharField(blank=True, max_length=200)),
+                ('occupation', models.TextField(blank=True)),
+                ('tools', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
+                ('skills', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
             ],
+            options={
+                'ordering': ['position', 'user_id'],
+            },
         ),
         migrations.CreateModel(
             name='Taxonomy',
@@ -166,119 +176,13 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='task',
-            name='episode',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='studio.episode'),
+            name='persona',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='studio.persona'),
         ),
-        migrations.CreateModel(
-            name='ErrorWaiver',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('fingerprint', models.CharField(max_length=32)),
-                ('rule', models.CharField(max_length=80)),
-                ('message', models.TextField()),
-                ('reason', models.TextField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='error_waivers', to='studio.task')),
-            ],
-            options={
-                'db_table': 'studio_setaside',
-                'ordering': ['created_at'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Finding',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rule', models.CharField(max_length=80)),
-                ('severity', models.CharField(choices=[('error', 'error'), ('warning', 'warning'), ('hint', 'hint')], max_length=10)),
-                ('field', models.CharField(blank=True, max_length=60)),
-                ('item', models.PositiveIntegerField(blank=True, null=True)),
-                ('passage', models.TextField(blank=True, db_column='words')),
-                ('message', models.TextField()),
-                ('fix', models.TextField(blank=True, db_column='mend')),
-                ('other', models.CharField(blank=True, max_length=200)),
-                ('fingerprint', models.CharField(max_length=32)),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='studio.task')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Invitation',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('role', models.CharField(blank=True, choices=[('owner', 'Owner'), ('author', 'Author'), ('reviewer', 'Reviewer'), ('auditor', 'Auditor'), ('release_manager', 'Release manager'), ('viewer', 'Viewer')], max_length=20)),
-                ('email', models.EmailField(blank=True, max_length=254)),
-                ('mailed', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('expires_at', models.DateTimeField()),
-                ('used_at', models.DateTimeField(null=True)),
-                ('revoked_at', models.DateTimeField(null=True)),
-                ('benchmark', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='studio.benchmark')),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('used_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['-created_at', '-pk'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Membership',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('owner', 'Owner'), ('author', 'Author'), ('reviewer', 'Reviewer'), ('auditor', 'Auditor'), ('release_manager', 'Release manager'), ('viewer', 'Viewer')], max_length=20)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='studio.benchmark')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Notification',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mentioned', 'Someone mentions you in a comment'), ('remarked', 'A comment on a task you write'), ('answered', 'Someone replies to you or applies your suggestion'), ('settled', 'A thread you took part in is resolved or reopened'), ('assigned', 'A task is assigned to you'), ('review_asked', 'A task is ready for a review you can give'), ('changes_requested', 'Changes are requested on a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit has finished'), ('pilot_ended', 'A pilot you started has ended'), ('model_asked', 'Someone asks you to connect a model'), ('audit_opened', 'An audit is open for you'), ('adjudication', 'Auditors disagree on a decision you can adjudicate'), ('release_blocked', 'A release waits for something you can settle')], max_length=20)),
-                ('text', models.TextField()),
-                ('address', models.CharField(max_length=500)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('read_at', models.DateTimeField(null=True)),
-                ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.benchmark')),
-                ('digest', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='notifications', to='studio.digest')),
-                ('task', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.task')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notifications', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['-created_at', '-pk'],
-            },
-        ),
-        migrations.CreateModel(
-            name='NotificationChoice',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mentioned', 'Someone mentions you in a comment'), ('remarked', 'A comment on a task you write'), ('answered', 'Someone replies to you or applies your suggestion'), ('settled', 'A thread you took part in is resolved or reopened'), ('assigned', 'A task is assigned to you'), ('review_asked', 'A task is ready for a review you can give'), ('changes_requested', 'Changes are requested on a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit has finished'), ('pilot_ended', 'A pilot you started has ended'), ('model_asked', 'Someone asks you to connect a model'), ('audit_opened', 'An audit is open for you'), ('adjudication', 'Auditors disagree on a decision you can adjudicate'), ('release_blocked', 'A release waits for something you can settle')], max_length=20)),
-                ('how', models.CharField(choices=[('email', 'Inbox and email'), ('inbox', 'Inbox'), ('not', 'Off')], max_length=10)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notification_choices', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Persona',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField(default=0)),
-                ('version', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('spec', studio.models.fields.OrderedJSONField()),
-                ('user_id', models.CharField(max_length=200)),
-                ('name', models.CharField(blank=True, max_length=200)),
-                ('occupation', models.TextField(blank=True)),
-                ('tools', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
-                ('skills', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='personas', to='studio.benchmark')),
-            ],
-            options={
-                'ordering': ['position', 'user_id'],
-            },
+        migrations.AddField(
+            model_name='persona',
+            name='benchmark',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='personas', to='studio.benchmark'),
         ),
         migrations.CreateModel(
             name='GraderScript',
@@ -310,11 +214,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-at', '-pk'],
             },
-        ),
-        migrations.AddField(
-            model_name='episode',
-            name='persona',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='episode', to='studio.persona'),
         ),
         migrations.CreateModel(
             name='BoardMove',
@@ -584,21 +483,124 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('task', 'user'), name='assigned_once'), models.UniqueConstraint(condition=models.Q(('part', 'writer')), fields=('task',), name='one_writer'), models.CheckConstraint(condition=models.Q(('part__in', ['writer', 'reviewer'])), name='assignment_part_known')],
             },
         ),
+        migrations.CreateModel(
+            name='ErrorWaiver',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('fingerprint', models.CharField(max_length=32)),
+                ('rule', models.CharField(max_length=80)),
+                ('message', models.TextField()),
+                ('reason', models.TextField()),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='error_waivers', to='studio.task')),
+            ],
+            options={
+                'db_table': 'studio_setaside',
+                'ordering': ['created_at'],
+                'constraints': [models.UniqueConstraint(fields=('task', 'fingerprint'), name='set_aside_once'), models.CheckConstraint(condition=models.Q(models.Q(('reason', ''), _negated=True), models.Q(('message', ''), _negated=True)), name='set_aside_says_why')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Finding',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('rule', models.CharField(max_length=80)),
+                ('severity', models.CharField(choices=[('error', 'error'), ('warning', 'warning'), ('hint', 'hint')], max_length=10)),
+                ('field', models.CharField(blank=True, max_length=60)),
+                ('item', models.PositiveIntegerField(blank=True, null=True)),
+                ('passage', models.TextField(blank=True, db_column='words')),
+                ('message', models.TextField()),
+                ('fix', models.TextField(blank=True, db_column='mend')),
+                ('other', models.CharField(blank=True, max_length=200)),
+                ('fingerprint', models.CharField(max_length=32)),
+                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='studio.task')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['task', 'severity'], name='finding_by_task'), models.Index(condition=models.Q(('rule', 'not-checked')), fields=['task'], name='finding_not_checked')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Invitation',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('digest', models.CharField(max_length=64, unique=True)),
+                ('role', models.CharField(blank=True, choices=[('owner', 'Owner'), ('author', 'Author'), ('reviewer', 'Reviewer'), ('auditor', 'Auditor'), ('release_manager', 'Release manager'), ('viewer', 'Viewer')], max_length=20)),
+                ('email', models.EmailField(blank=True, max_length=254)),
+                ('mailed', models.BooleanField(default=False)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('expires_at', models.DateTimeField()),
+                ('used_at', models.DateTimeField(null=True)),
+                ('revoked_at', models.DateTimeField(null=True)),
+                ('benchmark', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='studio.benchmark')),
+                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('used_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['-created_at', '-pk'],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('benchmark', None), ('role', '')), models.Q(('benchmark__isnull', False), ('role__in', ['owner', 'author', 'reviewer', 'auditor', 'release_manager', 'viewer'])), _connector='OR'), name='invitation_role_with_benchmark')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Membership',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('role', models.CharField(choices=[('owner', 'Owner'), ('author', 'Author'), ('reviewer', 'Reviewer'), ('auditor', 'Auditor'), ('release_manager', 'Release manager'), ('viewer', 'Viewer')], max_length=20)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='studio.benchmark')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('benchmark', 'user', 'role'), name='membership_once'), models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'author', 'reviewer', 'auditor', 'release_manager', 'viewer'])), name='membership_role_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Notification',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('mentioned', 'Someone mentions you in a comment'), ('remarked', 'A comment on a task you write'), ('answered', 'Someone replies to you or applies your suggestion'), ('settled', 'A thread you took part in is resolved or reopened'), ('assigned', 'A task is assigned to you'), ('review_asked', 'A task is ready for a review you can give'), ('changes_requested', 'Changes are requested on a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit has finished'), ('pilot_ended', 'A pilot you started has ended'), ('model_asked', 'Someone asks you to connect a model'), ('audit_opened', 'An audit is open for you'), ('adjudication', 'Auditors disagree on a decision you can adjudicate'), ('release_blocked', 'A release waits for something you can settle')], max_length=20)),
+                ('text', models.TextField()),
+                ('address', models.CharField(max_length=500)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('read_at', models.DateTimeField(null=True)),
+                ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.benchmark')),
+                ('digest', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='notifications', to='studio.digest')),
+                ('task', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.task')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notifications', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['-created_at', '-pk'],
+                'indexes': [models.Index(fields=['user', '-created_at'], name='notification_by_user'), models.Index(condition=models.Q(('read_at', None)), fields=['user', 'benchmark'], name='notification_unread')],
+            },
+        ),
+        migrations.CreateModel(
+            name='NotificationChoice',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('mentioned', 'Someone mentions you in a comment'), ('remarked', 'A comment on a task you write'), ('answered', 'Someone replies to you or applies your suggestion'), ('settled', 'A thread you took part in is resolved or reopened'), ('assigned', 'A task is assigned to you'), ('review_asked', 'A task is ready for a review you can give'), ('changes_requested', 'Changes are requested on a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit has finished'), ('pilot_ended', 'A pilot you started has ended'), ('model_asked', 'Someone asks you to connect a model'), ('audit_opened', 'An audit is open for you'), ('adjudication', 'Auditors disagree on a decision you can adjudicate'), ('release_blocked', 'A release waits for something you can settle')], max_length=20)),
+                ('how', models.CharField(choices=[('email', 'Inbox and email'), ('inbox', 'Inbox'), ('not', 'Off')], max_length=10)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notification_choices', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('user', 'kind'), name='notification_choice_once')],
+            },
+        ),
         migrations.AddIndex(
             model_name='task',
             index=models.Index(fields=['state'], name='task_by_state'),
         ),
         migrations.AddIndex(
             model_name='task',
-            index=models.Index(condition=models.Q(('grader_path', ''), _negated=True), fields=['episode'], name='task_with_grader'),
+            index=models.Index(condition=models.Q(('grader_path', ''), _negated=True), fields=['persona'], name='task_with_grader'),
         ),
         migrations.AddConstraint(
             model_name='task',
-            constraint=models.UniqueConstraint(fields=('episode', 'task_id'), name='task_once'),
+            constraint=models.UniqueConstraint(fields=('persona', 'task_id'), name='task_once'),
         ),
         migrations.AddConstraint(
             model_name='task',
-            constraint=models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('episode', 'position'), name='task_position'),
+            constraint=models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('persona', 'position'), name='task_position'),
         ),
         migrations.AddConstraint(
             model_name='task',
@@ -607,46 +609,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='task',
             constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('title'), 300), name='task_title_length'),
-        ),
-        migrations.AddConstraint(
-            model_name='errorwaiver',
-            constraint=models.UniqueConstraint(fields=('task', 'fingerprint'), name='set_aside_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='errorwaiver',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('reason', ''), _negated=True), models.Q(('message', ''), _negated=True)), name='set_aside_says_why'),
-        ),
-        migrations.AddIndex(
-            model_name='finding',
-            index=models.Index(fields=['task', 'severity'], name='finding_by_task'),
-        ),
-        migrations.AddIndex(
-            model_name='finding',
-            index=models.Index(condition=models.Q(('rule', 'not-checked')), fields=['task'], name='finding_not_checked'),
-        ),
-        migrations.AddConstraint(
-            model_name='invitation',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('benchmark', None), ('role', '')), models.Q(('benchmark__isnull', False), ('role__in', ['owner', 'author', 'reviewer', 'auditor', 'release_manager', 'viewer'])), _connector='OR'), name='invitation_role_with_benchmark'),
-        ),
-        migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'user', 'role'), name='membership_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'author', 'reviewer', 'auditor', 'release_manager', 'viewer'])), name='membership_role_known'),
-        ),
-        migrations.AddIndex(
-            model_name='notification',
-            index=models.Index(fields=['user', '-created_at'], name='notification_by_user'),
-        ),
-        migrations.AddIndex(
-            model_name='notification',
-            index=models.Index(condition=models.Q(('read_at', None)), fields=['user', 'benchmark'], name='notification_unread'),
-        ),
-        migrations.AddConstraint(
-            model_name='notificationchoice',
-            constraint=models.UniqueConstraint(fields=('user', 'kind'), name='notification_choice_once'),
         ),
         migrations.AddConstraint(
             model_name='persona',

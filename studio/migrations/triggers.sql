@@ -5,8 +5,7 @@ CREATE FUNCTION authors_of_revision(asked bigint) RETURNS SETOF bigint LANGUAGE 
     SELECT r.task_id, r.number, b.approvals_needed
       FROM studio_revision r
       JOIN studio_task t ON t.id = r.task_id
-      JOIN studio_episode e ON e.id = t.episode_id
-      JOIN studio_persona p ON p.id = e.persona_id
+      JOIN studio_persona p ON p.id = t.persona_id
       JOIN studio_benchmark b ON b.id = p.benchmark_id
      WHERE r.id = asked
   ), since AS (
@@ -55,10 +54,9 @@ BEGIN
      WHERE r.task_id = NEW.id AND r.number = NEW.version
     HAVING bool_or(v.decision = 'approved_elsewhere')
         OR count(DISTINCT v.reviewer_id) FILTER (WHERE v.decision = 'approved') >= (
-           SELECT b.approvals_needed FROM studio_episode e
-             JOIN studio_persona p ON p.id = e.persona_id
+           SELECT b.approvals_needed FROM studio_persona p
              JOIN studio_benchmark b ON b.id = p.benchmark_id
-            WHERE e.id = NEW.episode_id)
+            WHERE p.id = NEW.persona_id)
   ) THEN
     RAISE EXCEPTION 'task % is not approved by as many as its benchmark asks for', NEW.task_id
       USING ERRCODE = 'check_violation', CONSTRAINT = 'approved_by_enough';
@@ -83,10 +81,10 @@ DECLARE
 BEGIN
   SELECT later.task_id AS task, need AS requires INTO bad
     FROM studio_task later CROSS JOIN unnest(later.needs) need
-   WHERE later.episode_id IN (OLD.episode_id, NEW.episode_id)
+   WHERE later.persona_id IN (OLD.persona_id, NEW.persona_id)
      AND (later.id = NEW.id OR need IN (OLD.task_id, NEW.task_id))
      AND NOT EXISTS (SELECT FROM studio_task earlier
-                      WHERE earlier.episode_id = later.episode_id AND earlier.task_id = need
+                      WHERE earlier.persona_id = later.persona_id AND earlier.task_id = need
                         AND earlier.position < later.position)
    LIMIT 1;
   IF FOUND THEN
@@ -111,8 +109,7 @@ BEGIN
      AND (SELECT count(*) FROM jsonb_each(NEW.points) point WHERE point.value -> 'so' = 'true') < 4
      AND (SELECT b.review_by_list FROM studio_revision r
             JOIN studio_task t ON t.id = r.task_id
-            JOIN studio_episode e ON e.id = t.episode_id
-            JOIN studio_persona p ON p.id = e.persona_id
+            JOIN studio_persona p ON p.id = t.persona_id
             JOIN studio_benchmark b ON b.id = p.benchmark_id
            WHERE r.id = NEW.revision_id) THEN
     RAISE EXCEPTION 'the benchmark asks for the four points of the reviewer''s list'
@@ -136,8 +133,7 @@ CREATE FUNCTION may_be_assigned(who bigint, asked bigint, asked_part text) RETUR
   SELECT EXISTS (
     SELECT FROM studio_membership m
       JOIN studio_persona p ON p.benchmark_id = m.benchmark_id
-      JOIN studio_episode e ON e.persona_id = p.id
-      JOIN studio_task t ON t.episode_id = e.id
+      JOIN studio_task t ON t.persona_id = p.id
      WHERE t.id = asked AND m.user_id = who
        AND m.role IN ('owner', CASE asked_part WHEN 'writer' THEN 'author' ELSE 'reviewer' END));
 $$;
@@ -145,8 +141,8 @@ $$;
 CREATE FUNCTION move_assignments_of_persona() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE studio_assignment a SET benchmark_id = NEW.benchmark_id
-    FROM studio_task t JOIN studio_episode e ON e.id = t.episode_id
-   WHERE t.id = a.task_id AND e.persona_id = NEW.id;
+    FROM studio_task t
+   WHERE t.id = a.task_id AND t.persona_id = NEW.id;
   RETURN NULL;
 END $$;
 
@@ -159,7 +155,7 @@ END $$;
 CREATE FUNCTION place_assignment() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   SELECT p.benchmark_id, t.state NOT IN ('approved', 'released', 'retired') INTO NEW.benchmark_id, NEW.open
-    FROM studio_task t JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
+    FROM studio_task t JOIN studio_persona p ON p.id = t.persona_id
    WHERE t.id = NEW.task_id;
   RETURN NEW;
 END $$;
@@ -173,8 +169,8 @@ END $$;
 CREATE FUNCTION take_assignments_back() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM studio_assignment a
-   USING studio_task t, studio_episode e, studio_persona p
-   WHERE a.user_id = OLD.user_id AND a.task_id = t.id AND t.episode_id = e.id AND e.persona_id = p.id
+   USING studio_task t, studio_persona p
+   WHERE a.user_id = OLD.user_id AND a.task_id = t.id AND t.persona_id = p.id
      AND p.benchmark_id = OLD.benchmark_id AND NOT may_be_assigned(a.user_id, a.task_id, a.part);
   RETURN NULL;
 END $$;
@@ -211,8 +207,8 @@ CREATE CONSTRAINT TRIGGER dependency_earlier AFTER INSERT ON studio_task
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.needs <> '{}') EXECUTE FUNCTION check_dependency_order();
 CREATE CONSTRAINT TRIGGER task_order_keeps_dependencies AFTER UPDATE ON studio_task
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN ((OLD.episode_id, OLD.position, OLD.task_id, OLD.needs)
-        IS DISTINCT FROM (NEW.episode_id, NEW.position, NEW.task_id, NEW.needs))
+  WHEN ((OLD.persona_id, OLD.position, OLD.task_id, OLD.needs)
+        IS DISTINCT FROM (NEW.persona_id, NEW.position, NEW.task_id, NEW.needs))
   EXECUTE FUNCTION check_dependency_order();
 CREATE CONSTRAINT TRIGGER needed_task_stays AFTER DELETE ON studio_task
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_dependency_order();

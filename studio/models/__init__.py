@@ -3,7 +3,7 @@ from studio.models.autosave import Autosave
 from studio.models.benchmarks import Benchmark, Category, Taxonomy
 from studio.models.blobs import Blob
 from studio.models.comments import Comment
-from studio.models.episodes import BoardMove, Episode
+from studio.models.episodes import BoardMove
 from studio.models.findings import CheckedTask, ErrorWaiver, Finding, Waiver
 from studio.models.imports import Import
 from studio.models.notifications import Digest, Notification, NotificationChoice
@@ -26,7 +26,6 @@ __all__ = [
     "CheckedTask",
     "Comment",
     "Digest",
-    "Episode",
     "ErrorWaiver",
     "Event",
     "Finding",

@@ -1,22 +1,10 @@
-"""Episodes and the changes made on their boards."""
+"""Changes made on the boards of episodes."""
 
 from __future__ import annotations
 
 from django.db import models
 
 from studio.models.fields import OrderedJSONField
-from studio.models.personas import Persona
-
-
-class Episode(models.Model):
-    """The persona's ordered tasks; each persona has one."""
-
-    persona = models.OneToOneField(Persona, on_delete=models.CASCADE, related_name="episode")
-    episode_id = models.CharField(max_length=200)
-    docker_image_id = models.CharField(max_length=500, blank=True)
-    source = OrderedJSONField(default=dict, blank=True)
-    groups = OrderedJSONField(default=dict, blank=True)
-    """What the tasks of a dependency group share (paper, section 3.2), by the group's name."""
 
 
 class BoardMove(models.Model):

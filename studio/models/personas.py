@@ -35,6 +35,8 @@ class Persona(models.Model):
 
     spec = OrderedJSONField()
     """A ``PersonaSpec``: that of the newest PersonaRevision. The columns below are what it says (``set_spec``)."""
+    episode = OrderedJSONField(default=dict)
+    """The header of its episode: that of the newest PersonaRevision."""
     user_id = models.CharField(max_length=200)
     """The folder's name in exports; its case matters."""
     name = models.CharField(max_length=200, blank=True)

@@ -14,9 +14,8 @@ from studio.domain.base import JsonDict
 from studio.domain.task import TaskSpec
 from studio.domain.task_size import TITLE_LENGTH
 from studio.models.benchmarks import Benchmark
-from studio.models.episodes import Episode
 from studio.models.fields import OrderedJSONField
-from studio.models.personas import DocumentManager, persona_address
+from studio.models.personas import DocumentManager, Persona, persona_address
 
 
 class TaskState(models.TextChoices):
@@ -31,7 +30,7 @@ class TaskState(models.TextChoices):
 class Task(models.Model):
     """The draft of one task; each save also adds a Revision."""
 
-    episode = models.ForeignKey(Episode, on_delete=models.CASCADE, related_name="tasks")
+    persona = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="tasks")
     position = models.PositiveIntegerField(null=True, blank=True)
     """1-based, in run order; null if not in the episode."""
     state = models.CharField(max_length=20, choices=TaskState.choices, default=TaskState.DRAFT)
@@ -88,23 +87,23 @@ class Task(models.Model):
     class Meta:
         ordering = ["position", "task_id"]
         constraints = [
-            models.UniqueConstraint(fields=["episode", "task_id"], name="task_once"),
+            models.UniqueConstraint(fields=["persona", "task_id"], name="task_once"),
             models.UniqueConstraint(
-                fields=["episode", "position"], name="task_position", deferrable=Deferrable.DEFERRED
+                fields=["persona", "position"], name="task_position", deferrable=Deferrable.DEFERRED
             ),
             models.CheckConstraint(condition=Q(state__in=TaskState.values), name="task_state_known"),
             models.CheckConstraint(condition=LessThanOrEqual(Length("title"), TITLE_LENGTH), name="task_title_length"),
         ]
         indexes = [
             models.Index(fields=["state"], name="task_by_state"),
-            models.Index(fields=["episode"], condition=~Q(grader_path=""), name="task_with_grader"),
+            models.Index(fields=["persona"], condition=~Q(grader_path=""), name="task_with_grader"),
         ]
 
     def __str__(self) -> str:
         return self.title.strip() or self.task_id
 
     def get_absolute_url(self) -> str:
-        persona = self.episode.persona
+        persona = self.persona
         return f"{persona_address(persona.benchmark.slug, persona.user_id)}tasks/{self.pk}/"
 
     @property
@@ -136,10 +135,10 @@ SPEC_FIELDS = (
 """Set by ``Task.set_spec``."""
 
 
-def episodes_of(benchmark: Benchmark, tasks: Collection[int] | None = None) -> dict[int, Episode]:
-    """By key, with their personas, in order; all, or those of ``tasks``. Assigned in bulk, these spare a query per
+def personas_with(benchmark: Benchmark, tasks: Collection[int] | None = None) -> dict[int, Persona]:
+    """The benchmark's personas by key, in order; all, or those of ``tasks``. Assigned in bulk, these spare a query per
     task."""
-    rows = Episode.objects.filter(persona__benchmark=benchmark).select_related("persona")
+    rows = benchmark.personas.order_by("position", "user_id")
     if tasks is not None:
-        rows = rows.filter(pk__in=Task.objects.filter(pk__in=tasks).values("episode"))
-    return {row.pk: row for row in rows.order_by("persona__position", "persona__user_id")}
+        rows = rows.filter(pk__in=Task.objects.filter(pk__in=tasks).values("persona"))
+    return {row.pk: row for row in rows}

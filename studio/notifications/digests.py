@@ -42,7 +42,7 @@ def _send(person: User) -> Digest | None:
     rows = list(
         _due()
         .filter(user=person, benchmark__in=benchmarks_for(person))
-        .select_related("actor", "benchmark", "task__episode__persona__benchmark")
+        .select_related("actor", "benchmark", "task__persona__benchmark")
         .defer("task__spec")
         .select_for_update(no_key=True, of=("self",), skip_locked=True)
         .order_by("benchmark__name", "created_at", "pk")

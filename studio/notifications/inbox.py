@@ -20,7 +20,7 @@ def inbox_of(user: AnyUser) -> QuerySet[Notification]:
     if not user.is_authenticated:
         return Notification.objects.none()
     rows = Notification.objects.filter(user=user, benchmark__in=benchmarks_for(user)).defer("task__spec")
-    return rows.select_related("actor", "benchmark", "task__episode__persona__benchmark").order_by("-created_at", "-pk")
+    return rows.select_related("actor", "benchmark", "task__persona__benchmark").order_by("-created_at", "-pk")
 
 
 def address_of(notification: Notification) -> str:

@@ -165,7 +165,7 @@ def notify_of_submissions(tasks: Sequence[Task], authors: Mapping[int, Collectio
         reviewers.setdefault(key, set()).add(person)
     by_benchmark: dict[int, list[Task]] = {}
     for task in tasks:
-        by_benchmark.setdefault(task.episode.persona.benchmark_id, []).append(task)
+        by_benchmark.setdefault(task.persona.benchmark_id, []).append(task)
     for benchmark, own in by_benchmark.items():
         allowed = users_allowed(benchmark, "review")
         messages = []
@@ -187,9 +187,9 @@ def notify_of_approval(task: Task, authors: Collection[int], *, by: User) -> Non
 
 def notify_of_last_approval(task: Task, *, by: User) -> None:
     """Tell those who can release that every task is approved now, so that what else blocks a release is theirs."""
-    benchmark = task.episode.persona.benchmark
+    benchmark = task.persona.benchmark
     done = (TaskState.APPROVED, TaskState.RELEASED, TaskState.RETIRED)
-    if Task.objects.filter(episode__persona__benchmark=benchmark).exclude(state__in=done).exists():
+    if Task.objects.filter(persona__benchmark=benchmark).exclude(state__in=done).exists():
         return
     notify(
         users_allowed(benchmark, "release"),
@@ -216,8 +216,8 @@ def notify_of_edits(edited: Mapping[int, int], *, by: User | None) -> None:
     if not approvers:
         return
     by_benchmark: dict[int, list[Task]] = {}
-    for task in Task.objects.select_related("episode__persona__benchmark").filter(pk__in=approvers):
-        by_benchmark.setdefault(task.episode.persona.benchmark_id, []).append(task)
+    for task in Task.objects.select_related("persona__benchmark").filter(pk__in=approvers):
+        by_benchmark.setdefault(task.persona.benchmark_id, []).append(task)
     for benchmark, tasks in by_benchmark.items():
         text = "edited “{}”, of which you approved version {}. It needs another review."
         notify_many(
@@ -246,7 +246,7 @@ def notify_of_publication(row: Import, people: Iterable[int], text: str, *, by: 
 def _notify_of_task(
     task: Task, people: Iterable[int], kind: str, text: str, *, by: User | None, anchor: str = ""
 ) -> None:
-    persona = task.episode.persona
+    persona = task.persona
     address = task.get_absolute_url() + anchor
     notify(people, kind, text, benchmark=persona.benchmark_id, address=address, by=by, task=task)
 

@@ -6,7 +6,7 @@ from studio.domain.persona import PersonaSpec
 from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
 from studio.drafts.validate import DraftError, validate_storable
-from studio.models import Benchmark, Episode, Persona, User
+from studio.models import Benchmark, Persona, User
 from studio.models.transactions import atomic_with_retry
 
 
@@ -20,8 +20,8 @@ def create_persona(benchmark: Benchmark, spec: PersonaSpec, *, by: User | None, 
     last = benchmark.personas.order_by("-position").values_list("position", flat=True).first()
     row = Persona(benchmark=benchmark, position=(last or 0) + 1)
     row.set_spec(PersonaSpec(user_id=spec.user_id))
+    row.episode = {"episode_id": f"ep_{spec.user_id}"[:200]}
     row.save()
-    Episode.objects.create(persona=row, episode_id=f"ep_{spec.user_id}"[:200])
     old = load_episodes([row])[row.pk]
     save_personas(
         [(row, old, old.model_copy(update={"persona": spec}))],

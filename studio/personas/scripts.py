@@ -49,7 +49,7 @@ def create_script(persona_id: int, name: str, source: str, *, by: User, task_id:
     _write(row, lambda spec: [*spec.scripts, _store_source(path, source)], (), by=by, note=f"New grader script {name}.")
     if task_id is not None:
         task = Task.objects.select_for_update(no_key=True, of=("self",)).get(
-            pk=task_id, episode__persona=row
+            pk=task_id, persona=row
         )  # fmt: skip
         spec = load_tasks([task.pk])[task.pk]
         spec = spec.model_copy(update={"grader_script": f"data/{row.user_id}/{path}"})
@@ -97,7 +97,7 @@ def delete_script(script_id: int, *, by: User) -> None:
 
 
 def tasks_graded_by(persona: Persona, path: str) -> list[Task]:
-    rows = Task.objects.filter(episode__persona=persona).exclude(grader_path="").select_related("episode")
+    rows = Task.objects.filter(persona=persona).exclude(grader_path="")
     return [row for row in rows if script_path(persona.user_id, row.grader_path) == path]
 
 
@@ -151,7 +151,7 @@ def _write(
     new = old.model_copy(update={"persona": old.persona.model_copy(update={"scripts": scripts})})
     save_personas([(row, old, new)], by=by, note=note, verb=verb)
     locked = list(
-        Task.objects.select_for_update(no_key=True, of=("self",)).select_related("episode__persona").filter(
+        Task.objects.select_for_update(no_key=True, of=("self",)).select_related("persona").filter(
             pk__in=[task.pk for task in using]
         )
     )  # fmt: skip

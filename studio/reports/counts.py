@@ -68,8 +68,8 @@ def _add_scripts(counts: dict[int, Counts], up: str) -> None:
         existing.add((persona, path))
         counts[key].uncounted += keys is None
         counts[key].figures = replace(counts[key].figures, rule=counts[key].figures.rule + len(keys or ()))
-    graded = Task.objects.filter(**{f"episode__persona{up}__in": counts}).exclude(grader_path="").order_by()
-    of = "episode__persona"
+    graded = Task.objects.filter(**{f"persona{up}__in": counts}).exclude(grader_path="").order_by()
+    of = "persona"
     for key, persona, user_id, path in graded.values_list(f"{of}{up}", of, f"{of}__user_id", "grader_path"):
         relative = path.strip().removeprefix("./").removeprefix(f"data/{user_id}/")
         counts[key].uncounted += (persona, relative) not in existing

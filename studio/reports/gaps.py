@@ -68,11 +68,11 @@ def _episodes(benchmark: Benchmark) -> dict[int, list[PlacedTask]]:
     episodes: dict[int, list[PlacedTask]] = defaultdict(list)
     keys: dict[tuple[int, str], str] = {}
     rows = (
-        Task.objects.filter(episode__persona__benchmark=benchmark, position__isnull=False)
+        Task.objects.filter(persona__benchmark=benchmark, position__isnull=False)
         .exclude(state=TaskState.RETIRED)
         .order_by("position")
     )
-    columns = ("episode__persona", "pk", "task_id", "needs", "group", "trigger_kind")
+    columns = ("persona", "pk", "task_id", "needs", "group", "trigger_kind")
     for persona, pk, task_id, needs, group, trigger in rows.values_list(*columns):
         keys[persona, task_id] = str(pk)
         needed = tuple(keys[persona, need] for need in needs if (persona, need) in keys)

@@ -105,7 +105,7 @@ def _first_task(user: User) -> Task | None:
     if user.guide_started_at is None:
         return None
     begun = Revision.objects.filter(number=1, created_by=user, created_at__gte=user.guide_started_at).order_by("-pk")
-    row = begun.select_related("task__episode__persona__benchmark").defer("spec", "task__spec").first()
+    row = begun.select_related("task__persona__benchmark").defer("spec", "task__spec").first()
     return row.task if row else None
 
 
@@ -123,8 +123,8 @@ def _is_done(key: str, user: User, task: Task | None) -> bool:
 
 def _address(key: str, task: Task | None, benchmarks: QuerySet[Benchmark]) -> str:
     if key == "read":
-        example = Task.objects.filter(episode__persona__benchmark__in=benchmarks.filter(slug=SAMPLE), task_id=EXAMPLE)
-        row = example.select_related("episode__persona__benchmark").first()
+        example = Task.objects.filter(persona__benchmark__in=benchmarks.filter(slug=SAMPLE), task_id=EXAMPLE)
+        row = example.select_related("persona__benchmark").first()
         return row.get_absolute_url() if row else reverse("studio:introduction")
     if task is not None:
         return task.get_absolute_url() + ("rehearse/" if key == "try" else "")

@@ -143,10 +143,10 @@ _FIRST_OF_EACH = PreparedQuery(_first_of_each)
 def _tasks_of(personas: int) -> QuerySet[Task, Any]:
     placed_first = Case(When(position=None, then=Value(1)), default=Value(0), output_field=IntegerField())
     return (
-        Task.objects.filter(AnyOf("episode__persona", personas))
-        .order_by("episode", placed_first, "position", "task_id")
+        Task.objects.filter(AnyOf("persona", personas))
+        .order_by("persona", placed_first, "position", "task_id")
         .values_list(
-            *("episode__persona", "pk", "task_id", "title", "state", "position"),
+            *("persona", "pk", "task_id", "title", "state", "position"),
             *("n_errors", "n_warnings"),
         )
     )

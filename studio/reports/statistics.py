@@ -69,9 +69,9 @@ class Totals:
 
 
 SEVERITIES = ("error", "warning", "hint")
-TASKS = "episode__tasks"
+TASKS = "tasks"
 COLUMNS: dict[str, Aggregate] = {
-    "tasks": Count(TASKS),
+    "all": Count(TASKS),
     "sessions": Count(f"{TASKS}__position"),
     **{name: Sum(f"{TASKS}__n_{name}", default=0) for name in ("local", "persistent", "rubric", "rule")},
     "dependencies": Sum(f"{TASKS}__needs__len", default=0),
@@ -83,7 +83,7 @@ FINDINGS = {severity: Sum(f"{TASKS}__n_{severity}s", default=0) for severity in 
 
 
 def _tasks(benchmark: Benchmark) -> QuerySet[Task]:
-    return Task.objects.filter(episode__persona__benchmark=benchmark).order_by()
+    return Task.objects.filter(persona__benchmark=benchmark).order_by()
 
 
 def totals_of(owner: Literal["persona", "benchmark"], keys: Iterable[int]) -> dict[int, Totals]:
@@ -141,7 +141,7 @@ def tools_of(benchmark: Benchmark) -> list[tuple[str, list[ToolRow]]]:
 def idle_tools(benchmark: Benchmark) -> dict[int, tuple[int, int]]:
     """By persona key: the number of unused tools, and of all its tools."""
     used: dict[int, set[str]] = defaultdict(set)
-    for persona, names in _tasks(benchmark).values_list("episode__persona", "tools_named"):
+    for persona, names in _tasks(benchmark).values_list("persona", "tools_named"):
         used[persona].update(names)
     return {
         persona: (sum(name.removeprefix(APP_PREFIX) not in used[persona] for name in tools), len(tools))

@@ -36,8 +36,8 @@ SHOWN = 6
 MAX_ITEMS = 200
 """Items of a kind on its full list."""
 ITEM_FIELDS = (
-    *("task_id", "title", "state", "episode__persona__name", "episode__persona__user_id"),
-    *("episode__persona__benchmark__name", "episode__persona__benchmark__slug"),
+    *("task_id", "title", "state", "persona__name", "persona__user_id"),
+    *("persona__benchmark__name", "persona__benchmark__slug"),
 )
 
 
@@ -107,10 +107,7 @@ def _counted(tasks: QuerySet[Task]) -> QuerySet[Task, Any]:
 
 _ITEMS = PreparedQuery(
     lambda keys: (
-        Task.objects.select_related("episode__persona__benchmark")
-        .only(*ITEM_FIELDS)
-        .filter(AnyOf("pk", keys))
-        .order_by()
+        Task.objects.select_related("persona__benchmark").only(*ITEM_FIELDS).filter(AnyOf("pk", keys)).order_by()
     )
 )
 
@@ -145,7 +142,7 @@ _PUBLICATIONS = PreparedQuery(_requested)
 
 
 def _item(task: Task, *, assigned: bool) -> TodoItem:
-    persona = task.episode.persona
+    persona = task.persona
     note = "assigned to you" if assigned else ""
     return TodoItem(str(task), task.get_absolute_url(), f"{persona.benchmark} · {persona}", task.state, note)
 
@@ -193,7 +190,7 @@ def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
             is_assigned=Exists(_assigned("reviewer").filter(user=user)),
             n_reviewers=Coalesce(Subquery(reviewer_counts, output_field=IntegerField()), 0),
         )
-        .filter(Q(is_assigned=True) | Q(n_reviewers__lt=F("episode__persona__benchmark__approvals_needed")))
+        .filter(Q(is_assigned=True) | Q(n_reviewers__lt=F("persona__benchmark__approvals_needed")))
         .filter(state=TaskState.IN_REVIEW)
         .exclude(last_author=user.pk)
         .filter(~Exists(brought), ~Exists(approved))
@@ -213,7 +210,7 @@ def _tasks_of(part: str, user: User | None = None) -> QuerySet[Assignment, Any]:
 
 
 def _tasks(benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    return Task.objects.filter(episode__persona__benchmark__in=benchmarks)
+    return Task.objects.filter(persona__benchmark__in=benchmarks)
 
 
 _SENT_BACK = PreparedQuery(lambda user: _counted(tasks_sent_back(User(pk=user), Benchmark.objects.of_member(user))))

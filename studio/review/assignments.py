@@ -42,7 +42,7 @@ class Assignees:
 
 def assignees_of(task: Task, *, authors: Iterable[int] = ()) -> Assignees:
     """``authors`` of the newest version cannot review it. Three queries."""
-    members = eligible_members(task.episode.persona.benchmark)
+    members = eligible_members(task.persona.benchmark)
     assignees = Assignees(
         may_write=members[Part.WRITER],
         may_review=[member for member in members[Part.REVIEWER] if member.user.pk not in set(authors)],
@@ -109,7 +109,7 @@ _MEMBERS = PreparedQuery(
 
 def least_busy_reviewer(task: Task, writer: User | None = None) -> User | None:
     ineligible = authors_of_newest([task])[task.pk] | ({writer.pk} if writer else set())
-    reviewers = eligible_members(task.episode.persona.benchmark)[Part.REVIEWER]
+    reviewers = eligible_members(task.persona.benchmark)[Part.REVIEWER]
     return next((reviewer.user for reviewer in reviewers if reviewer.user.pk not in ineligible), None)
 
 
@@ -118,11 +118,9 @@ def set_assignees(task_id: int, *, by: User, writer: User | None, reviewers: Seq
     """Assign exactly these users. Raises AssignmentError for users without the role or in both parts, and for reviewers
     who wrote part of the newest version."""
     task = (
-        Task.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("episode__persona__benchmark")
-        .get(pk=task_id)
+        Task.objects.select_for_update(no_key=True, of=("self",)).select_related("persona__benchmark").get(pk=task_id)
     )
-    members = eligible_members(task.episode.persona.benchmark)
+    members = eligible_members(task.persona.benchmark)
     if writer:
         if writer in reviewers:
             raise AssignmentError(f"{writer} cannot be both author and reviewer of the same task.")
@@ -190,7 +188,7 @@ def _record_and_notify(
         names = " and ".join(sorted(str(people[user]) for user in wanted[task.pk]))
         plural = len(wanted[task.pk]) > 1
         summary = f"{names} {verb.removesuffix('s') if plural else verb} it." if names else f"Nobody {verb} it."
-        persona = task.episode.persona
+        persona = task.persona
         events.append(
             Event(
                 benchmark_id=persona.benchmark_id,
@@ -210,6 +208,6 @@ def _record_and_notify(
             for task, user in new
         ],
         notify.Kind.ASSIGNED,
-        benchmark=changed[0].episode.persona.benchmark_id,
+        benchmark=changed[0].persona.benchmark_id,
         by=by,
     )

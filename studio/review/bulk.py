@@ -54,9 +54,9 @@ ACTIONS_WITH_CHOICES = ("group", "tools", "skills")
 
 def chosen_tasks(benchmark: Benchmark, chosen: Mapping[int, int | None]) -> list[Task]:
     rows = list(
-        Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen)
-        .select_related("episode__persona__benchmark")
-        .order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
+        Task.objects.filter(persona__benchmark=benchmark, pk__in=chosen)
+        .select_related("persona__benchmark")
+        .order_by("persona__position", "persona__user_id", "position", "task_id")
     )
     if not rows:
         raise BulkChangeError("Choose at least one task.")
@@ -94,8 +94,8 @@ def plan(
 def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], action: str, value: str = "", *, by: User) -> int:
     """Apply the change to each task as its own page would, and return how many were changed. Raises BulkChangeError if
     one of them cannot be changed; then none is."""
-    tasks = Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen)
-    personas = set(tasks.values_list("episode__persona", flat=True))
+    tasks = Task.objects.filter(persona__benchmark=benchmark, pk__in=chosen)
+    personas = set(tasks.values_list("persona", flat=True))
     list(Persona.objects.select_for_update(no_key=True).filter(pk__in=personas).order_by("pk"))
     list(tasks.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     changes = plan(benchmark, chosen, action, value, by=by)
@@ -130,7 +130,7 @@ def _rewrite(tasks: list[Task], action: str, value: str, *, by: User) -> None:
 def _group(tasks: list[Task], name: str, *, by: User) -> None:
     ids: dict[int, list[str]] = {}
     for task in tasks:
-        ids.setdefault(task.episode.persona_id, []).append(task.task_id)
+        ids.setdefault(task.persona_id, []).append(task.task_id)
     for persona, own in ids.items():
         move = moves.Move("group" if name.strip() else "ungroup", tuple(own), group=name)
         moves.make_move(persona, move, by=by, confirmed=True)

@@ -93,14 +93,12 @@ def group_changes(rows: list[Task], value: str) -> list[TaskChange]:
 
 
 def tool_or_skill_changes(rows: list[Task], action: str, wanted: tuple[str, ...]) -> list[TaskChange]:
-    known = _known([row.episode.persona_id for row in rows], action)
+    known = _known([row.persona_id for row in rows], action)
     specs = load_tasks(row.pk for row in rows)
     changes = []
     for row in rows:
-        missing = [name for name in wanted if name not in known.get(row.episode.persona_id, ())]
-        refusal = (
-            f"{row.episode.persona} does not have {', '.join(f'“{name}”' for name in missing)}." if missing else ""
-        )
+        missing = [name for name in wanted if name not in known.get(row.persona_id, ())]
+        refusal = f"{row.persona} does not have {', '.join(f'“{name}”' for name in missing)}." if missing else ""
         everything = "all of the persona's"
         before = ", ".join(getattr(specs[row.pk], action)) or everything
         changes.append(edit_change(row, before, ", ".join(wanted) or everything, refusal))
@@ -109,9 +107,9 @@ def tool_or_skill_changes(rows: list[Task], action: str, wanted: tuple[str, ...]
 
 def choices_of(rows: list[Task], action: str) -> list[str]:
     if action == "group":
-        groups = Task.objects.filter(episode__in={row.episode_id for row in rows}).exclude(group="").order_by()
+        groups = Task.objects.filter(persona__in={row.persona_id for row in rows}).exclude(group="").order_by()
         return sorted(set(groups.values_list("group", flat=True)))
-    known = _known([row.episode.persona_id for row in rows], action)
+    known = _known([row.persona_id for row in rows], action)
     return sorted({name for names in known.values() for name in names})
 
 

@@ -73,9 +73,7 @@ def add_comment(
     return comment
 
 
-_TASK = PreparedQuery(
-    lambda task: Task.objects.filter(pk=task).order_by().select_related("episode__persona__benchmark")
-)
+_TASK = PreparedQuery(lambda task: Task.objects.filter(pk=task).order_by().select_related("persona__benchmark"))
 _REVISION = PreparedQuery(
     lambda task, number: Revision.objects.filter(task=task, number=number).order_by().defer("spec")
 )
@@ -125,7 +123,7 @@ def resolve(comment: Comment, *, by: User, resolved: bool = True) -> None:
         return
     root.resolved_at, root.resolved_by = (timezone.now(), by) if resolved else (None, None)
     root.save(update_fields=["resolved_at", "resolved_by"])
-    task = root.task = Task.objects.select_related("episode__persona__benchmark").get(pk=root.task_id)
+    task = root.task = Task.objects.select_related("persona__benchmark").get(pk=root.task_id)
     verb = "settled_a_remark" if resolved else "opened_a_remark_again"
     record(task, verb, by=by, summary=_shortened(root.text or root.quote), data={"remark": root.pk})
     notify.notify_of_resolution(root, by=by, resolved=resolved)

@@ -35,7 +35,7 @@ def approve(
     revision = _read(task, version)
     if by.pk in authors_of(revision):
         raise WorkflowError("You wrote part of this version, so someone else has to approve it.")
-    refresh_findings([task.episode.persona])
+    refresh_findings([task.persona])
     if blocking := list(blocking_findings().filter(task=task).values_list("severity", flat=True)):
         raise WorkflowError(f"The checks find {_count(blocking)}. Request changes, or fix it first.")
     if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED).exists():
@@ -45,7 +45,7 @@ def approve(
         revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=storable_text(text), answers=checklist
     )
     given = approvals_of(revision)
-    needed = task.episode.persona.benchmark.approvals_needed
+    needed = task.persona.benchmark.approvals_needed
     state = TaskState.APPROVED if given >= needed else TaskState.IN_REVIEW
     parts = [
         f"Version {revision.number}" + (f", {given} of {needed}." if needed > 1 else "."),
@@ -77,7 +77,7 @@ def request_changes(
         if not open_comments:
             raise WorkflowError("Say what should change, here or in a comment, so that the author knows what to do.")
         summary = " ".join([summary, f"See {count_of(open_comments, 'open comment')}."]).strip()
-    if task.episode.persona.benchmark.review_by_list and all(answer.met for answer in cleaned.values()):
+    if task.persona.benchmark.review_by_list and all(answer.met for answer in cleaned.values()):
         raise WorkflowError("Answer “No” to at least one of the four questions; this benchmark requires it.")
     Review.objects.create(
         revision=revision,
@@ -103,7 +103,7 @@ def approvals_of(revision: Revision) -> int:
 
 def _completed_checklist(task: Task, answers: ReviewAnswers | None) -> dict[str, Any]:
     if answers is None:
-        if task.episode.persona.benchmark.review_by_list:
+        if task.persona.benchmark.review_by_list:
             raise WorkflowError("This benchmark requires the review checklist. Answer its four questions first.")
         return {}
     if missing := [QUESTIONS[key].label.lower() for key in QUESTIONS if key not in answers or not answers[key].met]:

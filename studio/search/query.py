@@ -117,8 +117,8 @@ _TASKS = PreparedQuery(
     lambda keys: (
         Task.objects.filter(AnyOf("pk", keys))
         .order_by()
-        .select_related("episode__persona__benchmark")
-        .only("task_id", "title", *(f"episode__persona__{name}" for name in _OF_PERSONA))
+        .select_related("persona__benchmark")
+        .only("task_id", "title", *(f"persona__{name}" for name in _OF_PERSONA))
     )
 )
 
@@ -186,7 +186,7 @@ def find_destinations(user: access.AnyUser, text: str) -> list[Destination]:
     for row in rows:
         if row["kind"] == "task":
             task = tasks[row["pk"]]
-            detail = f"{task.episode.persona.benchmark} › {task.episode.persona} · {task.task_id.strip()}"
+            detail = f"{task.persona.benchmark} › {task.persona} · {task.task_id.strip()}"
             destinations.append(Destination("Task", str(task), detail, task.get_absolute_url()))
         elif row["kind"] == "persona":
             persona = personas[row["pk"]]

@@ -69,7 +69,7 @@ def _rows_of_task(kind: str, label: str, rows: str, vector: str, text: str, *, p
         label,
         f"""SELECT t.id, p.benchmark_id, p.id, t.id, t.state, r.number::int, ts_rank({vector}, {QUERY}), t.updated_at
             FROM studio_task t
-            JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id,
+            JOIN studio_persona p ON p.id = t.persona_id,
             json_array_elements(t.spec -> '{rows}') WITH ORDINALITY r(value, number)
             WHERE p.benchmark_id = ANY({BENCHMARKS}) AND t.id = ANY(ARRAY({found})) AND {match}""",
         f"SELECT {text} FROM studio_task t, LATERAL (SELECT t.spec -> '{rows}' -> (page.item - 1)) r(value)"
@@ -117,7 +117,7 @@ SOURCES: list[SearchSource] = [
         f"""SELECT t.id, p.benchmark_id, p.id, t.id, t.state, NULL::int,
             0.3 + ts_rank(t.search, {QUERY}) + {NAMED.format(TASK_NAME)}, t.updated_at
             FROM studio_task t
-            JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
+            JOIN studio_persona p ON p.id = t.persona_id
             WHERE p.benchmark_id = ANY({BENCHMARKS})
             AND t.id = ANY(ARRAY({matching("studio_task", "(task_id || ' ' || title)")}))""",
         """SELECT concat_ws(' – ', t.task_id, nullif(t.spec ->> 'initial_request', ''),
@@ -139,7 +139,7 @@ SOURCES: list[SearchSource] = [
         "Comments",
         f"""SELECT r.id, p.benchmark_id, p.id, t.id, t.state, NULL::int, ts_rank(r.search, {QUERY}), r.created_at
             FROM studio_comment r JOIN studio_task t ON t.id = r.task_id
-            JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
+            JOIN studio_persona p ON p.id = t.persona_id
             WHERE p.benchmark_id = ANY({BENCHMARKS}) AND r.search @@ {QUERY}""",
         "SELECT r.text FROM studio_comment r WHERE r.id = page.pk",
         anchor="comments",
@@ -194,7 +194,7 @@ DESTINATIONS_SQL = f"""
       UNION ALL
       SELECT 'task', t.id, {TASK_NAME} || ' ' || {PERSONA_NAME}, t.title, t.task_id, 1
       FROM asked CROSS JOIN studio_task t
-      JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
+      JOIN studio_persona p ON p.id = t.persona_id
       WHERE p.benchmark_id = ANY(asked.benchmarks)
     ), near AS (
       SELECT named.*, name ILIKE ALL(asked.parts) AS whole,

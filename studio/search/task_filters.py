@@ -61,13 +61,13 @@ def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser 
 
 
 def _narrowed(benchmark: int, filters: Mapping[str, str], me: int | None) -> QuerySet[Task]:
-    rows = Task.objects.filter(episode__persona__benchmark=benchmark)
+    rows = Task.objects.filter(persona__benchmark=benchmark)
     if state := filters.get("state"):
         rows = rows.filter(state=state)
     if trigger := filters.get("trigger"):
         rows = rows.filter(trigger_kind=trigger)
     if persona := filters.get("persona"):
-        rows = rows.filter(episode__persona__user_id=persona)
+        rows = rows.filter(persona__user_id=persona)
     if category := filters.get("category"):
         rows = rows.filter(category="" if category == NONE else category)
     if findings := filters.get("findings"):
@@ -82,7 +82,7 @@ def _narrowed(benchmark: int, filters: Mapping[str, str], me: int | None) -> Que
             rows = rows.filter(Exists(assigned.filter(user__username=person)))
     if q := filters.get("q"):
         rows = rows.filter(pk__in=_matching_tasks(q))
-    return rows.order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
+    return rows.order_by("persona__position", "persona__user_id", "position", "task_id")
 
 
 def _matching_tasks(q: str) -> RawSQL:
@@ -114,7 +114,7 @@ def read_tasks(keys: Iterable[int]) -> list[ListedTask]:
 
 LISTED = (
     *("pk", "position", "title", "task_id", "state", "category", "trigger_kind", "version", "updated_at"),
-    *("episode__persona__user_id", "episode__persona__name", "episode__persona__benchmark__slug"),
+    *("persona__user_id", "persona__name", "persona__benchmark__slug"),
     *(F("n_local") + F("n_persistent"), F("n_rubric") + F("n_rule"), "n_errors", "n_warnings"),
 )
 """The columns of a ListedTask."""

@@ -31,7 +31,7 @@ def build_on(task_id: int, earlier_id: int, *, by: User) -> Moved:
     rows = {
         row.pk: row
         for row in Task.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("episode__persona")
+        .select_related("persona")
         .filter(pk__in=[task_id, earlier_id])
         .order_by("pk")
     }
@@ -56,7 +56,7 @@ def build_on(task_id: int, earlier_id: int, *, by: User) -> Moved:
 
 
 def _runs_before(earlier: Task, task: Task) -> bool:
-    if earlier.episode_id != task.episode_id or not earlier.position or earlier.pk == task.pk:
+    if earlier.persona_id != task.persona_id or not earlier.position or earlier.pk == task.pk:
         return False
     return task.position is not None and earlier.position < task.position
 

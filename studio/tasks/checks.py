@@ -31,15 +31,15 @@ def check_unsaved(
         episode,
         spec.task_id,
         texts={**load_texts([episode]), **(texts or {})},
-        plan=task.episode.persona.benchmark.plan,
+        plan=task.persona.benchmark.plan,
         reports=load_reports([episode]),
         tools=episode_tool_descriptions([episode]),
-        opinions=read_opinions(task.episode.persona.benchmark_id, questions_about(spec)),
+        opinions=read_opinions(task.persona.benchmark_id, questions_about(spec)),
     )
 
 
 def episode_with(task: Task, spec: TaskSpec) -> EpisodeSpec:
-    episode = load_episode(task.episode.persona)
+    episode = load_episode(task.persona)
     spec = canonical(spec)
     return episode.model_copy(
         update={
@@ -51,17 +51,17 @@ def episode_with(task: Task, spec: TaskSpec) -> EpisodeSpec:
 
 def evidence_map(task: Task, spec: TaskSpec) -> EvidenceMap:
     earlier = {task_id for task_id, _, position in placed_tasks(task) if position < (task.position or 0)}
-    return build_evidence_map(spec, earlier=earlier, tools=set(task.episode.persona.tools))
+    return build_evidence_map(spec, earlier=earlier, tools=set(task.persona.tools))
 
 
 def placed_tasks(task: Task) -> Sequence[tuple[str, str, int]]:
     """Id, title and position of the tasks that its episode runs."""
-    return [(task_id, title, position) for task_id, title, position in _PLACED.rows(task.episode_id)]
+    return [(task_id, title, position) for task_id, title, position in _PLACED.rows(task.persona_id)]
 
 
 _PLACED = PreparedQuery(
-    lambda episode: (
-        Task.objects.filter(episode=episode, position__isnull=False)
+    lambda persona: (
+        Task.objects.filter(persona=persona, position__isnull=False)
         .order_by("position")
         .values_list("task_id", "title", "position")
     )

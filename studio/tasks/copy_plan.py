@@ -56,9 +56,9 @@ def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, k
         raise CopyError("Choose at least one task.")
     if len(tasks) > MAX_COPIES:
         raise CopyError(f"At most {MAX_COPIES} tasks can be copied at a time; you selected {len(tasks)}.")
-    tasks = sorted(tasks, key=lambda task: (task.episode_id, task.position is None, task.position or 0, task.pk))
+    tasks = sorted(tasks, key=lambda task: (task.persona_id, task.position is None, task.position or 0, task.pk))
     specs = load_tasks(task.pk for task in tasks)
-    sources = {task.episode.persona for task in tasks}
+    sources = {task.persona for task in tasks}
     episodes = load_episodes({*sources, target})
     target_episode = episodes[target.pk]
     ids = _new_ids(tasks, target_episode)
@@ -66,7 +66,7 @@ def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, k
     taxonomy = target.benchmark.taxonomy
     codes = {"", *(taxonomy.categories.values_list("code", flat=True) if taxonomy else ())}
     for task in tasks:
-        persona = task.episode.persona
+        persona = task.persona
         copy = TaskCopy(task, specs[task.pk].model_copy(update={"task_id": ids[task.pk], "user_id": target.user_id}))
         if moving:
             copy.refusal = _why_not_movable(task, target, tasks, episodes[persona.pk])
@@ -95,11 +95,11 @@ def _new_ids(tasks: Sequence[Task], target_episode: EpisodeSpec) -> dict[int, st
 
 
 def _why_not_movable(task: Task, target: Persona, tasks: Sequence[Task], source_episode: EpisodeSpec) -> str:
-    if task.episode.persona_id == target.pk:
+    if task.persona_id == target.pk:
         return "It is already in this episode."
     if task.state in ENDED_BY_EDITS:
         return "It is in review, approved or released, so it can be copied but not moved."
-    moved = {other.task_id for other in tasks if other.episode_id == task.episode_id}
+    moved = {other.task_id for other in tasks if other.persona_id == task.persona_id}
     for other in (*source_episode.tasks, *source_episode.unplaced):
         if other.task_id not in moved and any(dependency.task_id == task.task_id for dependency in other.depends_on):
             name = other.title or other.task_id
@@ -111,7 +111,7 @@ def _rewrite_dependencies(
     copy: TaskCopy, task: Task, tasks: Sequence[Task], ids: Mapping[int, str], target_episode: EpisodeSpec
 ) -> None:
     """Preserve dependencies on tasks that are copied too or exist in the target under the same id."""
-    copied_ids = {other.task_id: ids[other.pk] for other in tasks if other.episode_id == task.episode_id}
+    copied_ids = {other.task_id: ids[other.pk] for other in tasks if other.persona_id == task.persona_id}
     known = {other.task_id for other in target_episode.tasks}
     dependencies = []
     for dependency in copy.spec.depends_on:
@@ -180,7 +180,7 @@ def _warn_of_unknown(copy: TaskCopy, target: Persona, target_episode: EpisodeSpe
         if unknown := [name for name in names if name not in known]:
             word = what if len(unknown) == 1 else f"{what}s"
             copy.warnings.append(f"{target} does not have the {word} {', '.join(f'“{name}”' for name in unknown)}.")
-    if copy.task.episode.persona.benchmark_id != target.benchmark_id and copy.spec.category not in codes:
+    if copy.task.persona.benchmark_id != target.benchmark_id and copy.spec.category not in codes:
         copy.warnings.append(f"Loses its category “{copy.spec.category}”, which {target.benchmark} does not have.")
         copy.spec = copy.spec.model_copy(update={"category": ""})
 

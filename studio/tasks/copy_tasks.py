@@ -26,13 +26,13 @@ def copy_tasks(
 ) -> list[Task]:
     """Copy the tasks with their files. When ``moving``, the originals leave their episode and are retired. See
     ``plan_copy``. Raises CopyError."""
-    personas = {target.pk, *(task.episode.persona_id for task in tasks)}
+    personas = {target.pk, *(task.persona_id for task in tasks)}
     list(Persona.objects.select_for_update(no_key=True).filter(pk__in=personas).order_by("pk"))
-    target = Persona.objects.select_related("benchmark__taxonomy", "episode").get(pk=target.pk)
+    target = Persona.objects.select_related("benchmark__taxonomy").get(pk=target.pk)
     tasks = list(
         Task.objects.select_for_update(no_key=True, of=("self",))
         .filter(pk__in=[task.pk for task in tasks])
-        .select_related("episode__persona__benchmark")
+        .select_related("persona__benchmark")
         .order_by("pk")
     )
     plan = plan_copy(tasks, target, moving=moving, keep_scripts=keep_scripts)
@@ -44,7 +44,7 @@ def copy_tasks(
     for copy in plan.copies:
         last += copy.task.position is not None
         position = last if copy.task.position is not None else None
-        rows.append(Task(episode=target.episode, task_id=copy.spec.task_id, position=position))
+        rows.append(Task(persona=target, task_id=copy.spec.task_id, position=position))
     try:
         pairs = list(zip(rows, plan.copies, strict=True))
         authors = contributors_to_tasks({task.pk: task.version for task in tasks})
@@ -71,7 +71,7 @@ def copy_tasks(
 
 
 def copy_event(task: Task, row: Task, target: Persona, *, by: User, moving: bool = False) -> Event:
-    persona = task.episode.persona
+    persona = task.persona
     verb = "moved" if moving else "copied"
     return Event(
         benchmark_id=target.benchmark_id,
@@ -95,12 +95,12 @@ def _with_scripts_and_groups(new: EpisodeSpec, old: EpisodeSpec, plan: CopyPlan)
     carryovers = {
         name: text
         for copy in plan.copies
-        for name, text in copy.task.episode.groups.items()
+        for name, text in copy.task.persona.episode.get("groups", {}).items()
         if name == copy.task.group and name not in known
     }
     groups = (*new.groups, *(GroupSpec(name=name, carries_over=text) for name, text in carryovers.items()))
     tasks = new.tasks
-    own = [copy.task.task_id for copy in plan.copies if copy.task.episode.persona_id == plan.target.pk]
+    own = [copy.task.task_id for copy in plan.copies if copy.task.persona_id == plan.target.pk]
     originals = [index for index, task in enumerate(old.tasks, 1) if task.task_id in own]
     if originals and len(own) == len(plan.copies):
         after = max(originals)
@@ -111,7 +111,7 @@ def _with_scripts_and_groups(new: EpisodeSpec, old: EpisodeSpec, plan: CopyPlan)
 def _retire(plan: CopyPlan, *, by: User) -> None:
     moved: dict[int, list[TaskCopy]] = {}
     for copy in plan.copies:
-        moved.setdefault(copy.task.episode.persona_id, []).append(copy)
+        moved.setdefault(copy.task.persona_id, []).append(copy)
     for persona in Persona.objects.filter(pk__in=moved):
         copies = moved[persona.pk]
         gone = {copy.task.task_id for copy in copies}

@@ -41,7 +41,7 @@ def create_task(
     persona = Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
     old = load_episodes([persona])[persona.pk]
     validate_unused_id(spec.task_id, [task.task_id for task in (*old.tasks, *old.unplaced)])
-    row = Task(episode=persona.episode, task_id=spec.task_id, position=len(old.tasks) + 1)
+    row = Task(persona=persona, task_id=spec.task_id, position=len(old.tasks) + 1)
     save_tasks([(row, spec)], by=by, note=note, verb="created", origin_authors=[origin_authors])
     created = load_task(row)
     index = next((n for n, task in enumerate(old.tasks) if task.task_id == before), len(old.tasks))

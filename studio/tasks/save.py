@@ -76,10 +76,7 @@ def save_task(
 
 _LOCKED = PreparedQuery(
     lambda task: (
-        Task.objects.filter(pk=task)
-        .order_by()
-        .select_for_update(no_key=True, of=("self",))
-        .select_related("episode__persona")
+        Task.objects.filter(pk=task).order_by().select_for_update(no_key=True, of=("self",)).select_related("persona")
     )
 )
 
@@ -105,7 +102,7 @@ def save_locked(
     verb: str = "edited",
     origin_authors: Collection[int] = (),
 ) -> list[SavedTask]:
-    """Save tasks whose rows are locked and loaded with ``episode__persona``; refresh findings. Raises
+    """Save tasks whose rows are locked and loaded with ``persona``; refresh findings. Raises
     DraftError."""
     renamed = [(row, spec) for row, spec in pairs if spec.task_id != row.task_id]
     same_id = [(row, spec) for row, spec in pairs if spec.task_id == row.task_id]
@@ -113,7 +110,7 @@ def save_locked(
     if same_id:
         saved = save_tasks(same_id, by=by, note=note, verb=verb, origin_authors=[origin_authors] * len(same_id))
     saved += [_rename(row, spec, by=by, note=note, verb=verb, origin_authors=origin_authors) for row, spec in renamed]
-    personas = {task.row.episode.persona_id: task.row.episode.persona for task in saved if task.revision}
+    personas = {task.row.persona_id: task.row.persona for task in saved if task.revision}
     if personas:
         refresh_findings(personas.values())
     return saved
@@ -123,12 +120,12 @@ def _rename(
     row: Task, spec: TaskSpec, *, by: User | None, note: str, verb: str, origin_authors: Collection[int]
 ) -> SavedTask:
     """Tasks that depend on it, and the episode's order, get a new version with the new id too."""
-    persona = row.episode.persona
-    validate_unused_id(spec.task_id, row.episode.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
+    persona = row.persona
+    validate_unused_id(spec.task_id, row.persona.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
     old = load_episodes([persona])[persona.pk]
     before = row.task_id
     [saved] = save_tasks([(row, spec)], by=by, note=note, verb=verb, origin_authors=[origin_authors])
-    dependents = list(Task.objects.filter(episode=row.episode, needs__contains=[before]))
+    dependents = list(Task.objects.filter(persona=row.persona, needs__contains=[before]))
     specs = load_tasks(row.pk for row in dependents)
     save_tasks(
         [(dependent, specs[dependent.pk].with_renamed_need(before, spec.task_id)) for dependent in dependents], by=by

@@ -30,7 +30,7 @@ class TaskTemplateError(ValueError):
 
 
 def templates_of(benchmark: Benchmark) -> QuerySet[TaskTemplate]:
-    return benchmark.templates.defer("spec").select_related("created_by", "made_from__episode__persona__benchmark")
+    return benchmark.templates.defer("spec").select_related("created_by", "made_from__persona__benchmark")
 
 
 def may_change(user: AnyUser, template: TaskTemplate) -> bool:
@@ -41,7 +41,7 @@ def may_change(user: AnyUser, template: TaskTemplate) -> bool:
 @atomic_with_retry
 def save_template(task: Task, *, name: str, when: str, version: int, by: User) -> TaskTemplate:
     """Save a version of the task, with its files and grader script, as a template. Raises TaskTemplateError."""
-    persona = task.episode.persona
+    persona = task.persona
     benchmark = Benchmark.objects.select_for_update(no_key=True).get(pk=persona.benchmark_id)
     name, when = _validated(benchmark, name, when)
     if benchmark.templates.count() >= MAX_TEMPLATES:

@@ -20,7 +20,7 @@ class TaskVersions:
         return self.task.version
 
     def lock(self) -> None:
-        rows = Task.objects.select_related("episode__persona__benchmark")
+        rows = Task.objects.select_related("persona__benchmark")
         self.task.refresh_from_db(from_queryset=rows.select_for_update(no_key=True, of=("self",)))
         self._read.clear()
 

@@ -64,7 +64,7 @@ def add(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRespo
     artifact, the file becomes its reference.
     """
     task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.episode.persona.benchmark, "edit")
+    access.require(request.user, task.persona.benchmark, "edit")
     path = request.POST.get("path", "").replace("\0", "").strip()
     file = request.FILES.get("file")
     if file is None:
@@ -111,7 +111,7 @@ def _file_response(request: SignedInRequest, task: Task, path: str, blob: Blob) 
         context |= {"key": request.GET.get("key", ""), "list": list_name}
         return render(request, "studio/files/parts/text.html", context)
     if request.GET.get("part") == "seen":
-        may_edit = access.may(request.user, task.episode.persona.benchmark, "edit")
+        may_edit = access.may(request.user, task.persona.benchmark, "edit")
         return render(request, "studio/files/parts/preview.html", context | {"in_editor": may_edit})
     return render(request, "studio/files/file.html", context)
 
@@ -126,9 +126,9 @@ def _cached_preview(path: str, blob: Blob) -> Preview:
 
 
 def _url_args(task: Task) -> list[Any]:
-    return [task.episode.persona.benchmark.slug, task.episode.persona.user_id, task.pk]
+    return [task.persona.benchmark.slug, task.persona.user_id, task.pk]
 
 
 def _frame(task: Task) -> dict[str, object]:
-    persona = task.episode.persona
+    persona = task.persona
     return {"task": task, "persona": persona, "benchmark": persona.benchmark}

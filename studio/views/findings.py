@@ -29,7 +29,7 @@ def waive(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
     the page is checked, and the response is that of a check."""
     task = access.find_task(request.user, slug, user_id, pk)
     verdict = request.POST.get("verdict", "waive")
-    access.require(request.user, task.episode.persona.benchmark, "manage" if verdict == "set_aside" else "edit")
+    access.require(request.user, task.persona.benchmark, "manage" if verdict == "set_aside" else "edit")
     user = request.user
     fingerprint, reason = request.POST.get("fingerprint", ""), request.POST.get("reason", "")
     from_editor = "base_version" in request.POST

@@ -144,7 +144,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     whole = start_pilot(benchmark, by=owner, **parts)  # never run: its page has a session for each task
     session = Session.objects.filter(run__pilot=played).order_by("-turn_count").first()
     audit = open_audit(played, size=60, by=owner)
-    task = Task.objects.filter(episode__persona__benchmark=benchmark, position=2).first()
+    task = Task.objects.filter(persona__benchmark=benchmark, position=2).first()
     packet = next_packet(audit, auditor)
     assert session and task and packet
     script = GraderScript.objects.create(

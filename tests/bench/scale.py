@@ -222,9 +222,9 @@ def run_memory() -> dict[str, float]:
     all, in per cent of the former."""
     from studio.models import Task
 
-    rows = Task.objects.filter(episode__persona__benchmark__slug=SLUG)  # the row of imports leaves other benchmarks
+    rows = Task.objects.filter(persona__benchmark__slug=SLUG)  # the row of imports leaves other benchmarks
     keys = list(rows.order_by("pk").values_list("pk", flat=True)[::37])
-    tasks = list(rows.filter(pk__in=keys).select_related("episode__persona__benchmark").order_by("pk"))
+    tasks = list(rows.filter(pk__in=keys).select_related("persona__benchmark").order_by("pk"))
     pages = [
         "/",
         BASE,

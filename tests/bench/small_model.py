@@ -142,9 +142,9 @@ def _pilot(agent: Any, user: Any, judge: Any, tasks: int) -> bool:
     from studio.models import Benchmark, Task
 
     benchmark = Benchmark.objects.get(slug=SLUG)
-    placed = Task.objects.filter(episode__persona__benchmark=benchmark, position__isnull=False)
-    first = placed.order_by("episode__persona__position", "position")[0]
-    names = list(placed.filter(episode=first.episode).order_by("position").values_list("task_id", flat=True)[:tasks])
+    placed = Task.objects.filter(persona__benchmark=benchmark, position__isnull=False)
+    first = placed.order_by("persona__position", "position")[0]
+    names = list(placed.filter(persona=first.persona).order_by("position").values_list("task_id", flat=True)[:tasks])
     began = time.monotonic()
     pilot = start_pilot(benchmark, by=None, agent=agent, user_model=user, judge=judge, tasks=names, limits=LIMITS)
     pilot = wait_for_pilot(pilot, log=lambda line: None)

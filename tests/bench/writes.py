@@ -23,7 +23,7 @@ def _tasks() -> list[Any]:
     """Of one persona; edits go round them."""
     from studio.models import Task
 
-    rows = Task.objects.filter(episode__persona__user_id="persona_000a").select_related("episode__persona__benchmark")
+    rows = Task.objects.filter(persona__user_id="persona_000a").select_related("persona__benchmark")
     return list(rows.order_by("position"))
 
 
@@ -35,7 +35,7 @@ def _rounds(client: Any, work: Callable[[Any, Any, int], None]) -> float:
 
 
 def api_address(task: Any) -> str:
-    return f"/api/benchmarks/{SLUG}/personas/{task.episode.persona.user_id}/tasks/{task.pk}/"
+    return f"/api/benchmarks/{SLUG}/personas/{task.persona.user_id}/tasks/{task.pk}/"
 
 
 def update_by_api(client: Any) -> float:

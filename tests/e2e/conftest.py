@@ -68,8 +68,8 @@ def sample(transactional_db: None, browser: Browser, _sample_rows: list[Snapshot
 @pytest.fixture
 def radio(sample: Benchmark) -> dict[str, Task]:
     """The tasks of the sample's radio producer by the end of their id, such as ``02_briefing``."""
-    rows = Task.objects.filter(episode__persona__benchmark=sample, episode__persona__user_id="radio_producer")
-    return {row.task_id.removeprefix("radio_"): row for row in rows.select_related("episode__persona__benchmark")}
+    rows = Task.objects.filter(persona__benchmark=sample, persona__user_id="radio_producer")
+    return {row.task_id.removeprefix("radio_"): row for row in rows.select_related("persona__benchmark")}
 
 
 class RequestCounter:

@@ -47,7 +47,7 @@ def test_zip_import_is_previewed_and_stored_on_confirmation(page, persona_folder
 
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("status").filter(has_text="Imported:")).to_be_visible()
-    stored = Task.objects.filter(episode__persona__benchmark__name="Elsewhere")
+    stored = Task.objects.filter(persona__benchmark__name="Elsewhere")
     assert (stored.count(), set(stored.values_list("state", flat=True))) == (tasks, {"draft"})
     expect(page.get_by_text("approved elsewhere").first).to_be_visible()
 

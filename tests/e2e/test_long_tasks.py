@@ -112,7 +112,7 @@ def test_evidence_map_of_a_long_task_is_shown_once_the_page_is_checked(long_task
     writer = long_task.revisions.get().created_by
     page = visit(writer).go(long_task.get_absolute_url())
     without_scripts = visit(writer, java_script_enabled=False).go(long_task.get_absolute_url())
-    reader = visit(member(long_task.episode.persona.benchmark, Role.VIEWER)).go(long_task.get_absolute_url())
+    reader = visit(member(long_task.persona.benchmark, Role.VIEWER)).go(long_task.get_absolute_url())
 
     page.get_by_role("link", name="Evidence").click()
     expect(page.locator("#evidence .evidence > li")).to_have_count(INTENTS)

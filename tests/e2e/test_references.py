@@ -72,7 +72,7 @@ def test_reference_is_attached_and_survives_export_and_import(sample, task, visi
     owner.get_by_role("button", name="Preview import").click()
     owner.get_by_role("button", name="Import").click()
     expect(owner.get_by_role("status").filter(has_text="Imported:")).to_be_visible()
-    imported = Task.objects.get(episode__persona__benchmark=elsewhere, task_id=task.task_id)
+    imported = Task.objects.get(persona__benchmark=elsewhere, task_id=task.task_id)
     assert artifacts(imported) == before
     owner.goto(imported.get_absolute_url())
     rows(owner).first.get_by_role("link", name="Reference", exact=True).click()

@@ -65,7 +65,7 @@ def test_tools_are_picked_by_keyboard_and_a_skill_is_read(task, visit):
 
 
 def test_all_tools_of_an_application_or_only_filtered_ones_are_picked(task, visit):
-    persona = task.episode.persona
+    persona = task.persona
     before = set(load_task(task).tools or ())
     names = ["mail__send_reply", "mail__show_inbox", "phone__call"]
     spec = load_episode(persona, with_tasks=False).persona

@@ -67,7 +67,7 @@ def benchmark_of(*tasks: TaskSpec, persona: PersonaSpec | None = None, into: Ben
 def _create_tasks(persona: Persona, specs: Sequence[TaskSpec]) -> None:
     """At once, as imports do: one by one takes several times as long."""
     old = load_episode(persona)
-    rows = [(Task(episode=persona.episode, task_id=spec.task_id, position=n), spec) for n, spec in enumerate(specs, 1)]
+    rows = [(Task(persona=persona, task_id=spec.task_id, position=n), spec) for n, spec in enumerate(specs, 1)]
     save_tasks(rows, by=None, verb="created")
     save_personas([(persona, old, old.model_copy(update={"tasks": tuple(specs)}))], by=None, verb="edited")
     refresh_findings([persona])

@@ -78,7 +78,7 @@ def try_release(benchmark: Benchmark, files: dict[str, bytes]) -> None:
 def test_benchmark_can_be_locked_while_an_author_saves(
     task: Task, work: Callable[[Benchmark, dict[str, bytes]], None]
 ) -> None:
-    benchmark = task.episode.persona.benchmark
+    benchmark = task.persona.benchmark
     files, spec = benchmark_files(benchmark), load_task(task)
     task_locked, benchmark_locked = Event(), Event()
 

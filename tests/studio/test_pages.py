@@ -43,7 +43,7 @@ def signed_in(user):
 
 
 def pages(benchmark, persona):
-    task = Task.objects.get(episode__persona=persona, task_id="bread")
+    task = Task.objects.get(persona=persona, task_id="bread")
     here = [benchmark.slug, persona.user_id]
     return {
         "benchmark": reverse("studio:benchmark", args=[benchmark.slug]),
@@ -264,7 +264,7 @@ def test_error_pages_say_what_happened_and_what_to_do(project, monkeypatch):
 def test_nul_and_malformed_input_do_not_cause_server_errors(project):
     benchmark, owner, persona = project
     client = signed_in(owner)
-    task = Task.objects.get(episode__persona=persona)
+    task = Task.objects.get(persona=persona)
     base = benchmark.get_absolute_url()
 
     assert client.get(f"{base}p/a%00b/").status_code == 404

@@ -31,7 +31,7 @@ class Command(ReportCommand):
         personas = self.find_personas(options)
         run_graders(personas, wait=True)
         findings = list(check_personas(personas))
-        reasons = waiver_reasons(Task.objects.filter(episode__persona__in=personas))
+        reasons = waiver_reasons(Task.objects.filter(persona__in=personas))
         waived = [
             reasons.get((finding.persona, finding.task, finding.fingerprint, finding.severity == "error"))
             for finding in findings

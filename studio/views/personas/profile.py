@@ -146,7 +146,7 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
     tool_names = [(number, referenced_tools(task)) for number, task in enumerate(episode.tasks, 1)]
     summaries = tool_summaries(list(base.tools))
     always = general_cards(base)
-    keys = dict(persona.episode.tasks.values_list("task_id", "pk"))
+    keys = dict(persona.tasks.values_list("task_id", "pk"))
     return {
         "persona": persona,
         "benchmark": persona.benchmark,

@@ -95,5 +95,5 @@ def _recorded(request: SignedInRequest, persona: Persona, form: WebPageForm) -> 
 
 def _tasks(persona: Persona) -> list[tuple[str, str]]:
     """Ids with titles, in the episode's order."""
-    rows = Task.objects.filter(episode__persona=persona).order_by("position", "task_id")
+    rows = Task.objects.filter(persona=persona).order_by("position", "task_id")
     return [(task_id, title or task_id) for task_id, title in rows.values_list("task_id", "title")]

@@ -49,7 +49,7 @@ def add_comment(request: SignedInRequest, slug: str, user_id: str, pk: int) -> H
         try:
             comments.add_comment(task.pk, **values)
         except comments.CommentTargetError:
-            if not access.may(request.user, task.episode.persona.benchmark, "edit"):
+            if not access.may(request.user, task.persona.benchmark, "edit"):
                 raise
             save_autosaved(request, task)
             comments.add_comment(task.pk, **values)
@@ -144,7 +144,7 @@ def resolve_conflict(request: SignedInRequest, slug: str, user_id: str, pk: int,
 
 def _task(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str = "comment") -> Task:
     task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.episode.persona.benchmark, action)
+    access.require(request.user, task.persona.benchmark, action)
     return task
 
 
@@ -168,14 +168,14 @@ def _perform(request: SignedInRequest, task: Task, act: Callable[[], object]) ->
             "checklist": [{"key": item.uid, "criterion": item.criterion} for item in spec.checklist],
         },
         "fields": FIELDS,
-        "can": access.actions_in(request.user, task.episode.persona.benchmark),
+        "can": access.actions_in(request.user, task.persona.benchmark),
         "problem": problem,
     }
     return render(request, "studio/review/parts/comments.html", context)
 
 
 def _frame(task: Task) -> dict[str, Any]:
-    persona = task.episode.persona
+    persona = task.persona
     return {"task": task, "persona": persona, "benchmark": persona.benchmark}
 
 

@@ -41,7 +41,7 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
     task = access.find_task(request.user, slug, user_id, pk)
     if action not in DONE_MESSAGES:
         raise Http404
-    access.require(request.user, task.episode.persona.benchmark, "review" if action in REVIEWING else "edit")
+    access.require(request.user, task.persona.benchmark, "review" if action in REVIEWING else "edit")
     try:
         if action == "submit":
             save_autosaved(request, task)
@@ -71,7 +71,7 @@ def _with_next_review(text: str, request: SignedInRequest) -> str:
     waiting = tasks_to_review(request.user, access.benchmarks_for(request.user)).values_list("pk", flat=True).first()
     if waiting is None:
         return text
-    task = Task.objects.select_related("episode__persona__benchmark").get(pk=waiting)
+    task = Task.objects.select_related("persona__benchmark").get(pk=waiting)
     return format_html("{} Next to review: <a href='{}'>{}</a>", text, task.get_absolute_url(), task)
 
 
@@ -80,7 +80,7 @@ def _with_next_review(text: str, request: SignedInRequest) -> str:
 def assign(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Assign an author and reviewers; with ``fewest``, the eligible reviewer with the fewest open reviews."""
     task = access.find_task(request.user, slug, user_id, pk)
-    benchmark = task.episode.persona.benchmark
+    benchmark = task.persona.benchmark
     access.require(request.user, benchmark, "assign")
     members = User.objects.filter(memberships__benchmark=benchmark).distinct()
     by_username = {user.username: user for user in members}
@@ -118,7 +118,7 @@ def _submit(task: Task, request: SignedInRequest) -> Task:
     text = request.POST.get("text", "")
     if not (name := request.POST.get("reviewer", "")):
         return submit(task.pk, by=request.user, text=text)
-    reviewer = User.objects.filter(memberships__benchmark=task.episode.persona.benchmark, username=name).first()
+    reviewer = User.objects.filter(memberships__benchmark=task.persona.benchmark, username=name).first()
     if reviewer is None:
         raise assignments.AssignmentError(f"“{name}” is no member of this benchmark. Choose another reviewer.")
     return assignments.submit_to(reviewer, task.pk, by=request.user, text=text)

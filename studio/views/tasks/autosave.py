@@ -51,7 +51,7 @@ class TaskPage(EditorPage[TaskSpec]):
     editor: TaskEditor
 
     def __init__(self, request: SignedInRequest, task: Task) -> None:
-        super().__init__(request, task.episode.persona.benchmark)
+        super().__init__(request, task.persona.benchmark)
         self.editor = TaskEditor(task, self.user)
         self.address = task.get_absolute_url()
 
@@ -126,7 +126,7 @@ def save_autosaved(request: SignedInRequest, task: Task, *, note: str = "") -> N
 @require_POST
 def discard(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.episode.persona.benchmark, "edit")
+    access.require(request.user, task.persona.benchmark, "edit")
     discard_autosave(EditorKey(task=task), request.user)
     return redirect(task)
 

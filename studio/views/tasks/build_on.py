@@ -19,7 +19,7 @@ from studio.views.tasks.autosave import UnresolvedError, save_autosaved
 @require_POST
 def move_scoring(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.episode.persona.benchmark, "edit")
+    access.require(request.user, task.persona.benchmark, "edit")
     try:
         save_autosaved(request, task, note="Saved before it was made to build on another task")
         moved = build_on(task.pk, number_of(request.POST.get("earlier")), by=request.user)

@@ -27,7 +27,7 @@ def copy(request: SignedInRequest, slug: str) -> HttpResponse:
         if target is None:
             raise Http404
     else:
-        own = {task.episode.persona_id for task in tasks}
+        own = {task.persona_id for task in tasks}
         target = next((persona for persona in targets if len(own) == 1 and persona.pk in own), None)
     can_move = access.may(request.user, benchmark, "edit")
     moving, keep_scripts = data.get("does") == "moved" and can_move, data.get("scripts") == "theirs"
@@ -59,11 +59,9 @@ def copy(request: SignedInRequest, slug: str) -> HttpResponse:
 def _tasks(benchmark: Benchmark, chosen: list[str]) -> list[Task]:
     """The chosen tasks. Raises Http404 unless all are in this benchmark."""
     keys = {number_of(entry.partition(":")[0]) for entry in chosen} - {0}
-    rows = Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=keys)
+    rows = Task.objects.filter(persona__benchmark=benchmark, pk__in=keys)
     tasks = list(
-        rows.select_related("episode__persona__benchmark__taxonomy").order_by(
-            "episode__persona__position", "position", "task_id"
-        )
+        rows.select_related("persona__benchmark__taxonomy").order_by("persona__position", "position", "task_id")
     )
     if len(tasks) != len(keys):
         raise Http404

@@ -46,8 +46,8 @@ def new_task(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     access.require(request.user, persona.benchmark, "edit")
     data = request.POST if request.method == "POST" else request.GET
     before = data.get("before", "")
-    next_task = persona.episode.tasks.filter(pk=before, position__isnull=False).first() if number_of(before) else None
-    suggested = f"{persona.user_id}_task_{persona.episode.tasks.count() + 1:03d}"
+    next_task = persona.tasks.filter(pk=before, position__isnull=False).first() if number_of(before) else None
+    suggested = f"{persona.user_id}_task_{persona.tasks.count() + 1:03d}"
     form = NewTaskForm(request.POST if request.method == "POST" else None, initial={"task_id": suggested})
     chosen = data.get("from", "")
     template = _template(persona, chosen)
@@ -108,8 +108,8 @@ def _template(persona: Persona, chosen: str) -> Template | None:
     if kind == "template" and number_of(key):
         return TaskTemplate.objects.filter(benchmark=persona.benchmark, pk=key).first()
     if kind == "task" and number_of(key):
-        rows = Task.objects.filter(episode__persona__benchmark=persona.benchmark, pk=key)
-        return rows.select_related("episode__persona__benchmark__taxonomy").first()
+        rows = Task.objects.filter(persona__benchmark=persona.benchmark, pk=key)
+        return rows.select_related("persona__benchmark__taxonomy").first()
     return None
 
 

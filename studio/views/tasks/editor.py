@@ -29,7 +29,7 @@ def task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResp
     """The task with the user's autosaved text; POST makes a version, or returns the page with all that was typed."""
     row = access.find_task(request.user, slug, user_id, pk)
     if request.method == "POST":
-        access.require(request.user, row.episode.persona.benchmark, "edit")
+        access.require(request.user, row.persona.benchmark, "edit")
         return _posted(request, row)
     return render(request, "studio/tasks/editor.html", initial_context(request, row))
 

@@ -53,7 +53,7 @@ BRIEF_ROWS_FROM = 400
 
 
 def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm) -> dict[str, Any]:
-    persona = row.episode.persona
+    persona = row.persona
     benchmark = persona.benchmark
     can = access.actions_in(request.user, benchmark)
     spec, _ = read_task_form(form, base)
@@ -64,7 +64,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
     items = F("n_rubric") + F("n_rule")
     siblings = list(
-        row.episode.tasks.annotate(items=items, scored=Q(items__gt=0) | ~Q(grader_path=""))
+        row.persona.tasks.annotate(items=items, scored=Q(items__gt=0) | ~Q(grader_path=""))
         .order_by("position", "task_id")
         .values("pk", "task_id", "title", "position", "state", "scored", "items", "group")
     )
@@ -145,7 +145,7 @@ def _dependency_choices(siblings: Iterable[Mapping[str, Any]], row: Task) -> lis
 
 
 def file_tokens(task: Task) -> FileTokens:
-    return FileTokens(task.episode.persona.benchmark_id)
+    return FileTokens(task.persona.benchmark_id)
 
 
 def task_names(tasks: Iterable[tuple[str, str, int | None]]) -> dict[str, str]:

@@ -40,7 +40,7 @@ MARK = ("input", "passage", "severity", "message", "fingerprint")
 @require_POST
 def check(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.episode.persona.benchmark, "edit")
+    access.require(request.user, task.persona.benchmark, "edit")
     form, spec, texts = read_editor(request, task)
     episode = checks.episode_with(task, spec)
     findings = checks.check_unsaved(task, spec, texts=texts, episode=episode)
@@ -60,7 +60,7 @@ def read_editor(request: SignedInRequest, task: Task) -> tuple[TaskForm, TaskSpe
 def findings_response(
     request: SignedInRequest, task: Task, form: TaskForm, spec: TaskSpec, findings: list[Finding], episode: EpisodeSpec
 ) -> dict[str, Any]:
-    persona = task.episode.persona
+    persona = task.persona
     open_findings, waived = waivers.split_waived(task, findings)
     context = {"task": task, "persona": persona, "benchmark": persona.benchmark, "typing": True}
     rows = finding_rows(open_findings, form, episode)
@@ -95,7 +95,7 @@ def findings_response(
 def signal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """The first message and the signal's errors for the page as it is; with ``to``, its inputs in that format."""
     task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.episode.persona.benchmark, "edit")
+    access.require(request.user, task.persona.benchmark, "edit")
     base = spec_at(task, number_of(request.POST.get("base_version")))
     data: QueryDict = request.POST
     format_errors: dict[str, str] = {}

@@ -48,11 +48,11 @@ def change(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 def save(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     task = access.find_task(request.user, slug, user_id, pk)
-    benchmark = task.episode.persona.benchmark
+    benchmark = task.persona.benchmark
     access.require(request.user, benchmark, "edit")
     context: dict[str, Any] = {
         "benchmark": benchmark,
-        "persona": task.episode.persona,
+        "persona": task.persona,
         "task": task,
         "version": number_of(request.POST.get("version")) or task.version,
         "values": {name: request.POST.get(name, "") for name in ("name", "when")},

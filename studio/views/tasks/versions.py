@@ -57,7 +57,7 @@ def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: 
         "other": other,
         "others": task.revisions.exclude(number=number).values_list("number", flat=True)[:500],
         "changes": compare(_spec(other) if other else TaskSpec(task_id=spec.task_id), spec),
-        "can": access.actions_in(request.user, task.episode.persona.benchmark),
+        "can": access.actions_in(request.user, task.persona.benchmark),
     }
     return render(request, "studio/tasks/version.html", context)
 
@@ -66,7 +66,7 @@ def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: 
 @require_POST
 def restore(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
     task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.episode.persona.benchmark, "edit")
+    access.require(request.user, task.persona.benchmark, "edit")
     get_object_or_404(task.revisions, number=number)
     try:
         saved = restore_version(task, number, by=request.user)
@@ -81,5 +81,5 @@ def _spec(revision: Revision) -> TaskSpec:
 
 
 def _frame(task: Task) -> dict[str, object]:
-    persona = task.episode.persona
+    persona = task.persona
     return {"task": task, "persona": persona, "benchmark": persona.benchmark}

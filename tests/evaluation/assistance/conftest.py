@@ -47,7 +47,7 @@ class Authoring:
 
     @property
     def fresh(self) -> Task:
-        return Task.objects.select_related("episode__persona__benchmark").get(pk=self.task.pk)
+        return Task.objects.select_related("persona__benchmark").get(pk=self.task.pk)
 
     def model_answers(self, *answers: Any) -> None:
         """Queue answers; the last one repeats."""
@@ -76,7 +76,7 @@ def shared_authoring(module_db: None) -> tuple[Task, User, AssistantModel]:
         name="clever", base_url="http://127.0.0.1/", model="clever-1", timeout_seconds=5, input_price=2, output_price=8
     )
     return (
-        Task.objects.get(episode__persona__benchmark=benchmark),
+        Task.objects.get(persona__benchmark=benchmark),
         person(benchmark, "author"),
         AssistantModel.objects.create(benchmark=benchmark, endpoint=endpoint),
     )

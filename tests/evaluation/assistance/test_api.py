@@ -25,7 +25,7 @@ def client_of(user) -> APIClient:
 
 
 def url(authoring, *more: object) -> str:
-    persona = authoring.task.episode.persona.user_id
+    persona = authoring.task.persona.user_id
     base = f"/api/benchmarks/{authoring.benchmark.slug}/personas/{persona}/tasks/{authoring.task.pk}/suggestions/"
     return base + "".join(f"{part}/" for part in more)
 
@@ -147,7 +147,7 @@ def test_access_is_limited_to_editors_of_the_task(authoring, api):
         assert {client.get(address).status_code for address in addresses} == {status}
         assert {client.post(address, {}, format="json").status_code for address in posts} == {status}
 
-    elsewhere = task_row(authoring.task.episode.persona, "other", 9)
+    elsewhere = task_row(authoring.task.persona, "other", 9)
     elsewhere.save()
     assert (
         api.get(url(authoring, ready["id"]).replace(f"/{authoring.task.pk}/", f"/{elsewhere.pk}/")).status_code == 404

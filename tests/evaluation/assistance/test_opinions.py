@@ -66,7 +66,7 @@ def messages(authoring: Authoring, rule: str) -> list[tuple[int | None, str]]:
 
 
 def test_opinion_replaces_the_verdict_of_the_text_rule_and_is_named(authoring, save):
-    refresh_findings([authoring.task.episode.persona], ask=False)
+    refresh_findings([authoring.task.persona], ask=False)
     assert [each.item for each in stored(authoring, "intent-in-request")] == [1]
     assert [each.item for each in stored(authoring, "criterion-not-atomic")] == [1]
     authoring.stub.opinion = says("partly", 1, quote="There are 40 loaves")
@@ -174,7 +174,7 @@ LIES = {
 
 @pytest.mark.parametrize("answer", LIES.values(), ids=LIES)
 def test_unusable_answer_leaves_the_verdict_of_the_text_rule(authoring, save, answer):
-    refresh_findings([authoring.task.episode.persona], ask=False)
+    refresh_findings([authoring.task.persona], ask=False)
     before = {rule: messages(authoring, rule) for rule in ("intent-in-request", "criterion-not-atomic")}
     authoring.stub.opinion = lambda body: answer
 

@@ -93,7 +93,7 @@ def test_attached_reference_is_offered_first_and_used(authoring):
     page = client.get(authoring.task.get_absolute_url()).content.decode()
     authoring.model_answers('{"items": []}')
     form = {"ask": "checklist:checklist", "assist.reference": "the reference of out/plan.md"}
-    persona = authoring.task.episode.persona
+    persona = authoring.task.persona
 
     client.post(
         reverse("evaluation:request_proposal", args=[authoring.benchmark.slug, persona.user_id, authoring.task.pk]),

@@ -86,7 +86,7 @@ def test_a_pooled_connection_whose_server_went_away_is_noticed():
 @pytest.mark.django_db
 def test_a_prepared_query_takes_lists_of_keys_and_a_number_of_rows(django_assert_num_queries):
     tasks = sorted(
-        Task.objects.filter(episode__persona__benchmark=benchmark_of(task("one"), task("two"))), key=lambda row: -row.pk
+        Task.objects.filter(persona__benchmark=benchmark_of(task("one"), task("two"))), key=lambda row: -row.pk
     )
     query = PreparedQuery(lambda keys: Task.objects.filter(AnyOf("pk", keys)).order_by("-pk").annotate(n=F("n_errors")))
     keys = [row.pk for row in tasks]

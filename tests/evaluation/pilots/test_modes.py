@@ -74,7 +74,7 @@ def end(pilot: Pilot, covered: int = 1, met: bool = True, alone: int = 1) -> Pil
 
 
 def edit(benchmark: Benchmark, name: str) -> None:
-    row = Task.objects.get(episode__persona__benchmark=benchmark, task_id=name)
+    row = Task.objects.get(persona__benchmark=benchmark, task_id=name)
     save_task(row.pk, load_task(row).model_copy(update={"initial_request": "Anew, please."}), by=None)
 
 

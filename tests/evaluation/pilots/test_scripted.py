@@ -120,9 +120,7 @@ def benchmark_texts(benchmark: Benchmark) -> list[str]:
 
     return [
         item["criterion"]
-        for checklist in Task.objects.filter(episode__persona__benchmark=benchmark).values_list(
-            "spec__checklist", flat=True
-        )
+        for checklist in Task.objects.filter(persona__benchmark=benchmark).values_list("spec__checklist", flat=True)
         for item in checklist
     ]
 

@@ -22,7 +22,7 @@ def real(stub: StubModel, name: str = "real", **fields: Any) -> ModelEndpoint:
 def draft(**spec: Any) -> tuple[Task, User]:
     values: dict[str, Any] = {"intents": intents("Name the fee.", "Sign it.", "Be brief.")}
     benchmark = benchmark_of(task("a", **(values | spec)))
-    return Task.objects.get(episode__persona__benchmark=benchmark), person(benchmark, "author")
+    return Task.objects.get(persona__benchmark=benchmark), person(benchmark, "author")
 
 
 def started(seat: str, judge: ModelEndpoint | None, agent: ModelEndpoint | None = None, **spec: Any) -> Rehearsal:

@@ -44,9 +44,7 @@ def begun(client: Client, script: bytes) -> Rehearsal:
     client.force_login(author)
     endpoint("scripted-user")
     judge = ModelEndpoint.objects.get(name="scripted-user")
-    return start_rehearsal(
-        Task.objects.get(episode__persona__benchmark=benchmark), by=author, seat="agent", judge=judge
-    )
+    return start_rehearsal(Task.objects.get(persona__benchmark=benchmark), by=author, seat="agent", judge=judge)
 
 
 def test_grader_script_decides_a_rehearsal_once_it_is_over(client: Client, row: Rehearsal, scripted):

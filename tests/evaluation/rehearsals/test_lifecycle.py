@@ -174,7 +174,7 @@ def test_workspace_has_files_of_dependencies_only(stub):
         task("c", "a", assets=(file("c.txt", "c"),), checklist=(rubric("x"),)),
     )
     row = start_rehearsal(
-        Task.objects.get(episode__persona__benchmark=benchmark, task_id="c"),
+        Task.objects.get(persona__benchmark=benchmark, task_id="c"),
         by=person(benchmark, "author"),
         seat="agent",
         judge=real(stub),

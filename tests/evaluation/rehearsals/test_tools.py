@@ -83,9 +83,7 @@ def begun(client: Client, tools: tuple[str, ...]) -> Rehearsal:
     client.force_login(author)
     endpoint("scripted-user")
     judge = ModelEndpoint.objects.get(name="scripted-user")
-    return start_rehearsal(
-        Task.objects.get(episode__persona__benchmark=benchmark), by=author, seat="agent", judge=judge
-    )
+    return start_rehearsal(Task.objects.get(persona__benchmark=benchmark), by=author, seat="agent", judge=judge)
 
 
 def token_of(row: Rehearsal) -> str:

@@ -33,7 +33,7 @@ def draft(client: Client) -> Task:
     client.force_login(person(benchmark, "author"))
     for name in ("scripted-helpful", "scripted-user"):
         endpoint(name)
-    return Task.objects.get(episode__persona__benchmark=benchmark)
+    return Task.objects.get(persona__benchmark=benchmark)
 
 
 def start(client: Client, task: Task, seat: str = "agent", judge: str = "scripted-user") -> Rehearsal:
@@ -173,7 +173,7 @@ def test_extracting_text_returns_to_its_turn(client: Client, draft: Task, script
 
 
 def test_reviewer_can_rehearse_but_not_extract(client: Client, draft: Task, scripted):
-    benchmark = draft.episode.persona.benchmark
+    benchmark = draft.persona.benchmark
     client.force_login(person(benchmark, "reviewer"))
     row = start(client, draft)
 
@@ -183,7 +183,7 @@ def test_reviewer_can_rehearse_but_not_extract(client: Client, draft: Task, scri
 
 def test_rehearsal_is_private(client: Client, draft: Task, scripted):
     row = start(client, draft)
-    benchmark = draft.episode.persona.benchmark
+    benchmark = draft.persona.benchmark
     for roles, start_page in ((("author",), 200), (("auditor",), 403), ((), 404)):
         other: User = person(benchmark, *roles)
         client.force_login(other)

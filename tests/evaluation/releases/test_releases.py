@@ -59,7 +59,7 @@ def benchmark(shared_benchmark: Benchmark) -> Benchmark:
 
 
 def approve(benchmark: Benchmark) -> Benchmark:
-    mark_approved(Task.objects.filter(episode__persona__benchmark=benchmark))
+    mark_approved(Task.objects.filter(persona__benchmark=benchmark))
     return benchmark
 
 

@@ -28,7 +28,7 @@ def test_a_new_sample_has_something_to_do_for_everyone() -> None:
     call_command("load_sample", stdout=StringIO())
 
     benchmark = Benchmark.objects.get(slug="sample")
-    states = dict(Task.objects.filter(episode__persona__benchmark=benchmark).values_list("task_id", "state"))
+    states = dict(Task.objects.filter(persona__benchmark=benchmark).values_list("task_id", "state"))
     assert states["radio_02_briefing"] == "in_review"
     assert states["vet_06_booster_texts"] == "changes_requested"
     assert states["radio_04_music_return"] == "draft"

@@ -98,7 +98,7 @@ def test_statuses_by_turn_add_up_to_all_intents(benchmark: Benchmark):
 
 def test_items_are_judged_over_all_sessions_and_lead_to_the_editor(benchmark: Benchmark):
     rows = {(row["task"], row["item"].split(":")[0]): row for row in rows_of(benchmark, "items")}
-    task_row = Task.objects.get(episode__persona__benchmark=benchmark, task_id="b")
+    task_row = Task.objects.get(persona__benchmark=benchmark, task_id="b")
 
     assert rows["b", "Intent 1"]["n"] == 3
     assert rows["b", "Criterion 2"]["difficulty"] == pytest.approx(1 / 3)
@@ -211,7 +211,7 @@ def test_results_name_the_frozen_tasks_with_their_hashes(benchmark: Benchmark, c
 
     [pilot] = document["pilots"]
     assert [row["task"] for row in pilot["tasks"]] == ["a", "b", "c"]
-    hashes = {row.sha256 for row in Revision.objects.filter(task__episode__persona__benchmark=benchmark)}
+    hashes = {row.sha256 for row in Revision.objects.filter(task__persona__benchmark=benchmark)}
     assert {row["sha256"] for row in pilot["tasks"]} <= hashes
 
 

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db
 
 
 def places(benchmark: Benchmark) -> tuple[Task, str, str]:
-    task = Task.objects.get(task_id="b", episode__persona__benchmark=benchmark)
-    user = task.episode.persona.user_id
+    task = Task.objects.get(task_id="b", persona__benchmark=benchmark)
+    user = task.persona.user_id
     editor = f"/b/{benchmark.slug}/p/{user}/tasks/{task.pk}/"
     return task, editor, f"{editor}figures/"
 

@@ -36,7 +36,7 @@ def assert_columns_hold() -> None:
 
 def test_columns_follow_every_save_import_and_dismissal():
     load_sample()
-    owner = member(Task.objects.first().episode.persona.benchmark, "owner")
+    owner = member(Task.objects.first().persona.benchmark, "owner")
     assert_columns_hold()
     task = Task.objects.filter(findings__severity="hint").first() or Task.objects.first()
     spec = load_task(task)

@@ -51,7 +51,7 @@ def test_a_task_is_locked_until_the_transaction_ends(task: Task, take: Callable[
 
 @pytest.mark.parametrize("of_persona", [False, True])
 def test_autosaved_text_is_locked_until_the_transaction_ends(task: Task, of_persona: bool) -> None:
-    persona: Persona = task.episode.persona
+    persona: Persona = task.persona
     key = EditorKey(persona=persona, name="profile") if of_persona else EditorKey(task=task)
     writer = persona.benchmark.memberships.get().user
     autosave(key, writer, {"title": ["Rye"]}, base_version=1)

@@ -70,7 +70,7 @@ def test_rejected_move_returns_the_reason_and_the_current_board(board):
     client.post(url, {"action": "later", "tasks": ["bread"]}, format="json")
     stale = client.post(url, {"action": "later", "tasks": ["setup"], "seen": old}, format="json").json()
     assert (stale["reason"], stale["board"]["order"]) == ("changed", ["setup", "rolls", "bread"])
-    rolls = persona.episode.tasks.get(task_id="rolls")
+    rolls = persona.tasks.get(task_id="rolls")
     submit(rolls.pk, by=author)
     asked = {"action": "group", "tasks": ["rolls"], "group": "Rye"}
     assert client.post(url, asked, format="json").json()["reason"] == "unsure"

@@ -44,9 +44,7 @@ def board(shared_board):
 
 
 def ids(persona):
-    return list(
-        persona.episode.tasks.filter(position__isnull=False).order_by("position").values_list("task_id", flat=True)
-    )
+    return list(persona.tasks.filter(position__isnull=False).order_by("position").values_list("task_id", flat=True))
 
 
 def do(board, action, /, *tasks, **more):

@@ -20,7 +20,7 @@ Reported = set[tuple[Any, ...]]
 
 
 def stored(persona: Persona) -> Reported:
-    rows = Finding.objects.filter(task__episode__persona=persona)
+    rows = Finding.objects.filter(task__persona=persona)
     return {(row.task.task_id, row.fingerprint, *(getattr(row, name) for name in FIELDS)) for row in rows}
 
 

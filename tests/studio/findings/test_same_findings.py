@@ -99,7 +99,7 @@ def imported_again(desk: Desk) -> Said:
     archive = zipped(episode_files([load_episode(desk.persona)]))
     report = import_archive(other, archive, by=member(other, Role.OWNER))
     assert report.ok, report.to_json()
-    row = Task.objects.get(episode__persona__benchmark=other, task_id=desk.task.task_id)
+    row = Task.objects.get(persona__benchmark=other, task_id=desk.task.task_id)
     return of(Finding.objects.filter(task=row))
 
 

@@ -30,7 +30,7 @@ SMALL = files(personas=2, tasks=2)
 
 
 def found(benchmark: Benchmark) -> set[tuple[Any, ...]]:
-    rows = Finding.objects.filter(task__episode__persona__benchmark=benchmark)
+    rows = Finding.objects.filter(task__persona__benchmark=benchmark)
     return set(rows.values_list("task__task_id", "rule", "severity", "field", "item", "message", "fingerprint"))
 
 
@@ -74,7 +74,7 @@ def test_saving_a_task_checks_its_persona_at_once() -> None:
     task = Task.objects.earliest("pk")
     save_task(task.pk, load_task(task).model_copy(update={"title": "Another title"}), by=None)
 
-    waiting = Finding.objects.filter(rule=NOT_CHECKED).values_list("task__episode__persona__user_id", flat=True)
+    waiting = Finding.objects.filter(rule=NOT_CHECKED).values_list("task__persona__user_id", flat=True)
     assert set(waiting) == {"persona_001"}
     assert unchecked_tasks(benchmark) == 2
 
@@ -106,7 +106,7 @@ def test_persona_whose_checks_fail_keeps_no_other_waiting(monkeypatch: pytest.Mo
     check_deferred()
 
     waiting = Finding.objects.filter(rule=NOT_CHECKED)
-    assert {row.task.episode.persona for row in waiting} == {bad}
+    assert {row.task.persona for row in waiting} == {bad}
     assert unchecked_tasks(benchmark) == 2
 
 

@@ -291,7 +291,7 @@ def test_edit_survives_export_and_import(bench: Benchmark, author: User) -> None
     assert import_files(other, folder, by=author).errors == []
 
     assert benchmark_files(other) == folder
-    assert Task.objects.get(task_id="t2", episode__persona__benchmark=other).category == "B"
+    assert Task.objects.get(task_id="t2", persona__benchmark=other).category == "B"
 
 
 def test_changed_order_is_exported(bench: Benchmark, author: User) -> None:

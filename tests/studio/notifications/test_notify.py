@@ -173,7 +173,7 @@ def test_notifications_are_marked_read_one_by_one_or_all_together(project):
 def test_notification_links_to_the_task_of_a_renamed_persona(project):
     _, author, reviewer, task = project
     comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} look")
-    persona = task.episode.persona
+    persona = task.persona
     persona.set_spec(PersonaSpec(user_id="miller"))
     persona.save()
 

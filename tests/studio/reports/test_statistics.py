@@ -85,7 +85,7 @@ def test_gaps_name_the_persona_the_fix_and_the_page():
         ("None of 1 planned dependency group formed.", True),
     ]
     assert persona_gaps.gaps[0].address == f"/b/{benchmark.slug}/p/short/new/"
-    rewrite(Task.objects.filter(episode__persona=whole).exclude(pk=setup.pk), trigger=Trigger(kind="feed"))
+    rewrite(Task.objects.filter(persona=whole).exclude(pk=setup.pk), trigger=Trigger(kind="feed"))
     assert "1 of 3 planned tasks written." in page(benchmark, "gaps/")
     assert persona_gaps.gaps[0].fix in page(benchmark, "gaps/")
 

@@ -222,7 +222,7 @@ def test_number_of_queries_of_a_bulk_assignment_is_constant(desk, django_assert_
 
 
 def test_page_assigns_people_and_rejects_strangers(desk):
-    persona = desk.task.episode.persona
+    persona = desk.task.persona
     url = reverse("studio:assign", args=[desk.benchmark.slug, persona.user_id, desk.task.pk])
     client, viewer, stranger = Client(), Client(), Client()
     client.force_login(desk.author)

@@ -118,14 +118,14 @@ def test_uploader_cannot_approve_an_import_that_another_confirmed(desk: Desk) ->
 
     assert confirm(row, by=desk.carrier).ok
 
-    assert_only_reviewer_can_approve(desk, Task.objects.get(episode__persona__user_id="cook"))
+    assert_only_reviewer_can_approve(desk, Task.objects.get(persona__user_id="cook"))
 
 
 def test_writer_cannot_approve_their_exported_text_imported_by_another(desk: Desk) -> None:
     elsewhere = BenchmarkFactory()
     import_files(elsewhere, desk.files(), by=desk.carrier)
 
-    imported = Task.objects.get(episode__persona__benchmark=elsewhere)
+    imported = Task.objects.get(persona__benchmark=elsewhere)
 
     assert authors_of(newest(imported)) == {desk.writer.pk, desk.carrier.pk}
 

@@ -20,7 +20,7 @@ def test_slices_of_the_task_list_are_those_of_the_whole_list(state):
             task_row(persona, f"t{number}_{n}", n or None, state=("draft", "in_review")[(n + number) % 2])
             for n in range(number)  # none of the first
         )
-    rows = Task.objects.order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
+    rows = Task.objects.order_by("persona__position", "persona__user_id", "position", "task_id")
     whole = list(rows.filter(state=state) if state else rows)
 
     listed = filter_tasks(benchmark, {"state": state}).tasks

@@ -33,7 +33,7 @@ class Writer:
         self.form = form_of(self.client.get(task.get_absolute_url()).content.decode(), "task").data()
 
     def url(self, name):
-        persona = self.task.episode.persona
+        persona = self.task.persona
         return reverse(f"studio:{name}", args=[persona.benchmark.slug, persona.user_id, self.task.pk])
 
     def write(self, **fields):
@@ -237,7 +237,7 @@ def test_submitting_with_an_unresolved_conflict_is_rejected(desk):
     ana.write(title="Rye").autosave(save_version=["1"])
     ben.write(title="Rolls").autosave()
     ben.autosave()  # on top of the version that the page shows now
-    persona = ben.task.episode.persona
+    persona = ben.task.persona
 
     ben.client.post(
         reverse("studio:workflow_step", args=[persona.benchmark.slug, persona.user_id, ben.task.pk, "submit"])
@@ -430,7 +430,7 @@ def test_text_autosaved_on_an_old_version_is_restored_on_the_newest(desk):
 def test_submitting_saves_autosaved_text(desk):
     ana, _ = desk
     ana.write(title="Rye").autosave()
-    persona = ana.task.episode.persona
+    persona = ana.task.persona
 
     ana.client.post(
         reverse("studio:workflow_step", args=[persona.benchmark.slug, persona.user_id, ana.task.pk, "submit"])
@@ -442,7 +442,7 @@ def test_submitting_saves_autosaved_text(desk):
 
 def test_viewer_can_neither_check_nor_autosave(desk):
     ana, _ = desk
-    viewer = Writer(ana.task, member(ana.task.episode.persona.benchmark, Role.VIEWER))
+    viewer = Writer(ana.task, member(ana.task.persona.benchmark, Role.VIEWER))
 
     assert viewer.client.post(viewer.url("check"), ana.form).status_code == 403
     assert viewer.client.post(viewer.url("autosave"), ana.form).status_code == 403

@@ -79,7 +79,7 @@ def test_page_offers_to_move_the_items_and_says_what_it_ends(monday, tuesday, au
     assert f'aria-label="Build on Monday&#x27;s list"> Move {items} item' in page
     assert "It is approved and becomes a draft again." in page
 
-    persona = tuesday.episode.persona
+    persona = tuesday.persona
     url = reverse("studio:build_on", args=[persona.benchmark.slug, persona.user_id, tuesday.pk])
     answer = client.post(url, {"earlier": monday.pk}, follow=True).content.decode()
 
@@ -91,7 +91,7 @@ def test_page_offers_to_move_the_items_and_says_what_it_ends(monday, tuesday, au
 @pytest.mark.parametrize("earlier", ["", "x", "999999999"])
 def test_nonsense_moves_nothing(monday, tuesday, author, client: Client, earlier):
     client.force_login(author)
-    persona = tuesday.episode.persona
+    persona = tuesday.persona
     url = reverse("studio:build_on", args=[persona.benchmark.slug, persona.user_id, tuesday.pk])
 
     answer = client.post(url, {"earlier": earlier}, follow=True)

@@ -45,8 +45,8 @@ def project(shared_project):
 
 
 def tasks_of(persona, *ids):
-    rows = Task.objects.filter(episode__persona=persona)
-    rows = rows.select_related("episode__persona__benchmark__taxonomy").order_by("position")
+    rows = Task.objects.filter(persona=persona)
+    rows = rows.select_related("persona__benchmark__taxonomy").order_by("position")
     return list(rows.filter(task_id__in=ids) if ids else rows)
 
 
@@ -167,4 +167,4 @@ def test_page_previews_and_copies_into_editable_personas(project):
     viewer = Client()
     viewer.force_login(member(benchmark, Role.VIEWER))
     assert viewer.post(url, {"task": keys, "target": persona.pk}).status_code == 404
-    assert Persona.objects.filter(pk=foreign.pk).get().episode.tasks.count() == 1
+    assert Persona.objects.filter(pk=foreign.pk).get().persona.tasks.count() == 1

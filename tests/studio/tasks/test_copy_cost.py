@@ -36,8 +36,8 @@ def project(shared_project):
 
 
 def chosen(persona: Persona, number: int) -> list[Task]:
-    rows = Task.objects.filter(episode__persona=persona, state=TaskState.DRAFT).order_by("position")
-    return list(rows.select_related("episode__persona__benchmark__taxonomy")[:number])
+    rows = Task.objects.filter(persona=persona, state=TaskState.DRAFT).order_by("position")
+    return list(rows.select_related("persona__benchmark__taxonomy")[:number])
 
 
 @pytest.mark.parametrize("moving", [False, True])

@@ -484,7 +484,7 @@ def test_submitter_is_warned_if_nobody_else_can_review():
     task = a_task(a_persona(benchmark, by=author), by=author)
     client = Client()
     client.force_login(author)
-    url = reverse("studio:workflow_step", args=[benchmark.slug, task.episode.persona.user_id, task.pk, "submit"])
+    url = reverse("studio:workflow_step", args=[benchmark.slug, task.persona.user_id, task.pk, "submit"])
 
     assert "nobody else can review here yet" in client.post(url, follow=True).content.decode()
     Task.objects.update(state=TaskState.DRAFT)

@@ -245,7 +245,7 @@ def test_copies_templates_and_exports_include_artifacts(desk):
     assert not any(path.startswith("data/baker/tasks/") and "plan" in path for path in files)
     elsewhere = BenchmarkFactory()
     assert import_files(elsewhere, files, by=desk.author).errors == []
-    there = Task.objects.get(episode__persona__benchmark=elsewhere, episode__persona__user_id="baker", task_id="bread")
+    there = Task.objects.get(persona__benchmark=elsewhere, persona__user_id="baker", task_id="bread")
     assert load_task(there).expected_artifacts == wanted
     again = import_files(desk.benchmark, files, by=desk.author)
     assert (again.errors, again.created, [one for one in again.updated if one["task"]]) == ([], [], [])
