@@ -19,7 +19,7 @@ help:
 	@echo "make screenshots   make the pictures in docs/ again"
 	@echo "make migrations    the initial migrations anew, after a change of models"
 	@echo "make lines   lines of code by room, as studio/dev/lines.toml limits them"
-	@echo "make docs    regenerate the architecture diagrams and JSON Schemas in docs/"
+	@echo "make docs    the JSON Schemas of models in docs/ anew"
 
 setup:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is not here: apt-get install python3 python3-venv" >&2; exit 1; }
@@ -50,7 +50,6 @@ screenshots: setup
 	@$(BIN)/python manage.py screenshots
 
 docs: setup
-	@$(BIN)/python -m studio.dev.architecture
 	@$(BIN)/python -m studio.dev.schemas
 
 # Nothing is released yet, so a change of models is a change of the initial migrations. What models cannot say stays as
