@@ -22,18 +22,7 @@ MAX_EVENTS = 400
 SHOWN = 12
 WITHOUT_SUMMARY = ("created", "edited", "reordered", "withdrawn", "retired", "reopened")
 """Verbs of events whose summary adds nothing to the verb."""
-WIDE = tuple(
-    f"{row}__{name}"
-    for row, names in {
-        "task": "spec",
-        "task__episode": "source groups",
-        **dict.fromkeys(
-            ("persona", "task__persona"),
-            "spec",
-        ),
-    }.items()
-    for name in names.split()
-)
+WIDE = ("task__spec", "persona__spec", "persona__episode", "task__persona__spec", "task__persona__episode")
 """What the feed does not show of tasks and personas."""
 VERSION_PREFIX = re.compile(r"^Version \d+\.\s*")
 ACTIONS = {

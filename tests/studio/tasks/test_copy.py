@@ -167,4 +167,4 @@ def test_page_previews_and_copies_into_editable_personas(project):
     viewer = Client()
     viewer.force_login(member(benchmark, Role.VIEWER))
     assert viewer.post(url, {"task": keys, "target": persona.pk}).status_code == 404
-    assert Persona.objects.filter(pk=foreign.pk).get().persona.tasks.count() == 1
+    assert Persona.objects.get(pk=foreign.pk).tasks.count() == 1
