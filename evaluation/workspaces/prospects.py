@@ -15,6 +15,7 @@ from evaluation.tools import AppDataError, World
 from evaluation.tools.plausible_calls import PlausibleCall, plausible_calls, wanted_of
 from evaluation.workspaces.app_states import Moment, initial_apps, load_apps
 from evaluation.workspaces.manifests import MissingContentError, Read
+from evaluation.workspaces.named_records import missing_records
 from studio.domain.app_data import declared_apps
 from studio.domain.checks.sign_ins import SignIn, accounts_in, sign_ins
 from studio.domain.episode import EpisodeSpec
@@ -43,26 +44,34 @@ class Prospect:
 
 
 def prospects(episode: EpisodeSpec, read: Read, tasks: Collection[str] | None = None) -> list[Prospect]:
-    """Of the placed tasks, or those named among them, in order. What an earlier session makes is not foreseen: each
-    task begins with what the apps hold at the episode's start."""
+    """Of the placed tasks, or those named among them, in order. A task begins with what the apps hold at the episode's
+    start; what does not go there is tried once more with what the calls of earlier tasks leave, as far as their graders
+    tell."""
     persona = episode.persona
-    wanted = [task for task in episode.tasks if tasks is None or task.task_id in tasks]
-    scripts = {script.sha256 for task in wanted if (script := persona.script(task.grader_script or "/"))}
+    scripts = {script.sha256 for task in episode.tasks if (script := persona.script(task.grader_script or "/"))}
     hashes = initial_apps(persona)
     stored = read([*hashes.values(), *scripts]) if hashes or scripts else {}
     readings = {sha256: read_script(stored[sha256].decode("utf-8", "replace")) for sha256 in scripts & stored.keys()}
     accounts = {app: accounts_in(stored.get(sha256, b"").decode("utf-8", "replace")) for app, sha256 in hashes.items()}
     named = sign_ins(episode, readings)
     found = []
-    for task in wanted:
+    left: World | None = None
+    for task in episode.tasks:
         script = persona.script(task.grader_script) if task.grader_script else None
         outlook = _Outlook(task, episode, readings.get(script.sha256) if script else None)
+        simulated = [each for each in named[task.task_id] if each.app in declared_apps()]
         try:
             world = load_apps(hashes, persona, Moment(task.task_id), _kept(stored, read)).open()
-            simulated = [each for each in named[task.task_id] if each.app in declared_apps()]
-            found.append(outlook.prospect(simulated, accounts, world))
+            prospect = outlook.prospect(simulated, accounts, world)
+            if left is None:
+                left = world
+            else:
+                later = outlook.prospect(simulated, accounts, left)
+                prospect = later if prospect.obstacles and not later.obstacles else prospect
         except (AppDataError, MissingContentError, InfrastructureError) as error:
-            found.append(Prospect(task, (f"What the apps hold cannot be read: {error}",)))
+            prospect = Prospect(task, (f"What the apps hold cannot be read: {error}",))
+        if tasks is None or task.task_id in tasks:
+            found.append(prospect)
     return found
 
 
@@ -96,11 +105,14 @@ class _Outlook:
             for username, password in (known or {}).items()
             if password
         ]
+        used = {*told, *map(tool_domain, wanted.tools)}
+        lacking = list(missing_records(self.task, used, world))
         calls = plausible_calls(wanted, sign_in, world) if sign_in or wanted.tools else []
         obstacles = [
             *_refused(calls, told),
             *self._closed(tools, {app for app, *_ in sign_in}),
             *_without_records(calls),
+            *lacking,
         ]
         return Prospect(self.task, tuple(dict.fromkeys(obstacles)), tuple(calls))
 

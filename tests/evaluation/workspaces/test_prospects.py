@@ -23,7 +23,9 @@ REQUEST = "My Amazon email is ada@example.com and password is 'r4[in'. Show me t
 TOOLS = ("amazon__login", "amazon__show_product", "todoist__login", "todoist__create_task")
 
 
-def obstacles(task: TaskSpec, tools: tuple[str, ...] = TOOLS, **apps: Any) -> list[str]:
+def obstacles(
+    task: TaskSpec, tools: tuple[str, ...] = TOOLS, earlier: tuple[TaskSpec, ...] = (), **apps: Any
+) -> list[str]:
     contents = {app: json.dumps(tables).encode() for app, tables in apps.items()}
     stored = {hashlib.sha256(content).hexdigest(): content for content in contents.values()}
     files = tuple(
@@ -31,15 +33,18 @@ def obstacles(task: TaskSpec, tools: tuple[str, ...] = TOOLS, **apps: Any) -> li
         for app, content in contents.items()
     )
     persona = PersonaSpec(user_id="ada", tools=tools, files=files)
-    episode = EpisodeSpec(episode_id="ep", persona=persona, tasks=(task,))
-    [found] = prospects(episode, lambda hashes: {sha: stored[sha] for sha in hashes})
+    episode = EpisodeSpec(episode_id="ep", persona=persona, tasks=(*earlier, task))
+    [found] = prospects(episode, lambda hashes: {sha: stored[sha] for sha in hashes}, {task.task_id})
     return list(found.obstacles)
 
 
 def calling(tool: str, **arguments: Any) -> TaskSpec:
+    return TaskSpec(task_id="t", initial_request=REQUEST, checklist=(_called(tool, **arguments),))
+
+
+def _called(tool: str, **arguments: Any) -> ChecklistItem:
     rule = ExactCheck(kind="tool_called", tool=tool, arguments=arguments)
-    item = ChecklistItem(uid="a", criterion="It was called.", grader="rule", rule=rule)
-    return TaskSpec(task_id="t", initial_request=REQUEST, checklist=(item,))
+    return ChecklistItem(uid="a", criterion="It was called.", grader="rule", rule=rule)
 
 
 def test_a_task_whose_sign_in_and_calls_are_answered_can_be_done():
@@ -82,6 +87,45 @@ def test_a_record_that_graders_name_and_no_app_has_is_an_obstacle():
 
     assert "Its graders look for amazon__show_product of a record that Amazon does not have." in obstacle
     assert "636" in obstacle
+
+
+SPOTIFY = "My Spotify email is ada@example.com and password is 'r4[in'. "
+MUSIC = ("spotify__login", "spotify__show_playlist_library", "spotify__create_playlist")
+
+
+@pytest.mark.parametrize(
+    ("words", "lacks"),
+    [
+        ("Play the song “Night Tide”.", "The request names the song “Night Tide”, which Spotify does not have."),
+        (
+            "Pick one from my current playlists.",
+            "The request speaks of playlists that are there, and Spotify has none.",
+        ),
+        ("Create a playlist named “Night Tide”.", ""),
+        ("Add it to my playlists.", ""),
+    ],
+)
+def test_what_the_request_names_and_the_app_lacks_is_an_obstacle(words: str, lacks: str):
+    task = TaskSpec(task_id="t", initial_request=SPOTIFY + words)
+
+    assert obstacles(task, MUSIC, spotify={"accounts": [ACCOUNT]}) == ([lacks] if lacks else [])
+
+
+def test_what_the_request_names_and_the_app_has_is_none():
+    task = TaskSpec(task_id="t", initial_request=SPOTIFY + "Choose the song 'Night Tide' for the evening.")
+    songs = [{"song_id": 1, "title": "Night tide"}]
+
+    assert obstacles(task, MUSIC, spotify={"accounts": [ACCOUNT], "songs": songs}) == []
+
+
+def test_what_an_earlier_task_makes_is_there_for_a_later_one():
+    making = TaskSpec(
+        task_id="first", initial_request=SPOTIFY, checklist=(_called("spotify__create_playlist", title="Night Tide"),)
+    )
+    task = TaskSpec(task_id="t", initial_request=SPOTIFY + "Open the playlist “Night Tide”.")
+
+    assert obstacles(task, MUSIC, (making,), spotify={"accounts": [ACCOUNT]}) == []
+    assert len(obstacles(task, MUSIC, spotify={"accounts": [ACCOUNT]})) == 1
 
 
 def test_data_that_cannot_be_read_is_an_obstacle():
