@@ -1,4 +1,4 @@
-"""Records of simulated apps that a task speaks of as being there: by a name in quotation marks, or as “my playlists”."""
+"""Records of apps that a task speaks of as being there: by a name in quotation marks, or as “my playlists”."""
 
 from __future__ import annotations
 

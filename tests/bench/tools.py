@@ -48,8 +48,8 @@ def toolbox(names: list[str], *, by_search: bool) -> Toolbox:
 
 
 def cost(tools: Toolbox) -> tuple[int, int]:
-    """Characters and tokens."""
-    text = json.dumps(tools.schemas, ensure_ascii=False)
+    """Characters and tokens, as it is sent."""
+    text = json.dumps(tools.schemas, ensure_ascii=False, separators=(",", ":"))
     return len(text), len(PIECE.findall(text))
 
 

@@ -1,7 +1,10 @@
 """Time in a session follows from what was done in it."""
 
+import re
 from datetime import datetime, timedelta
+from pathlib import Path
 
+import evaluation
 from evaluation.protocol.clock import MOVING, Clock, Pace, spoken
 from evaluation.workspaces.app_states import Moment
 from studio.domain.app_data import EpisodeTimes, read_times
@@ -59,3 +62,14 @@ def test_times_are_read_with_their_days_and_tasks():
 
 def test_a_moment_is_spoken_as_people_say_it():
     assert spoken(START) == "Monday, 13 April 2026, 09:00"
+
+
+ROOMS = ("agents", "engine", "grading", "protocol", "sandbox", "tools", "trials", "workspaces")
+MACHINES = re.compile(r"datetime\.(?:now|utcnow|today)|date\.today|timezone\.now|\btime\.(?:time|localtime|gmtime)\(")
+
+
+def test_nothing_that_plays_or_grades_a_session_asks_the_machine_for_the_time():
+    files = [file for room in ROOMS for file in sorted(Path(evaluation.__path__[0], room).rglob("*.py"))]
+
+    assert len(files) > 100
+    assert [str(file) for file in files if MACHINES.search(file.read_text(encoding="utf-8"))] == []

@@ -19,9 +19,7 @@ from evaluation.tools.apps.framework.text import rank
 TOKEN_MINUTES = 60
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _PHONE = re.compile(r"\+?[0-9]{3,15}")
-Username = Annotated[
-    str, Field(min_length=1, max_length=200, description="Your email address; in the phone app your phone number")
-]
+Username = Annotated[str, Field(min_length=1, max_length=200, description="Your email address or phone number")]
 Password = Annotated[str, Field(min_length=1, max_length=200, description="Your password in this app")]
 Name = Annotated[str, Field(min_length=1, max_length=200, description="As other people see it")]
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-PageIndex = Annotated[int, Field(ge=0, description="0, then the answer's next_page_index")]
+PageIndex = Annotated[int, Field(ge=0, description="0, then next_page_index")]
 PageLimit = Annotated[int, Field(ge=1, le=20, description="At most 20")]
 
 
