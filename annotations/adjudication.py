@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotations.consensus import decide_questions, update_consensus
 from annotations.feedback import FOR_AUTHORS, Feedback, FeedbackError, send
@@ -15,6 +15,8 @@ from annotations.visibility import ADJUDICATORS, AuditorShare, Given, given_answ
 from studio.models import Membership, User
 from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
+
+FIRST_FIRST = "Decide first what the judge should have said of this session, given what it was shown."
 
 
 class AdjudicationError(Exception):
@@ -30,12 +32,27 @@ def _undecided(user: int) -> QuerySet[Consensus, Any]:
     return (
         Consensus.objects.filter(resolved=False, packet__campaign__benchmark__in=allowed)
         .exclude(packet__judgments__auditor=user)
+        .exclude(
+            Exists(_open_firsts(OuterRef("packet__campaign"), OuterRef("packet__cluster"))), packet__first__isnull=False
+        )
         .order_by("packet__campaign", "packet__position")
         .values_list("packet__campaign", "packet__position")
     )
 
 
 _UNDECIDED = PreparedQuery(_undecided)
+
+
+def _open_firsts(campaign: Any, cluster: Any) -> QuerySet[Packet]:
+    """Of a session: the questions on what judges were shown that have no answer in the end."""
+    rows = Packet.objects.filter(campaign=campaign, cluster=cluster, first=None, control="")
+    return rows.exclude(consensus__resolved=True)
+
+
+def waits_for_first(packet: Packet) -> bool:
+    """Whether something about its session is still to be decided from what judges were shown: who adjudicates this one
+    sees the whole session."""
+    return packet.first_id is not None and _open_firsts(packet.campaign_id, packet.cluster).exists()
 
 
 def adjudicable_packets(user: User, *, only: int | None = None) -> dict[AuditCampaign, list[int]]:
@@ -107,6 +124,8 @@ def adjudicate(
     undecided = open_questions(packet)
     if not undecided:
         raise AdjudicationError("Most auditors agree on this decision; there is nothing to adjudicate.")
+    if waits_for_first(packet):
+        raise AdjudicationError(FIRST_FIRST)
     content = PacketContent.model_validate(packet.content)
     questions = content.questions
     for question in questions:

@@ -119,20 +119,16 @@ class PacketContent(_Frozen):
     """What the judge was given besides the evidence: the task's other hidden intents."""
     left_out: tuple[str, ...] = ()
     """What happened and is not shown, a sentence each. Where nothing is said, what is not shown did not happen."""
-    saw: str = ""
-    """What judges of this protocol see, in a sentence."""
+    guide: str = ""
+    """What each answer means, and what judges of this protocol see."""
     truth: bool = False
     """As of the packet."""
     questions: tuple[Question, ...]
     """In order; of a decision, one with the key DECISION."""
 
     @property
-    def guide(self) -> str:
-        return " ".join(filter(None, ((TRUTH_GUIDES if self.truth else GUIDES)[self.kind], self.saw)))
-
-    @property
     def shows_everything(self) -> bool:
-        return self.truth or not self.left_out
+        return not self.left_out
 
     def offered(self, answers: Iterable[str]) -> tuple[str, ...]:
         """Where everything is shown, absence means No."""
@@ -161,6 +157,7 @@ class Material:
     context: Sequence[str] = ()
     left_out: Sequence[str] = ()
     saw: str = ""
+    """What judges of this protocol see, in a sentence."""
 
 
 def build_content(
@@ -183,7 +180,7 @@ def build_content(
         ),
         context=tuple(map(redact, shown.context)),
         left_out=tuple(map(redact, shown.left_out)),
-        saw=shown.saw,
+        guide=" ".join(filter(None, ((TRUTH_GUIDES if in_truth else GUIDES)[kind], shown.saw))),
         truth=bool(in_truth),
         questions=tuple(row.model_copy(update={"subject": redact(row.subject)}) for row in asked),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.adjudication import undecided_packets
+from annotations.adjudication import undecided_packets, waits_for_first
 from annotations.breakdowns import break_down
 from annotations.consensus import decide_questions
 from annotations.controls import control_rates, control_rates_of_models
@@ -41,6 +41,8 @@ class UndecidedPacket:
     """``2 yes, 1 no``, or how many of a session's questions are open."""
     may_adjudicate: bool
     """Whether the person looking may."""
+    waits: bool
+    """Whether something about its session is to be decided first, given what judges were shown."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,7 @@ def list_undecided(campaign: AuditCampaign, user: User) -> list[UndecidedPacket]
             packet.content["subject"],
             counts=_count_answers(list(given[packet.pk].values())),
             may_adjudicate=allowed and user.pk not in given[packet.pk],
+            waits=waits_for_first(packet),
         )
         for packet in campaign.packets.filter(pk__in=undecided_packets(campaign, given))
     ]
@@ -137,7 +140,11 @@ def _count_answers(given: Sequence[Mapping[str, str]]) -> str:
 
 
 def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
-    return _listed([row for row in audited_questions([campaign.pk]) if row.decided not in (None, row.judge)])
+    """Without what is found in truth of a decision that is to be adjudicated: it would tell what the judge said."""
+    rows = list(audited_questions([campaign.pk]))
+    undecided = {row.source for row in rows if not row.is_second and row.final is None}
+    found = [row for row in rows if not (row.is_second and row.source in undecided)]
+    return _listed([row for row in found if row.decided not in (None, row.judge)])
 
 
 def list_void(campaign: AuditCampaign) -> list[JudgeDisagreement]:

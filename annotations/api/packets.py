@@ -17,11 +17,10 @@ def question_json(packet: Packet, user: User) -> dict[str, Any]:
     content = PacketContent.model_validate(packet.content)
     found = content.model_dump(mode="json")
     for question, row in zip(found["questions"], content.questions, strict=True):
-        question["choices"] = list(row.choices)
+        question["choices"] = list(content.offered(row.choices))
     return {
         "position": packet.position,
         **found,
-        "guide": content.guide,
         "number": next_number(packet, user),
         "draft": read_draft(packet, user),
     }

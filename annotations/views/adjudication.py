@@ -11,11 +11,13 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotations.access import find_campaign, find_packet
 from annotations.adjudication import (
+    FIRST_FIRST,
     AdjudicationError,
     adjudicable_packets,
     adjudicate,
     open_questions,
     undecided_packets,
+    waits_for_first,
 )
 from annotations.campaigns import instructions_html
 from annotations.forms import AdjudicationForm, SessionAdjudicationForm
@@ -45,6 +47,8 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
     packet = find_packet(row, position)
     if not sees_results(request.user, row) and packet.pk not in undecided_packets(row):
         raise PermissionDenied("This decision is still being judged, perhaps by you: it is not to be adjudicated yet.")
+    if waits_for_first(packet):
+        raise PermissionDenied(FIRST_FIRST)
     if not may_adjudicate(request.user, packet):
         raise PermissionDenied(why_not_adjudicate(request.user, packet))
     content = PacketContent.model_validate(packet.content)

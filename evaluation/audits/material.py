@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from annotations.packets import EvidencePart, Kind, Material, Role
 from evaluation.grading.evidence import TurnEvidence
-from evaluation.grading.work import Conversation, PlayedTurn, Work, acts, file_text
+from evaluation.grading.work import WRITES_FILES, Conversation, PlayedTurn, ShownCall, Work, acts, file_text
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.trace import read_texts, select_fields, select_files
 from evaluation.protocol.versions import ProtocolName
@@ -18,10 +18,15 @@ from studio.domain.opening_message import EnvironmentEvent, Incoming, text_of
 from studio.domain.phrases import count_of
 from studio.domain.task import TaskSpec, ToolEvidence
 
-FILE_CHARACTERS = 60_000
-VALUE_CHARACTERS = 4_000
+FILE_CHARACTERS = 400_000
+"""Of a file, in the whole record."""
+FILES_CHARACTERS = 2_000_000
+"""Of all files of the whole record; the earliest come first."""
+VALUE_CHARACTERS = 60_000
 """Of an argument or a result, in the whole record."""
 CUT = "[cut here"
+PATHS = ("path", "notebook_path")
+"""Arguments that name the file which a call writes."""
 SAW: Mapping[tuple[ProtocolName, str], str] = {
     (ProtocolName.RELEASE, "satisfaction"): "The judge saw only this reply and these files.",
     (ProtocolName.RELEASE, "follow_up"): "The judge saw only this reply, no files.",
@@ -48,7 +53,7 @@ def shown_to_judge(kind: Kind, turn: TurnEvidence, conversation: Conversation, p
     if protocol == ProtocolName.PAPER:
         if kind == "follow_up":
             said = [_incoming_part(message, number) for number, message in enumerate(turn.messages, start=1)]
-            return Material([*said, reply], left_out=["Files, calls and earlier replies."], saw=saw)
+            return Material([*said, reply], left_out=_left_out(conversation.until(turn.number), (), ()), saw=saw)
         work = turn.work()
         return Material(list(_work_parts(work)), left_out=_cut_in(work), saw=saw)
     if kind == "follow_up":
@@ -65,17 +70,19 @@ def shown_to_judge(kind: Kind, turn: TurnEvidence, conversation: Conversation, p
 def whole_record(conversation: Conversation, read: Read) -> Material:
     """The conversation, every call as sentences, and the files as documents, each where it was written."""
     parts: list[EvidencePart] = []
+    cut: list[str] = []
     before = conversation.found
     parts += _documents(before, {}, read, "input")
     for turn in conversation.turns:
-        parts.append(_incoming_part(turn.message, turn.number))
-        parts += [EvidencePart(role="tool", label=call.name, text=_call_in_words(call)) for call in turn.calls]
-        parts.append(_reply_part(turn.number, turn.reply))
+        calls = [EvidencePart(role="tool", label=call.name, text=_call_in_words(call)) for call in turn.calls]
+        parts += [_incoming_part(turn.message, turn.number), *calls, _reply_part(turn.number, turn.reply)]
         parts += _documents(turn.files, before, read, f"written in turn {turn.number}")
         if deleted := sorted(before.keys() - turn.files.keys()):
             parts.append(EvidencePart(role="file", label="deleted", text=", ".join(deleted)))
         before = turn.files
-    return Material(parts, saw="Everything that happened is shown, also what judges were not shown.")
+        cut += _turn_cut(turn.number, "", [part.label for part in calls if CUT in part.text])
+    files, about_files = _with_room(parts)
+    return Material(files, left_out=[*about_files, *cut], saw="People see all that happened, not only what judges saw.")
 
 
 def _documents(now: Manifest, before: Manifest, read: Read, how: str) -> Iterator[EvidencePart]:
@@ -84,6 +91,20 @@ def _documents(now: Manifest, before: Manifest, read: Read, how: str) -> Iterato
     for path, sha in new.items():
         text = _cut(file_text(path, contents.get(sha, b"")), FILE_CHARACTERS)
         yield EvidencePart(role="file", label=f"{path} · {how}", text=text)
+
+
+def _with_room(parts: Iterable[EvidencePart]) -> tuple[list[EvidencePart], list[str]]:
+    """With as many files as there is room for, and a sentence on each that is cut or not shown."""
+    kept, about, room = [], [], FILES_CHARACTERS
+    for part in parts:
+        room -= len(part.text) if part.role == "file" else 0
+        if part.role == "file" and room < 0:
+            about.append(f"{part.label}: not shown.")
+            continue
+        if part.role == "file" and CUT in part.text:
+            about.append(f"{part.label}: cut.")
+        kept.append(part)
+    return kept, about
 
 
 def _is_work(path: str) -> bool:
@@ -130,10 +151,32 @@ def _plain(value: object) -> str:
 
 def _cut_in(work: Work) -> list[str]:
     said = [line for line in (*work.about_files, *work.about_calls) if line.startswith("Cut:")]
-    said += [f"{file.path} is cut." for file in work.files if CUT in file.text]
-    said += [f"The reply of turn {turn.number} is cut." for turn in work.turns if CUT in turn.reply]
-    calls = [call for call in work.calls if CUT in call.result or CUT in _plain(call.arguments)]
-    return said + [f"A call of {call.name} in turn {call.turn} is cut." for call in calls]
+    said += [f"{file.path}: cut." for file in work.files if CUT in file.text]
+    whole = {file.path for file in work.files if CUT not in file.text}
+    calls = [call for call in work.calls if CUT in call.result or _is_cut(call, whole)]
+    for turn in work.turns:
+        reply = "its reply" if CUT in turn.reply else ""
+        said += _turn_cut(turn.number, reply, [call.name for call in calls if call.turn == turn.number])
+    return said
+
+
+def _is_cut(call: ShownCall, whole: Collection[str]) -> bool:
+    """What a call wrote into a file is not missing where the file is shown."""
+    if call.name in WRITES_FILES and {str(call.arguments.get(name)) for name in PATHS} & set(whole):
+        return False
+    return CUT in _plain(call.arguments)
+
+
+def _turn_cut(turn: int, reply: str, calls: Sequence[str]) -> Iterator[str]:
+    """``Turn 2: its reply and 3 calls (exec, write_file ×2) cut short.``"""
+    said = [reply, f"{count_of(len(calls), 'call')} ({_counted(calls)})" if calls else ""]
+    if what := " and ".join(filter(None, said)):
+        yield f"Turn {turn}: {what} cut short."
+
+
+def _counted(names: Iterable[str]) -> str:
+    counts = sorted(Counter(names).items())
+    return _names([f"{name} ×{number}" if number > 1 else name for name, number in counts])
 
 
 def _left_out(conversation: Conversation, paths: Collection[str], tools: Sequence[ToolEvidence]) -> list[str]:
@@ -160,10 +203,9 @@ def _files_left_out(turn: PlayedTurn, before: Manifest, paths: Collection[str]) 
 
 
 def _calls_left_out(turn: PlayedTurn, tools: Sequence[ToolEvidence]) -> Iterator[str]:
-    hidden = Counter(call.name for call in turn.calls if acts(call) and select_fields(call, tools) is None)
+    hidden = [call.name for call in turn.calls if acts(call) and select_fields(call, tools) is None]
     if hidden:
-        names = _names([f"{name} ×{number}" if number > 1 else name for name, number in sorted(hidden.items())])
-        yield f"{count_of(hidden.total(), 'call')} that changed or sent something, not shown ({names})"
+        yield f"{count_of(len(hidden), 'call')} that changed or sent something, not shown ({_counted(hidden)})"
 
 
 def _names(names: Sequence[str], most: int = 8) -> str:

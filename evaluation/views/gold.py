@@ -17,7 +17,7 @@ from annotations.campaigns import CampaignError
 from annotations.forms import QuestionsForm
 from annotations.gold import GoldError, questions_of, type_answers
 from annotations.models import AuditCampaign, GoldItem
-from annotations.packets import GUIDES, PacketContent
+from annotations.packets import PacketContent
 from annotations.reports import KINDS
 from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, pilots_to_draw_from
 from evaluation.models import Pilot
@@ -106,7 +106,7 @@ def gold_item(request: SignedInRequest, pk: int) -> HttpResponse:
     return render(
         request,
         "evaluation/audits/gold_item.html",
-        {"item": item, "benchmark": item.benchmark, "content": content, "guide": GUIDES[content.kind], "form": form},
+        {"item": item, "benchmark": item.benchmark, "content": content, "form": form},
     )
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import html
+
 import pytest
 from django.test import Client
 
+from annotations.adjudication import AdjudicationError, adjudicable_packets, adjudicate
 from annotations.figures import campaign_figures
 from annotations.judgments import JudgmentError, undo_last
 from annotations.leases import next_packet
 from annotations.models import AuditCampaign
+from annotations.reports import list_disagreements
 from annotations.visibility import pending_packets
 from evaluation.audits.campaigns import AuditOptions, plan_audit
 from evaluation.audits.corrections import overturned_questions
@@ -20,15 +24,16 @@ from tests.evaluation.audits.test_sessions import judged_pilot
 pytestmark = pytest.mark.django_db
 
 
-def audit_twice(protocol: str = "release") -> tuple[AuditCampaign, User]:
+def audit_twice(protocol: str = "release", overlap: int = 1) -> tuple[AuditCampaign, User]:
+    """By as many people as ``overlap`` says, of whom one is returned."""
     pilot = judged_pilot(protocol=protocol)
     first = Session.objects.get(run__pilot=pilot).turns.get(number=1)
     ToolCall.objects.create(
         turn=first, position=1, name="gmail__send_email", arguments={"to": "ana@example.org"}, result="sent", ok=True,
         effects=[{"app": "gmail"}],
     )  # fmt: skip
-    ana = make_person(pilot.benchmark, "auditor")
-    return open_audit(pilot, own_tasks=True, second=100), ana
+    ana, *_ = [make_person(pilot.benchmark, "auditor") for _ in range(overlap)]
+    return open_audit(pilot, own_tasks=True, second=100, overlap=overlap), ana
 
 
 def test_the_whole_session_opens_once_the_first_answer_is_given_which_then_stays():
@@ -75,10 +80,10 @@ def test_a_packet_says_by_turn_what_it_leaves_out_and_what_judges_of_its_protoco
     if protocol == "release":
         assert content["left_out"][0].startswith("Turn 1: 1 file written, none shown (missing: note.md)")
         assert "1 call that changed or sent something, not shown (gmail__send_email)" in content["left_out"][0]
-        assert "the last reply, and the tool fields and files chosen" in content["saw"]
+        assert "the last reply, and the tool fields and files chosen" in content["guide"]
     else:
         assert content["left_out"] == []
-        assert "the conversation so far, the files as they were then" in content["saw"]
+        assert "the conversation so far, the files as they were then" in content["guide"]
         assert "ana@example.org" in str(content["parts"])
 
 
@@ -105,3 +110,56 @@ def test_who_has_seen_a_whole_session_answers_nothing_more_without_it():
     offered = pending_packets(campaign, ana)
 
     assert packet.pk in offered and freed.pk not in offered
+
+
+def test_nothing_is_adjudicated_in_truth_before_what_judges_were_shown_of_its_session():
+    campaign, ana = audit_twice(overlap=2)
+    ben = User.objects.exclude(pk=ana.pk).get(memberships__benchmark=campaign.benchmark, memberships__role="auditor")
+    first = campaign.packets.filter(first=None, kind="checklist").first()
+    for person, answer in ((ana, "yes"), (ben, "no")):
+        while packet := next_packet(campaign, person):
+            opposite = "no" if judged(packet)["decision"] == "yes" else "yes"
+            record_judgment(packet, auditor=person, answer=answer if packet in (first, first.second) else opposite)
+    owner = make_person(campaign.benchmark, "owner")
+    decide = {"by": owner, "answers": {"decision": "yes"}, "reason": "Because."}
+
+    assert adjudicable_packets(owner) == {campaign: [first.position]}
+    with pytest.raises(AdjudicationError, match="Decide first"):
+        adjudicate(first.second, **decide)
+    client = Client()
+    client.force_login(owner)
+    assert client.get(f"/audits/{campaign.pk}/adjudicate/{first.second.position}/").status_code == 403
+    assert "waits for what the judge was shown" in client.get(f"/audits/{campaign.pk}/").content.decode()
+
+    adjudicate(first, **decide)
+
+    assert adjudicable_packets(owner) == {campaign: [first.second.position]}
+    adjudicate(first.second, **decide)
+
+
+def test_what_is_found_in_truth_is_not_told_while_the_first_answer_is_still_to_be_adjudicated():
+    campaign, ana = audit_twice(overlap=2)
+    ben = User.objects.exclude(pk=ana.pk).get(memberships__benchmark=campaign.benchmark, memberships__role="auditor")
+    first = campaign.packets.filter(first=None, kind="checklist").first()
+    opposite = "no" if judged(first)["decision"] == "yes" else "yes"
+    for person, answer in ((ana, "yes"), (ben, "no")):
+        while packet := next_packet(campaign, person):
+            record_judgment(packet, auditor=person, answer=answer if packet == first else opposite)
+
+    listed = {row.packet for row in list_disagreements(campaign)}
+
+    assert first.second not in listed
+    assert any(packet.truth for packet in listed)
+    adjudicate(first, by=make_person(campaign.benchmark, "owner"), answers={"decision": "yes"}, reason="Because.")
+    assert first.second in {row.packet for row in list_disagreements(campaign)}
+
+
+def test_whoever_judges_reads_what_the_answers_mean_and_what_the_judge_saw():
+    campaign, ana = audit_twice()
+    client = Client()
+    client.force_login(ana)
+
+    page = client.get(f"/audits/{campaign.pk}/judge/", follow=True).content.decode()
+
+    assert next_packet(campaign, ana).content["guide"].startswith("Yes only")
+    assert html.escape(next_packet(campaign, ana).content["guide"]) in page
