@@ -9,10 +9,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from django.db.models import Exists, OuterRef
+
 from annotations.consensus import decide_questions
-from annotations.models import Adjudication, Answer, Packet
+from annotations.models import Adjudication, Answer, Judgment, Packet
 from annotations.packets import CREDITED, VOID
-from annotations.visibility import given_answers
+from annotations.visibility import given_answers, newest_judgments
 
 By = Answer.By
 
@@ -37,6 +39,8 @@ class AuditedQuestion:
     """Of its packet: whether every question has an answer in the end; None if not enough people judged."""
     enough: bool
     """Whether as many people answered as were asked to."""
+    looked: bool
+    """Whether it is about what judges were shown, and somebody answered who had seen its whole session by then."""
     majority: str | None
     """Of the auditors, once enough answered."""
     final: str | None
@@ -63,6 +67,7 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
     given = given_answers(campaign_ids)
     judged = judge_answers(campaign_ids)
     adjudicated = _adjudicated(campaign_ids)
+    looked = set(_answered_after_looking(campaign_ids))
     packets = Packet.objects.filter(campaign__in=campaign_ids, control="").order_by("campaign", "position")
     columns = (
         "campaign", "pk", "source", "truth", "first", "content__questions", "sampling_weight", "cluster",
@@ -93,6 +98,7 @@ def audited_questions(campaign_ids: Collection[int]) -> Iterator[AuditedQuestion
                 answers=tuple(row[key] for row in answers if key in row),
                 resolved=None not in final.values() if final else None,
                 enough=enough,
+                looked=pk in looked,
                 majority=majorities.get(key),
                 final=final.get(key),
                 adjudicated=key in decided,
@@ -131,6 +137,19 @@ def model_answers(campaign_ids: Collection[int]) -> dict[tuple[int, str], dict[s
     for campaign, model, source, question, value in rows.values_list(*columns):
         found[campaign, model][source][question] = value
     return found
+
+
+def _answered_after_looking(campaign_ids: Collection[int]) -> Iterator[int]:
+    """Keys of packets."""
+    seen = Judgment.objects.filter(
+        packet__truth=True,
+        packet__cluster=OuterRef("packet__cluster"),
+        auditor=OuterRef("auditor"),
+        created_at__lt=OuterRef("created_at"),
+    )
+    given = Judgment.objects.filter(pk__in=newest_judgments(campaign_ids), state=Judgment.State.GIVEN)
+    rows = given.filter(Exists(seen), packet__truth=False).exclude(packet__cluster="")
+    yield from rows.order_by().values_list("packet_id", flat=True)
 
 
 def _adjudicated(campaign_ids: Collection[int]) -> dict[int, dict[str, tuple[str, str]]]:

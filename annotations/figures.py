@@ -20,6 +20,8 @@ from annotations.scores import Interval, MetricScores, corrected_scores
 from annotations.visibility import newest_judgments
 
 Json = dict[str, Any]
+IN_TRUTH, GIVEN = "in truth", "given what judges were shown"
+"""The two questions."""
 
 
 def campaign_figures(campaign: AuditCampaign) -> Json:
@@ -47,8 +49,8 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
         "resolved": summary.packets - summary.waiting,
         "undecided": summary.undecided,
         "waiting": summary.waiting,
-        "table6": [_source(row, controls.get(row.source)) for row in summary.sources],
-        "question": "in truth" if summary.truth else "given what judges were shown",
+        "table6": [_source(row, controls.get(row.source), truth=summary.truth) for row in summary.sources],
+        "question": IN_TRUTH if summary.truth else GIVEN,
         "in_truth": _second(campaign),
         "disagreement": {
             "all": _disagreement(summary.total),
@@ -57,6 +59,7 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
         },
         "not_enough_shown": _rate(summary.not_shown),
         "broken": _rate(summary.broken),
+        "after_looking": _disagreement(summary.after_looking),
         "errors": [_errors(row) for row in summary.errors],
         "statuses": [
             {"judge": judge, **dict(zip(STATUSES, counts, strict=True))} for judge, counts in summary.statuses
@@ -142,10 +145,11 @@ def _history(campaign: AuditCampaign) -> Json:
     }
 
 
-def _source(row: SourceRow, controls: ControlRates | None) -> Json:
+def _source(row: SourceRow, controls: ControlRates | None, *, truth: bool) -> Json:
     """``controls``: of a model."""
     return {
         "source": row.source if row.model else row.source.lower(),
+        "question": IN_TRUTH if truth and not row.model else GIVEN,
         "checklist": _disagreement(row.checklist),
         "intents": _disagreement(row.intents),
         "no_majority": row.open,

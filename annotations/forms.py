@@ -21,7 +21,7 @@ LABELS = {
     "no": "No",
     "unsure": "Unsure",
     "not_shown": "Not enough shown",
-    "broken": "Environment or user broke",
+    "broken": "Broken",
 }
 KEYS = {
     "completed": "1",

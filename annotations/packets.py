@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -71,6 +72,7 @@ NOT_SHOWN, BROKEN = "not_shown", "broken"
 VOID = frozenset({NOT_SHOWN, BROKEN})
 """Answers that say nothing of the judge: the packet does not hold what the question takes, or what was to be judged is
 spoilt."""
+PROSE = frozenset({".md", ".txt", ".docx", ".pdf", ".eml", ".html", ".rtf", ".odt", ".pptx"})
 DECISION = "decision"
 """Key of the only question of a packet of one decision."""
 
@@ -84,6 +86,11 @@ class EvidencePart(_Frozen):
     label: str
     """``turn 2``, a tool's name, a path."""
     text: str
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is a file that people read line by line, not column by column."""
+        return self.role == "file" and PurePosixPath(self.label.partition(" · ")[0]).suffix.lower() in PROSE
 
 
 class Question(_Frozen):

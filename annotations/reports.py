@@ -106,8 +106,10 @@ def report_context(row: AuditCampaign) -> dict[str, Any]:
         "campaign": row,
         "summary": summary,
         "second": second if second.packets and not summary.truth else None,
+        "answered": bool(given_answers([row.pk])) or len(summary.sources) > 1,
         "between": round(100 * (summary.between_auditors or 0), 1),
         "statuses": STATUSES,
+        "status_rows": [(judge, list(zip(STATUSES, counts, strict=True))) for judge, counts in summary.statuses],
         "scores": corrected_scores(row),
         "breakdowns": [each for each in break_down([row]) if len(each.rows) > 1 or each.dimension == "grader"],
         "controls": control_rates([row]),
@@ -136,7 +138,7 @@ def _count_answers(given: Sequence[Mapping[str, str]]) -> str:
     if set(decisions) != {DECISION}:
         return f"{sum(answer is None for answer in decisions.values())} of {len(decisions)} questions open"
     counts = Counter(answers[DECISION] for answers in given)
-    return ", ".join(f"{counts[answer]} {answer}" for answer in ("yes", "no", "unsure") if counts[answer])
+    return ", ".join(f"{count} {answer.replace('_', ' ')}" for answer, count in sorted(counts.items(), reverse=True))
 
 
 def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:

@@ -102,6 +102,8 @@ class AuditSummary:
     """The share of all decided questions for which what the packet shows is not enough; in no disagreement."""
     broken: Rate
     """Likewise, of those that the environment or the user spoilt."""
+    after_looking: DisagreementRow
+    """Of the decisions in ``total``, those that somebody answered who had seen the whole session by then."""
     packets: int
     undecided: int
     """Enough people judged, but they differ or are unsure."""
@@ -118,7 +120,7 @@ class AuditSummary:
     ac1: float | None
     """Gwet's AC1 over all answers."""
     sources: tuple[SourceRow, ...]
-    """Table 6."""
+    """Table 6. Models answer what judges are asked, given what these were shown, whatever people are asked."""
     errors: tuple[JudgeErrors, ...]
     """Of the checklist, of intents, of all."""
     statuses: tuple[tuple[str, tuple[int, ...]], ...]
@@ -134,11 +136,7 @@ def summarize(campaigns: Sequence[AuditCampaign], *, truth: bool | None = None) 
     ids = [campaign.pk for campaign in campaigns]
     rows = asked_once(audited_questions(ids))
     questions = [row for row in rows if row.truth == truth or (truth is None and not row.is_second)]
-    resolved = [
-        ResolvedDecision(row.kind, row.decided, row.judge, row.weight, row.cluster)
-        for row in questions
-        if row.decided is not None
-    ]
+    resolved = _resolved(questions)
     packet_states = Counter({row.packet: row.resolved for row in questions}.values())
     packets = packet_states.total()
     units = [list(row.answers) for row in questions if len(row.answers) > 1]
@@ -155,6 +153,7 @@ def summarize(campaigns: Sequence[AuditCampaign], *, truth: bool | None = None) 
         ),
         not_shown=_share_of(NOT_SHOWN, questions),
         broken=_share_of(BROKEN, questions),
+        after_looking=count_disagreements("After looking", _resolved(row for row in questions if row.looked)),
         packets=packets,
         undecided=packet_states[False],
         waiting=packet_states[None],
@@ -175,6 +174,14 @@ def summarize(campaigns: Sequence[AuditCampaign], *, truth: bool | None = None) 
         unit=campaigns[0].unit if campaigns else AuditCampaign.Unit.DECISION,
         truth=any(row.truth for row in questions),
     )
+
+
+def _resolved(questions: Iterable[AuditedQuestion]) -> list[ResolvedDecision]:
+    return [
+        ResolvedDecision(row.kind, row.decided, row.judge, row.weight, row.cluster)
+        for row in questions
+        if row.decided is not None
+    ]
 
 
 def _share_of(answer: str, questions: Iterable[AuditedQuestion]) -> Rate:

@@ -15,12 +15,12 @@ from evaluation.pilots.plans import PersonaPlan
 from evaluation.workspaces.prospects import prospects
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
-from studio.domain.phrases import count_of
+from studio.domain.phrases import count_of, quoted_titles
 from studio.domain.task import TaskSpec
 from studio.models import Blob
 
 SHOWN = 3
-"""Tasks of a persona that are named."""
+"""Reasons that are given, and tasks that are named for each."""
 BY_SEARCH = {"tools": "search"}
 """Parameters of an agent that is shown few tools and looks for others."""
 
@@ -76,7 +76,7 @@ def warnings_before(
 
 
 def _impossible(plan: PersonaPlan) -> str:
-    """The tasks of a persona that cannot be done, with reasons."""
+    """The tasks of a persona that cannot be done, with reasons, the most frequent first."""
     persona = PersonaSpec.model_validate(plan.persona.spec)
     if not any("__" in tool for tool in persona.tools):
         return ""
@@ -86,10 +86,13 @@ def _impossible(plan: PersonaPlan) -> str:
     lacking = [each for each in planned if each.obstacles]
     if not lacking:
         return ""
-    shown = [
-        f"“{each.task.title.strip() or each.task.task_id}”: {' '.join(each.obstacles)}" for each in lacking[:SHOWN]
-    ]
-    more = f" And {len(lacking) - SHOWN} more." if len(lacking) > SHOWN else ""
+    tasks_by_obstacle: dict[str, list[str]] = {}
+    for each in lacking:
+        for obstacle in each.obstacles:
+            tasks_by_obstacle.setdefault(obstacle, []).append(each.task.title.strip() or each.task.task_id)
+    ranked = sorted(tasks_by_obstacle.items(), key=lambda row: -len(row[1]))
+    shown = [f"{quoted_titles(names, SHOWN)}: {obstacle}" for obstacle, names in ranked[:SHOWN]]
+    more = f" And {count_of(len(ranked) - SHOWN, 'other reason')}." if len(ranked) > SHOWN else ""
     count = f"{len(lacking)} of {count_of(len(planned), 'task')} of {plan.persona.persona} cannot be done"
     return f"{count}. {' '.join(shown)}{more} The persona’s page “Can this be done?” shows the calls."
 

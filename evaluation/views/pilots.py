@@ -39,7 +39,7 @@ from evaluation.pilots.calls import calls_by_role
 from evaluation.pilots.control import ControlError, control_pilot, possible_actions
 from evaluation.pilots.estimate import estimate_pilot
 from evaluation.pilots.matrix import pilot_progress, saved_by_taking_over, session_matrix
-from evaluation.pilots.plans import PilotError, plan_pilot, said_in_requests, tasks_of_sessions
+from evaluation.pilots.plans import PersonaPlan, PilotError, plan_pilot, said_in_requests, tasks_of_sessions
 from evaluation.pilots.start import start_pilot
 from evaluation.pilots.warnings import warnings_before
 from evaluation.protocol.versions import ProtocolName
@@ -181,6 +181,7 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
     form.is_valid()
     data = form.cleaned_data
     estimate, problem, warnings, said = None, "", list[str](), list[tuple[str, str, int]]()
+    plans: list[PersonaPlan] = []
     if data.get("agent") and data.get("runs") and not form.errors.get("tasks"):
         mode, base = data.get("mode", ""), data.get("base")
         try:
@@ -207,11 +208,11 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
         {
             "estimate": estimate,
             "problem": problem,
-            "warnings": warnings,
+            "warnings": [(f"{warning.partition('. ')[0]}.", warning) for warning in warnings],
             "said": said,
             "agent": data.get("agent"),
             "slug": slug,
-            "persona": data.get("persona"),
+            "personas": [plan.persona.persona for plan in plans],
         },
     )
 

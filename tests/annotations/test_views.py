@@ -369,3 +369,15 @@ def test_two_tabs_a_closed_audit_and_a_lost_lease_store_no_second_answer_and_kee
     late = signed_in(ben).post(f"/audits/{campaign.pk}/judge/2/", {"answer": "no", "number": "1"})
     assert late.status_code == 409 and "has been closed" in late.content.decode()
     assert list(Judgment.objects.values_list("packet__position", "answers__value")) == [(1, "yes")]
+
+
+def test_audit_without_answers_says_what_will_stand_there():
+    campaign, _ = make_campaign()
+    client = signed_in(make_person(campaign.benchmark, "owner"))
+
+    before = page(client, campaign.get_absolute_url())
+    lease(campaign, campaign.benchmark.memberships.get(role="auditor").user)
+    answer_all(campaign, campaign.benchmark.memberships.get(role="auditor").user, "yes")
+
+    assert "Nobody has answered yet" in before and "<table" not in before
+    assert "Nobody has answered yet" not in page(client, campaign.get_absolute_url())

@@ -119,7 +119,11 @@ class Command(ReportCommand):
             write(f"The benchmark “{slug}” {'would be' if dry_run else 'was'} created{owned}.")
         for entry in report.updated:
             write(f"updated  {entry['task'] or entry['persona']}: {', '.join(entry['changed'])}")
-        write(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in report.totals.items()))
+        write(
+            ", ".join(
+                count_of(count, name.replace("_", " ").removesuffix("s")) for name, count in report.totals.items()
+            )
+        )
         write(
             f"{len(report.created)} created, {len(report.updated)} updated, {len(report.unchanged)} unchanged"
             + ("; nothing was stored (dry run)." if dry_run else ".")

@@ -163,3 +163,21 @@ def test_whoever_judges_reads_what_the_answers_mean_and_what_the_judge_saw():
 
     assert next_packet(campaign, ana).content["guide"].startswith("Yes only")
     assert html.escape(next_packet(campaign, ana).content["guide"]) in page
+
+
+def test_answers_of_somebody_who_had_seen_the_whole_session_are_shown_apart():
+    pilot = judged_pilot(protocol="paper")
+    ana = make_person(pilot.benchmark, "auditor")
+    whole = open_audit(pilot, own_tasks=True, unit="session")
+    record_judgment(whole.packets.get(), auditor=ana, answers=judged(whole.packets.get()))
+    campaign = open_audit(pilot, own_tasks=True)
+    while packet := next_packet(campaign, ana):
+        record_judgment(packet, auditor=ana, answer="no")
+
+    looked = campaign_figures(campaign)
+
+    assert looked["after_looking"]["n"] == looked["disagreement"]["all"]["n"] == campaign.packets.count()
+    assert campaign_figures(whole)["after_looking"]["n"] == 0
+    client = Client()
+    client.force_login(make_person(pilot.benchmark, "owner"))
+    assert "somebody had seen the whole session before" in client.get(campaign.get_absolute_url()).content.decode()

@@ -123,7 +123,7 @@ def test_import_prints_a_summary_for_people(tmp_path: Path) -> None:
     _, text = call("pibench_import", str(data), "--benchmark", "flying")
 
     assert f"warning  data/{PERSONA}/tasks/t2/task.yaml:5:8: The title is empty." in text
-    assert "1 personas, 2 tasks, 2 hidden intents" in text
+    assert "1 persona, 2 tasks, 2 hidden intents" in text
     assert "2 created, 0 updated, 0 unchanged." in text
 
 

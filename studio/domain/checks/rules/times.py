@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from studio.domain.app_data import CLOCK, ClockError, EpisodeTimes, path_of, read_times
+from studio.domain.app_data import CLOCK, ClockError, EpisodeTimes, read_times
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 from studio.domain.text.dates import WEEKDAYS
 
 PUBLISHED = "_meta.json"
 """A file of published skills: ``publishedAt`` in milliseconds."""
+CLOCK_PAGE = "on the persona’s page, under Simulated apps, Clock"
 _TODAY = re.compile(
     r"\b(?P<when>today|tonight|tomorrow|yesterday)(?:['’]s|,| is| \(| –| —)*\s?"
     rf"(?P<day>{'|'.join(WEEKDAYS)})\b(?! (?:before|after|next|last))",
@@ -34,7 +35,7 @@ def session_weekday(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             yield Flaw(
                 "initial_request",
                 f"By the clock of this session, {match['when'].lower()} is a {day:%A} ({day.day} {day:%B %Y}).",
-                f"Correct the weekday, or set the time of the session in {path_of(CLOCK)}.",
+                f"Correct the weekday, or the session’s time: {CLOCK_PAGE}.",
                 passage=match[0],
             )
 
@@ -51,7 +52,7 @@ def session_goes_back(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         yield Flaw(
             "initial_request",
             f"This session takes place on {_said(start)}, before the one of “{earlier[-1].task_id}” ({_said(before)}).",
-            f"Correct the times in {path_of(CLOCK)}.",
+            f"Correct the times: {CLOCK_PAGE}.",
             other=earlier[-1].task_id,
         )
 
@@ -70,7 +71,7 @@ def skill_from_later(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             yield Flaw(
                 "skills",
                 f"The skill “{skill.name}” was published on {_said(published)}, after this session ({_said(start)}).",
-                f"Let the episode begin later: set its time in {path_of(CLOCK)}.",
+                f"Let the episode begin later: {CLOCK_PAGE}.",
             )
 
 
