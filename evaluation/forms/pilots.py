@@ -96,7 +96,6 @@ class PilotForm(BudgetForm):
         required=False,
         label="Kind of agent",
         initial=REACT,
-        help_text="What the agent does with its model.",
         widget=forms.Select(attrs={"data-reveals": "kind"}),
     )
     protocol = forms.ChoiceField(
@@ -151,7 +150,7 @@ class PilotForm(BudgetForm):
     def __init__(self, *args: Any, benchmark: Benchmark, pilots: QuerySet[Pilot], **options: Any) -> None:
         """``pilots``: those whose sessions may be taken over."""
         super().__init__(*args, **options)
-        self._choice("kind").choices = [(name, f"{name}: {sentence}") for name, sentence in kind_choices()]
+        self._choice("kind").choices = [(name, name) for name, _ in kind_choices()]
         self._parameters = kind_parameters()
         for kind, parameters in self._parameters.items():
             self.fields |= {f"{kind}_{parameter.name}": _parameter_field(parameter) for parameter in parameters}
@@ -204,6 +203,10 @@ class PilotForm(BudgetForm):
         if data.get("mode") != PilotMode.CHANGED:
             data["base"] = None
         return data
+
+    @property
+    def kind_sentences(self) -> list[tuple[str, str]]:
+        return kind_choices()
 
     @property
     def parameters(self) -> list[tuple[str, list[forms.BoundField]]]:

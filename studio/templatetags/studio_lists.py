@@ -67,11 +67,13 @@ def _task_row(task: ListedTask, can_change: bool) -> str:
         f'<th scope="row"><a href="{escape(_tasks_of(task.benchmark, task.persona))}{task.pk:d}/">'
         f"{position}{escape(_cut(task.name, 80))}</a><br>"
         f'<span class="quiet fine mono">{escape(task.task_id)}</span></th>'
-        f"<td>{escape(_cut(task.persona_name or task.persona, 40))}</td><td>{status(task.state)}</td>"
-        f'<td>{escape(task.category or "–")}</td><td><span class="chip">{icon(task.trigger_kind)}'
-        f"{escape(task.trigger)}</span></td><td>{escape(' · '.join(people))}</td>"
-        f'<td class="number">{task.intents:d}</td>'
-        f'<td class="number">{task.items:d}</td><td class="number">{_findings(task.errors, task.warnings)}</td></tr>'
+        f'<td data-label="Persona">{escape(_cut(task.persona_name or task.persona, 40))}</td>'
+        f'<td data-label="State">{status(task.state)}</td><td data-label="Category">{escape(task.category or "–")}</td>'
+        f'<td data-label="Trigger"><span class="chip">{icon(task.trigger_kind)}{escape(task.trigger)}</span></td>'
+        f'<td data-label="Author · reviewers">{escape(" · ".join(people))}</td>'
+        f'<td class="number" data-label="Intents">{task.intents:d}</td>'
+        f'<td class="number" data-label="Items">{task.items:d}</td>'
+        f'<td class="number" data-label="Findings">{_findings(task.errors, task.warnings)}</td></tr>'
     )
 
 
