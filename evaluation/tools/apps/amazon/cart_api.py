@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from evaluation.tools.apps.amazon.common import AmazonCall, ProductId, Quantity, app, product_summary
-from evaluation.tools.apps.amazon.state import CartItem, Viewed, WishListItem
+from evaluation.tools.apps.amazon.state import CartItem, PromoCode, Viewed, WishListItem
 from evaluation.tools.apps.framework import (
     ConflictError,
     InvalidError,
@@ -27,7 +27,57 @@ GIFT_WRAP_FEE = 5.0
 def show_cart(call: AmazonCall) -> dict[str, Any]:
     """Show your cart."""
     items = [_shown(call, item) for item in own_cart(call)]
-    return {"cart_items": items, "total_cost": round(sum(item["total_price"] for item in items), 2)}
+    total = sum(item["total_price"] for item in items)
+    promo = promo_in_cart(call)
+    if promo is None:
+        return {"cart_items": items, "total_cost": round(total, 2)}
+    off = discount(call, promo)
+    return {
+        "cart_items": items,
+        "promo_code": promo.promo_code,
+        "discount": off,
+        "total_cost": round(total - off, 2),
+    }
+
+
+@app.api()
+def apply_promo_code_to_cart(
+    call: AmazonCall, promo_code: Annotated[str, Field(min_length=1, max_length=50, description="As you got it")]
+) -> dict[str, Any]:
+    """Give your cart a promo code, instead of the one it has."""
+    promo = call.state.promo_codes.find(promo_code)
+    if promo is None or (promo.valid_until and promo.valid_until < call.stamp[:10]):
+        raise InvalidError("This promo code is not valid" + (f" after {promo.valid_until}." if promo else "."))
+    _take_promo_off(call)
+    call.state.promo_codes.put(replace(promo, carts=(*(each for each in promo.carts if each != call.user), call.user)))
+    return {"message": f"Your cart has the promo code: {promo.percent:g} % off its products."}
+
+
+@app.api()
+def remove_promo_code_from_cart(call: AmazonCall) -> dict[str, Any]:
+    """Take the promo code off your cart."""
+    if not _take_promo_off(call):
+        raise NotFoundError("Your cart has no promo code.")
+    return {"message": "The promo code was removed."}
+
+
+def promo_in_cart(call: AmazonCall) -> PromoCode | None:
+    return next((each for each in call.state.promo_codes if call.user in each.carts), None)
+
+
+def discount(call: AmazonCall, promo: PromoCode) -> float:
+    """What it takes off the products in the cart."""
+    cost = sum(call.state.products.get(item.product_id).price * item.quantity for item in own_cart(call))
+    return round(cost * promo.percent / 100, 2)
+
+
+def _take_promo_off(call: AmazonCall) -> bool:
+    """Whether there was one."""
+    promo = promo_in_cart(call)
+    if promo is not None:
+        carts = tuple(each for each in promo.carts if each != call.user)
+        call.state.promo_codes.put(replace(promo, carts=carts))
+    return promo is not None
 
 
 @app.api()

@@ -7,7 +7,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from evaluation.tools.apps.amazon.cart_api import GIFT_WRAP_FEE, own_cart
+from evaluation.tools.apps.amazon.cart_api import (
+    GIFT_WRAP_FEE,
+    discount,
+    own_cart,
+    promo_in_cart,
+    remove_promo_code_from_cart,
+)
 from evaluation.tools.apps.amazon.common import AddressId, AmazonCall, OrderId, ProductId, Query, app
 from evaluation.tools.apps.amazon.state import Address, Order, OrderItem, cost_of
 from evaluation.tools.apps.framework import (
@@ -54,6 +60,8 @@ def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: Ad
     if not cart:
         raise InvalidError("Your cart is empty.")
     valid(call, card)
+    promo = promo_in_cart(call)
+    off = discount(call, promo) if promo else 0.0
     products = {item.product_id: call.state.products.get(item.product_id) for item in cart}
     for item in cart:
         product = products[item.product_id]
@@ -64,7 +72,7 @@ def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: Ad
         call.state.cart.remove(item.cart_item_id)
     items = tuple(OrderItem(item.product_id, item.quantity, products[item.product_id].price) for item in cart)
     wrapping = GIFT_WRAP_FEE * sum(item.gift_wrap_quantity for item in cart)
-    total = round(cost_of(items) + wrapping, 2)
+    total = round(cost_of(items) + wrapping - off, 2)
     charge(call, card, total)
     order = Order(
         call.state.orders.next_id(),
@@ -76,8 +84,11 @@ def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: Ad
         call.stamp,
         call.stamp_in(days=max(product.delivery_days for product in products.values())),
         wrapping,
+        off,
     )
     call.state.orders.put(order)
+    if promo:
+        remove_promo_code_from_cart(call)
     return {"message": "The order was placed.", "order_id": order.order_id, "total_cost": total}
 
 
@@ -137,8 +148,9 @@ def _names(call: AmazonCall, order: Order) -> list[str]:
 
 def order_shown(call: AmazonCall, order: Order) -> dict[str, Any]:
     shown = without_owner(order)
-    if not order.gift_wrap_fee:
-        del shown["gift_wrap_fee"]
+    for part in ("gift_wrap_fee", "discount"):
+        if not shown[part]:
+            del shown[part]
     shown["items"] = [{**as_dict(item), "name": call.state.products.get(item.product_id).name} for item in order.items]
     return shown
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from evaluation.tools.apps.amazon.common import AmazonCall, OrderId, ProductId, app
-from evaluation.tools.apps.amazon.state import Return
+from evaluation.tools.apps.amazon.state import Return, cost_of
 from evaluation.tools.apps.attachments import Attachment, FileToken, Overwrite, SaveAs, download
 from evaluation.tools.apps.framework import InvalidError, Page, PageIndex, PageLimit, paginate, without_owner
 from evaluation.tools.apps.paying import add_subscription_apis
@@ -39,7 +39,8 @@ def initiate_return(
     if not left or (quantity or left) > left:
         raise InvalidError(f"There are {left} of product {product_id} to return in order {order_id}.")
     number = call.state.returns.next_id()
-    refund = round(bought[0].price * (quantity or left), 2)
+    paid = 1 - order.discount / cost_of(order.items) if order.discount else 1
+    refund = round(bought[0].price * (quantity or left) * paid, 2)
     call.state.returns.put(
         Return(number, call.user, order_id, product_id, quantity or left, deliverer, refund, call.stamp)
     )

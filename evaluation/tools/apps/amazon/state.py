@@ -71,6 +71,17 @@ class CartItem:
 
 
 @dataclass(frozen=True)
+class PromoCode:
+    promo_code: str
+    percent: float
+    """Off the price of the products."""
+    valid_until: str = ""
+    """A date; empty: for ever."""
+    carts: tuple[str, ...] = ()
+    """Whose carts have it."""
+
+
+@dataclass(frozen=True)
 class WishListItem:
     wish_list_item_id: int
     owner: str
@@ -120,6 +131,8 @@ class Order:
     arrives_at: str = ""
     gift_wrap_fee: float = 0.0
     """Part of the total cost."""
+    discount: float = 0.0
+    """Likewise taken off."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +176,9 @@ class AmazonState(AppState):
         )
         self.cart = self.table(
             "cart", CartItem, "cart item", owned | of_product, "cart_item_id owner product_id quantity"
+        )
+        self.promo_codes = self.table(
+            "promo_codes", PromoCode, "promo code", {"carts": "accounts"}, "promo_code percent valid_until"
         )
         self.wish_list = self.table(
             "wish_list",
@@ -221,7 +237,7 @@ class AmazonState(AppState):
             for bought in order.items:
                 if bought.product_id not in self.products:
                     yield f"orders {order.order_id}: there is no product {bought.product_id}."
-            cost = cost_of(order.items) + order.gift_wrap_fee
+            cost = cost_of(order.items) + order.gift_wrap_fee - order.discount
             if order.total_cost and abs(order.total_cost - cost) > 0.005:
                 yield f"orders {order.order_id}: its items cost {cost_of(order.items)}, not {order.total_cost}."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from evaluation.tools.apps.attachments import FilePath, FileToken
 from evaluation.tools.apps.framework import (
     ConflictError,
     InvalidError,
+    NotFoundError,
     Page,
     PageIndex,
     PageLimit,
@@ -94,7 +96,8 @@ def create_group(
     for member in members:
         call.state.accounts.get(member)
     number = call.state.groups.next_id()
-    call.state.groups.put(Group(number, name, members, call.user, call.stamp))
+    code = hashlib.sha256(f"{number}\n{name}\n{call.stamp}".encode()).hexdigest()[:5]
+    call.state.groups.put(Group(number, name, members, call.user, call.stamp, code))
     return {"message": "The group was created.", "group_id": number}
 
 
@@ -112,6 +115,21 @@ def add_member_to_group(
     call.state.groups.put(replace(group, members=(*group.members, user_email)))
     notify(call, user_email, f"{call.account.name} added you to the group {group.name!r}.")
     return {"message": "The member was added."}
+
+
+@app.api()
+def accept_group_invitation(
+    call: SplitwiseCall,
+    invitation_code: Annotated[str, Field(min_length=1, max_length=50, description="From a member of the group")],
+) -> dict[str, Any]:
+    """Join a group to which one of its members invited you."""
+    group = next((each for each in call.state.groups if each.invitation_code == invitation_code), None)
+    if group is None:
+        raise NotFoundError("No group has this invitation code.")
+    if call.user in group.members:
+        raise ConflictError("You are in this group already.")
+    call.state.groups.put(replace(group, members=(*group.members, call.user)))
+    return {"message": "You have joined the group.", "group_id": group.group_id}
 
 
 @app.api()

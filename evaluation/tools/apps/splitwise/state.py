@@ -16,6 +16,8 @@ class Group:
     members: tuple[str, ...] = ()
     created_by: str = ""
     created_at: str = ""
+    invitation_code: str = ""
+    """Whoever has it may join."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,8 @@ def play_music(
         raise InvalidError("There is nothing to play.")
     if position >= len(queue):
         raise InvalidError(f"The queue has only {len(queue)} songs.")
-    change_library(call, queue=queue, position=position, is_playing=True)
+    seconds = 0 if given else library.seconds
+    change_library(call, queue=queue, position=position, seconds=seconds, is_playing=True)
     song = call.state.songs.get(queue[position])
     call.state.songs.put(replace(song, play_count=song.play_count + 1))
     return {"message": f"Now playing {song.title!r}.", "song_id": song.song_id}
@@ -79,7 +80,23 @@ def show_current_song(call: SpotifyCall) -> dict[str, Any]:
     if not library.queue:
         raise NotFoundError("There is no current song: the queue is empty.")
     song = song_shown(call, call.state.songs.get(library.queue[library.position]))
-    return {**song, "is_playing": library.is_playing, "queue_position": library.position}
+    at = {"queue_position": library.position, "seconds": library.seconds}
+    return {**song, "is_playing": library.is_playing, **at}
+
+
+@app.api()
+def seek_song(
+    call: SpotifyCall, seek_seconds: Annotated[int, Field(ge=0, description="From the start of the song")]
+) -> dict[str, Any]:
+    """Go to another place in the current song."""
+    library = own_library(call)
+    if not library.queue:
+        raise NotFoundError("There is no current song: the queue is empty.")
+    song = call.state.songs.get(library.queue[library.position])
+    if seek_seconds > song.duration:
+        raise InvalidError(f"{song.title!r} has only {song.duration} seconds.")
+    change_library(call, seconds=seek_seconds)
+    return {"message": f"{song.title!r} is at second {seek_seconds}."}
 
 
 @app.api()

@@ -69,6 +69,8 @@ class Library:
     queue: tuple[int, ...] = ()
     position: int = 0
     """Of the current song in the queue."""
+    seconds: int = 0
+    """From the start of the current song."""
     is_playing: bool = False
     is_looping: bool = False
     volume: int = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -20,12 +21,12 @@ class Person:
         self.username = username
         self.tokens: dict[str, str] = {}
 
-    def ask(self, name: str, **arguments: Any) -> Any:
+    def ask(self, name: str, /, **arguments: Any) -> Any:
         app = name.partition("__")[0]
         token = {"access_token": self.token(app)} if APPS[app].apis[name].login else {}
         return self.world.call(name, {**arguments, **token})
 
-    def do(self, name: str, **arguments: Any) -> Any:
+    def do(self, name: str, /, **arguments: Any) -> Any:
         result = self.ask(name, **arguments)
         assert result.ok, (name, result.response)
         return result.response
@@ -321,3 +322,60 @@ def test_compressed_directory_comes_back_with_everything_in_it(ada: Person):
 
     assert ada.do("file_system__show_file", file_path="~/letters/old/a.txt")["content"] == "A"
     assert ada.do("file_system__show_file", file_path="~/letters/landlord.txt")["content"] == "Dear Mr Ames,"
+
+
+def test_a_promo_code_takes_its_share_off_the_next_order(world: World, ada: Person):
+    promo = {"promo_code": "TIDE20", "percent": 20, "valid_until": "2026-12-31"}
+    old = {"promo_code": "OLD", "percent": 50, "valid_until": "2025-01-01"}
+    world.restore({**world.snapshot(), "amazon": _with(world, "amazon", promo_codes=[promo, old])})
+    ada.do("amazon__add_product_to_cart", product_id=2)
+    before = ada.do("amazon__show_cart")["total_cost"]
+
+    assert (
+        ada.ask("amazon__apply_promo_code_to_cart", promo_code="OLD").response["message"].endswith("after 2025-01-01.")
+    )
+    assert not ada.ask("amazon__remove_promo_code_from_cart").ok
+    ada.do("amazon__apply_promo_code_to_cart", promo_code="TIDE20")
+    cart = ada.do("amazon__show_cart")
+    order = ada.do("amazon__place_order", payment_card_id=1, address_id=1)
+
+    assert (cart["promo_code"], cart["total_cost"]) == ("TIDE20", round(before * 0.8, 2))
+    assert order["total_cost"] == cart["total_cost"]
+    assert ada.do("amazon__show_order", order_id=order["order_id"])["discount"] == round(before * 0.2, 2)
+    assert not ada.ask("amazon__remove_promo_code_from_cart").ok, "it was for one order"
+    back = ada.do("amazon__initiate_return", order_id=order["order_id"], product_id=2, deliverer="UPS")
+    bought = [
+        item for item in ada.do("amazon__show_order", order_id=order["order_id"])["items"] if item["product_id"] == 2
+    ]
+    assert back["refund"] == round(bought[0]["price"] * bought[0]["quantity"] * 0.8, 2)
+    assert list(world.problems()) == []
+
+
+def test_who_has_its_invitation_code_joins_a_group(world: World, ada: Person):
+    number = ada.do("splitwise__create_group", name="Boat")["group_id"]
+    code = ada.do("splitwise__show_group", group_id=number)["invitation_code"]
+    noor = Person(world, NOOR)
+
+    assert not noor.ask("splitwise__accept_group_invitation", invitation_code="none").ok
+    noor.do("splitwise__accept_group_invitation", invitation_code=code)
+
+    assert NOOR in noor.do("splitwise__show_group", group_id=number)["members"]
+    assert not noor.ask("splitwise__accept_group_invitation", invitation_code=code).ok
+
+
+def test_the_current_song_is_sought_within_its_length(world: World, ada: Person):
+    assert not ada.ask("spotify__seek_song", seek_seconds=1).ok, "the queue is empty"
+    ada.do("spotify__play_music", song_id=1)
+
+    assert not ada.ask("spotify__seek_song", seek_seconds=10_000).ok
+    ada.do("spotify__seek_song", seek_seconds=30)
+    assert ada.do("spotify__show_current_song")["seconds"] == 30
+    ada.do("spotify__pause_music")
+    ada.do("spotify__play_music")
+    assert ada.do("spotify__show_current_song")["seconds"] == 30
+    ada.do("spotify__play_music", queue_position=0)
+    assert ada.do("spotify__show_current_song")["seconds"] == 0
+
+
+def _with(world: World, app: str, **tables: Any) -> bytes:
+    return json.dumps({**json.loads(world.snapshot()[app]), **tables}).encode()
