@@ -38,12 +38,16 @@ def wait_until_done(
     work_on: Callable[[int], object],
     log: Callable[[str], None] = logger.info,
 ) -> None:
+    told = ""
     while goes_on():
-        if workers_answer():
-            log("Workers answer; waiting for them.")
+        answer = workers_answer()
+        tell = "Workers answer; waiting for them." if answer else "No worker answers; the work is done in this process."
+        if tell != told:
+            log(tell)
+            told = tell
+        if answer:
             _sleep_while(goes_on)
         else:
-            log("No worker answers; the work is done in this process.")
             _work(goes_on, due, work_on)
 
 
