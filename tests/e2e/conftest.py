@@ -153,5 +153,6 @@ def visit(
     for visitor in visitors:
         visitor.leave()
     request_counter.wait_for_all()
-    failures += [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
+    errors = [record for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
+    failures += map(logging.Formatter().format, errors)  # with their tracebacks
     assert failures == []
