@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
 from typing import Any, cast
 
 from django.db import transaction
@@ -60,8 +59,10 @@ class RowStore:
         self._judgings: dict[str, Judging] = {}
         self._snapshot: Snapshot | None = None
         """The latest of the session."""
+        self._conversation: Conversation | None = None
+        """As far as it is stored, once it is known."""
         self._asking = ""
-        """Whose model was asked last."""
+        """Whose model was asked last, or is asked next."""
         self.made = RowMadeCalls(session)
 
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
@@ -71,8 +72,7 @@ class RowStore:
         self._record.before_sending()
         part = PART_BY_PURPOSE[purpose]
         if part != self._asking:
-            self._session.write(asking=part, asking_since=timezone.now())
-            self._asking = part
+            self._session.write(**self._asks(part))
 
     def call(self, call: Call, purpose: str, turn: int) -> None:
         judging = None if purpose == "agent" else self._judging(purpose.removeprefix("checklist_"))
@@ -82,16 +82,25 @@ class RowStore:
     def turn(self, checkpoint: Checkpoint) -> None:
         session, taken, reply = self._session, checkpoint.taken, checkpoint.taken.reply
         judging = self._judging("")
+        asks = self._asks("agent") if checkpoint.after.ending is None else {}
         with transaction.atomic():
             self._session.write(
-                turn_count=taken.number, covered=_covered(checkpoint.after), attempts=1, failing_since=None
+                turn_count=taken.number, covered=_covered(checkpoint.after), attempts=1, failing_since=None, **asks
             )
             self._snapshot = take_snapshot(session.run, checkpoint.files, self._snapshot, checkpoint.apps)
-            checkpoint = replace(checkpoint, seconds=max(checkpoint.seconds, self._seconds_of(taken)))
+            if self._record.replayed:
+                checkpoint = replace(checkpoint, seconds=max(checkpoint.seconds, self._seconds_of(taken)))
             insert_turn(session, self._snapshot, checkpoint, self._record.shorten(reply.state))
             Verdict.objects.bulk_create(verdict_rows(judging, checkpoint.decided, self._record.answered))
-            MadeCallRow.objects.filter(session=session, turn__lte=taken.number, outside=False).delete()
+            self.made.forget(taken.number)
         session.turn_count = taken.number
+        if self._conversation is not None:
+            self._conversation = self._conversation.and_then(checkpoint.played)
+
+    def _asks(self, part: str) -> dict[str, Any]:
+        """Changes of the session."""
+        self._asking = part
+        return {"asking": part, "asking_since": timezone.now()}
 
     def _seconds_of(self, taken: TurnTaken) -> float:
         """That its calls took: some were answered before the worker was killed."""
@@ -138,6 +147,7 @@ class RowStore:
         session, task = self._session, plan.task
         last = turns_of_run(session.run_id).filter(session__position__lte=session.position).first()
         apps = apps_before(session, plan.persona)
+        conversation = self._conversation = load_conversation(session)
         if last is not None and last.session_id == session.pk:
             self._snapshot = last.snapshot
             state = self._record.restore(last.agent_state)
@@ -146,13 +156,12 @@ class RowStore:
                 self._progress_after(last, task),
                 manifest,
                 apps,
-                load_conversation(session),
+                conversation,
                 state,
                 self._said_earlier(),
             )
         self._store_provided(task)
         self.keep([b""])  # an empty memory
-        conversation = load_conversation(session)
         return Standing(
             opening_progress(task), conversation.found, apps, conversation, said_earlier=self._said_earlier()
         )
@@ -166,16 +175,12 @@ class RowStore:
 
     def played(self, plan: SessionPlan, mode: ScoringMode) -> Played:
         final = final_manifest(self._session) if mode == ScoringMode.COMPAT else None
+        self._conversation = self._conversation or load_conversation(self._session)
         return Played(self._conversation, known_of(self._judging(mode)), final)
 
     def is_run_over(self) -> bool:
         """Whether all conversations of its run are."""
         return not Session.objects.filter(run=self._session.run_id, ended_at=None).exists()
-
-    @cached_property
-    def _conversation(self) -> Conversation:
-        """Once it is over."""
-        return load_conversation(self._session)
 
     @property
     def _task(self) -> TaskSpec:
@@ -255,13 +260,18 @@ class RowMadeCalls:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._kept = True
+        """Whether there may be any to forget."""
 
     def all(self) -> Iterable[MadeCall]:
-        for row in MadeCallRow.objects.filter(session=self._session):
+        rows = MadeCallRow.objects.filter(session=self._session)
+        self._kept = bool(rows)
+        for row in rows:
             record = None if row.record is None else record_of(row.record)
             yield MadeCall(row.turn, row.key, row.name, row.outside, record, row.output)
 
     def put(self, call: MadeCall) -> None:
+        self._kept = True
         if call.outside and call.record is None:
             self._session.require()
         row = MadeCallRow(
@@ -279,6 +289,12 @@ class RowMadeCalls:
 
     def drop(self, key: str) -> None:
         MadeCallRow.objects.filter(session=self._session, key=key).delete()
+
+    def forget(self, turn: int) -> None:
+        """Those up to the turn, which is stored; not what was done outside."""
+        if self._kept:
+            MadeCallRow.objects.filter(session=self._session, turn__lte=turn, outside=False).delete()
+            self._kept = False
 
 
 def record_of(row: Mapping[str, Any]) -> ToolRecord:

@@ -16,6 +16,7 @@ from evaluation.engine.folder import FolderStore, SessionHeldError
 from evaluation.engine.grading import grade_session
 from evaluation.engine.plan import AgentSeat, SessionPlan
 from evaluation.grading.session import SessionGrade
+from evaluation.grading.work import sections, work_after
 from evaluation.llm import Endpoint
 from evaluation.models import ModelCall, Session, Verdict
 from evaluation.models.leased import LeaseLostError
@@ -325,6 +326,18 @@ def test_failed_conversation_of_a_session_that_was_lost_is_not_ended(stub: StubM
         store.end(Progress((), 1, ending="failed", reason="It gave up."), None)
 
     assert Session.objects.get().state == "running"
+
+
+def test_who_played_a_session_grades_the_same_work_as_who_takes_it_up_to_grade_it(keeper: Keeper, sent: list[str]):
+    store = keeper.open()
+    play(keeper, store)
+
+    def shown(store: Any) -> dict[str, str]:
+        conversation = store.played(keeper.plan, ScoringMode.STRICT).conversation
+        assert [turn.number for turn in conversation.turns] == [1, 2, 3, 4]
+        return sections(work_after(conversation, store.read))
+
+    assert shown(store) == shown(keeper.look())
 
 
 def test_outage_leaves_the_turns_before_it(stub: StubModel, keeper: Keeper, sent: list[str]):
