@@ -31,14 +31,9 @@ class SessionSpending:
     def check(self) -> None:
         """Before a call is sent. Raises LeaseLostError and BudgetSpentError."""
         told, self._told = self._told, None
-        if told and time.monotonic() - told[1] < FRESH_SECONDS:
-            now = told[0]
-        else:
-            row = next(iter(self._row.all()), None)
-            if row is None:
-                raise LeaseLostError
-            now = Counted(*row)
-        if (now.claimed_by, now.state) != (self._session.claimed_by, Session.LEASED):
+        is_fresh = told is not None and time.monotonic() - told[1] < FRESH_SECONDS
+        now = told[0] if told and is_fresh else next((Counted(*row) for row in self._row.all()), None)
+        if now is None or (now.claimed_by, now.state) != (self._session.claimed_by, Session.LEASED):
             raise LeaseLostError
         pilot = self._session.run.pilot
         shared_spending.check(pilot.pk, pilot.benchmark_id, Spent(now.tokens, now.calls, now.cost))

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from django.db import connection
@@ -38,16 +39,13 @@ def wait_until_done(
     work_on: Callable[[int], object],
     log: Callable[[str], None] = logger.info,
 ) -> None:
-    told = ""
+    tell = cache(log)  # each sentence once
     while goes_on():
-        answer = workers_answer()
-        tell = "Workers answer; waiting for them." if answer else "No worker answers; the work is done in this process."
-        if tell != told:
-            log(tell)
-            told = tell
-        if answer:
+        if workers_answer():
+            tell("Workers answer; waiting for them.")
             _sleep_while(goes_on)
         else:
+            tell("No worker answers; the work is done in this process.")
             _work(goes_on, due, work_on)
 
 

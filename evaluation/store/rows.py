@@ -148,23 +148,15 @@ class RowStore:
         last = turns_of_run(session.run_id).filter(session__position__lte=session.position).first()
         apps = apps_before(session, plan.persona)
         conversation = self._conversation = load_conversation(session)
-        if last is not None and last.session_id == session.pk:
-            self._snapshot = last.snapshot
-            state = self._record.restore(last.agent_state)
-            manifest = last.snapshot.manifest
-            return Standing(
-                self._progress_after(last, task),
-                manifest,
-                apps,
-                conversation,
-                state,
-                self._said_earlier(),
-            )
-        self._store_provided(task)
-        self.keep([b""])  # an empty memory
-        return Standing(
-            opening_progress(task), conversation.found, apps, conversation, said_earlier=self._said_earlier()
-        )
+        earlier = self._said_earlier()
+        found = Standing(opening_progress(task), conversation.found, apps, conversation, said_earlier=earlier)
+        if last is None or last.session_id != session.pk:
+            self._store_provided(task)
+            self.keep([b""])  # an empty memory
+            return found
+        self._snapshot = last.snapshot
+        progress, state = self._progress_after(last, task), self._record.restore(last.agent_state)
+        return replace(found, progress=progress, files=last.snapshot.manifest, agent_state=state)
 
     def _said_earlier(self) -> list[str]:
         session = self._session
@@ -181,10 +173,6 @@ class RowStore:
     def is_run_over(self) -> bool:
         """Whether all conversations of its run are."""
         return not Session.objects.filter(run=self._session.run_id, ended_at=None).exists()
-
-    @property
-    def _task(self) -> TaskSpec:
-        return task_of(self._session.revision_id)
 
     def _judging(self, scoring: str) -> Judging:
         """Of intents for all that is no scoring mode."""
@@ -264,9 +252,7 @@ class RowMadeCalls:
         """Whether there may be any to forget."""
 
     def all(self) -> Iterable[MadeCall]:
-        rows = MadeCallRow.objects.filter(session=self._session)
-        self._kept = bool(rows)
-        for row in rows:
+        for row in MadeCallRow.objects.filter(session=self._session):
             record = None if row.record is None else record_of(row.record)
             yield MadeCall(row.turn, row.key, row.name, row.outside, record, row.output)
 

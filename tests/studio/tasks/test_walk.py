@@ -32,8 +32,7 @@ def test_documented_walk_is_the_one_that_a_saved_field_takes(client: Client, mon
         return store(manager, rows, **options)
 
     monkeypatch.setattr(type(Revision.objects), "bulk_create", bulk_create)
-    persona = task.episode.persona
-    address = reverse("studio:autosave", args=[benchmark.slug, persona.user_id, task.pk])
+    address = reverse("studio:autosave", args=[benchmark.slug, task.persona.user_id, task.pk])
     answer = client.post(address, form | {"title": ["Rye for Saturday"], "save_version": ["1"]}).json()
 
     assert answer["versioned"] is True
