@@ -13,6 +13,7 @@ from psycopg.errors import ForeignKeyViolation
 
 from evaluation import model_access
 from evaluation.llm import Budget, Call, Completion, ModelClient, RetryPolicy
+from evaluation.llm.client import BatchingClient
 from evaluation.model_access import endpoint_of, lane_of
 from evaluation.models import Judging, ModelCall, ModelEndpoint, OpinionRequest, Pilot, Proposal, Rehearsal, Session
 from evaluation.models.calls import COUNTED, NONE, Assumed, Counted, kind_of, read_chain
@@ -207,6 +208,28 @@ class RejudgingRecord(CallRecord):
         self.replayed += 1
         response: Mapping[str, Any] | None = call.response
         return response
+
+
+class BatchingRecord(RejudgingRecord):
+    """Of one whose questions are sent in batches."""
+
+    def __init__(self, judging: Judging) -> None:
+        super().__init__(judging)
+        self._unanswered = frozenset(judging.batched.filter(unanswered=True).values_list("request_hash", flat=True))
+        self._own = set(judging.calls.filter(answered=True).values_list("request_hash", flat=True))
+
+    def client(
+        self, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int] = lambda: 0, **options: Any
+    ) -> ModelClient:
+        usual = super().client(endpoint, purpose, turn, **options)
+        client = BatchingClient(usual.endpoint, recorder=usual.recorder, lane=usual.lane)
+        client.purpose, client.turn, client.unanswered = purpose, turn(), self._unanswered
+        return client
+
+    def answer(self, request_hash: str) -> Mapping[str, Any] | None:
+        found = super().answer(request_hash)
+        self.replayed -= found is not None and request_hash in self._own
+        return found
 
 
 class CallRecorder:

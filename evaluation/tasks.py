@@ -17,8 +17,8 @@ from evaluation.call_records import load_client
 from evaluation.endpoints.testing import due_tests, play_test
 from evaluation.judging.recomputing import COMPUTE_RESULTS
 from evaluation.leases import DISPATCH, expire_dead, give_up
-from evaluation.models import EndpointTest, Judging, OpinionRequest, Proposal, Session
-from evaluation.pilots import judging_work, lifecycle, queue, session_work
+from evaluation.models import EndpointTest, Judging, JudgingBatch, OpinionRequest, Proposal, Session
+from evaluation.pilots import batching, judging_work, lifecycle, queue, session_work
 from evaluation.pilots.queue import Work
 from evaluation.results.ahead import compute_ahead
 from evaluation.trials.analyses import ANALYSE_SCRIPTS, analyse_missing, analyse_scripts
@@ -45,6 +45,7 @@ def dispatch() -> None:
             Work("evaluation.tasks.run_endpoint_test", EndpointTest, due_tests, "endpoint", awaited=True),
             Work("evaluation.tasks.run_session", Session, queue.leasable, "run__pilot", "position"),
             Work("evaluation.tasks.run_judging", Judging, judging_work.claimable, "round"),
+            Work("evaluation.tasks.run_batch", JudgingBatch, batching.due_batches, "round"),
         )
     )
 
@@ -57,6 +58,11 @@ def run_session(session_id: int) -> None:
 @shared_task(name="evaluation.tasks.run_judging")
 def run_judging(judging_id: int) -> None:
     judging_work.work_on(judging_id)
+
+
+@shared_task(name="evaluation.tasks.run_batch")
+def run_batch(batch_id: int) -> None:
+    batching.work_on_batch(batch_id)
 
 
 @shared_task(name="evaluation.tasks.run_proposal")
@@ -92,7 +98,7 @@ def compute_results(benchmark_id: int) -> None:
 @shared_task(name="evaluation.tasks.sweep")
 def sweep() -> None:
     """What workers that died and messages that were lost left behind. Twice at once does no harm."""
-    for step in (lifecycle.sweep, analyse_missing, resend_deferred):
+    for step in (lifecycle.sweep, batching.collect, analyse_missing, resend_deferred):
         try:
             step()
         except Exception:  # the others do not depend on it

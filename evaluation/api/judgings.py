@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from evaluation.api.requests import pilot_and_data
 from evaluation.audits.blindness import find_pilot
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot
-from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, plan_rejudging, start_rejudging
+from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, in_batches, plan_rejudging, start_rejudging
 from evaluation.protocol.versions import PROTOCOLS
 from evaluation.results.choice import SAMPLE_CHOICES, TURN_CHOICES, ScoringChoiceError, choose_scoring, rules_named
 from evaluation.results.comparison import round_report
@@ -40,6 +40,9 @@ class RejudgingSerializer(serializers.Serializer[Any]):
     samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MAX_SAMPLES)
     sessions = serializers.ListField(child=serializers.IntegerField(), required=False, default=list)
     every_turn = serializers.BooleanField(required=False, default=False)
+    batched = serializers.BooleanField(
+        required=False, default=False, help_text="In batches, at half the price; answers may take a day."
+    )
     estimate = serializers.BooleanField(required=False, default=False, help_text="Only say what it would cost.")
 
 
@@ -70,12 +73,14 @@ class JudgingActions(viewsets.GenericViewSet[Pilot]):
         """Judge its stored sessions again, without running the agent."""
         pilot, data = pilot_and_data(request, pk, RejudgingSerializer)
         only_estimate = data.pop("estimate")
+        batched = data.pop("batched")
         name = data.pop("judge")
         judge = ModelEndpoint.objects.usable_in(pilot.benchmark).filter(name=name).first()
         if name and judge is None:
             raise ValidationError({"judge": [f"There is no model “{name}”."]})
         try:
             plan = plan_rejudging(pilot, judge=judge, **data)
+            plan = in_batches(plan) if batched else plan
         except RejudgingError as error:
             raise ValidationError({error.field: [error.message]}) from error
         if only_estimate:

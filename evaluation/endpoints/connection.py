@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from evaluation.endpoints.prices import ListPrice, list_price, price_source
 from evaluation.llm import EndpointError
-from evaluation.llm.dialects import origin_of
+from evaluation.llm.dialects import dialect_of, origin_of
 from evaluation.llm.endpoint import SCRIPTED
 from evaluation.model_access import endpoint_of, policy
 from evaluation.models import ModelEndpoint
@@ -36,6 +36,11 @@ def problem_of(row: ModelEndpoint) -> str:
         return ""
     problem = policy().owner_problem(endpoint.base_url) if row.benchmark_id is not None else ""
     return problem or policy().internal_problem(endpoint.base_url)
+
+
+def has_batches(row: ModelEndpoint) -> bool:
+    """Whether its service answers batches, at half the price."""
+    return dialect_of(row.dialect, row.base_url).batches
 
 
 def request_model(benchmark: Benchmark, text: str, *, by: User) -> None:

@@ -45,6 +45,11 @@ class RejudgingForm(forms.Form):
         label="Judge every turn in strict",
         help_text="Strict stops at the first turn that meets an item. Needed to score by the last turn.",
     )
+    batched = forms.BooleanField(
+        required=False,
+        label="In batches, at half the price",
+        help_text="Answers may take a day, and what a judge is asked next waits for the next batch.",
+    )
     sessions = forms.TypedMultipleChoiceField(
         coerce=int, required=False, label="Sessions", help_text="Select none to judge all finished sessions."
     )

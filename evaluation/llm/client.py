@@ -93,7 +93,7 @@ class Recorder(Protocol):
 
 
 @dataclass(frozen=True)
-class _Request:
+class Request:
     body: Mapping[str, Any]
     digest: str
     """Identifies what was asked of which model: by address, body and the number of its repetition.
@@ -214,13 +214,13 @@ class ModelClient:
             body["response_format"] = response_format
         return body
 
-    def _request(self, wanted: Mapping[str, Any], sequence: int) -> _Request:
+    def _request(self, wanted: Mapping[str, Any], sequence: int) -> Request:
         endpoint = self.endpoint
         body = endpoint.learned.adapt(wanted)
         identity = [endpoint.base_url, sequence, body if endpoint.api == "chat" else {**body, "api": endpoint.api}]
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"), default=str)
         storable = "\\u0000" not in text and "\\ud" not in text
-        return _Request(body, hashlib.sha256(text.encode()).hexdigest(), len(text), storable)
+        return Request(body, hashlib.sha256(text.encode()).hexdigest(), len(text), storable)
 
     @property
     def _travel(self) -> dict[str, Any]:
@@ -233,16 +233,21 @@ class ModelClient:
             return {"stream": True}
         return {"stream": True, "stream_options": {"include_usage": True}}
 
-    def _sent(self, request: _Request) -> dict[str, Any]:
-        """As it goes over the line."""
+    def sent(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A chat completion as the service takes it, whole or streamed."""
         endpoint = self.endpoint
         if endpoint.api == "responses":
-            return responses_request(request.body, endpoint.origin) | self._travel
+            return responses_request(body, endpoint.origin)
         dialect = endpoint.speaks
-        messages = messages_for(dialect, endpoint.origin, request.body["messages"], endpoint.model)
-        return {**request.body, "messages": messages, **request_fields(dialect, endpoint.model), **self._travel}
+        messages = messages_for(dialect, endpoint.origin, body["messages"], endpoint.model)
+        return {**body, "messages": messages, **request_fields(dialect, endpoint.model)}
 
-    def _ask(self, request: _Request) -> Completion:
+    def keep(self, request_hash: str, body: Mapping[str, Any], response: Mapping[str, Any]) -> None:
+        """Record an answer that came by another way. Raises UnreadableAnswerError."""
+        request = Request(body, request_hash, len(json.dumps(body)), storable=False)
+        self._record(request, response, self._read(request, response, replayed=False), self.timing.now(), 1)
+
+    def _ask(self, request: Request) -> Completion:
         # Importing the openai client takes half of the time a process needs to start; most never ask a model.
         from evaluation.llm.sending import send_request
 
@@ -254,7 +259,7 @@ class ModelClient:
                 self.recorder.check()
             try:
                 check = self.recorder.check if self.recorder else _no_check
-                response = send_request(self.endpoint, self._sent(request), self.lane, check)
+                response = send_request(self.endpoint, self.sent(request.body) | self._travel, self.lane, check)
                 completion = self._read(request, response, replayed=False)
             except EndpointError as error:
                 failure = error
@@ -269,7 +274,7 @@ class ModelClient:
         self._record(request, response, completion, started, attempt)
         return completion
 
-    def _read(self, request: _Request, response: Mapping[str, Any], *, replayed: bool) -> Completion:
+    def _read(self, request: Request, response: Mapping[str, Any], *, replayed: bool) -> Completion:
         try:
             answer = read_answer(response)
         except UnreadableAnswerError as error:
@@ -297,7 +302,7 @@ class ModelClient:
     def _spend(self, completion: Completion) -> None:
         self.budget.spend(completion.spent, completion.charge(self.endpoint.prices))
 
-    def _check_whole(self, request: _Request, completion: Completion) -> None:
+    def _check_whole(self, request: Request, completion: Completion) -> None:
         """Some servers cut a conversation that is too long for them, and answer as if nothing was (Ollama)."""
         read = completion.tokens.prompt
         if read is None or completion.tokens.cached or read * CUT_CHARACTERS > request.size or request.size < CUT_FROM:
@@ -312,7 +317,7 @@ class ModelClient:
 
     def _record(
         self,
-        request: _Request,
+        request: Request,
         response: Mapping[str, Any] | None,
         outcome: Completion | EndpointError,
         started: float,
@@ -334,6 +339,32 @@ class ModelClient:
                 storable=request.storable,
             )
         )
+
+
+class AskedLaterError(Exception):
+    """A question without an answer on record, of a client that sends nothing itself."""
+
+    def __init__(self, purpose: str, turn: int, request_hash: str, body: Mapping[str, Any]) -> None:
+        super().__init__(purpose)
+        self.purpose = purpose
+        self.turn = turn
+        self.request_hash = request_hash
+        self.body = body
+        """As a chat completion."""
+
+
+class BatchingClient(ModelClient):
+    """Leaves what the record does not answer to a batch, unless a batch came back without an answer to it."""
+
+    purpose = ""
+    turn = 0
+    unanswered: frozenset[str] = frozenset()
+    """Hashes."""
+
+    def _ask(self, request: Request) -> Completion:
+        if request.digest not in self.unanswered:
+            raise AskedLaterError(self.purpose, self.turn, request.digest, request.body)
+        return super()._ask(request)
 
 
 def _no_check() -> None:

@@ -40,6 +40,8 @@ class Dialect:
     """Whether the service wants to be told what to cache, by a field of the request or by marks in messages."""
     cached_models: str = ""
     """A pattern of the models for which it does; empty: all."""
+    batches: bool = False
+    """Whether it answers batches at half the price (``evaluation.llm.batches``)."""
     short_ids: bool = False
     """Whether ids of tool calls are nine letters and digits (Mistral)."""
 
@@ -47,12 +49,12 @@ class Dialect:
 _NOTHING_BACK = ()
 DIALECTS: Mapping[str, Dialect] = {
     "": Dialect(),
-    "openai": Dialect(_NOTHING_BACK),
+    "openai": Dialect(_NOTHING_BACK, batches=True),
     "anthropic": Dialect(_NOTHING_BACK, effort=""),
     "deepseek": Dialect(("reasoning_content",), insists="reasoning_content", effort="thinking"),
     "kimi": Dialect(("reasoning_content",), insists="reasoning_content", effort="thinking"),
     "glm": Dialect(("reasoning_content",), effort="thinking"),
-    "qwen": Dialect(("reasoning_content",), across_turns=False, effort="enable_thinking", cache="marks"),
+    "qwen": Dialect(("reasoning_content",), across_turns=False, effort="enable_thinking", cache="marks", batches=True),
     "minimax": Dialect(("reasoning_content", "reasoning_details"), effort="thinking"),
     "ark": Dialect(("reasoning_content",), effort="thinking"),
     "gemini": Dialect(("extra_content",)),

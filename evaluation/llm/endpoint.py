@@ -52,6 +52,12 @@ class Prices:
         )
         return (Decimal(cost) / 1_000_000).quantize(Decimal("0.000001"))
 
+    @property
+    def halved(self) -> Prices:
+        """Those of a batch."""
+        kinds = (self.input, self.output, self.cached, self.cache_written)
+        return Prices(*(price and price / 2 for price in kinds), currency=self.currency)
+
 
 @dataclass(frozen=True)
 class EndpointLimits:

@@ -85,7 +85,7 @@ def list_models(endpoint: Endpoint) -> list[Json]:
     try:
         with watched(Watch(LIST_SECONDS)):
             options: Any = {"timeout": LIST_SECONDS}
-            answer = _client(endpoint).get("/models", cast_to=httpx2.Response, options=options).json()
+            answer = client_for(endpoint).get("/models", cast_to=httpx2.Response, options=options).json()
         return [entry for entry in answer["data"] if isinstance(entry, Mapping)]
     except (KeyError, TypeError):
         failure = UnreadableAnswerError(f"{endpoint.name} has no list of models at this address.")
@@ -100,7 +100,7 @@ def failure_from(endpoint: Endpoint, error: Exception) -> EndpointError:
         return error
     if isinstance(error, openai.APIStatusError):
         response = error.response
-        return read_failure(_asked(endpoint), response.status_code, response.headers, response.content)
+        return read_failure(asked_of(endpoint), response.status_code, response.headers, response.content)
     if isinstance(error, (openai.APIConnectionError, httpx2.HTTPError)):
         return _no_connection(endpoint, error)
     if isinstance(error, openai.APIError):  # in a stream
@@ -110,7 +110,7 @@ def failure_from(endpoint: Endpoint, error: Exception) -> EndpointError:
     return UnreadableAnswerError(f"{endpoint.name} answered with something that is not a JSON object.")
 
 
-def _client(endpoint: Endpoint) -> openai.OpenAI:
+def client_for(endpoint: Endpoint) -> openai.OpenAI:
     networks = None if endpoint.base_url == SCRIPTED else endpoint.policy.networks
     return client_of(endpoint.address(), endpoint.key(), networks)
 
@@ -119,7 +119,7 @@ def _post(endpoint: Endpoint, body: Json, watch: Watch) -> dict[str, Any]:
     limits = endpoint.limits
     timeout = httpx2.Timeout(limits.timeout_seconds, connect=min(CONNECT_SECONDS, limits.timeout_seconds), pool=None)
     with watched(watch):
-        stream = _client(endpoint).post(
+        stream = client_for(endpoint).post(
             PATHS[endpoint.api],
             cast_to=object,
             body=body,
@@ -135,12 +135,12 @@ def _post(endpoint: Endpoint, body: Json, watch: Watch) -> dict[str, Any]:
                 answer = json.loads(b"".join(response.iter_bytes()))
     if not isinstance(answer, dict):
         raise ValueError
-    if failed := _failed(answer):
+    if failed := failed_in(answer):
         raise _in_body(endpoint, failed)
     return answer
 
 
-def _failed(answer: Json) -> Json | None:
+def failed_in(answer: Json) -> Json | None:
     """A failure that came with status 200, as routers pass them on."""
     choices = answer.get("choices")
     first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
@@ -154,13 +154,13 @@ def _failed(answer: Json) -> Json | None:
     return None
 
 
-def _asked(endpoint: Endpoint) -> Asked:
+def asked_of(endpoint: Endpoint) -> Asked:
     return Asked(endpoint.name, endpoint.model, endpoint.key(), endpoint.key_env)
 
 
 def _in_body(endpoint: Endpoint, body: Json) -> EndpointError:
     problem = Problem.of(body)
-    return failure_of(_asked(endpoint), problem.status, {}, problem)
+    return failure_of(asked_of(endpoint), problem.status, {}, problem)
 
 
 def _no_connection(endpoint: Endpoint, error: Exception) -> EndpointError:

@@ -37,6 +37,48 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='JudgingRound',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('purpose', models.CharField(choices=[('scoring', 'As it ran'), ('rejudging', 'Judged again'), ('stability', 'Stability'), ('audit', 'Audit')], max_length=9)),
+                ('judge', models.JSONField(default=dict)),
+                ('prompts', models.JSONField(default=dict)),
+                ('protocol', models.CharField(choices=[('paper', 'paper'), ('release', 'release')], default='paper', max_length=7)),
+                ('samples', models.PositiveSmallIntegerField(default=1)),
+                ('every_turn', models.BooleanField(default=False)),
+                ('batched', models.BooleanField(default=False)),
+                ('estimate', models.JSONField(default=dict)),
+                ('source', models.CharField(blank=True, max_length=100)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['number'],
+            },
+        ),
+        migrations.CreateModel(
+            name='JudgingBatch',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('claimed_by', models.CharField(blank=True, max_length=200)),
+                ('lease_until', models.DateTimeField(null=True)),
+                ('queued_at', models.DateTimeField(null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0)),
+                ('state', models.CharField(choices=[('open', 'Open'), ('over', 'Over')], default='open', max_length=4)),
+                ('service_id', models.CharField(blank=True, max_length=200)),
+                ('total', models.PositiveIntegerField(default=0)),
+                ('done', models.PositiveIntegerField(default=0)),
+                ('reason', models.TextField(blank=True)),
+                ('look_at', models.DateTimeField(null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='batches', to='evaluation.judginground')),
+            ],
+            options={
+                'abstract': False,
+            },
+        ),
+        migrations.CreateModel(
             name='ModelEndpoint',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -169,26 +211,10 @@ class Migration(migrations.Migration):
                 'ordering': ['-created_at'],
             },
         ),
-        migrations.CreateModel(
-            name='JudgingRound',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('purpose', models.CharField(choices=[('scoring', 'As it ran'), ('rejudging', 'Judged again'), ('stability', 'Stability'), ('audit', 'Audit')], max_length=9)),
-                ('judge', models.JSONField(default=dict)),
-                ('prompts', models.JSONField(default=dict)),
-                ('protocol', models.CharField(choices=[('paper', 'paper'), ('release', 'release')], default='paper', max_length=7)),
-                ('samples', models.PositiveSmallIntegerField(default=1)),
-                ('every_turn', models.BooleanField(default=False)),
-                ('estimate', models.JSONField(default=dict)),
-                ('source', models.CharField(blank=True, max_length=100)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('pilot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rounds', to='evaluation.pilot')),
-            ],
-            options={
-                'ordering': ['number'],
-            },
+        migrations.AddField(
+            model_name='judginground',
+            name='pilot',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rounds', to='evaluation.pilot'),
         ),
         migrations.CreateModel(
             name='Proposal',
@@ -298,7 +324,7 @@ class Migration(migrations.Migration):
                 ('judge', models.JSONField()),
                 ('prompts', models.JSONField(default=dict)),
                 ('asked', models.JSONField(null=True)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('finished', 'Finished'), ('error', 'Infrastructure failure')], default='running', max_length=8)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('batched', 'In a batch'), ('finished', 'Finished'), ('error', 'Infrastructure failure')], default='running', max_length=8)),
                 ('reason', models.TextField(blank=True)),
                 ('scripted', models.BooleanField(default=False)),
                 ('replayed', models.PositiveIntegerField(default=0)),
@@ -652,6 +678,22 @@ class Migration(migrations.Migration):
             options={
                 'indexes': [models.Index(fields=['benchmark', 'id'], name='computed_part_newest')],
                 'constraints': [models.UniqueConstraint(fields=('key', 'part'), name='computed_part_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='BatchedQuestion',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('unanswered', models.BooleanField(default=False)),
+                ('purpose', models.CharField(max_length=20)),
+                ('turn', models.PositiveSmallIntegerField()),
+                ('request_hash', studio.models.packing.DigestField()),
+                ('body', studio.models.fields.OrderedJSONField()),
+                ('judging', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='batched', to='evaluation.judging')),
+                ('batch', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='evaluation.judgingbatch')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('judging', 'request_hash'), name='batched_question_once')],
             },
         ),
         migrations.AddConstraint(

@@ -2,6 +2,7 @@
 
 from evaluation.models.agents import Agent
 from evaluation.models.assistance import AssistantModel, Proposal, ProposalDecision
+from evaluation.models.batches import BatchedQuestion, JudgingBatch
 from evaluation.models.budgets import BenchmarkBudget
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoint_tests import EndpointTest
@@ -21,11 +22,13 @@ from evaluation.models.verdicts import Verdict, VerdictCorrection
 __all__ = [
     "Agent",
     "AssistantModel",
+    "BatchedQuestion",
     "BenchmarkBudget",
     "ComputedPart",
     "ElsewhereAcceptance",
     "EndpointTest",
     "Judging",
+    "JudgingBatch",
     "JudgingRound",
     "MadeCall",
     "ModelCall",

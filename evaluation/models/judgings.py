@@ -39,6 +39,8 @@ class JudgingRound(models.Model):
     samples = models.PositiveSmallIntegerField(default=1)
     every_turn = models.BooleanField(default=False)
     """Whether strict items are judged in later turns too, after they were met."""
+    batched = models.BooleanField(default=False)
+    """Whether its questions are sent in batches."""
     estimate = models.JSONField(default=dict)
     """Before it started: ``{"calls", "tokens", "cost", "recorded"}``; empty for the first."""
     source = models.CharField(max_length=100, blank=True)
@@ -67,6 +69,7 @@ class Judging(Leased):
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"
         RUNNING = "running", "Running"
+        BATCHED = "batched", "In a batch"
         FINISHED = "finished", "Finished"
         ERROR = "error", "Infrastructure failure"
 

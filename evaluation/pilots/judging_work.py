@@ -6,10 +6,11 @@ import logging
 from collections.abc import Iterator
 
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from evaluation.audits.model_answers import keep_answers
-from evaluation.call_records import RejudgingRecord
+from evaluation.call_records import BatchingRecord, RejudgingRecord
 from evaluation.grading.decided import Decided
 from evaluation.grading.evidence import load_script
 from evaluation.grading.intents import IntentStatus, decide_intents
@@ -18,9 +19,11 @@ from evaluation.grading.questions import decide_questions
 from evaluation.grading.session import Checklist, decide_checklist
 from evaluation.judging.judgings import asked_in, versions_of
 from evaluation.leases import renewing
+from evaluation.llm.client import AskedLaterError
 from evaluation.models import Judging, JudgingRound, Session, Verdict
 from evaluation.models.judgings import Purpose
 from evaluation.models.leased import LeasedRows, LeaseLostError, free
+from evaluation.pilots.batching import collect, put_off
 from evaluation.pilots.wait import wait_until_done
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
@@ -52,8 +55,12 @@ def work_on(pk: int) -> bool:
     if row is None:
         return False
     with renewing(row):
+        record = (BatchingRecord if row.round and row.round.batched else RejudgingRecord)(row)
         try:
-            _finish(row, _judge(row))
+            _judge(row, record)
+            _finish(row, record.replayed)
+        except AskedLaterError as question:
+            put_off(row, question, record.replayed)
         except LeaseLostError:
             logger.info("Judging %d was taken over.", pk)
         except (InfrastructureError, MissingContentError) as error:
@@ -62,6 +69,8 @@ def work_on(pk: int) -> bool:
             logger.exception("Judging %d stopped by a defect of the studio.", pk)
             connection.close_if_unusable_or_obsolete()
             row.release(state=State.ERROR, reason=f"Internal error: {type(error).__name__}: {error}"[:2000])
+    if row.round and row.round.batched:
+        collect()
     return True
 
 
@@ -70,7 +79,7 @@ def _finish(judging: Judging, replayed: int) -> None:
     """A model's answers in an audit are kept by whichever of a round's judgings ends last: they end one by one."""
     if judging.purpose == Purpose.AUDIT:
         JudgingRound.objects.select_for_update(no_key=True).get(pk=judging.round_id or 0)
-    ended = judging.release(state=State.FINISHED, replayed=replayed, finished_at=timezone.now())
+    ended = judging.release(state=State.FINISHED, replayed=F("replayed") + replayed, finished_at=timezone.now())
     if ended and judging.purpose == Purpose.AUDIT:
         keep_answers(judging)
 
@@ -81,18 +90,15 @@ def wait_for_round(judging_round: JudgingRound) -> None:
     wait_until_done(rows.exists, lambda: claimable().filter(round=judging_round), work_on)
 
 
-def _judge(judging: Judging) -> int:
-    """How many requests the record answered."""
+def _judge(judging: Judging, record: RejudgingRecord) -> None:
     session = judging.session
     assert session is not None
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
-    record = RejudgingRecord(judging)
     for decided in _decide(judging, session, task, persona, JudgeOnRecord(judging, record)):
         with transaction.atomic():
             judging.lock()
             Verdict.objects.bulk_create(verdict_rows(judging, decided, record.answered))
-    return record.replayed
 
 
 def _decide(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, QuerySet, Sum
 
+from evaluation.endpoints.connection import has_batches
 from evaluation.grading.questions import AskedQuestion
 from evaluation.judging.judgings import prompt_names
 from evaluation.leases import wake_workers
@@ -98,6 +99,8 @@ class RejudgingPlan:
     """Of an audit: which one."""
     asked: Asked = field(default_factory=dict)
     """Single decisions that an audit drew; empty: all that a judge is asked of the sessions."""
+    batched: bool = False
+    """Whether questions are sent in batches, at half the price."""
 
     @property
     def judged(self) -> Iterator[tuple[int, str]]:
@@ -172,6 +175,16 @@ def plan_rejudging(
     return replace(plan, estimate=_estimate(plan))
 
 
+def in_batches(plan: RejudgingPlan) -> RejudgingPlan:
+    """The same, at half the price and within days. Raises RejudgingError if a judge's service has no batches."""
+    for judge in plan.judges.values():
+        if not has_batches(judge):
+            raise RejudgingError("batched", f"The service of “{judge}” takes no batches.")
+    cost = plan.estimate.cost
+    halved = replace(plan.estimate, cost=None if cost is None else str(Decimal(cost) / 2))
+    return replace(plan, batched=True, estimate=halved)
+
+
 @atomic_with_retry
 def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
     """Create the round with its judgings, and wake the workers."""
@@ -185,6 +198,7 @@ def start_rejudging(plan: RejudgingPlan, *, by: User | None) -> JudgingRound:
         protocol=plan.protocol,
         samples=plan.samples,
         every_turn=plan.every_turn,
+        batched=plan.batched,
         estimate=asdict(plan.estimate),
         source=plan.source,
         created_by=by,

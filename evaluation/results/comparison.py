@@ -12,7 +12,7 @@ from django.db.models import Count, Sum
 from annotations.intervals import Rate, wilson
 from evaluation.grading.credit import default_rules
 from evaluation.judging.judgings import rules_of, scoring_choice
-from evaluation.models import JudgingRound, ModelCall, Pilot, Session
+from evaluation.models import JudgingBatch, JudgingRound, ModelCall, Pilot, Session
 from evaluation.models.judgings import Judging
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName
@@ -31,6 +31,7 @@ SELECT verdict.kind, judging.scoring, count(*), count(*) FILTER (WHERE verdict.m
  WHERE verdict.met IS NOT NULL AND other.met IS NOT NULL AND verdict.grader <> 'rule'
  GROUP BY 1, 2 ORDER BY 1, 2
 """
+OPEN = (Judging.State.WAITING, Judging.State.RUNNING, Judging.State.BATCHED)
 LABELS = {
     ("satisfaction", ""): "intent met",
     ("follow_up", ""): "intent asked for",
@@ -153,12 +154,17 @@ class RoundSummary:
 
     @property
     def unfinished(self) -> int:
-        return sum(self.totals["by_state"].get(state, 0) for state in (Judging.State.WAITING, Judging.State.RUNNING))
+        return sum(self.totals["by_state"].get(state, 0) for state in OPEN)
 
     @property
     def is_going_on(self) -> bool:
         """Judged again, and not done. The first round goes on with the pilot's sessions alone, however it stopped."""
         return self.round.number > 1 and self.unfinished > 0
+
+    @property
+    def batch(self) -> JudgingBatch | None:
+        """The one under way that is furthest behind."""
+        return self.round.batches.filter(state=JudgingBatch.State.OPEN).order_by("done", "pk").first()
 
     @property
     def stopped(self) -> int:

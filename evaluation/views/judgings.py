@@ -11,7 +11,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 from evaluation.audits.blindness import find_pilot
 from evaluation.forms.judgings import RejudgingForm, ScoringForm
 from evaluation.models import JudgingRound, Pilot
-from evaluation.pilots.rejudging import RejudgingError, RejudgingPlan, plan_rejudging, resume_round, start_rejudging
+from evaluation.pilots.rejudging import (
+    RejudgingError,
+    RejudgingPlan,
+    in_batches,
+    plan_rejudging,
+    resume_round,
+    start_rejudging,
+)
 from evaluation.results.choice import ScoringChoiceError, choose_scoring
 from studio.access import SignedInRequest, require
 
@@ -69,7 +76,8 @@ def _plan(form: RejudgingForm, pilot: Pilot) -> RejudgingPlan | None:
     if not form.is_valid():
         return None
     try:
-        return plan_rejudging(pilot, **form.arguments)
+        plan = plan_rejudging(pilot, **form.arguments)
+        return in_batches(plan) if form.cleaned_data["batched"] else plan
     except RejudgingError as error:
         form.add_error_to(error.field, error.message)
         return None

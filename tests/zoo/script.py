@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.scripted.answers import example_value
-from tests.evaluation.stub_model import decisions, kind_of
+from tests.evaluation.stub_model import decisions, is_listening, kind_of, said, wishes
 
 JUDGES = ("satisfaction", "follow_up", "checklist")
 
@@ -61,9 +61,15 @@ def say(asked: Asked) -> Said:
     if kind in JUDGES:
         return Said(_formed(asked, decisions({"messages": list(asked.messages)}, lambda index: kind == "checklist")))
     if kind == "voice_check":
-        return Said(_formed(asked, '{"says_all": true, "holds_back": true, "reason": "It does."}'))
+        return Said(
+            _formed(asked, '{"says_all": true, "holds_back": true, "adds_nothing": true, "reason": "It does."}')
+        )
+    body = {"messages": list(asked.messages)}
     if kind == "voice":
-        return Said("As I would say it.")
+        words = "As I would say it."
+        return Said(_formed(asked, said(words)) if is_listening(body) else words)
+    if kind == "next_intent":
+        return Said(_formed(asked, json.dumps({"reason": "", "index": int(wishes(body)[-1])})))
     if asked.functions and asked.choice != "none" and (calls := _calls(asked)):
         return Said("I look at what is there." if len(calls) == 1 else "", calls)
     if asked.form:

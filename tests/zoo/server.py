@@ -12,12 +12,14 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.zoo.batches import BatchDesk
 from tests.zoo.service import Reply, Service
 
 
 class Zoo:
     def __init__(self, service: Service, port: int) -> None:
         self.service = service
+        self.desk = BatchDesk(service)
         self._port = port
 
     def url(self, seat: str = "agent") -> str:
@@ -35,11 +37,16 @@ def playing(service: Service) -> Iterator[Zoo]:
 
         def do_POST(self) -> None:
             _, seat, _, path = self.path.split("/", 3)
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self._send(service.post(seat, path, self.headers.get("Authorization", ""), body))
+            content, key = self.rfile.read(int(self.headers["Content-Length"])), self.headers.get("Authorization", "")
+            if path in ("files", "batches"):
+                self._send(zoo.desk.post(path, key, content))
+            else:
+                self._send(service.post(seat, path, key, json.loads(content)))
 
         def do_GET(self) -> None:
-            known = self.path.endswith("/models")
+            known, path = self.path.endswith("/models"), self.path.split("/", 3)[-1]
+            if path.startswith(("files", "batches")):
+                return self._send(zoo.desk.get(path))
             self._send(Reply(json.dumps(service.models()).encode()) if known else Reply(b"{}", 404))
 
         def _send(self, reply: Reply) -> None:
@@ -68,10 +75,11 @@ def playing(service: Service) -> Iterator[Zoo]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    zoo = Zoo(service, server.server_address[1])
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
-        yield Zoo(service, server.server_address[1])
+        yield zoo
     finally:
         server.shutdown()
         server.server_close()

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from evaluation.models import Judging, ModelEndpoint, Pilot
 from evaluation.pilots.judging_work import wait_for_round
-from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, plan_rejudging, start_rejudging
+from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, in_batches, plan_rejudging, start_rejudging
 from evaluation.protocol.versions import PROTOCOLS
 from evaluation.results.comparison import round_report
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
@@ -48,6 +48,9 @@ class Command(ReportCommand):
         parser.add_argument(
             "--every-turn", action="store_true", help="judge strict items in later turns too, after they were met"
         )
+        parser.add_argument(
+            "--batched", action="store_true", help="in batches, at half the price; answers may take a day"
+        )
         parser.add_argument("--estimate", action="store_true", help="only say what it would cost")
         parser.add_argument("--wait", action="store_true", help="return when all is judged")
 
@@ -56,6 +59,8 @@ class Command(ReportCommand):
         pilot = Pilot.objects.filter(pk=options["pilot"]).first()
         if pilot is None:
             self.stop("--pilot: there is no such pilot.", "")
+        if options["batched"] and options["wait"]:
+            self.stop("--wait: batches may take days.", "Leave it out.")
         judge = self._judge(pilot.benchmark, options["judge"], as_json)
         try:
             plan = plan_rejudging(
@@ -67,6 +72,7 @@ class Command(ReportCommand):
                 sessions=options["sessions"],
                 every_turn=options["every_turn"],
             )
+            plan = in_batches(plan) if options["batched"] else plan
         except RejudgingError as error:
             self.stop(error.message, "Nothing was started.")
         estimate = plan.estimate
