@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Protocol
 
@@ -55,8 +55,9 @@ class Prices:
     @property
     def halved(self) -> Prices:
         """Those of a batch."""
-        kinds = (self.input, self.output, self.cached, self.cache_written)
-        return Prices(*(price and price / 2 for price in kinds), currency=self.currency)
+        half = (price and price / 2 for price in (self.input, self.output, self.cached, self.cache_written))
+        read, written, cached, cache_written = half
+        return replace(self, input=read, output=written, cached=cached, cache_written=cache_written)
 
 
 @dataclass(frozen=True)
