@@ -111,13 +111,13 @@ def _advance(batch: JudgingBatch) -> None:
     for row in questions:
         waiting.setdefault(row.request_hash, []).append(row)
     answered: list[BatchedQuestion] = []
-    for row in read_batch(endpoint, progress):
-        asked = waiting.pop(row.key, [])
+    for line in read_batch(endpoint, progress):
+        asked = waiting.pop(line.key, [])
         if not asked:
             continue
-        if row.answer is None:
-            endpoint.learned.learn(asked[0].body, getattr(row.failure, "complaint", ""))
-        elif _kept(endpoint, asked[0], row.answer):  # the others find it on record, as if it had been asked before
+        if line.answer is None:
+            endpoint.learned.learn(asked[0].body, getattr(line.failure, "complaint", ""))
+        elif _kept(endpoint, asked[0], line.answer):  # the others find it on record, as if it had been asked before
             answered += asked
     _finish(batch, answered)
 
