@@ -13,7 +13,6 @@ from annotations.models import Adjudication, Answer, AuditCampaign, Cause, Conse
 from annotations.packets import PacketContent
 from annotations.visibility import ADJUDICATORS, AuditorShare, Given, given_answers, may_adjudicate, shares_of
 from studio.models import Membership, User
-from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 
 FIRST_FIRST = "Decide first what the judge should have said of this session, given what it was shown."
@@ -27,7 +26,7 @@ class AdjudicationError(Exception):
         self.field = field
 
 
-def _undecided(user: int) -> QuerySet[Consensus, Any]:
+def _undecided(user: User) -> QuerySet[Consensus, Any]:
     allowed = Membership.objects.filter(user=user, role__in=sorted(ADJUDICATORS)).values("benchmark")
     return (
         Consensus.objects.filter(resolved=False, packet__campaign__benchmark__in=allowed)
@@ -38,9 +37,6 @@ def _undecided(user: int) -> QuerySet[Consensus, Any]:
         .order_by("packet__campaign", "packet__position")
         .values_list("packet__campaign", "packet__position")
     )
-
-
-_UNDECIDED = PreparedQuery(_undecided)
 
 
 def _open_firsts(campaign: Any, cluster: Any) -> QuerySet[Packet]:
@@ -59,7 +55,7 @@ def adjudicable_packets(user: User, *, only: int | None = None) -> dict[AuditCam
     """Positions of undecided packets that the user may adjudicate now, by campaign, in a constant number of queries.
     Nothing of a campaign in which the user still judges blind. ``only``: the key of a campaign."""
     positions: dict[int, list[int]] = {}
-    for campaign, position in _UNDECIDED.rows(user.pk):
+    for campaign, position in _undecided(user):
         if only in (None, campaign):
             positions.setdefault(campaign, []).append(position)
     if not positions:

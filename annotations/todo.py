@@ -9,20 +9,14 @@ from annotations.models import AuditCampaign
 from annotations.visibility import shares_of
 from studio.domain.phrases import count_of
 from studio.models import Benchmark, User
-from studio.models.statements import PreparedQuery
 from studio.reports.todo import TodoGroup, TodoItem, register
-
-_OPEN = PreparedQuery(
-    lambda user: (
-        AuditCampaign.objects.filter(benchmark__in=Benchmark.objects.of_member(user), state=AuditCampaign.State.OPEN)
-        .select_related("benchmark")
-        .order_by("created_at")
-    )
-)
 
 
 def pending_audits(user: User, most: int) -> list[TodoGroup]:
-    campaigns = _OPEN.objects(user.pk)
+    open_ones = AuditCampaign.objects.filter(
+        benchmark__in=Benchmark.objects.of_member(user.pk), state=AuditCampaign.State.OPEN
+    )
+    campaigns = list(open_ones.select_related("benchmark").order_by("created_at"))
     shares = shares_of(campaigns, user) if campaigns else {}
     pending = [campaign for campaign in campaigns if shares[campaign.pk].pending]
     items = tuple(

@@ -15,7 +15,6 @@ from django.utils import timezone
 from annotations.models import Adjudication, Answer, AuditCampaign, Judgment, Packet, Seat
 from studio.access import ALLOWED, benchmarks_for, roles_in, why_not
 from studio.models import Benchmark, Event, Membership, User
-from studio.models.statements import PreparedQuery
 
 AUDITORS, OPENERS = ALLOWED["audit"], ALLOWED["plan_audit"]
 ADJUDICATORS = AUDITORS | OPENERS
@@ -222,20 +221,13 @@ def blind_sources(user: User) -> set[str]:
     """Sources of the open audits in which a person judges blind: in which something is left for them to judge or to
     take back, until they open the results. Whoever shows these sources elsewhere hides them from this person.
     """
-    campaigns = _OPEN_AUDITS.objects(user.pk)
+    audited = Membership.objects.filter(user=user, role__in=AUDITORS).values("benchmark")
+    campaigns = list(AuditCampaign.objects.filter(benchmark__in=audited, state=AuditCampaign.State.OPEN))
     if not campaigns:
         return set()
     shares = shares_of(campaigns, user)
     blind = [row for row in campaigns if shares[row.pk].pending or shares[row.pk].returning or shares[row.pk].undoable]
     return {source for row in blind for source in (*row.source.split(), *row.controls.get("sources", ()))}
-
-
-def _open_audits(user: int) -> QuerySet[AuditCampaign]:
-    audited = Membership.objects.filter(user=user, role__in=AUDITORS).values("benchmark")
-    return AuditCampaign.objects.filter(benchmark__in=audited, state=AuditCampaign.State.OPEN)
-
-
-_OPEN_AUDITS = PreparedQuery(_open_audits)
 
 
 def sees_results(user: User, campaign: AuditCampaign) -> bool:

@@ -100,17 +100,14 @@ DATABASES = {
     "default": dj_database_url.parse(
         os.environ.get("DATABASE_URL", "postgres://studio@127.0.0.1:1/studio"),  # manage.py sets it when it is not
         conn_max_age=60,
-        conn_health_checks=True,
+        conn_health_checks=True,  # also of the pool
     )
 }
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
 # Of one process, shared by its threads; without it each thread has its own.
 if connections := int(os.environ.get("STUDIO_DATABASE_CONNECTIONS") or 0):
-    DATABASES["default"]["ENGINE"] = "studio.web.pooling"
     DATABASES["default"]["CONN_MAX_AGE"] = 0
-    DATABASES["default"]["CONN_HEALTH_CHECKS"] = False  # the pool looks without asking
-    DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 1  # of studio.models.statements alone
-    DATABASES["default"]["OPTIONS"]["pool"] = {
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
         "min_size": 1,
         "max_size": connections,
         "timeout": 60,
@@ -159,7 +156,6 @@ MFA_FORMS = {
     "reauthenticate": "studio.web.second_step.ConfirmationForm",
 }
 CSRF_FAILURE_VIEW = "studio.views.errors.csrf_failure"
-SESSION_ENGINE = "studio.web.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 if BEHIND_PROXY:

@@ -10,7 +10,6 @@ from evaluation.models import AssistantModel, ModelCall, ModelEndpoint
 from evaluation.store.usage import OF_USE, Use, use_of
 from studio.domain.phrases import count_of
 from studio.models import Benchmark
-from studio.models.statements import PreparedQuery
 
 
 class AssistanceError(Exception):
@@ -19,17 +18,8 @@ class AssistanceError(Exception):
 
 def assistant_model_of(benchmark: Benchmark) -> AssistantModel | None:
     """None if AI help is off."""
-    assistant: AssistantModel | None = _OF_BENCHMARK.first(benchmark.pk)
-    return assistant
-
-
-_OF_BENCHMARK = PreparedQuery(
-    lambda benchmark: (
-        AssistantModel.objects.select_related("endpoint")
-        .filter(benchmark=benchmark, endpoint__isnull=False)
-        .order_by("pk")[:1]
-    )
-)
+    rows = AssistantModel.objects.filter(benchmark=benchmark, endpoint__isnull=False)
+    return rows.select_related("endpoint").order_by("pk").first()
 
 
 def enable_in_sample(benchmark: Benchmark) -> None:

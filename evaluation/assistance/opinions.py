@@ -11,24 +11,15 @@ from evaluation.models import AssistantModel, OpinionRequest, SecondOpinion
 from evaluation.models.leased import LeasedRows, free
 from studio.domain.checks.opinions import Opinion
 from studio.domain.checks.questions import OpinionQuestion
-from studio.models.statements import PreparedQuery
 
 State = OpinionRequest.State
 
 
 def known_opinions(benchmark: int, questions: Iterable[OpinionQuestion]) -> Mapping[str, Opinion] | None:
     """Opinions on record by the questions' keys; None if no model is asked. Scripted models are not: they have none."""
-    connected = _CONNECTED.values(benchmark)
-    return opinions_of(benchmark, connected[0], questions) if connected else None
-
-
-_CONNECTED = PreparedQuery(
-    lambda benchmark: (
-        AssistantModel.objects.filter(benchmark=benchmark, endpoint__scripted=False)
-        .order_by("pk")
-        .values_list("endpoint")[:1]
-    )
-)
+    rows = AssistantModel.objects.filter(benchmark=benchmark, endpoint__scripted=False).order_by("pk")
+    endpoint = rows.values_list("endpoint", flat=True).first()
+    return opinions_of(benchmark, endpoint, questions) if endpoint else None
 
 
 def opinions_of(benchmark: int, endpoint: int, questions: Iterable[OpinionQuestion]) -> dict[str, Opinion]:

@@ -30,7 +30,6 @@ from evaluation.audits.sessions import AuditableSession, as_candidate, as_popula
 from evaluation.models import Judging, JudgingRound, Pilot
 from evaluation.models.judgings import scoring_round
 from studio.models import Benchmark, User
-from studio.models.statements import PreparedQuery
 
 DEFAULT_SIZE = 60
 DEFAULT_SESSIONS = 120
@@ -197,11 +196,9 @@ def audited_pilots(campaign: AuditCampaign) -> QuerySet[Pilot]:
 
 def summarize_audits(benchmark: Benchmark, protocol: str, *, truth: bool) -> AuditSummary:
     """Results for all real judges of a benchmark under a protocol, to one of the two questions."""
-    audits = [row for row in _OF_BENCHMARK.objects(benchmark.pk) if row.protocol == protocol]
+    rows = AuditCampaign.objects.filter(benchmark=benchmark, scripted=False)
+    audits = [row for row in rows if row.protocol == protocol]
     return summarize(audits, truth=truth)
-
-
-_OF_BENCHMARK = PreparedQuery(lambda benchmark: AuditCampaign.objects.filter(benchmark=benchmark, scripted=False))
 
 
 def source_of(pilot: Pilot) -> str:

@@ -19,10 +19,8 @@ from evaluation.protocol.prompt_files import NAMES, PromptName, current_prompts
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName
 from studio.models import User
-from studio.models.statements import PreparedQuery
 
 Rules = Mapping[ScoringMode, CreditRule]
-_FIRST_ROUND = PreparedQuery(lambda pilot: JudgingRound.objects.filter(pilot=pilot, number=1).order_by())
 
 
 def prompt_names(scoring: str) -> tuple[PromptName, ...]:
@@ -73,8 +71,7 @@ def open_judgings(session: Session, scorings: Sequence[str]) -> list[Judging]:
 @lru_cache(64)
 def _first_round(pilot_id: int) -> JudgingRound:
     """Rounds do not change."""
-    found: JudgingRound = _FIRST_ROUND.objects(pilot_id)[0]
-    return found
+    return JudgingRound.objects.get(pilot=pilot_id, number=1)
 
 
 def close_judging(*judgings: Judging) -> None:

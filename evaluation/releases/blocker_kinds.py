@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from django.db import connection
 from django.db.models import F, QuerySet
 
 from evaluation.assistance.provenance import tasks_with_scripted_texts
@@ -28,7 +29,6 @@ from evaluation.releases.readiness import (
     not_piloted,
 )
 from studio.models import Benchmark, Revision, Task, TaskState
-from studio.models.statements import binding_cursor
 from studio.reports.statistics import totals_of
 
 
@@ -85,7 +85,7 @@ def blocker_kinds(benchmark: Benchmark) -> list[BlockerKind]:
 def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[Task], *, errors: int) -> set[int]:
     """Tasks about which more may be said than that they are not approved and not piloted. ``errors``: open ones in the
     benchmark."""
-    with binding_cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(PRESENT, [benchmark.pk] * 4)
         graded, piloted, elsewhere, scripted = cursor.fetchone()
     return {

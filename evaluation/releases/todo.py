@@ -8,7 +8,6 @@ from django.urls import reverse
 from evaluation.releases.blocker_kinds import blocker_kinds
 from studio.access import benchmarks_allowing
 from studio.models import Benchmark, Task, TaskState, User
-from studio.models.statements import PreparedQuery
 from studio.reports.progress import by_latest_activity
 from studio.reports.todo import TodoGroup, TodoItem
 
@@ -16,17 +15,14 @@ MOST = 3
 """Benchmarks whose blockers are counted on Home: those with the latest activity."""
 
 
-def _releasable(user: int) -> QuerySet[Benchmark]:
+def _releasable(user: User) -> QuerySet[Benchmark]:
     tasks = Task.objects.filter(persona__benchmark=OuterRef("pk")).exclude(state=TaskState.RETIRED)
-    return by_latest_activity(benchmarks_allowing(User(pk=user), "release").filter(Exists(tasks)))
-
-
-_RELEASABLE = PreparedQuery(_releasable)
+    return by_latest_activity(benchmarks_allowing(user, "release").filter(Exists(tasks)))
 
 
 def blocked_releases(user: User, most: int) -> list[TodoGroup]:
     items = []
-    for benchmark in _RELEASABLE.objects(user.pk, most=MOST):
+    for benchmark in _releasable(user)[:MOST]:
         if number := sum(kind.number for kind in blocker_kinds(benchmark)):
             address = reverse("evaluation:release_new", args=[benchmark.slug])
             note = f"{number} blocker{'' if number == 1 else 's'}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
@@ -13,10 +13,10 @@ from django_htmx.middleware import HtmxDetails
 from rest_framework.request import Request
 
 from studio.models import Benchmark, Event, Membership, Persona, Role, Task, User
-from studio.models.statements import NUMBERS, PreparedQuery
 from studio.models.transactions import atomic_with_retry
 
 AnyUser = User | AnonymousUser
+Row = TypeVar("Row", Benchmark, Persona, Task)
 
 EVERYONE = frozenset(Role.values)
 ALLOWED: dict[str, frozenset[str]] = {
@@ -82,25 +82,12 @@ def benchmarks_allowing(user: AnyUser, action: str) -> QuerySet[Benchmark]:
 
 def find_benchmark(user: AnyUser, slug: str) -> Benchmark:
     """Raises Http404 if it does not exist or the user is no member."""
-    found: Benchmark = _first_or_404(_BENCHMARK, user, slug)
-    return found
-
-
-_BENCHMARK = PreparedQuery(lambda user, slug: Benchmark.objects.of_member(user).filter(slug=slug), NUMBERS[0], "a slug")
+    return _first_or_404(benchmarks_for(user).filter(slug=_storable(slug)))
 
 
 def find_persona(user: AnyUser, slug: str, user_id: str) -> Persona:
-    found: Persona = _first_or_404(_PERSONA, user, slug, user_id)
-    return found
-
-
-_PERSONA = PreparedQuery(
-    lambda user, slug, user_id: (
-        Persona.objects.filter(benchmark__in=Benchmark.objects.of_member(user), benchmark__slug=slug, user_id=user_id)
-        .select_related("benchmark")
-    ),
-    *(NUMBERS[0], "a slug", "an id"),
-)  # fmt: skip
+    rows = Persona.objects.filter(benchmark__in=benchmarks_for(user), benchmark__slug=_storable(slug))
+    return _first_or_404(rows.filter(user_id=_storable(user_id)).select_related("benchmark"))
 
 
 def personas_to_edit(user: AnyUser) -> list[Persona]:
@@ -114,32 +101,19 @@ def personas_to_edit(user: AnyUser) -> list[Persona]:
 
 
 def find_task(user: AnyUser, slug: str, user_id: str, pk: int) -> Task:
-    found: Task = _first_or_404(_TASK, user, slug, user_id, pk)
-    return found
-
-
-_TASK = PreparedQuery(
-    lambda user, slug, user_id, pk: (
-        Task.objects.filter(
-            persona__benchmark__in=Benchmark.objects.of_member(user),
-            persona__benchmark__slug=slug,
-            persona__user_id=user_id,
-            pk=pk,
-        )
-        .order_by()
-        .select_related("persona__benchmark")
-    ),
-    *(NUMBERS[0], "a slug", "an id", NUMBERS[1]),
-)
+    rows = Task.objects.filter(
+        persona__benchmark__in=benchmarks_for(user),
+        persona__benchmark__slug=_storable(slug),
+        persona__user_id=_storable(user_id),
+        pk=pk,
+    )
+    return _first_or_404(rows.select_related("persona__benchmark"))
 
 
 def roles_in(user: AnyUser, benchmark: Benchmark) -> frozenset[str]:
-    return frozenset(_ROLES.values(user.pk, benchmark.pk)) if user.is_authenticated else frozenset()
-
-
-_ROLES = PreparedQuery(
-    lambda user, benchmark: Membership.objects.filter(user=user, benchmark=benchmark).values_list("role")
-)
+    if not user.is_authenticated:
+        return frozenset()
+    return frozenset(Membership.objects.filter(user=user, benchmark=benchmark).values_list("role", flat=True))
 
 
 def actions_in(user: AnyUser, benchmark: Benchmark) -> frozenset[str]:
@@ -205,10 +179,14 @@ def set_roles(benchmark: Benchmark, user: User, roles: Collection[str], *, by: U
     )
 
 
-def _first_or_404(query: PreparedQuery, user: AnyUser, *place: str | int) -> Any:
-    if not user.is_authenticated or any("\0" in part for part in place if isinstance(part, str)):
+def _first_or_404(rows: QuerySet[Row]) -> Row:
+    """Of rows that are one at most."""
+    for row in rows.order_by():
+        return row
+    raise Http404
+
+
+def _storable(name: str) -> str:
+    if "\0" in name:  # PostgreSQL refuses it
         raise Http404
-    rows = query.objects(user.pk, *place)
-    if not rows:
-        raise Http404
-    return rows[0]
+    return name

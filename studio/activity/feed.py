@@ -15,7 +15,6 @@ from studio.models import (
     Event,
     User,
 )
-from studio.models.statements import NUMBERS, TIME, AnyOf, PreparedQuery
 
 MAX_EVENTS = 400
 """Newest events read for the feed."""
@@ -105,17 +104,16 @@ class _Row(NamedTuple):
 
 def activity_feed(user: User, since: dt.datetime | None) -> ActivityFeed:
     """What others did since then, newest first; without ``since``, recent activity of everyone."""
-    if since is None:
-        rows = _RECENT.rows(user.pk, most=MAX_EVENTS)
-    else:
-        rows = _RECENT_OF_OTHERS.rows(user.pk, since, most=MAX_EVENTS)
-    events = [_Row(*row) for row in rows]
+    rows = _narrow(Benchmark.objects.of_member(user.pk))
+    if since is not None:
+        rows = rows.filter(at__gt=since).exclude(actor=user)
+    events = [_Row(*row) for row in rows.values_list(*_Row._fields)[:MAX_EVENTS]]
     by_subject: dict[tuple[str, int], list[_Row]] = {}
     for event in events:
         by_subject.setdefault(_subject(event.benchmark, event.persona, event.task), []).append(event)
     shown = list(by_subject.values())[:SHOWN]
-    whole = _WHOLE.by_key(same[0].pk for same in shown)
-    actors = _ACTORS.by_key({event.actor for same in shown for event in same if event.actor})
+    whole = _with_rows(Event.objects.all()).in_bulk([same[0].pk for same in shown])
+    actors = User.objects.in_bulk({event.actor for same in shown for event in same if event.actor})
     items = []
     for same in shown:
         if newest := whole.get(same[0].pk):
@@ -123,9 +121,6 @@ def activity_feed(user: User, since: dt.datetime | None) -> ActivityFeed:
             for event in same:
                 _add_act(items[-1], actors.get(event.actor or 0), event.verb)
     return ActivityFeed(items, since, len(by_subject) > SHOWN or len(events) == MAX_EVENTS)
-
-
-_ACTORS = PreparedQuery(lambda keys: User.objects.filter(AnyOf("pk", keys)).order_by())
 
 
 def _subject(benchmark: int, persona: int | None, task: int | None) -> tuple[str, int]:
@@ -174,23 +169,10 @@ def _with_rows(events: QuerySet[Event]) -> QuerySet[Event]:
 
 def latest_events(benchmark: Benchmark, *, most: int) -> list[Event]:
     """The first of the benchmark's ``recent_events``."""
-    keys = _LATEST.values(benchmark.pk, most=most)
-    events = _WHOLE.by_key(keys)
+    keys = list(_narrow(Benchmark.objects.filter(pk=benchmark.pk)).values_list("pk", flat=True)[:most])
+    events = _with_rows(Event.objects.all()).in_bulk(keys)
     return [events[key] for key in keys if key in events]
 
 
-def _narrow(user: int) -> QuerySet[Event]:
-    return recent_events(Benchmark.objects.of_member(user)).select_related(None).defer(None)
-
-
-def _narrow_of(benchmark: int) -> QuerySet[Event]:
-    return recent_events(Benchmark.objects.filter(pk=benchmark)).select_related(None).defer(None)
-
-
-_LATEST = PreparedQuery(lambda benchmark: _narrow_of(benchmark).values_list("pk"))
-_RECENT = PreparedQuery(lambda user: _narrow(user).values_list(*_Row._fields))
-_RECENT_OF_OTHERS = PreparedQuery(
-    lambda user, since: _narrow(user).filter(at__gt=since).exclude(actor=user).values_list(*_Row._fields),
-    *(NUMBERS[0], TIME),
-)
-_WHOLE = PreparedQuery(lambda keys: _with_rows(Event.objects.filter(AnyOf("pk", keys)).order_by()))
+def _narrow(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
+    return recent_events(benchmarks).select_related(None).defer(None)

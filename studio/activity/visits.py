@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 
 from studio.models import User, Visit
-from studio.models.statements import PreparedQuery
 
 PAUSE = dt.timedelta(hours=1)
 """After this long away, opening Home starts a new visit."""
@@ -16,9 +15,7 @@ def start_visit(user: User, now: dt.datetime) -> dt.datetime | None:
 
     The result stays the same for the whole visit, so new items stay new.
     """
-    visit: Visit | None = _VISIT.first(user.pk)
-    if visit is None:
-        visit, _ = Visit.objects.get_or_create(user=user, defaults={"latest": now})
+    visit, _ = Visit.objects.get_or_create(user=user, defaults={"latest": now})
     if now <= visit.latest:
         return visit.before
     if now - visit.latest > PAUSE:
@@ -26,6 +23,3 @@ def start_visit(user: User, now: dt.datetime) -> dt.datetime | None:
     visit.latest = now
     visit.save(update_fields=["before", "latest"])
     return visit.before
-
-
-_VISIT = PreparedQuery(lambda user: Visit.objects.filter(user=user))

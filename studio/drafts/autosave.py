@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,6 @@ from django.utils import timezone
 from studio.drafts.validate import DraftError
 from studio.drafts.windows import same_text
 from studio.models import Autosave, Persona, Task, User
-from studio.models.statements import NUMBERS, TIME, PreparedQuery
 
 PRESENT_SECONDS = 30
 """How long a user counts as present after the page's last request; it sends one every ten seconds."""
@@ -35,13 +34,6 @@ class EditorKey:
         return Autosave.objects.filter(**self.columns)
 
     @property
-    def owner(self) -> int:
-        """The key of its task or persona."""
-        row = self.task or self.persona
-        assert row is not None
-        return row.pk
-
-    @property
     def columns(self) -> dict[str, Any]:
         return {"task": self.task, "persona": self.persona, "page": self.name}
 
@@ -52,7 +44,7 @@ def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> No
         raise DraftError("", "This contains the character U+0000. Remove it.")
     now = timezone.now()
     form_data = {name: list(values) for name, values in text.items()}
-    before = _row(key, user)
+    before = key.rows().filter(user=user).first()
     step = 0 if before and before.form_data == form_data else 1
     columns = {
         "seen_at": now,
@@ -93,13 +85,12 @@ def discard_autosave(
 
 
 def autosaved_text(key: EditorKey, user: User) -> Autosave | None:
-    row = _row(key, user)
-    return row if row and row.form_data is not None else None
+    return key.rows().filter(user=user, form_data__isnull=False).first()
 
 
 def locked_text(key: EditorKey, user: User) -> Autosave | None:
     """The user's row for this page; no other window writes it until the transaction ends."""
-    return _row(key, user, _LOCKED)
+    return key.rows().filter(user=user).select_for_update(no_key=True).first()
 
 
 def is_outdated(row: Autosave | None, text: Text, *, number: int | None) -> bool:
@@ -109,8 +100,7 @@ def is_outdated(row: Autosave | None, text: Text, *, number: int | None) -> bool
 
 
 def draft_number(key: EditorKey, user: User) -> int:
-    row = _row(key, user)
-    return row.number if row else 0
+    return key.rows().filter(user=user).values_list("number", flat=True).first() or 0
 
 
 def is_saved(key: EditorKey, user: User, text: Text) -> bool:
@@ -129,34 +119,5 @@ def mark_present(key: EditorKey, user: User) -> None:
 
 def others_present(key: EditorKey, user: User) -> list[User]:
     since = timezone.now() - dt.timedelta(seconds=PRESENT_SECONDS)
-    rows = _PRESENT[key.task is None].objects(key.owner, key.name, since)
-    return [row.user for row in rows if row.user_id != user.pk]
-
-
-def _row(key: EditorKey, user: User, statements: Sequence[PreparedQuery] = ()) -> Autosave | None:
-    row: Autosave | None = (statements or _STORED)[key.task is None].first(key.owner, key.name, user.pk)
-    return row
-
-
-def _of_task(task: int, page: str) -> QuerySet[Autosave]:
-    return Autosave.objects.filter(task=task, persona=None, page=page)
-
-
-def _of_persona(persona: int, page: str) -> QuerySet[Autosave]:
-    return Autosave.objects.filter(persona=persona, task=None, page=page)
-
-
-def _statements(narrow: Callable[[QuerySet[Autosave], Any], QuerySet[Autosave]], mark: Any) -> list[PreparedQuery]:
-    """Of a task's page and of a persona's."""
-    return [
-        PreparedQuery(
-            lambda owner, page, value, rows=rows: narrow(rows(owner, page), value).order_by("pk"),
-            *(NUMBERS[0], "a page", mark),
-        )
-        for rows in (_of_task, _of_persona)
-    ]
-
-
-_STORED = _statements(lambda rows, user: rows.filter(user=user), NUMBERS[1])
-_LOCKED = _statements(lambda rows, user: rows.filter(user=user).select_for_update(no_key=True), NUMBERS[1])
-_PRESENT = _statements(lambda rows, since: rows.filter(seen_at__gte=since).select_related("user"), TIME)
+    rows = key.rows().filter(seen_at__gte=since).exclude(user=user)
+    return [row.user for row in rows.select_related("user").order_by("pk")]

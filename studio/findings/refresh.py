@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from studio.domain.base import FileRef
-from studio.domain.bounded_cache import BoundedCache
 from studio.domain.checks import STOPPED, find_problems
 from studio.domain.checks.opinions import Opinion
 from studio.domain.checks.questions import OpinionQuestion, questions_of
@@ -23,7 +22,6 @@ from studio.findings.grader_keys import request_reports
 from studio.findings.opinions import read_opinions, request_opinions
 from studio.findings.queries import count_findings
 from studio.models import Blob, CheckedTask, Finding, GraderScript, Persona, ScriptReport, Task
-from studio.models.statements import AnyOf, PreparedQuery
 
 MAX_APP_BYTES = 300_000
 """Of the data of one app that the checks look into."""
@@ -31,8 +29,6 @@ MAX_TEXT_BYTES = 60_000
 """The checks read at most 40,000 characters of a file, and skip longer ones."""
 MAX_SCRIPT_BYTES = 800_000
 """The checks read at most 200,000 characters of a grader script, and skip longer ones."""
-_texts: BoundedCache[str, str | None] = BoundedCache(32_000_000)
-"""Recent files by sha256, None for binary ones; while an author types, each check needs the same files."""
 PERSONAS_AT_ONCE = 10
 """Loaded, checked and stored together, so that memory does not grow with an import."""
 FIELDS = ["rule", "severity", "field", "item", "passage", "message", "fix", "other"]
@@ -115,12 +111,8 @@ def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]
 def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
     """Contents of the episodes' small text files, skills, app data and grader scripts in use, by sha256. One query."""
     wanted = {sha256 for episode in episodes for sha256 in text_hashes(episode)}
-    texts = _texts.get_many(wanted)
-    if missing := [sha256 for sha256 in wanted if sha256 not in texts]:
-        read = {sha256: _decoded(content) for sha256, content in Blob.objects.read(missing).items()}
-        _texts.put_many(read)
-        texts |= read
-    return {sha256: text for sha256, text in texts.items() if text is not None}
+    texts = ((sha256, _decoded(content)) for sha256, content in Blob.objects.read(wanted).items())
+    return {sha256: text for sha256, text in texts if text is not None}
 
 
 def text_hashes(episode: EpisodeSpec) -> set[str]:
@@ -200,11 +192,12 @@ class _Refresh:
     """Some personas on their way to stored findings."""
 
     def __init__(self, personas: Sequence[int]) -> None:
-        loaded = load_personas(_PERSONAS.objects(list(personas)))
+        loaded = load_personas(Persona.objects.filter(pk__in=personas).select_related("benchmark").order_by("pk"))
         self.tasks: dict[tuple[int, str], int] = {}
         """Keys of tasks by persona and id."""
         known: dict[tuple[int, str], str | None] = {}
-        for pk, persona, task_id, key in _CHECKED.rows(list(personas)):
+        tasks = Task.objects.filter(persona__in=personas).order_by("pk")
+        for pk, persona, task_id, key in tasks.values_list("pk", "persona", "task_id", "checked__key"):
             self.tasks[persona, task_id] = pk
             known[persona, task_id] = key
         self.unchanged: set[int] = set()
@@ -237,8 +230,9 @@ class _Refresh:
                 for task_id, key in keys.items()
                 if task_id not in same or task_id in stopped
             ]
+        stored = Finding.objects.filter(task__in=self.tasks.values()).order_by()
         sync(
-            _REPLACED.objects([*self.tasks.values()], [*self.unchanged]),
+            list(stored.exclude(task__in=self.unchanged, rule__in=SINGLE_TASK_RULES)),
             list(wanted.values()),
             key=_key,
             fields=FIELDS,
@@ -251,25 +245,6 @@ class _Refresh:
             update_fields=["key"],
             batch_size=1_000,
         )
-
-
-_PERSONAS = PreparedQuery(
-    lambda personas: Persona.objects.filter(AnyOf("pk", personas)).select_related("benchmark").order_by("pk")
-)
-_CHECKED = PreparedQuery(
-    lambda personas: (
-        Task.objects.filter(AnyOf("persona", personas))
-        .order_by("pk")
-        .values_list("pk", "persona", "task_id", "checked__key")
-    )
-)
-_REPLACED = PreparedQuery(
-    lambda tasks, unchanged: (
-        Finding.objects.filter(AnyOf("task", tasks))
-        .exclude(AnyOf("task", unchanged), rule__in=sorted(SINGLE_TASK_RULES))
-        .order_by()
-    )
-)
 
 
 def _key(row: Finding) -> tuple[int, str, str, int | None]:

@@ -15,7 +15,6 @@ from studio.drafts.events import record
 from studio.drafts.locks import lock
 from studio.findings.queries import count_findings
 from studio.models import ErrorWaiver, Finding, Revision, Task, User, Waiver
-from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 
 
@@ -90,8 +89,12 @@ def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> Non
 def split_waived(
     task: Task, all_findings: Iterable[findings.Finding | Finding]
 ) -> tuple[list[findings.Finding | Finding], list[WaivedFinding]]:
-    waivers: dict[str, Waiver | ErrorWaiver] = {row.fingerprint: row for row in _WAIVERS.objects(task.pk)}
-    error_waivers: dict[str, Waiver | ErrorWaiver] = {row.fingerprint: row for row in _ERROR_WAIVERS.objects(task.pk)}
+    waivers: dict[str, Waiver | ErrorWaiver] = {
+        row.fingerprint: row for row in Waiver.objects.filter(task=task).select_related("by")
+    }
+    error_waivers: dict[str, Waiver | ErrorWaiver] = {
+        row.fingerprint: row for row in ErrorWaiver.objects.filter(task=task).select_related("by")
+    }
     left, waived = [], []
     for finding in all_findings:
         waiver = (error_waivers if finding.severity == "error" else waivers).get(finding.fingerprint)
@@ -100,10 +103,6 @@ def split_waived(
         else:
             waived.append(WaivedFinding(finding, waiver.reason, waiver.by))
     return left, waived
-
-
-_WAIVERS = PreparedQuery(lambda task: Waiver.objects.filter(task=task).select_related("by"))
-_ERROR_WAIVERS = PreparedQuery(lambda task: ErrorWaiver.objects.filter(task=task).select_related("by"))
 
 
 def waiver_reasons(tasks: Iterable[Task]) -> dict[tuple[str, str, str, bool], str]:

@@ -9,7 +9,6 @@ from django.db import models
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from studio.domain.bounded_cache import cached
 from studio.domain.persona import PersonaSpec
 from studio.models.fields import OrderedJSONField
 
@@ -55,7 +54,7 @@ class Persona(models.Model):
         return self.name or self.user_id
 
     def get_absolute_url(self) -> str:
-        return persona_address(self.benchmark.slug, self.user_id)
+        return reverse("studio:persona", args=[self.benchmark.slug, self.user_id])
 
     def set_spec(self, spec: PersonaSpec) -> None:
         """The document, and the columns beside it."""
@@ -66,12 +65,6 @@ class Persona(models.Model):
 
 SPEC_FIELDS = ("spec", "user_id", "name", "occupation", "tools", "skills")
 """Set by ``Persona.set_spec``."""
-
-
-@cached(1_000_000)
-def persona_address(slug: str, user_id: str) -> str:
-    """Long pages have hundreds of them."""
-    return reverse("studio:persona", args=[slug, user_id])
 
 
 class GraderScript(models.Model):

@@ -9,13 +9,14 @@ from django.db import models
 from django.db.models import Deferrable, Q
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
+from django.urls import reverse
 
 from studio.domain.base import JsonDict
 from studio.domain.task import TaskSpec
 from studio.domain.task_size import TITLE_LENGTH
 from studio.models.benchmarks import Benchmark
 from studio.models.fields import OrderedJSONField
-from studio.models.personas import DocumentManager, Persona, persona_address
+from studio.models.personas import DocumentManager, Persona
 
 
 class TaskState(models.TextChoices):
@@ -104,7 +105,7 @@ class Task(models.Model):
 
     def get_absolute_url(self) -> str:
         persona = self.persona
-        return f"{persona_address(persona.benchmark.slug, persona.user_id)}tasks/{self.pk}/"
+        return reverse("studio:task", args=[persona.benchmark.slug, persona.user_id, self.pk])
 
     @property
     def n_intents(self) -> int:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from studio.access import AnyUser, benchmarks_for
 from studio.models import Notification, NotificationChoice, User
-from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 
 Kind = Notification.Kind
@@ -33,14 +32,7 @@ def address_of(notification: Notification) -> str:
 
 
 def count_unread(user: AnyUser) -> int:
-    return sum(_UNREAD.values(user.pk)) if user.is_authenticated else 0
-
-
-_UNREAD = PreparedQuery(
-    lambda user: (
-        inbox_of(User(pk=user)).filter(read_at=None).order_by().values("user").annotate(n=Count("pk")).values_list("n")
-    )
-)
+    return inbox_of(user).filter(read_at=None).count()
 
 
 def mark_read(user: User, *, only: int | None = None) -> int:

@@ -26,7 +26,6 @@ from studio.models import (
     TaskState,
     User,
 )
-from studio.models.statements import PreparedQuery
 
 Kind = Notification.Kind
 How = NotificationChoice.How
@@ -132,15 +131,9 @@ def notify_of_applied_suggestions(task: Task, applied: Iterable[Comment], saved:
 
 
 def writers_of(task: Task) -> set[int]:
-    return set(_ASSIGNED.values(task.pk)) or set(_WROTE.values(task.pk, task.version))
-
-
-_ASSIGNED = PreparedQuery(lambda task: Assignment.objects.filter(task=task, part="writer").values_list("user"))
-_WROTE = PreparedQuery(
-    lambda task, number: (
-        Revision.objects.filter(task=task, number=number).exclude(created_by=None).values_list("created_by")
-    )
-)
+    assigned = set(Assignment.objects.filter(task=task, part="writer").values_list("user", flat=True))
+    newest = Revision.objects.filter(task=task, number=task.version, created_by__isnull=False)
+    return assigned or set(newest.values_list("created_by", flat=True))
 
 
 def _anchor(comment: Comment) -> str:

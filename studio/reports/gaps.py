@@ -12,7 +12,6 @@ from django.utils.http import urlencode
 
 from studio.domain.plan import Gap, PlacedTask, find_gaps, shape_of_tasks
 from studio.models import Benchmark, Persona, Task, TaskState
-from studio.models.statements import PreparedQuery
 from studio.reports.statistics import categories_of, idle_tools
 
 
@@ -42,7 +41,8 @@ class PersonaGaps:
 
 def personas_of(benchmark: Benchmark) -> list[Persona]:
     """In order, with what their addresses take."""
-    personas: list[Persona] = _PERSONAS.objects(benchmark.pk)
+    rows = Persona.objects.filter(benchmark=benchmark).order_by("position", "user_id")
+    personas = list(rows.only("name", "user_id", "benchmark"))
     for persona in personas:
         persona.benchmark = benchmark
     return personas
@@ -54,13 +54,6 @@ def gaps_by_persona(benchmark: Benchmark, personas: Iterable[Persona] | None = N
     episodes, plan = _episodes(benchmark), benchmark.plan
     found = ((persona, tuple(find_gaps(shape_of_tasks(episodes[persona.pk]), plan))) for persona in personas)
     return [PersonaGaps(persona, gaps) for persona, gaps in found if gaps]
-
-
-_PERSONAS = PreparedQuery(
-    lambda benchmark: (
-        Persona.objects.filter(benchmark=benchmark).order_by("position", "user_id").only("name", "user_id", "benchmark")
-    )
-)
 
 
 def _episodes(benchmark: Benchmark) -> dict[int, list[PlacedTask]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,6 @@ from django.db.models.functions import RowNumber
 from django.urls import reverse
 
 from studio.models import Benchmark, Event, Persona, Task, TaskState
-from studio.models.statements import AnyOf, PreparedQuery
 from studio.models.statuses import STATUSES
 from studio.reports.statistics import totals_of
 
@@ -118,7 +117,7 @@ def progress_grids(
     """With rows of the personas from index ``start``, at most ``limit`` for each benchmark."""
     result = progress_of(benchmarks)
     by_benchmark: dict[int, list[Persona]] = defaultdict(list)
-    for persona in _FIRST_OF_EACH.objects([benchmark.pk for benchmark in benchmarks], start, start + limit):
+    for persona in _first_of_each([benchmark.pk for benchmark in benchmarks], start, start + limit):
         by_benchmark[persona.benchmark_id].append(persona)
     rows: dict[int, PersonaRow] = {}
     for progress in result:
@@ -130,20 +129,17 @@ def progress_grids(
     return result
 
 
-def _first_of_each(benchmarks: int, start: int, end: int) -> QuerySet[Persona]:
+def _first_of_each(benchmarks: list[int], start: int, end: int) -> QuerySet[Persona]:
     number = Window(RowNumber(), partition_by="benchmark", order_by=["position", "user_id"])
-    numbered = Persona.objects.filter(AnyOf("benchmark", benchmarks)).annotate(number=number)
+    numbered = Persona.objects.filter(benchmark__in=benchmarks).annotate(number=number)
     rows = numbered.filter(number__gt=start, number__lte=end)
     return rows.only("user_id", "name", "benchmark", "occupation")
 
 
-_FIRST_OF_EACH = PreparedQuery(_first_of_each)
-
-
-def _tasks_of(personas: int) -> QuerySet[Task, Any]:
+def _tasks_of(personas: Iterable[int]) -> QuerySet[Task, Any]:
     placed_first = Case(When(position=None, then=Value(1)), default=Value(0), output_field=IntegerField())
     return (
-        Task.objects.filter(AnyOf("persona", personas))
+        Task.objects.filter(persona__in=personas)
         .order_by("persona", placed_first, "position", "task_id")
         .values_list(
             *("persona", "pk", "task_id", "title", "state", "position"),
@@ -152,13 +148,10 @@ def _tasks_of(personas: int) -> QuerySet[Task, Any]:
     )
 
 
-_TASKS_OF = PreparedQuery(_tasks_of)
-
-
 def _fill(rows: dict[int, PersonaRow]) -> None:
     prefixes: dict[int, str] = {}
     placed: Counter[int] = Counter()
-    for persona, pk, task_id, title, state, position, errors, warnings in _TASKS_OF.rows(list(rows)) if rows else ():
+    for persona, pk, task_id, title, state, position, errors, warnings in _tasks_of(rows):
         row = rows[persona]
         if persona not in prefixes:
             slug, user_id = row.persona.benchmark.slug, row.persona.user_id

@@ -29,7 +29,6 @@ from studio.models import (
     TaskState,
     User,
 )
-from studio.models.statements import AnyOf, PreparedQuery
 
 SHOWN = 6
 """Items of a kind on Home."""
@@ -80,11 +79,14 @@ def register(name: str, source: TodoSource, *, last: bool = False) -> None:
 
 
 def todo_of(user: User, *, limit: int = SHOWN) -> list[TodoGroup]:
+    own = Benchmark.objects.of_member(user.pk)
+    drafts_alone = drafts_to_write(user, own).exclude(state=TaskState.CHANGES_REQUESTED)
     sent_back, reviews, drafts = (
-        {pk: (assigned, total) for pk, assigned, total in query.rows(user.pk, most=limit)}
-        for query in (_SENT_BACK, _TO_REVIEW, _DRAFTS)
+        {pk: (assigned, total) for pk, assigned, total in _counted(tasks)[:limit]}
+        for tasks in (tasks_sent_back(user, own), tasks_to_review(user, own), drafts_alone)
     )
-    rows = _ITEMS.by_key([*sent_back, *reviews, *drafts])
+    shown = Task.objects.select_related("persona__benchmark").only(*ITEM_FIELDS)
+    rows = shown.in_bulk([*sent_back, *reviews, *drafts])
     groups = [
         _group("sent-back", "Changes requested", sent_back, rows),
         _group("reviews", "To review", reviews, rows),
@@ -105,13 +107,6 @@ def _counted(tasks: QuerySet[Task]) -> QuerySet[Task, Any]:
     return tasks.annotate(n_total=Window(Count("pk"))).values_list("pk", "is_assigned", "n_total")
 
 
-_ITEMS = PreparedQuery(
-    lambda keys: (
-        Task.objects.select_related("persona__benchmark").only(*ITEM_FIELDS).filter(AnyOf("pk", keys)).order_by()
-    )
-)
-
-
 def _group(key: str, title: str, keys: Keys, rows: Mapping[int, Task]) -> TodoGroup:
     items = [_item(rows[pk], assigned=assigned) for pk, (assigned, _) in keys.items() if pk in rows]
     return TodoGroup(key, title, tuple(items), next(iter(keys.values()))[1] if keys else 0)
@@ -119,7 +114,7 @@ def _group(key: str, title: str, keys: Keys, rows: Mapping[int, Task]) -> TodoGr
 
 def _publications(user: User, limit: int) -> TodoGroup:
     """Imports whose tasks another owner says were approved elsewhere, for this owner to confirm."""
-    shown = _PUBLICATIONS.objects(user.pk, most=limit)
+    shown = list(_requested(user)[:limit])
     items = [
         TodoItem(str(row), row.get_absolute_url(), str(row.benchmark), row.publication, f"asked by {row.by}")
         for row in shown
@@ -127,7 +122,7 @@ def _publications(user: User, limit: int) -> TodoGroup:
     return TodoGroup("publications", "Imports to confirm", tuple(items), shown[0].n_total if shown else 0)
 
 
-def _requested(user: int) -> QuerySet[Import]:
+def _requested(user: User) -> QuerySet[Import, Any]:
     own = Benchmark.objects.filter(memberships__user=user, memberships__role="owner")
     rows = Import.objects.filter(benchmark__in=own, publication="requested").exclude(by=user)
     return (
@@ -136,9 +131,6 @@ def _requested(user: int) -> QuerySet[Import]:
         .order_by("created_at")
         .annotate(n_total=Window(Count("pk")))
     )
-
-
-_PUBLICATIONS = PreparedQuery(_requested)
 
 
 def _item(task: Task, *, assigned: bool) -> TodoItem:
@@ -211,12 +203,3 @@ def _tasks_of(part: str, user: User | None = None) -> QuerySet[Assignment, Any]:
 
 def _tasks(benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
     return Task.objects.filter(persona__benchmark__in=benchmarks)
-
-
-_SENT_BACK = PreparedQuery(lambda user: _counted(tasks_sent_back(User(pk=user), Benchmark.objects.of_member(user))))
-_TO_REVIEW = PreparedQuery(lambda user: _counted(tasks_to_review(User(pk=user), Benchmark.objects.of_member(user))))
-_DRAFTS = PreparedQuery(
-    lambda user: _counted(
-        drafts_to_write(User(pk=user), Benchmark.objects.of_member(user)).exclude(state=TaskState.CHANGES_REQUESTED)
-    )
-)

@@ -10,7 +10,6 @@ from django.db.models import Count, Q
 from studio.access import ALLOWED
 from studio.drafts.authors import authors_of_newest
 from studio.models import Assignment, Benchmark, Event, Membership, Task, TaskState, User
-from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 from studio.tasks.transitions import submit
@@ -77,34 +76,19 @@ def approval_obstacle(task: Task, user: User, *, people: Assignees, authors: Ite
 def eligible_members(benchmark: Benchmark) -> dict[str, list[EligibleMember]]:
     """Members by the part they may have, those with the fewest open tasks first. Two queries."""
     roles: dict[str, dict[int, User]] = {part: {} for part in Part.values}
-    for row in _MEMBERS.objects(benchmark.pk):
+    members = Membership.objects.filter(benchmark=benchmark, user__is_active=True).select_related("user")
+    for row in members.order_by("user__display_name", "user__username"):
         for part, action in REQUIRED_ACTION.items():
             if row.role in ALLOWED[action]:
                 roles[part][row.user_id] = row.user
-    busy = {(user, part): number for user, part, number in _OPEN.rows(benchmark.pk)}
+    counted = Assignment.objects.filter(benchmark=benchmark, open=True).order_by().values_list("user", "part")
+    busy = {(user, part): number for user, part, number in counted.annotate(number=Count("pk"))}
     return {
         part: sorted(
             (EligibleMember(user, busy.get((key, part), 0)) for key, user in users.items()), key=lambda c: c.open
         )
         for part, users in roles.items()
     }
-
-
-_OPEN = PreparedQuery(
-    lambda benchmark: (
-        Assignment.objects.filter(benchmark=benchmark, open=True)
-        .order_by()
-        .values_list("user", "part")
-        .annotate(number=Count("pk"))
-    )
-)
-_MEMBERS = PreparedQuery(
-    lambda benchmark: (
-        Membership.objects.filter(benchmark=benchmark, user__is_active=True)
-        .select_related("user")
-        .order_by("user__display_name", "user__username")
-    )
-)
 
 
 def least_busy_reviewer(task: Task, writer: User | None = None) -> User | None:

@@ -18,7 +18,6 @@ from studio.models import (
     TaskState,
     User,
 )
-from studio.models.statements import PreparedQuery
 from studio.review import assignments
 from studio.tasks.transitions import OPEN, TRANSITIONS
 
@@ -49,11 +48,8 @@ class TaskChange:
 
 
 def categories_of(benchmark: Benchmark) -> dict[str, str]:
-    rows = _CATEGORIES.objects(benchmark.taxonomy_id) if benchmark.taxonomy_id else ()
+    rows = Category.objects.filter(taxonomy=benchmark.taxonomy_id) if benchmark.taxonomy_id else ()
     return {"": "none", **{row.code: str(row) for row in rows}}
-
-
-_CATEGORIES = PreparedQuery(lambda taxonomy: Category.objects.filter(taxonomy=taxonomy))
 
 
 def edit_change(row: Task, before: str, after: str, refusal: str = "") -> TaskChange:

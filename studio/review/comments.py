@@ -10,7 +10,6 @@ from studio.domain.anchors import ROW_TEXTS, FieldKey, Quote, find_quote, quotab
 from studio.domain.storable import storable_text
 from studio.drafts.events import record
 from studio.models import Comment, Revision, Task, User
-from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 from studio.review.threads import COMMENTABLE_FIELDS
@@ -41,9 +40,7 @@ def add_comment(
 
     Raises CommentTargetError if the newest version does not contain the row or the quoted text.
     """
-    task = _TASK.first(task_id)
-    if task is None:
-        raise Task.DoesNotExist
+    task = Task.objects.select_related("persona__benchmark").get(pk=task_id)
     text, suggestion = normalize_text(text), None if suggestion is None else normalize_text(suggestion, strip=False)
     if not text and suggestion is None:
         raise WorkflowError("Write something first.")
@@ -58,7 +55,7 @@ def add_comment(
         raise WorkflowError("The suggestion is identical to the current text. Change it.")
     comment = Comment.objects.create(
         task=task,
-        revision=_REVISION.first(task.pk, task.version),
+        revision=Revision.objects.defer("spec").get(task=task, number=task.version),
         field=field,
         item_uid=item_uid,
         quote=anchor.text,
@@ -71,12 +68,6 @@ def add_comment(
     )
     notify.notify_of_comment(comment)
     return comment
-
-
-_TASK = PreparedQuery(lambda task: Task.objects.filter(pk=task).order_by().select_related("persona__benchmark"))
-_REVISION = PreparedQuery(
-    lambda task, number: Revision.objects.filter(task=task, number=number).order_by().defer("spec")
-)
 
 
 @atomic_with_retry

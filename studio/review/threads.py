@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from studio.domain.anchors import ROW_TEXTS, Anchor, FieldKey, Quote, locate, quotable_texts
 from studio.domain.changes import FIELD_LABELS
 from studio.domain.diff import Piece, word_pieces
 from studio.domain.task import TaskSpec
 from studio.models import Comment, Revision, Task
-from studio.models.statements import PreparedQuery
 
 COMMENTABLE_FIELDS = [name for name in TaskSpec.model_fields if name not in ("source", "user_id", "environment_id")]
 """In the order of the page."""
@@ -71,9 +70,12 @@ class Thread:
 def threads_of(task: Task, texts: Mapping[FieldKey, str], *, root: int | None = None) -> list[Thread]:
     """Threads in the order of the page, resolved ones last. Three queries. ``texts``: of the task as shown, which may
     include unsaved changes. ``root``: only this one's."""
-    rows = _COMMENTS.objects(task.pk) if root is None else _THREAD.objects(task.pk, root)
+    rows = Comment.objects.filter(task=task).order_by("created_at", "pk")
+    if root is not None:
+        rows = rows.filter(Q(pk=root) | Q(reply_to=root))
+    related = rows.select_related("author", "resolved_by", "revision", "applied_in", "applied_by")
     threads: dict[int, Thread] = {}
-    for row in rows:
+    for row in related.defer("revision__spec", "applied_in__spec"):
         row.task = task
         if row.reply_to_id is None:
             threads[row.pk] = Thread(row)
@@ -91,16 +93,6 @@ def threads_of(task: Task, texts: Mapping[FieldKey, str], *, root: int | None = 
         if row.suggestion is not None:
             thread.change = word_pieces(row.quote, row.suggestion)
     return sorted(visible, key=_order)
-
-
-def _comments_of(task: int) -> QuerySet[Comment]:
-    rows = Comment.objects.filter(task=task).order_by("created_at", "pk")
-    related = rows.select_related("author", "resolved_by", "revision", "applied_in", "applied_by")
-    return related.defer("revision__spec", "applied_in__spec")
-
-
-_COMMENTS = PreparedQuery(_comments_of)
-_THREAD = PreparedQuery(lambda task, root: _comments_of(task).filter(Q(pk=root) | Q(reply_to=root)))
 
 
 def anchor_of(

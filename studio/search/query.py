@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
+from django.db.models import QuerySet
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from studio import access
 from studio.models import Benchmark, Persona, Task, TaskState, User
-from studio.models.statements import AnyOf, PreparedQuery
 from studio.search.sources import DESTINATIONS_SQL, SOURCES, search_sql
 
 MAX_QUERY = 200
@@ -72,7 +72,7 @@ def search(
     rows = _rows(search_sql(), parameters)
     counts = dict(rows[0]["counts"] or {}) if rows else {}
     beyond = frozenset(name for name, number in counts.items() if number == parameters["ranked"])
-    tasks, personas = _TASKS.by_key(_keys(rows, "task_id")), _PERSONAS.by_key(_keys(rows, "persona_id"))
+    tasks, personas = _tasks().in_bulk(_keys(rows, "task_id")), _personas().in_bulk(_keys(rows, "persona_id"))
     hits = []
     by_kind = {source.kind: source for source in SOURCES}
     for row in rows:
@@ -102,25 +102,19 @@ def search(
 
 
 def searched_benchmarks(user: access.AnyUser) -> list[Benchmark]:
-    found: list[Benchmark] = _OF_MEMBER.objects(user.pk) if user.is_authenticated else []
-    return found
-
-
-_OF_MEMBER = PreparedQuery(lambda user: Benchmark.objects.of_member(user))
+    return list(access.benchmarks_for(user))
 
 
 _OF_PERSONA = ("name", "user_id", "benchmark__name", "benchmark__slug")
-_PERSONAS = PreparedQuery(
-    lambda keys: Persona.objects.filter(AnyOf("pk", keys)).order_by().select_related("benchmark").only(*_OF_PERSONA)
-)
-_TASKS = PreparedQuery(
-    lambda keys: (
-        Task.objects.filter(AnyOf("pk", keys))
-        .order_by()
-        .select_related("persona__benchmark")
-        .only("task_id", "title", *(f"persona__{name}" for name in _OF_PERSONA))
-    )
-)
+
+
+def _personas() -> QuerySet[Persona]:
+    return Persona.objects.select_related("benchmark").only(*_OF_PERSONA)
+
+
+def _tasks() -> QuerySet[Task]:
+    names = (f"persona__{name}" for name in _OF_PERSONA)
+    return Task.objects.select_related("persona__benchmark").only("task_id", "title", *names)
 
 
 def _closed_to(user: access.AnyUser) -> list[tuple[str, int]]:
@@ -178,10 +172,8 @@ def find_destinations(user: access.AnyUser, text: str) -> list[Destination]:
         "benchmarks": list(benchmarks),
     }
     rows = _rows(DESTINATIONS_SQL, parameters)
-    personas, tasks = (
-        found.by_key({row["pk"] for row in rows if row["kind"] == kind})
-        for kind, found in (("persona", _PERSONAS), ("task", _TASKS))
-    )
+    personas = _personas().in_bulk([row["pk"] for row in rows if row["kind"] == "persona"])
+    tasks = _tasks().in_bulk([row["pk"] for row in rows if row["kind"] == "task"])
     destinations = []
     for row in rows:
         if row["kind"] == "task":

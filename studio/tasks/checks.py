@@ -15,7 +15,6 @@ from studio.drafts.save_tasks import canonical
 from studio.findings.opinions import read_opinions
 from studio.findings.refresh import episode_tool_descriptions, load_reports, load_texts
 from studio.models import Task
-from studio.models.statements import PreparedQuery
 
 
 def check_unsaved(
@@ -56,13 +55,8 @@ def evidence_map(task: Task, spec: TaskSpec) -> EvidenceMap:
 
 def placed_tasks(task: Task) -> Sequence[tuple[str, str, int]]:
     """Id, title and position of the tasks that its episode runs."""
-    return [(task_id, title, position) for task_id, title, position in _PLACED.rows(task.persona_id)]
-
-
-_PLACED = PreparedQuery(
-    lambda persona: (
-        Task.objects.filter(persona=persona, position__isnull=False)
-        .order_by("position")
-        .values_list("task_id", "title", "position")
-    )
-)
+    placed = Task.objects.filter(persona=task.persona_id, position__isnull=False).order_by("position")
+    return [
+        (task_id, title, position or 0)
+        for task_id, title, position in placed.values_list("task_id", "title", "position")
+    ]

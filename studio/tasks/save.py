@@ -18,7 +18,6 @@ from studio.drafts.save_tasks import SavedTask, canonical, save_tasks
 from studio.drafts.validate import StaleDraftError, validate_unused_id
 from studio.findings.refresh import refresh_findings
 from studio.models import Revision, Task, User
-from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 from studio.tasks.versions import TaskVersions
 
@@ -65,20 +64,12 @@ def save_task(
 
     Raises StaleDraftError if ``base_version`` is given and not the newest, and DraftError.
     """
-    row = _LOCKED.first(task_id)
-    if row is None:
-        raise Task.DoesNotExist
+    locked = Task.objects.select_for_update(no_key=True, of=("self",))
+    row = locked.select_related("persona").get(pk=task_id)
     if base_version is not None and base_version != row.version:
         raise StaleDraftError(row.version)
     [saved] = save_locked([(row, spec)], by=by, note=note, verb=verb, origin_authors=origin_authors)
     return saved.revision or row.revisions.get(number=row.version)
-
-
-_LOCKED = PreparedQuery(
-    lambda task: (
-        Task.objects.filter(pk=task).order_by().select_for_update(no_key=True, of=("self",)).select_related("persona")
-    )
-)
 
 
 @atomic_with_retry

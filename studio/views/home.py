@@ -12,8 +12,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.activity.feed import activity_feed, recent_events
 from studio.activity.visits import start_visit
-from studio.models import Benchmark, Membership, Revision, Role, User
-from studio.models.statements import PreparedQuery
+from studio.models import Membership, Revision, Role, User
 from studio.reports.guide import STEPS, guide_of
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of
 from studio.reports.todo import MAX_ITEMS, SHOWN, todo_of
@@ -25,15 +24,10 @@ ROWS = 24
 LINES = 9
 
 
-_NEWEST = PreparedQuery(lambda user: by_latest_activity(Benchmark.objects.of_member(user)))
-_ROLES = PreparedQuery(lambda user: Membership.objects.filter(user=user).values_list("role"))
-_WRITTEN = PreparedQuery(lambda user: Revision.objects.filter(created_by=user).order_by().values_list("pk")[:1])
-
-
 @login_required
 def home(request: SignedInRequest) -> HttpResponse:
-    newest = _NEWEST.objects(request.user.pk, most=GRIDS + LINES + 1)
-    roles = set(_ROLES.values(request.user.pk))
+    newest = list(by_latest_activity(access.benchmarks_for(request.user))[: GRIDS + LINES + 1])
+    roles = set(Membership.objects.filter(user=request.user).values_list("role", flat=True))
     return render(
         request,
         "studio/home.html",
@@ -72,4 +66,4 @@ def upcoming(roles: set[str]) -> list[str]:
 def _is_new_author(user: User, roles: set[str]) -> bool:
     """Whether to offer the guide: to who may write, has not, and did not decline."""
     may_write = bool(roles & access.ALLOWED["edit"])
-    return may_write and not user.guide_step and not _WRITTEN.exists(user.pk)
+    return may_write and not user.guide_step and not Revision.objects.filter(created_by=user).exists()

@@ -31,7 +31,6 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from studio.models import SignInRecord, User
-from studio.models.statements import PreparedQuery
 from studio.models.transactions import atomic_with_retry
 
 logger = logging.getLogger(__name__)
@@ -100,13 +99,6 @@ class ThrottledBackend(ModelBackend):
         if user is not None:
             attempt.succeed()
         return user
-
-    def get_user(self, user_id: int) -> User | None:
-        users = _USER.objects(user_id)
-        return users[0] if users and self.user_can_authenticate(users[0]) else None
-
-
-_USER = PreparedQuery(lambda pk: User.objects.filter(pk=pk))
 
 
 def _username_of(name: str) -> str:

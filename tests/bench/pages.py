@@ -40,7 +40,6 @@ def main(chosen: Collection[str] = ()) -> int:
 
     setup_test_environment()
     render_as_in_production()
-    prepare_as_in_production()
     databases = setup_databases(verbosity=0, interactive=False)
     try:
         table: dict[str, dict[str, Cost]] = {}
@@ -96,14 +95,6 @@ def render_as_in_production() -> None:
     from django.template.base import Template
 
     Template._render = lambda template, context: template.nodelist.render(context)  # type: ignore[method-assign]  # undoes Django's test instrumentation
-
-
-def prepare_as_in_production() -> None:
-    """Statements made once are prepared, as on the pooled connections of a web server."""
-    from django.db import connection
-
-    connection.close()
-    connection.settings_dict["OPTIONS"]["prepare_threshold"] = 1
 
 
 def database_cpu_seconds() -> float:

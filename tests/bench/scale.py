@@ -156,11 +156,10 @@ def main() -> int:
     django.setup()
     from django.test.utils import setup_test_environment
 
-    from tests.bench.pages import prepare_as_in_production, render_as_in_production
+    from tests.bench.pages import render_as_in_production
 
     setup_test_environment()
     render_as_in_production()
-    prepare_as_in_production()
     if _arguments.part:
         print(
             json.dumps(

@@ -16,18 +16,11 @@ from django.views.decorators.http import require_POST
 from studio import access
 from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
-from studio.models import Benchmark, Persona, TaskState
+from studio.models import Benchmark, TaskState
 from studio.models.listed_tasks import TRIGGERS
-from studio.models.statements import PreparedQuery
 from studio.review import assignments, bulk
 from studio.search import task_filters
 from studio.views.pages import page_of
-
-_PERSONAS = PreparedQuery(
-    lambda benchmark: (
-        Persona.objects.filter(benchmark=benchmark).order_by("position", "user_id").values_list("user_id", "name")
-    )
-)
 
 
 @login_required
@@ -40,7 +33,7 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
         "page": page_of(narrowed.tasks, task_filters.PAGE, request.GET.get("page")),
         "filters": narrowed.filters,
         "query": urlencode(narrowed.filters),
-        "personas": _PERSONAS.rows(benchmark.pk),
+        "personas": benchmark.personas.order_by("position", "user_id").values_list("user_id", "name"),
         "states": TaskState.choices,
         "triggers": TRIGGERS.items(),
         "categories": bulk.categories_of(benchmark),
