@@ -7,6 +7,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 from evaluation.metrics.intervals import SEED, Estimate, Point, estimate, t_quantile
 from evaluation.metrics.sessions import Metric, ScoredSession
 from evaluation.protocol.scoring import ScoringMode
-from studio.domain.bounded_cache import cached
 
 PERMUTATIONS = 10_000
 SIGNIFICANT = 0.05
@@ -123,7 +123,7 @@ def permutation_p(points: Sequence[Point]) -> float | None:
     return (extreme + extra) / (len(signs) + extra)
 
 
-@cached(2_000_000, size_of=lambda signs: signs.nbytes)
+@lru_cache(64)
 def _random_signs(n: int) -> NDArray[np.int8]:
     return np.asarray(np.random.default_rng(SEED).integers(0, 2, (PERMUTATIONS, n), dtype=np.int8) * 2 - 1)
 

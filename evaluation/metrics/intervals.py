@@ -13,12 +13,11 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from studio.domain.bounded_cache import cached
 
 RESAMPLES = 1_000
 SEED = 2605
@@ -165,7 +164,7 @@ def _known_means(by_run: Floats) -> Floats:
     return np.asarray(np.where(known, by_run, 0.0).sum(axis=1)[count > 0] / count[count > 0])
 
 
-@cached(4_000_000, size_of=lambda draws: draws.nbytes)
+@lru_cache(64)
 def _draws(clusters: int, seed: int) -> Floats:
     """How often each resample has each cluster, rescaled; ones for a single cluster, whose spread is unknown."""
     if clusters < 2:

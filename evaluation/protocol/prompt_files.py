@@ -6,11 +6,11 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
 from evaluation.protocol.versions import ProtocolName
-from studio.domain.bounded_cache import cached
 
 PromptName = Literal["satisfaction", "follow_up", "checklist"]
 VoicePromptName = Literal["voice", "voice_check", "next_intent"]
@@ -72,7 +72,7 @@ class PromptFile:
         return {"version": self.version, "sha256": self.sha256}
 
 
-@cached(1_000_000)
+@cache
 def load_prompt(name: PromptName | VoicePromptName, version: str) -> PromptFile:
     """Raises UnknownPromptError."""
     if version not in prompt_versions(name):
@@ -84,7 +84,7 @@ def load_prompt(name: PromptName | VoicePromptName, version: str) -> PromptFile:
     return PromptFile(name, version, hashlib.sha256(content).hexdigest(), form["system"], form["user"])
 
 
-@cached(1_000_000)
+@cache
 def prompt_versions(name: PromptName | VoicePromptName) -> tuple[str, ...]:
     """Oldest first."""
     numbers = (path.stem for path in (FOLDER / name).glob("*.md") if path.stem.isdecimal())

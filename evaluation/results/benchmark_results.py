@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import pickle
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -22,31 +22,16 @@ from evaluation.results.model_answers import ModelAnswers, model_answers
 from evaluation.results.scores import refreshed
 from evaluation.results.session_rows import agent_names, rows_without_history, session_rows
 from evaluation.results.stored_parts import read_part, store_part
-from studio.domain.bounded_cache import BoundedCache
 from studio.models import Benchmark, Category, Persona
 
 UNGROUPED = "none given"
-
-
-SAMPLE = 50
-"""Parts of a long value that are measured."""
-
-
-def _size_of(value: object) -> int:
-    """Objects take some three times as much as their pickle."""
-    if isinstance(value, Decisions):
-        return sum(_size_of(part) for part in vars(value).values())
-    if isinstance(value, tuple):
-        return sum(map(_size_of, value))
-    parts = list(value.items()) if isinstance(value, dict) else value if isinstance(value, list) else []
-    if len(parts) <= SAMPLE:
-        return 3 * len(pickle.dumps(value))
-    sample = parts[:: len(parts) // SAMPLE]
-    return 3 * len(pickle.dumps(sample)) * len(parts) // len(sample)
-
-
 T = TypeVar("T")
-_computed: BoundedCache[tuple[str, ...], Any] = BoundedCache(32_000_000, size_of=_size_of)
+
+
+@lru_cache(4)
+def _computed(key: str) -> dict[tuple[str, ...], Any]:
+    """Parts of the results with this key that were computed or read in this process."""
+    return {}
 
 
 class ResultsError(ValueError):
@@ -159,14 +144,15 @@ class Results:
 
     def once(self, part: tuple[str, ...], compute: Callable[[], T], kind: type[T] | None = None) -> T:
         """Remembered in this process; with its ``kind``, also in the database."""
-        value: T | None = _computed.get_many([(self.key, *part)]).get((self.key, *part))
+        known = _computed(self.key)
+        value: T | None = known.get(part)
         if value is None and kind is not None:
             value = read_part(self.key, "/".join(part), kind)
         if value is None:
             value = compute()
             if kind is not None:
                 store_part(self.benchmark.pk, self.key, "/".join(part), kind, value)
-        _computed.put((self.key, *part), value)
+        known[part] = value
         return value
 
     @property
@@ -231,7 +217,7 @@ def compute_results(benchmark: Benchmark, pilots: Sequence[Pilot]) -> Results:
 
 def forget() -> None:
     """Whatever was computed."""
-    _computed.clear()
+    _computed.cache_clear()
 
 
 def category_names(benchmark: Benchmark) -> dict[str, str]:

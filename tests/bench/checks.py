@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annotations.intervals import wilson
-from studio.domain.bounded_cache import CACHES
 from studio.domain.checks import find_problems
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
@@ -30,6 +29,7 @@ from studio.domain.pibench import read_personas
 from tests.bench.flaws import own_flaws
 from tests.bench.opinions import SecondOpinions
 from tests.bench.own import LABELS, own_episodes, own_findings, own_labels, own_leaks, own_tasks
+from tests.forgetting import forget_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 PERSONAS = {"development": "law_trainee", "held out": "marketer"}
@@ -135,8 +135,7 @@ def reference_seconds() -> float:
 
 
 def measure(episode: EpisodeSpec, texts: Mapping[str, str]) -> Speed:
-    for cache in CACHES.values():
-        cache.clear()
+    forget_texts()
     before = reference_seconds()
     start = time.process_time()
     find_problems(episode, texts=texts)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from studio.domain.app_data import CLOCK
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.rule import CheckContext
 from studio.domain.text.clauses import Span, sentences
 from studio.domain.tool_names import tool_domain
@@ -72,7 +72,7 @@ def invented_passwords(context: CheckContext) -> frozenset[str]:
     )
 
 
-@cached(1_000_000)
+@cached
 def _passwords_in(text: str) -> tuple[str, ...]:
     return tuple({match[1] for match in _PASSWORD.finditer(text)})
 

@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.facts import Fact, FactKind, facts, sentences_with_facts, words_without_facts
 from studio.domain.checks.limits import conflicting_limits
 from studio.domain.text.clauses import clauses
 from studio.domain.text.words import Word, similarity, words
-from studio.domain.time_budget import check_time
 
 MIN_SHARED = 0.7
 """Share of a clause's words, facts aside, that the other sentence needs to be about the same subject."""
@@ -54,26 +53,25 @@ def find_disagreement(text: str, other: str, *, of_a_file: bool = False) -> Conf
     return conflicting_facts(text, other, of_a_file)
 
 
-@cached(1_000_000)
+@cached
 def _kinds_in_clauses(text: str) -> frozenset[FactKind]:
     return frozenset(fact.kind for clause in clauses(text) for fact in facts(clause.text))
 
 
-@cached(1_000_000)
+@cached
 def _kinds_in_sentences(text: str) -> frozenset[FactKind]:
     return frozenset(fact.kind for _, sentence_facts in sentences_with_facts(text) for fact in sentence_facts)
 
 
 def conflicting_facts(text: str, other: str, of_a_file: bool) -> ConflictingStatements | None:
     for clause, mine in _telling_facts(text):
-        check_time()
         for sentence, sentence_facts in sentences_with_facts(other):
             if _facts_conflict(mine, clause, sentence, sentence_facts, other, of_a_file):
                 return ConflictingStatements(clause[mine.start : mine.end], sentence)
     return None
 
 
-@cached(2_000_000)
+@cached
 def _telling_facts(text: str) -> tuple[tuple[str, Fact], ...]:
     """Each fact that is the only one of its kind in its clause and no label, with the clause."""
     return tuple(

@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from time import thread_time
 
 from studio.domain.checks import rules
 from studio.domain.checks.bounds import within_bounds
@@ -16,7 +17,6 @@ from studio.domain.findings import Finding
 from studio.domain.graders import GraderReport
 from studio.domain.plan import PAPER_PLAN, Plan
 from studio.domain.task import TaskSpec
-from studio.domain.time_budget import TimeBudgetError, check_time, time_budget
 
 for module in pkgutil.iter_modules(rules.__path__):
     importlib.import_module(f"{rules.__name__}.{module.name}")
@@ -45,7 +45,8 @@ def find_problems(
     seconds: float = BUDGET_SECONDS,
 ) -> list[Finding]:
     """Findings for all tasks, or for the one named, in the episode's order, errors first within a task. Once
-    ``seconds`` of processor time are spent, tasks not checked to the end have an error that says so.
+    ``seconds`` of processor time are spent, no further rule is asked, and tasks not checked to the end have an error
+    that says so.
 
     ``texts`` are contents of text files and ``reports`` the results of running grader scripts, both by sha256.
     ``tools`` are descriptions by tool name. ``opinions`` of a model, by their question's key, replace the verdict of
@@ -56,26 +57,18 @@ def find_problems(
     context = CheckContext(
         episode=episode, texts=texts or {}, plan=plan, reports=reports or {}, tools=tools or {}, opinions=opinions or {}
     )
-    findings = []
-    with time_budget(seconds):
-        for task in (*episode.tasks, *episode.unplaced):
-            if task_id is None or task.task_id == task_id:
-                task_findings = _check(task, context, seconds, only_across=task.task_id in unchanged)
-                findings += sorted(task_findings, key=lambda finding: _SEVERITIES.index(finding.severity))
-    return findings
-
-
-def _check(task: TaskSpec, context: CheckContext, seconds: float, *, only_across: bool) -> list[Finding]:
-    findings = []
-    alone = context if only_across else _with_only(task, context)
-    try:
-        for rule in ACROSS_TASKS if only_across else RULES.values():
-            check_time()
-            for flaw in rule.check(task, context if rule.across_tasks else alone):
-                findings.append(_finding(rule, flaw, task, context))
-                check_time()
-    except TimeBudgetError:
-        findings.append(_stopped(task, context, seconds))
+    findings, deadline = [], thread_time() + seconds
+    for task in (*episode.tasks, *episode.unplaced):
+        if task_id is None or task.task_id == task_id:
+            alone = None if task.task_id in unchanged else _with_only(task, context)
+            task_findings = []
+            for rule in ACROSS_TASKS if alone is None else RULES.values():
+                if thread_time() > deadline:
+                    task_findings.append(_stopped(task, context, seconds))
+                    break
+                flaws = rule.check(task, context if alone is None or rule.across_tasks else alone)
+                task_findings += [_finding(rule, flaw, task, context) for flaw in flaws]
+            findings += sorted(task_findings, key=lambda finding: _SEVERITIES.index(finding.severity))
     return findings
 
 

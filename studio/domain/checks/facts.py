@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.clauses import sentences
 from studio.domain.text.dates import find_days
 from studio.domain.text.words import Word, content_words, words
@@ -39,7 +39,7 @@ class Fact(NamedTuple):
     end: int
 
 
-@cached(3_000_000)
+@cached
 def facts(text: str) -> tuple[Fact, ...]:
     accepted, taken = [], bytearray(len(text))  # the most reliable kinds come first and win overlaps
     for fact in _find_candidates(text):
@@ -49,7 +49,7 @@ def facts(text: str) -> tuple[Fact, ...]:
     return tuple(sorted(accepted, key=lambda fact: fact.start))
 
 
-@cached(2_000_000)
+@cached
 def sentences_with_facts(text: str) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
     result, remaining = [], list(reversed(facts(text)))
     for span in sentences(text):
@@ -92,7 +92,7 @@ def _without_possessive(names: str) -> str:
     return " ".join(re.sub(r"['’]s\b", "", names).split())
 
 
-@cached(3_000_000)
+@cached
 def words_without_facts(text: str) -> tuple[Word, ...]:
     """The content words of a sentence, without its facts and the introduction (“The notice says that”)."""
     reporting = REPORTS.match(text)

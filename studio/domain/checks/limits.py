@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.clauses import Span
 from studio.domain.text.words import words
 
@@ -34,7 +34,7 @@ class Limit(NamedTuple):
     span: Span
 
 
-@cached(1_000_000)
+@cached
 def limits(text: str) -> tuple[Limit, ...]:
     result = []
     for match in LIMIT.finditer(text):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
-from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext
 from studio.domain.checks.sources import established_text, file_mentions, profile_text, visible_text
 from studio.domain.task import TaskSpec
@@ -130,7 +130,7 @@ def mentioned_kinds(kinds: tuple[ResourceKind, ...], request: str) -> Iterator[t
             yield kind, passage
 
 
-@cached(300_000)
+@lru_cache(10_000)
 def _mention(name: str, request: str) -> str:
     match = _BY_NAME[name].phrase.search(request[:LONGEST])
     return match[0] if match else ""

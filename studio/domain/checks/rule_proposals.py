@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.sources import FILE_NAME, file_mentions
 from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
 from studio.domain.text.clauses import quoted
@@ -82,7 +82,7 @@ def find_call(criterion: str) -> re.Match[str] | None:
     return TOOL_CALL.search(criterion) or PASSIVE_CALL.search(criterion)
 
 
-@cached(500_000)
+@cached
 def obstacle(criterion: str) -> str:
     """Why a rule would drop or change a requirement, as what to do instead; empty if it would not."""
     criterion = criterion[:2_000]

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.rule import authored_texts
 from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import ScriptReading
@@ -101,7 +101,7 @@ def why_refused(sign_in: SignIn, accounts: Mapping[str, str]) -> str:
     return ""
 
 
-@cached(1_000_000)
+@cached
 def said_passwords(text: str, apps: tuple[str, ...]) -> tuple[Said, ...]:
     found: list[Said] = []
     end = 0

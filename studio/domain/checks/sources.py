@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.rule import CheckContext
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -100,7 +100,7 @@ def prerequisite_ids(task: TaskSpec, context: CheckContext) -> frozenset[str]:
     return frozenset(ids)
 
 
-@cached(1_000_000)
+@cached
 def file_mentions(text: str) -> tuple[re.Match[str], ...]:
     return tuple(match for match in FILE_NAME.finditer(text, 0, 40_000) if not _WEB_PAGE.match(match[0]))
 
@@ -111,7 +111,7 @@ def is_created_in(task: TaskSpec, name: str) -> bool:
     return name in created_file_names(task.initial_request)
 
 
-@cached(1_000_000)
+@cached
 def created_file_names(request: str) -> frozenset[str]:
     """Names of files a request asks to create; only the first hundred file names are read."""
     names = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.words import content_words
 
 _VAGUE = (
@@ -23,7 +23,7 @@ MIN_REST = 2.5
 """A sentence whose other words weigh at least this much is specific enough."""
 
 
-@cached(300_000)
+@cached
 def vague_phrase(text: str) -> str:
     """The vague phrase of a text that says little else; empty if there is none."""
     text = text[:2_000]

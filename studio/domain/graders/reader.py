@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import warnings
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from studio.domain.bounded_cache import cached
 from studio.domain.graders.amounts import Amount, amounts
 from studio.domain.graders.demands import FRAME, TOOL, Demand, DemandCollector, TooComplexError, ToolTest
 
@@ -46,7 +46,7 @@ class ScriptReading:
         return tuple(dict.fromkeys(name for test in self.tools for name in test.any_of))
 
 
-@cached(4_000_000)
+@lru_cache(128)
 def read_script(source: str) -> ScriptReading:
     """Read a script without running it. Never raises. The reading can be incomplete, but what it reports is in the
     script."""

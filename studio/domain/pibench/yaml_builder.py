@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import yaml
 
-from studio.domain.bounded_cache import cached
 from studio.domain.pibench.encoding import encode_scalar, encode_set
 from studio.domain.pibench.nodes import Node, NodeKind, mapping_node
 from studio.domain.problems import Report
@@ -266,6 +266,6 @@ def _tag_of_plain(value: str) -> str:
     return tag
 
 
-@cached(400_000)
+@lru_cache(10_000)
 def _tag_of_short(value: str) -> str:
     return _tag_of_plain(value)

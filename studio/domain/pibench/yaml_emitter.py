@@ -1,4 +1,5 @@
-"""Writes ordinary documents exactly as PyYAML does, some fifty times faster: PyYAML looks at every character in turn.
+"""Writes ordinary documents exactly as PyYAML does, some fifty times faster: PyYAML looks at every character in turn,
+and libyaml, which is quick (``yaml.CSafeDumper``), cannot indent lists below a key as published personas have them.
 
 Ordinary: mappings with text keys, lists, texts of printable characters, whole numbers, booleans and null. All else is
 left to PyYAML (``yaml_writer``).
@@ -7,10 +8,10 @@ left to PyYAML (``yaml_writer``).
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import yaml
 
-from studio.domain.bounded_cache import cached
 from studio.domain.pibench.encoding import TAG, Encoded
 
 _ORDINARY = re.compile("[\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
@@ -93,7 +94,7 @@ def _text(value: str, indent: int) -> str:
     return value if _is_plain(value) else "'" + value.replace("'", "''") + "'"
 
 
-@cached(200_000)
+@lru_cache(1_000)
 def _key(key: str) -> str:
     return _text(key, 0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.clauses import Span, quoted, sentences
 from studio.domain.text.word_classes import FUNCTION
 
@@ -42,7 +42,7 @@ _NAME = re.compile(
 _FACT = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d[\d,.]{3,}\d\b|\b\d{4,}\b")
 
 
-@cached(1_000_000)
+@cached
 def back_references(text: str) -> tuple[tuple[Span, Span], ...]:
     return tuple(
         (Span(match[0], sentence.start + match.start(), sentence.start + match.end()), sentence)
@@ -51,7 +51,7 @@ def back_references(text: str) -> tuple[tuple[Span, Span], ...]:
     )
 
 
-@cached(1_000_000)
+@cached
 def named_facts(text: str) -> tuple[Span, ...]:
     """Names of several words, quotations, e-mail addresses and long numbers: what an agent cannot guess."""
     text = text[:20_000]

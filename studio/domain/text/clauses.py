@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 
 _SENTENCE_END = re.compile(
     r"(?=[.!?。！？])(?<!\be\.g)(?<!\bi\.e)(?<![ap]\.m)(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bNo)(?<!\bMrs)[.!?。！？]+[\"'”’)\]]*(?=\s|$)|\n+"
@@ -28,13 +28,13 @@ class Span(NamedTuple):
     end: int
 
 
-@cached(3_000_000)
+@cached
 def sentences(text: str) -> tuple[Span, ...]:
     """Sentences and lines; full stops inside file names, numbers and “p.m.” are not sentence ends."""
     return _cut(text, 0, len(text), _SENTENCE_END, keep_end=True)
 
 
-@cached(3_000_000)
+@cached
 def clauses(text: str) -> tuple[Span, ...]:
     """Parts of sentences that can be true or false independently, judged by punctuation and conjunctions."""
     return tuple(part for span in sentences(text) for part in _cut(text, span.start, span.end, _CLAUSE_END))
@@ -61,7 +61,7 @@ _QUOTED = re.compile(
 )
 
 
-@cached(1_000_000)
+@cached
 def quoted(text: str) -> tuple[Span, ...]:
     spans = []
     for match in _QUOTED.finditer(text):

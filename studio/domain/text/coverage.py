@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.clauses import Span, clauses, quoted
 from studio.domain.text.word_index import SAID, WordIndex, vocabulary, word_index
 from studio.domain.text.words import Word, content_words
-from studio.domain.time_budget import check_time
 
 TOPIC_WEIGHT = 0.45
 """Weight of a demand's topic, relative to what it asks for."""
@@ -63,7 +62,7 @@ class Coverage:
         return sum(clause.weight for clause in self.clauses)
 
 
-@cached(8_000_000, size_of=lambda found: _bytes_of(found))
+@lru_cache(4_096)
 def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Coverage:
     """``topic`` are keys of words that are common in this task; they count half."""
     demand_words = content_words(demand)
@@ -94,20 +93,13 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
     )
 
 
-def _bytes_of(found: Coverage) -> int:
-    words = len(found.said) + 2 * len(found.weights) + 3 * len(found.missing)
-    return 1_200 + 500 * len(found.clauses) + 60 * words + sum(map(sys.getsizeof, found.missing_facts))
-
-
 def word_overlap(demand: str, text: str) -> float:
     """Share of a demand's words the text contains anywhere. A quick filter before ``coverage``."""
-    check_time()
     return vocabulary(text).share_of(vocabulary(demand))
 
 
 def overlaps(demand: str, text: str, least: float) -> bool:
     """Whether ``word_overlap`` is at least this."""
-    check_time()
     return vocabulary(text).reaches(least, vocabulary(demand))
 
 
@@ -136,7 +128,7 @@ def _weights(demand: str, demand_words: Sequence[Word], topic: frozenset[str]) -
     return weights
 
 
-@cached(1_000_000)
+@cached
 def _clause_parts(demand: str) -> tuple[tuple[int, int, int, int], ...]:
     """Of each clause: its beginning, its end, where its request begins, and where a contrast or an example does."""
     parts = []

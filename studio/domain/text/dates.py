@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.clauses import Span
 
 MONTHS = "January February March April May June July August September October November December".lower().split()
@@ -47,7 +47,7 @@ class Day:
             return None
 
 
-@cached(1_000_000)
+@cached
 def find_days(text: str) -> tuple[Day, ...]:
     days: list[Day] = []
     if not _DIGIT.search(text):

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.clauses import quoted
 from studio.domain.text.exact_phrases import (
     BORDER,
@@ -51,7 +51,7 @@ class ExactForm:
     """False: a person should confirm that the wording is fixed."""
 
 
-@cached(1_000_000)
+@cached
 def exactness(criterion: str) -> ExactForm | None:
     """How this criterion could be checked without a judge; None if it needs one."""
     criterion = criterion[:2_000]

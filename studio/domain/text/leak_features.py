@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.clauses import clauses
 from studio.domain.text.coverage import Clause, Coverage, lead_in_end
 from studio.domain.text.prose import is_negative
@@ -20,8 +20,6 @@ CLAUSE = 0.6
 SAME = 0.85
 """Share above which a clause and a demand are practically identical."""
 NGRAM_LENGTH = 4
-_NGRAM_BYTES = 90
-"""Of one in a set, approximately."""
 MAX_SENTENCES = 12
 """Number of sentences examined closely: those that contain most of the demand."""
 MAX_POSITIONS = 50
@@ -125,7 +123,7 @@ def _echo(demand: str, demand_words: Sequence[Word], weights: Mapping[int, float
     return best, nearest
 
 
-@cached(4_000_000, size_of=lambda ngrams: 250 + _NGRAM_BYTES * len(ngrams))
+@cached
 def _letter_ngrams(text: str) -> frozenset[str]:
     line = f" {' '.join(_LETTERS_OF_WORDS.findall(text.casefold()))} "
     return frozenset([line[start : start + NGRAM_LENGTH] for start in range(len(line) - NGRAM_LENGTH + 1)])
@@ -137,7 +135,7 @@ def _letters_shared(demand: str, sentences: Sequence[str]) -> float:
     return max(shared, default=0) / len(demand_words) if demand_words else 0.0
 
 
-@cached(2_000_000)
+@cached
 def _positions_by_key(text: str) -> Mapping[str, Sequence[int]]:
     positions: dict[str, list[int]] = defaultdict(list)
     for position, word in enumerate(content_words(text)):

@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Literal
 
-from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import clauses
 from studio.domain.text.coverage import Coverage, coverage
 from studio.domain.text.leak_features import LeakFeatures, best_said_clause, leak_features
@@ -91,7 +91,7 @@ def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Le
     return _find_leak(demand, text, topic & vocabulary(demand).keys)  # so that another title changes nothing
 
 
-@cached(4_000_000)
+@lru_cache(4_096)
 def _find_leak(demand: str, text: str, topic: frozenset[str]) -> Leak | None:
     demand, text = demand[:2_000], without_data(text[:LONGEST])
     covered = coverage(demand, text, topic)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.word_classes import FUNCTION, NEGATIVE
 from studio.domain.text.words import words
 
@@ -22,7 +22,7 @@ def is_negative(text: str) -> bool:
     )
 
 
-@cached(2_000_000)
+@cached
 def without_data(text: str) -> str:
     """The text with passwords and structured data (except long strings in it) replaced by spaces; positions are
     preserved."""

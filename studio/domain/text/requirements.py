@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.clauses import Span, quoted, sentences
 from studio.domain.text.words import content_words
 
@@ -105,7 +105,7 @@ class Requirements:
     second: Span | None
 
 
-@cached(2_000_000)
+@cached
 def requirements(text: str) -> Requirements:
     text = text[:2_000]
     bare = _without_asides_and_quotes(text)

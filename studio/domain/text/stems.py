@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from threading import Lock
 
 import snowballstemmer
-
-from studio.domain.bounded_cache import cached
 
 IRREGULAR = {
     form: base
@@ -98,7 +97,7 @@ _lock = Lock()
 """The stemmer is not thread-safe."""
 
 
-@cached(3_000_000)
+@lru_cache(50_000)
 def stem(word: str) -> str:
     word = word.casefold().replace("’", "'")
     word = word.removesuffix("'s").removesuffix("'")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.clauses import Span, sentences
 from studio.domain.text.word_classes import SYNONYMS
 from studio.domain.text.words import content_words
@@ -14,10 +14,6 @@ SAID = 0.75
 _KIN, _SYNONYM = 0.9, 0.8
 PREFIX = 5
 """Letters at least that forms of one word have in common."""
-_SPAN_BYTES, _KEY_BYTES, _NUMBER_BYTES = 180, 330, 40
-"""Bytes of a sentence beside its text, of a key with its set, and of a number in a set, approximately."""
-_WORD_BYTES, _GROUP_BYTES = 330, 50
-"""Bytes of a word and of a synonym group of a vocabulary, approximately."""
 _NO_GROUPS: frozenset[int] = frozenset()
 _ROUNDING = 1e-9
 """More than the sums of weights are off."""
@@ -26,7 +22,7 @@ _ROUNDING = 1e-9
 class Vocabulary:
     """The content words of a text, ready to be compared with those of another."""
 
-    __slots__ = ("_groups", "_prefixes", "keys", "max_bytes", "weight", "words")
+    __slots__ = ("_groups", "_prefixes", "keys", "weight", "words")
 
     def __init__(self, text: str) -> None:
         groups_of = SYNONYMS.get
@@ -45,8 +41,6 @@ class Vocabulary:
                 elif key not in prefixes[prefix]:
                     prefixes[prefix].append(key)
         self._prefixes = prefixes
-        self.max_bytes = 500 + _WORD_BYTES * len(self.words) + _GROUP_BYTES * len(self._groups)
-        """Approximate."""
 
     def has(self, key: str) -> float:
         """The greatest similarity to any word."""
@@ -92,7 +86,7 @@ def _has_kin(key: str, others: list[str]) -> bool:
     return any(abs(len(key) - len(other)) <= 3 and (key.startswith(other) or other.startswith(key)) for other in others)
 
 
-@cached(9_000_000, size_of=lambda vocabulary: vocabulary.max_bytes)
+@cached
 def vocabulary(text: str) -> Vocabulary:
     return Vocabulary(text)
 
@@ -100,7 +94,7 @@ def vocabulary(text: str) -> Vocabulary:
 class WordIndex:
     """The words of a text by sentence."""
 
-    __slots__ = ("_groups", "_keys", "_prefixes", "max_bytes", "sentences")
+    __slots__ = ("_groups", "_keys", "_prefixes", "sentences")
 
     def __init__(self, text: str) -> None:
         self.sentences: tuple[Span, ...] = sentences(text)
@@ -118,13 +112,6 @@ class WordIndex:
                 self._prefixes[key[:PREFIX]].append(key)
             for group in SYNONYMS.get(key, ()):
                 self._groups[group] |= numbers
-        self.max_bytes = (
-            sum(_SPAN_BYTES + len(span.text) for span in self.sentences)
-            + sum(_KEY_BYTES + _NUMBER_BYTES * len(numbers) for numbers in self._keys.values())
-            + sum(_KEY_BYTES + _NUMBER_BYTES * len(numbers) for numbers in self._groups.values())
-            + _KEY_BYTES * len(self._prefixes)
-        )
-        """Approximate."""
 
     def has(self, key: str) -> bool:
         """Whether the text has the word itself."""
@@ -145,6 +132,6 @@ class WordIndex:
         return matches
 
 
-@cached(12_000_000, size_of=lambda index: index.max_bytes)
+@cached
 def word_index(text: str) -> WordIndex:
     return WordIndex(text)

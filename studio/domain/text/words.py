@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.text.stems import stem
 from studio.domain.text.word_classes import COMMON, FRAME, FUNCTION, GENERIC, LIGHT, OPENERS, PHRASES, SYNONYMS
 
@@ -69,12 +70,7 @@ def content_words(text: str) -> tuple[Word, ...]:
     return _read_words(text)[1]
 
 
-def _bytes_of(read: tuple[Sequence[Word], Sequence[Word]]) -> int:
-    """Each word has a tuple, a text and two numbers of its own; its key is shared."""
-    return 120 + 240 * len(read[0]) + 8 * len(read[1])
-
-
-@cached(12_000_000, size_of=_bytes_of)
+@cached
 def _read_words(text: str) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """All words, and those with a weight."""
     result: list[Word] = []
@@ -115,7 +111,7 @@ def _with_phrases(result: list[Word]) -> list[Word]:
     return result
 
 
-@cached(4_000_000, size_of=lambda read: 200 + len(read[0]))
+@lru_cache(50_000)
 def _read(token: str, opens: bool) -> tuple[str, WordKind, float]:
     """Key, kind and weight of a token. A capital does not make a name if the token ``opens`` a sentence."""
     lower = token.casefold().replace("’", "'")

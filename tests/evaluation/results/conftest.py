@@ -11,7 +11,7 @@ from tests.shared_rows import fresh
 
 @pytest.fixture
 def benchmark(shared_benchmark: Benchmark) -> Benchmark:
-    benchmark_results._computed.clear()  # what a test added is rolled back, which no key says
+    benchmark_results.forget()  # what a test added is rolled back, which no key says
     return fresh(shared_benchmark)
 
 

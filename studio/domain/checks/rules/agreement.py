@@ -3,7 +3,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.disagreement import find_disagreement
 from studio.domain.checks.facts import facts
 from studio.domain.checks.quotes import quote
@@ -132,7 +132,7 @@ def _different_days(task: TaskSpec, name: str, text: str) -> Iterator[Flaw]:
                     return
 
 
-@cached(1_000_000)
+@cached
 def _dated_sentences(text: str) -> tuple[tuple[Span, Day], ...]:
     """Sentences that name exactly one day."""
     if not find_days(text):
@@ -225,7 +225,7 @@ def _parts(name: str) -> list[tuple[int, str]]:
     return list(enumerate(name.casefold().split()))
 
 
-@cached(1_000_000)
+@cached
 def _names(text: str) -> frozenset[str]:
     """Pairs of neighbouring capitalized words; a single one may only begin a sentence."""
     capitals = [match for match in CAPITAL.finditer(text, 0, 60_000) if SMALL.search(match[0])]

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.facts import facts
 from studio.domain.checks.limits import limits
 from studio.domain.checks.opinions import BY_MODEL
@@ -106,7 +106,7 @@ def criterion_vague(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             )
 
 
-@cached(300_000)
+@cached
 def _opinion(criterion: str) -> str:
     match = OPINION.search(criterion[:2_000])
     return match[0] if match else ""
@@ -310,12 +310,12 @@ def criterion_unsupported(task: TaskSpec, context: CheckContext) -> Iterator[Fla
         )
 
 
-@cached(1_000_000)
+@cached
 def _numbers(text: str) -> frozenset[str]:
     return frozenset(fact.value for fact in facts(text[:40_000]) if fact.kind == "number")
 
 
-@cached(300_000)
+@cached
 def _demanded_values(criterion: str) -> tuple[str, ...]:
     criterion = criterion[:2_000]
     values = [match[0] for match in HARD.finditer(criterion)]
@@ -324,7 +324,7 @@ def _demanded_values(criterion: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
 
 
-@cached(4_000_000)
+@cached
 def _normalized(text: str) -> str:
     text = re.sub(r"(?<=\d)[,'’ ](?=\d{3}\b)", "", text.casefold())
     return " ".join(re.sub(r"[^\w@.]+", " ", text).split()).strip(" .")

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import (
@@ -142,7 +142,7 @@ def _is_mentioned(phrase: str, texts: Iterable[str]) -> bool:
     return any(phrase in text for text in texts)
 
 
-@cached(2_000_000)
+@cached
 def _normalized(text: str) -> str:
     return " ".join(re.sub(r"[\W_]+", " ", text).split())
 
@@ -151,7 +151,7 @@ def _demands(task: TaskSpec) -> tuple[str, ...]:
     return (*(intent.content for intent in task.intents), *(item.criterion for item in task.checklist))
 
 
-@cached(1_000_000)
+@cached
 def _is_source_of(text: str, demands: tuple[str, ...]) -> bool:
     return any(word_overlap(demand, text) > 1 - SHARED for demand in demands)
 

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.quotes import join_with_and
 from studio.domain.checks.repetition import find_repeats
 from studio.domain.checks.rule import CheckContext, Flaw, rule
@@ -13,7 +13,6 @@ from studio.domain.text.coverage import word_overlap
 from studio.domain.text.requirements import requirements
 from studio.domain.text.word_index import Vocabulary, vocabulary
 from studio.domain.text.words import content_words
-from studio.domain.time_budget import check_time
 
 
 @rule("no-intents", "error")
@@ -130,7 +129,6 @@ def intents_untested(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 
 def _is_tested(intent: Vocabulary, items: Iterable[Vocabulary]) -> bool:
-    check_time()
     return any(item.reaches(SHARE_TESTED, intent) or intent.reaches(SHARE_TESTED, item) for item in items)
 
 
@@ -261,7 +259,7 @@ def intents_needed_later(task: TaskSpec, episode: EpisodeSpec) -> list[int]:
     ]
 
 
-@cached(600_000)
+@cached
 def _lasts(intent: str, wanted: tuple[str, ...]) -> bool:
     return bool(LASTS.search(intent)) or any(word_overlap(intent, other) >= SHARE_RECURRING for other in wanted)
 
@@ -300,7 +298,7 @@ def intent_from_nowhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]
             )
 
 
-@cached(300_000)
+@cached
 def _back_reference(intent: str) -> str:
     match = BACK_REFERENCE.search(intent[:2_000])
     return match[0] if match else ""

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.app_records import app_text, named_records, people_to_reach
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.records import (
@@ -307,12 +307,12 @@ def request_unknown_record(task: TaskSpec, context: CheckContext) -> Iterator[Fl
             )
 
 
-@cached(500_000)
+@cached
 def _wanted(request: str) -> tuple[str, ...]:
     return tuple(span.text for span in (*record_numbers(request), *message_subjects(request)))
 
 
-@cached(500_000)
+@cached
 def _wanted_of_apps(request: str) -> tuple[str, ...]:
     return tuple(span.text for span in (*named_records(request), *people_to_reach(request)))
 

@@ -2,7 +2,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.app_records import invented_passwords
 from studio.domain.checks.personal_data import identities, keys, phones
 from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
@@ -53,7 +53,7 @@ def _first(text: str, simulated: bool) -> tuple[str, str, Severity] | None:
     return next((each for each in _findings(text) if each[2] == "warning" or not simulated), None)
 
 
-@cached(1_000_000)
+@cached
 def _findings(text: str) -> tuple[tuple[str, str, Severity], ...]:
     return tuple(_find(text))
 
@@ -126,7 +126,7 @@ def _real_secrets(text: str, context: CheckContext) -> list[str]:
     return [secret for secret in found if not any(password in secret for password in invented)]
 
 
-@cached(1_000_000)
+@cached
 def _secrets(text: str) -> tuple[str, ...]:
     return tuple(match[0] for pattern in (SECRET, DOOR) for match in pattern.finditer(text, 0, LONGEST))
 

@@ -2,7 +2,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import file_mentions
 from studio.domain.task import TaskSpec
@@ -86,7 +86,7 @@ def request_benchmark_words(task: TaskSpec, context: CheckContext) -> Iterator[F
             break
 
 
-@cached(300_000)
+@cached
 def _vocabulary(request: str) -> str:
     match = VOCABULARY.search(request)
     return match[0] if match else ""

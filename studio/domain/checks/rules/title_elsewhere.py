@@ -1,7 +1,8 @@
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import established_text, established_texts
 from studio.domain.task import TaskSpec
@@ -51,7 +52,7 @@ def _fits_own_task(task: TaskSpec) -> bool:
     return _fits(task.title, pieces, established_text(task), task.description)
 
 
-@cached(1_000_000)
+@lru_cache(4_096)
 def _fits(title: str, pieces: tuple[str, ...], established: str, description: str) -> bool:
     """Also compares with file names split into words."""
     if any(word_overlap(title, piece) > 0.35 for piece in pieces if piece in established[:20_000]):
@@ -87,7 +88,7 @@ def _sentences(task: TaskSpec) -> tuple[str, ...]:
 class Theme:
     """Which words stand in a task's sentences, and in which of them: the words of titles are looked up here."""
 
-    __slots__ = ("_beginning", "_with", "max_bytes", "number")
+    __slots__ = ("_beginning", "_with", "number")
 
     def __init__(self, text: str) -> None:
         """``text``: as ``_texts`` has it."""
@@ -103,8 +104,6 @@ class Theme:
         for key in self._with:
             if len(key) >= PREFIX:
                 self._beginning.setdefault(key[:PREFIX], []).append(key)
-        self.max_bytes = 500 + 260 * len(self._with)
-        """Approximate."""
 
     def share_of(self, title: str) -> float:
         """Average share of the sentences that have a word of the title; 1 if there is nothing to compare."""
@@ -122,7 +121,7 @@ class Theme:
         return found.bit_count()
 
 
-@cached(3_000_000, size_of=lambda theme: theme.max_bytes)
+@cached
 def theme_of(text: str) -> Theme:
     return Theme(text)
 
@@ -133,11 +132,11 @@ def _texts(context: CheckContext) -> dict[str, str]:
     return {task.task_id: _END.join(_sentences(task)) for task in tasks}
 
 
-@cached(4_000_000)
+@cached
 def _share(title: str, text: str) -> float:
     return theme_of(text).share_of(title)
 
 
-@cached(4_000_000)
+@cached
 def _keys(text: str) -> frozenset[str]:
     return frozenset(word.key for word in content_words(text))

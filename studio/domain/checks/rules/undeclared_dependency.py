@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from studio.domain.bounded_cache import cached
+from studio.domain.caching import cached
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import (
@@ -20,7 +20,6 @@ from studio.domain.text.coverage import coverage, overlaps
 from studio.domain.text.stems import stem
 from studio.domain.text.word_index import vocabulary
 from studio.domain.text.words import content_words
-from studio.domain.time_budget import check_time
 
 MAX_TASKS_WITH_NAME = 2
 """A name that more tasks mention, this one included, is common knowledge of the persona, not one session's result."""
@@ -151,7 +150,7 @@ def _keys_by_task(context: CheckContext) -> dict[str, frozenset[str]]:
     return {name: _keys(text) for name, text in context.once(established_texts).items()}
 
 
-@cached(4_000_000)
+@cached
 def _keys(text: str) -> frozenset[str]:
     return frozenset(map(stem, frozenset(_WORD.findall(text))))
 
@@ -221,13 +220,12 @@ def _intents_by_task(context: CheckContext) -> dict[str, tuple[str, ...]]:
     return {task.task_id: tuple(intent.content for intent in task.intents) for task in tasks}
 
 
-@cached(600_000)
+@cached
 def _similarities(demands: tuple[str, ...], texts: tuple[str, ...]) -> tuple[float, ...]:
     """For each demand, that of the most similar text."""
     found = [(text, vocabulary(text).reaches) for text in texts]
     similarities = []
     for demand in demands:
-        check_time()
         wanted = vocabulary(demand)
         near = [_nearness(demand, text) for text, reaches in found if reaches(MIN_OVERLAP, wanted)]
         similarities.append(max(near, default=0.0))

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.domain.bounded_cache import CACHES
 from studio.domain.checks import RULES, find_problems
 from studio.domain.checks.disagreement import find_disagreement
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
+from tests.forgetting import forget_texts
 from tests.studio.domain.checks.cases import CASES, Case, build
 from tests.studio.domain.checks.cases.scripts import SCRIPT_CASES
 from tests.studio.domain.checks.cases.structure import STRUCTURAL_CASES
@@ -101,6 +101,6 @@ def test_disagreement_is_found_whatever_is_still_cached() -> None:
     texts = "The programme names Dr Paula Marsh as the speaker.", "The speaker is Dr Lena Marsh."
     found = find_disagreement(*texts)
 
-    CACHES["studio.domain.checks.facts.facts"].clear()
+    forget_texts()
 
     assert found is not None and find_disagreement(*texts) == found
