@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -111,7 +110,6 @@ def take_over(**_: Any) -> None:
     if removed := sweep_folders():
         logger.info("Removed %d folders of sessions whose worker was killed.", removed)
     load_client()
-    gc.freeze()  # what was imported stays; the collector need not look through it again and again
 
 
 def hand_over(**_: Any) -> None:
