@@ -17,6 +17,8 @@ from studio.reports.statistics import totals_of
 
 PERSONAS = 20
 """Rows of one grid; further personas are on the benchmark's page."""
+MAX_MISSING = 40
+"""Empty cells that a row has at most."""
 STATES = ("released", "approved", "in_review", "changes_requested", "draft")
 """In the order of the legend. Retired tasks are left out."""
 
@@ -30,6 +32,14 @@ class TaskCell:
     state: str
     errors: int
     warnings: int
+
+    @property
+    def colour(self) -> str:
+        return STATUSES[self.state][0]
+
+    @property
+    def shape(self) -> str:
+        return STATUSES[self.state][1]
 
     @property
     def label(self) -> str:
@@ -52,6 +62,11 @@ class PersonaRow:
     @property
     def missing(self) -> int:
         return max(0, self.planned - len(self.cells))
+
+    @property
+    def empty_cells(self) -> range:
+        """Of planned tasks that were not started."""
+        return range(min(self.missing, MAX_MISSING))
 
     @property
     def done(self) -> int:

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 
 from studio.activity.feed import ACTIONS
 from studio.domain.checks import RULES
+from studio.domain.text.clauses import sentences
 from studio.models.statuses import STATUSES
 from studio.review import checklist
 from studio.review.checklist import QUESTIONS, ReviewAnswer
@@ -186,3 +187,19 @@ def resolved_of(threads: Any) -> list[Any]:
 @register.simple_tag
 def review_answers(review: Any) -> list[tuple[str, ReviewAnswer]]:
     return [(QUESTIONS[key].label, answer) for key, answer in checklist.from_stored(review.answers).items()]
+
+
+@register.filter
+def sentence_ranges(text: str) -> str:
+    """“0-34 35-80”: where its sentences are, in the units of JavaScript strings, for scripts that step through them."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # as browsers read it
+    ranges, position, units = [], 0, 0
+    for span in sentences(text):
+        start = units + _units(text[position : span.start])
+        position, units = span.end, start + _units(span.text)
+        ranges.append(f"{start}-{units}")
+    return " ".join(ranges)
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

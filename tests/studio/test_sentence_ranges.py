@@ -2,7 +2,7 @@
 
 import pytest
 
-from studio.templatetags.studio_lists import sentence_ranges
+from studio.templatetags.studio_ui import sentence_ranges
 
 
 @pytest.mark.parametrize(
