@@ -6,13 +6,12 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from studio.files.previews import markup, trees
+from studio.files.previews import markup
 from studio.files.previews.documents import UnreadableDocumentError, extract
 from studio.files.previews.sniff import IMAGES, extension, pixels, sniff
 from studio.files.previews.syntax import SyntaxFlaw, json_flaw, syntax_flaw
 from studio.files.previews.tables import ROWS, PreviewTable, TableRow, cut, read_table
 from studio.files.previews.texts import Decoded, decode
-from studio.files.previews.trees import TreeNode
 
 MAX_SHOWN = 200_000
 """Characters of a text shown on a page."""
@@ -21,8 +20,8 @@ MAX_EDITABLE = 200_000
 MAX_PIXELS = 60_000_000
 MAX_LINE = 2_000
 """Characters shown of one JSON line."""
-MAX_TREE_TEXT = 1_000_000
-"""Characters of JSON or YAML shown as a tree."""
+MAX_PARSED = 1_000_000
+"""Characters of JSON or YAML that are read."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +29,12 @@ class Preview:
     """``html`` is sanitised; everything else has to be escaped."""
 
     kind: str
-    """``text``, ``markdown``, ``table``, ``lines``, ``tree``, ``image``, ``pdf``, ``document``, ``sheets``, ``mail`` or
+    """``text``, ``markdown``, ``table``, ``lines``, ``image``, ``pdf``, ``document``, ``sheets``, ``mail`` or
     ``nothing``."""
     summary: str
     """Type and size, for people."""
     text: str = ""
     html: str = ""
-    tree: tuple[TreeNode, ...] = ()
     tables: tuple[PreviewTable, ...] = ()
     lines: tuple[tuple[int, str, str], ...] = ()
     """Of JSON lines: number, text and syntax error."""
@@ -73,7 +71,7 @@ def preview(path: str, content: bytes) -> Preview:
     if decoded.guessed:
         note = "Not UTF-8; read as Windows-1252, so some characters may be wrong. Assistants and judges read UTF-8."
         result = replace(result, note=" ".join(filter(None, [result.note, note])))
-    flaw = result.flaw or (syntax_flaw(path, decoded.text) if len(decoded.text) <= MAX_TREE_TEXT else None)
+    flaw = result.flaw or (syntax_flaw(path, decoded.text) if len(decoded.text) <= MAX_PARSED else None)
     return replace(result, decoded=decoded if len(decoded.text) <= MAX_EDITABLE else None, flaw=flaw)
 
 
@@ -95,8 +93,10 @@ def _text(path: str, kind: str, content: bytes, decoded: Decoded) -> Preview:
         return replace(plain, kind="table", summary=_table_summary(table, decoded), tables=(table,))
     if kind == "jsonl":
         return _json_lines(plain, text)
-    if kind in ("json", "yaml") and len(text) <= MAX_TREE_TEXT:
-        return _tree(plain, kind, text)
+    if kind == "json":
+        return _json(plain, text)
+    if kind == "yaml":
+        return replace(plain, summary=f"YAML · {details}")
     if kind == "mail":
         return _mail(plain, content)
     return plain
@@ -107,13 +107,20 @@ def _table_summary(table: PreviewTable, decoded: Decoded) -> str:
     return f"Table · {rows}, {len(table.head)} columns, separated by {table.separated_by} · {decoded.encoding_label}"
 
 
-def _tree(plain: Preview, kind: str, text: str) -> Preview:
-    summary = plain.summary.replace("Text", kind.upper(), 1)
+def _json(plain: Preview, text: str) -> Preview:
+    """Indented, unless it is too long or no JSON."""
+    plain = replace(plain, summary=plain.summary.replace("Text", "JSON", 1))
+    if len(text) > MAX_PARSED:
+        return plain
+    shown = ""
     try:
-        nodes = trees.tree_nodes(trees.read_data(kind, text))
+        for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(json.loads(text)):
+            shown += piece
+            if len(shown) > MAX_SHOWN:  # deep data have more white space than there is memory
+                break
     except (ValueError, RecursionError):
-        return replace(plain, summary=summary)
-    return replace(plain, kind="tree", summary=summary, tree=nodes, cut=any(node.kind == "cut" for node in nodes))
+        return plain
+    return replace(plain, text=shown[:MAX_SHOWN], cut=len(shown) > MAX_SHOWN)
 
 
 def _json_lines(plain: Preview, text: str) -> Preview:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import yaml
 
@@ -88,15 +87,3 @@ def _parse_events(text: str) -> None:
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise ValueError("this is nested too deeply to be read")
-
-
-def read_yaml(text: str) -> Any:
-    """The value, or a list of several documents. Raises ValueError."""
-    if len(text) > MAX_YAML:
-        raise ValueError(f"It has more than {MAX_YAML:,} characters.")
-    try:
-        _parse_events(text)
-        documents = list(yaml.load_all(text, Loader=_Loader))
-    except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
-        raise ValueError(str(error).splitlines()[0] if str(error) else "It cannot be read.") from None
-    return documents[0] if len(documents) == 1 else documents

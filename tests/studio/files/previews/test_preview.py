@@ -10,6 +10,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from studio.files.previews import decode, is_media, preview, syntax_flaw
+from studio.files.previews.preview import MAX_SHOWN
 from studio.files.previews.texts import encode
 from tests.studio.files.previews.samples import a_docx, a_pdf, a_png, an_xlsx
 
@@ -94,31 +95,37 @@ def test_image_with_too_many_pixels_is_not_shown():
     assert "3 × 2" in preview("a.png", a_png(width=3, height=2)).summary
 
 
-def test_yaml_alias_bomb_stays_small():
+def test_yaml_is_shown_as_it_is_written():
     levels = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
 
     bomb = preview("laughs.yaml", levels.encode())
 
-    assert bomb.cut
-    assert len(bomb.tree) < 10_000
+    assert bomb.text == levels
 
 
-def test_json_is_shown_as_an_escaped_tree():
-    tree = preview("a.json", json.dumps({"<script>": ["<b>", 1, None, 10**30]}).encode())
+def test_json_is_shown_indented_and_escaped():
+    shown = preview("a.json", json.dumps({"<script>": ["<b>", 1, None, 10**30]}).encode())
 
-    html = render_to_string("studio/files/parts/tree.html", {"preview": tree})
+    html = render_to_string("studio/files/parts/preview.html", {"preview": shown})
 
-    assert (tree.kind, tree.cut) == ("tree", False)
+    assert (shown.kind, shown.cut) == ("text", False)
+    assert shown.text.splitlines()[:3] == ["{", '  "<script>": [', '    "<b>",']
     assert "&lt;script&gt;" in html
     assert "<script>" not in html
     assert str(10**30) in html
-    assert html.count("<details") == html.count("</details>") == 2
+
+
+def test_no_more_is_indented_of_deep_json_than_is_shown():
+    deep = preview("a.json", ("[" * 800 + "[]," * 200_000 + "[]" + "]" * 800).encode())
+
+    assert deep.cut
+    assert len(deep.text) == MAX_SHOWN
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000, "9" * 10_000, "nan", "- " * 40_000])
 @pytest.mark.parametrize("path", ["a.json", "a.yaml", "a.jsonl"])
 def test_deeply_nested_and_endless_data_have_a_preview(path, text):
-    assert preview(path, text.encode()).kind in ("text", "tree", "lines")
+    assert preview(path, text.encode()).kind in ("text", "lines")
 
 
 def test_word_spreadsheet_pdf_and_mail_files_are_previewed():
