@@ -267,8 +267,6 @@ SCRIPTED_MODEL_URL = os.environ.get("SCRIPTED_MODEL_URL", "")
 
 # Networks and host names where model endpoints may lie beside the public Internet: 127.0.0.1,10.1.0.0/16,llm.lan
 MODEL_NETWORKS = [entry for entry in os.environ.get("STUDIO_MODEL_NETWORKS", "").split(",") if entry.strip()]
-# Likewise for web pages that authors have recorded.
-RECORDING_NETWORKS = [entry for entry in os.environ.get("STUDIO_RECORDING_NETWORKS", "").split(",") if entry.strip()]
 # Hosts where owners may connect models of their own; * stands for any part. Empty: every public one.
 MODEL_ADDRESSES = [entry for entry in os.environ.get("STUDIO_MODEL_ADDRESSES", "").split(",") if entry.strip()]
 # Tool servers that personas may bind (docs/mcp.md). Hosts that may be reached, with :port or without; * stands for any

@@ -37,22 +37,17 @@ class BenchmarkForm(forms.ModelForm[Benchmark]):
         model = Benchmark
         fields = [
             "name", "slug", "description", "taxonomy", "approvals_needed", "review_by_list",
-            "records_web_pages",
             *(f"plan_{name}" for name in PLAN),
         ]  # fmt: skip
         labels = {
             "slug": "Short name",
             "taxonomy": "Categories",
             "review_by_list": "Require the review checklist",
-            "records_web_pages": "Read web pages from the internet",
         }
         help_texts = {
             "slug": "Used in URLs and commands: letters, digits and hyphens. Leave blank to generate from the name.",
             "review_by_list": (
                 "Realistic, feasible, correct, well scoped: a task can only be approved with “Yes” to all four."
-            ),
-            "records_web_pages": (
-                "Authors can have a public page read once, to store it with a persona. Agents never reach the internet."
             ),
             "taxonomy": "The set of task categories; the paper uses A–R.",
         }

@@ -49,8 +49,6 @@ class Benchmark(models.Model):
     """Approvals a task needs from people other than its authors."""
     review_by_list = models.BooleanField(default=False)
     """Whether reviewers must complete the review checklist."""
-    records_web_pages = models.BooleanField(default=False)
-    """Whether authors may have the studio read pages of the real web, to store them with a persona."""
     plan_sessions = models.PositiveSmallIntegerField(default=PAPER_PLAN.sessions)
     plan_groups = models.PositiveSmallIntegerField(default=PAPER_PLAN.groups)
     plan_group_least = models.PositiveSmallIntegerField(default=PAPER_PLAN.group_least)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,7 +12,6 @@ from django.views.decorators.http import require_http_methods
 from studio import access
 from studio.access import SignedInRequest
 from studio.drafts.validate import DraftError, StaleDraftError
-from studio.files.web_recording import RecordingError, record_page
 from studio.forms.post_data import number_of
 from studio.forms.web_pages import WebPageForm
 from studio.models import Persona, Task
@@ -35,9 +31,7 @@ def web_page(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
         access.require(request.user, persona.benchmark, "edit")
     posted = (request.POST, request.FILES) if request.method == "POST" else (None, None)
     form = WebPageForm(*posted, page=found.page if found else None, tasks=_tasks(persona))
-    if request.method == "POST" and "record" in request.POST:
-        form = _recorded(request, persona, form)
-    elif request.method == "POST":
+    if request.method == "POST":
         problem = _act(request, persona, found, form)
         if problem is None:
             return redirect(f"{reverse('studio:profile', args=[slug, user_id])}#web")
@@ -74,23 +68,6 @@ def _act(request: SignedInRequest, persona: Persona, found: PersonaWebPage | Non
         return str(error)
     messages.success(request, f"The page “{page.title[:100]}” is saved.")
     return None
-
-
-def _recorded(request: SignedInRequest, persona: Persona, form: WebPageForm) -> WebPageForm:
-    """The form with what stands at its address today, for the author to look at and save."""
-    if not persona.benchmark.records_web_pages:
-        raise PermissionDenied
-    address = form["address"].value() or ""
-    typed = form.errors  # so that errors can be added
-    typed.clear()
-    try:
-        page = record_page(str(address))
-    except RecordingError as error:
-        form.add_error("address", str(error))
-        return form
-    tasks = request.POST.getlist("tasks")
-    messages.info(request, "This is the page as it is today. Check it, shorten it if you like, and save it.")
-    return WebPageForm(None, None, page=replace(page, tasks=tuple(tasks)), tasks=_tasks(persona))
 
 
 def _tasks(persona: Persona) -> list[tuple[str, str]]:

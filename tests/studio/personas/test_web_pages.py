@@ -12,7 +12,6 @@ from django.urls import reverse
 
 from studio.domain.web_pages import WebPage
 from studio.drafts.load import load_episodes
-from studio.files.web_recording import RecordingError
 from studio.models import Persona, Role
 from studio.personas.web_pages import find_web_page, save_web_page, web_pages_of
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
@@ -131,43 +130,6 @@ def test_page_is_deleted_and_the_history_keeps_it(desk: SimpleNamespace):
     note = desk.persona.revisions.latest("number").note
     assert note == "Web page fees-2026.md deleted."
     assert desk.client.get(url(desk, "fees-2026.md")).status_code == 404
-
-
-def test_page_of_the_web_fills_the_form_where_the_owner_allows_it(
-    desk: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
-):
-    page = WebPage("https://town.org/new", "News", "2026-05-01", "As it is today.")
-    monkeypatch.setattr("studio.views.personas.web_pages.record_page", {"https://town.org": page}.__getitem__)
-    refused = send(desk, address="https://town.org", record="1")
-    desk.benchmark.records_web_pages = True
-    desk.benchmark.save()
-
-    shown = send(desk, address="https://town.org", record="1", tasks=["night"])
-
-    assert refused.status_code == 403
-    values = form_of(shown.content.decode(), "web-page").data()
-    assert [values[name] for name in ("address", "title", "date", "tasks")] == [
-        ["https://town.org/new"], ["News"], ["2026-05-01"], ["night"],
-    ]  # fmt: skip
-    assert "As it is today." in values["text"][0]
-    assert names(desk) == ["fees-2026.md"]
-
-
-def test_author_is_told_beside_the_address_why_nothing_was_read(desk: SimpleNamespace, monkeypatch: pytest.MonkeyPatch):
-    def refuse(address: str) -> WebPage:
-        raise RecordingError("The site answered with status 410.")
-
-    monkeypatch.setattr("studio.views.personas.web_pages.record_page", refuse)
-    desk.benchmark.records_web_pages = True
-    desk.benchmark.save()
-
-    response = send(desk, address="https://town.org", record="1", text="Typed.")
-
-    page = response.content.decode()
-    assert response.status_code == 422
-    assert "The site answered with status 410." in page
-    assert "Typed." in page
-    assert "Paste what stands on the page, or choose" not in page.replace("Paste it, or choose", "")
 
 
 def test_page_saved_in_a_browser_is_uploaded_as_text(desk: SimpleNamespace):
