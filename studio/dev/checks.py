@@ -17,6 +17,7 @@ CHECKS = {
     "linter": [str(BIN / "ruff"), "check", "--quiet"],
     "format": [str(BIN / "ruff"), "format", "--check", "--quiet"],
     "imports": [str(BIN / "lint-imports"), "--no-logo"],
+    "private names": [sys.executable, "-m", "studio.dev.private_names"],
     "lines": [sys.executable, "-m", "studio.dev.lines"],
     "migrations": [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"],
     "schema": [sys.executable, "manage.py", "spectacular", "--validate", "--fail-on-warn", "--file", "/dev/null"],

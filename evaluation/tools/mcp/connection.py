@@ -12,7 +12,7 @@ from studio.domain.tool_servers import ServerTool, ToolServer, read_tools
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
     from mcp import Client
-    from mcp.client._transport import Transport
+    from mcp.client import Transport
     from mcp_types import ContentBlock
 
 LIST_SECONDS = 30.0

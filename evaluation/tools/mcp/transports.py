@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import anyio
 import httpx2
 import mcp_types as types
 from anyio.abc import Process
-from mcp.client._transport import TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
@@ -27,6 +27,8 @@ TICK = 0.5
 LAST_WORDS = 2_000
 LAST_SECONDS = 2.0
 """That a command which has closed its output gets to say why."""
+Streams = tuple[Any, Any]
+"""To read and to write, of types that the SDK keeps to itself."""
 TOO_LARGE = f"its answer had more than {MAX_MESSAGE // 1_000_000} MB"
 
 
@@ -37,7 +39,7 @@ class _Transport:
         self.excess = ""
         self._stack = AsyncExitStack()
 
-    async def __aenter__(self) -> TransportStreams:
+    async def __aenter__(self) -> Streams:
         async with AsyncExitStack() as stack:
             streams = await self._open(stack)
             self._stack = stack.pop_all()
@@ -48,7 +50,7 @@ class _Transport:
     ) -> bool | None:
         return await self._stack.__aexit__(kind, error, trace)
 
-    async def _open(self, stack: AsyncExitStack) -> TransportStreams:
+    async def _open(self, stack: AsyncExitStack) -> Streams:
         raise NotImplementedError
 
 
@@ -58,7 +60,7 @@ class AddressTransport(_Transport):
         self._address = address
         self._headers = dict(headers)
 
-    async def _open(self, stack: AsyncExitStack) -> TransportStreams:
+    async def _open(self, stack: AsyncExitStack) -> Streams:
         client = httpx2.AsyncClient(
             headers=self._headers,
             timeout=httpx2.Timeout(30, read=300),
@@ -122,7 +124,7 @@ class CommandTransport(_Transport):
             return f"it printed “{self._noise}”, which is no message of the protocol"
         return "" if self._status is None else f"it ended with status {self._status} and said nothing"
 
-    async def _open(self, stack: AsyncExitStack) -> TransportStreams:
+    async def _open(self, stack: AsyncExitStack) -> Streams:
         try:
             prepared = stack.enter_context(
                 prepare_server(self._command, files=self._files, env=self._env, programs=self._folder)
