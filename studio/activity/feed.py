@@ -19,7 +19,7 @@ from studio.models import (
 MAX_EVENTS = 400
 """Newest events read for the feed."""
 SHOWN = 12
-WITHOUT_SUMMARY = ("created", "edited", "reordered", "withdrawn", "retired", "reopened")
+WITHOUT_SUMMARY = ("created", "edited", "reordered", "withdrawn", "retired", "reopened", "made_template")
 """Verbs of events whose summary adds nothing to the verb."""
 WIDE = ("task__spec", "persona__spec", "persona__episode", "task__persona__spec", "task__persona__episode")
 """What the feed does not show of tasks and personas."""
@@ -44,10 +44,9 @@ ACTIONS = {
     "assigned": "assigned people",
     "moved": "moved it here",
     "copied": "copied it here",
-    "started": "started it from a template",
-    "saved_as_template": "saved it as a template",
-    "template_changed": "changed a template",
-    "template_deleted": "deleted a template",
+    "started": "started it from a starting point",
+    "made_template": "made it a template",
+    "unmade_template": "no longer made it a template",
     "members_changed": "changed members",
     "imported": "imported tasks",
     "publication_requested": "asked to mark imported tasks as already approved",

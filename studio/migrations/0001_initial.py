@@ -39,6 +39,7 @@ class Migration(migrations.Migration):
                 ('grader_path', models.CharField(blank=True, max_length=500)),
                 ('group', models.CharField(blank=True, max_length=200)),
                 ('needs', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
+                ('is_template', models.BooleanField(default=False)),
                 ('n_local', models.PositiveIntegerField(default=0)),
                 ('n_persistent', models.PositiveIntegerField(default=0)),
                 ('n_rubric', models.PositiveIntegerField(default=0)),
@@ -377,28 +378,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='TaskTemplate',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=120)),
-                ('when', models.CharField(blank=True, max_length=300)),
-                ('spec', studio.models.fields.OrderedJSONField()),
-                ('trigger_kind', models.CharField(max_length=20)),
-                ('n_intents', models.PositiveIntegerField()),
-                ('n_items', models.PositiveIntegerField()),
-                ('n_files', models.PositiveIntegerField()),
-                ('made_from_version', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('authors', models.ManyToManyField(related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='templates', to='studio.benchmark')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('made_from', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='studio.task')),
-            ],
-            options={
-                'ordering': [django.db.models.functions.text.Lower('name')],
-            },
-        ),
-        migrations.CreateModel(
             name='Category',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -410,19 +389,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
-            },
-        ),
-        migrations.CreateModel(
-            name='TemplateFile',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('asset', 'Asset'), ('reference', 'Reference'), ('script', 'Grader script')], max_length=10)),
-                ('path', models.CharField(max_length=500)),
-                ('blob', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.blob')),
-                ('template', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='studio.tasktemplate')),
-            ],
-            options={
-                'ordering': ['kind', 'path'],
             },
         ),
         migrations.CreateModel(
@@ -690,14 +656,6 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('applied_in', None), ('suggestion__isnull', False), _connector='OR'), name='applied_was_suggested'),
         ),
         migrations.AddConstraint(
-            model_name='tasktemplate',
-            constraint=models.UniqueConstraint(models.F('benchmark'), django.db.models.functions.text.Lower('name'), name='template_name_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='tasktemplate',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='template_named'),
-        ),
-        migrations.AddConstraint(
             model_name='category',
             constraint=models.UniqueConstraint(fields=('taxonomy', 'code'), name='category_code_once'),
         ),
@@ -712,18 +670,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='benchmark',
             constraint=models.CheckConstraint(condition=models.Q(('plan_sessions__range', (django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('plan_groups'), '*', models.F('plan_group_least')), '+', models.F('plan_standalone')), django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('plan_groups'), '*', models.F('plan_group_most')), '+', models.F('plan_standalone'))))), name='plan_adds_up'),
-        ),
-        migrations.AddConstraint(
-            model_name='templatefile',
-            constraint=models.UniqueConstraint(fields=('template', 'kind', 'path'), name='template_file_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='templatefile',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['asset', 'reference', 'script'])), name='template_file_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='templatefile',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'script')), fields=('template',), name='template_script_one'),
         ),
         migrations.AddConstraint(
             model_name='waiver',

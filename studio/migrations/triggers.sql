@@ -217,11 +217,6 @@ CREATE TRIGGER assignments_open AFTER UPDATE OF state ON studio_task
   WHEN ((OLD.state IN ('approved', 'released', 'retired')) IS DISTINCT FROM
         (NEW.state IN ('approved', 'released', 'retired')))
   EXECUTE FUNCTION open_assignments_of_task();
-CREATE TRIGGER studio_tasktemplate_frozen BEFORE UPDATE ON studio_tasktemplate
-  FOR EACH ROW WHEN (OLD.spec::text <> NEW.spec::text OR OLD.benchmark_id <> NEW.benchmark_id)
-  EXECUTE FUNCTION refuse_update();
-CREATE TRIGGER studio_templatefile_frozen BEFORE UPDATE ON studio_templatefile
-  FOR EACH ROW EXECUTE FUNCTION refuse_update();
 
 ALTER TABLE studio_review ADD CONSTRAINT approved_points_are_so
   CHECK (decision <> 'approved' OR NOT jsonb_path_exists(points, '$.*.so ? (@ == false)'));

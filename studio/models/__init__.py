@@ -11,7 +11,6 @@ from studio.models.personas import GraderScript, Persona
 from studio.models.review import Assignment, Review
 from studio.models.scripts import ScriptReport
 from studio.models.tasks import Task, TaskState
-from studio.models.templates import TaskTemplate, TemplateFile
 from studio.models.versions import Event, PersonaRevision, Revision
 from studio.models.visits import Visit
 
@@ -44,9 +43,7 @@ __all__ = [
     "SignInRecord",
     "Task",
     "TaskState",
-    "TaskTemplate",
     "Taxonomy",
-    "TemplateFile",
     "User",
     "Visit",
     "Waiver",

@@ -67,6 +67,8 @@ class Task(models.Model):
     """Name of its dependency group."""
     needs = ArrayField(models.TextField(), default=list)
     """Ids of the earlier tasks of the same episode that it builds on (enforced by a database trigger)."""
+    is_template = models.BooleanField(default=False)
+    """Whether it is offered first to start new tasks from."""
     n_local = models.PositiveIntegerField(default=0)
     """Session-local intents."""
     n_persistent = models.PositiveIntegerField(default=0)

@@ -1,4 +1,4 @@
-"""New tasks, blank or from a template, a starting point or another task."""
+"""New tasks, blank or from a starting point or another task."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import contributors_to
-from studio.drafts.load import load_episode, load_episodes, load_task
+from studio.drafts.load import load_episodes, load_task
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftError, validate_storable, validate_unused_id
 from studio.findings.refresh import refresh_findings
-from studio.models import Event, Persona, Task, TaskTemplate, TemplateFile, User
+from studio.models import Event, Persona, Task, User
 from studio.models.transactions import atomic_with_retry
 from studio.tasks import copy_tasks
 from studio.tasks.starting_points import StartingPoint
 
-Template = StartingPoint | TaskTemplate | Task
+Template = StartingPoint | Task
 
 
 @atomic_with_retry
@@ -102,7 +102,7 @@ def start_task(
         by=by,
         before=before,
         scripts=scripts,
-        origin_authors=_authors_of_template(template),
+        origin_authors=contributors_to(template, template.version) if isinstance(template, Task) else (),
     )
     _record_template(persona, template, row, by=by)
     return NewTask(row, warnings)
@@ -113,44 +113,21 @@ def _from_template(persona: Persona, template: Template) -> tuple[TaskSpec, list
     if isinstance(template, Task):
         plan = copy_tasks.plan_copy([template], persona)
         return plan.copies[0].spec, list(plan.scripts.values()), tuple(plan.copies[0].warnings)
-    if isinstance(template, StartingPoint):
-        return template.spec.model_copy(update={"user_id": persona.user_id}), [], ()
-    spec = TaskSpec.model_validate(template.spec).model_copy(update={"user_id": persona.user_id})
-    if not spec.grader_script:
-        return spec, [], ()
-    file = template.files.filter(kind=TemplateFile.Kind.SCRIPT).select_related("blob").first()
-    scripts, warnings, path = [], [], spec.grader_script
-    if file:
-        script = FileRef(path=path, sha256=file.blob_id, size=file.blob.size)
-        taken = {file.path: file.sha256 for file in load_episode(persona).persona.scripts}
-        if taken.get(path, script.sha256) != script.sha256:
-            path = copy_tasks.free_path(path, script, taken)
-            warnings.append(f"Its grader script is copied as “{path}”, because the name is taken.")
-        scripts.append(script.model_copy(update={"path": path}))
-    return spec.model_copy(update={"grader_script": f"data/{persona.user_id}/{path}"}), scripts, tuple(warnings)
-
-
-def _authors_of_template(template: Template) -> set[int]:
-    if isinstance(template, Task):
-        return contributors_to(template, template.version)
-    if isinstance(template, TaskTemplate):
-        return set(template.authors.values_list("pk", flat=True))
-    return set()
+    return template.spec.model_copy(update={"user_id": persona.user_id}), [], ()
 
 
 def _record_template(persona: Persona, template: Template, row: Task, *, by: User) -> None:
     if isinstance(template, Task):
         copy_tasks.copy_event(template, row, persona, by=by).save()
         return
-    own = isinstance(template, TaskTemplate)
     Event.objects.create(
         benchmark_id=persona.benchmark_id,
         persona=persona,
         task=row,
         actor=by,
         verb="started",
-        summary=f"From the {'template' if own else 'starting point'} “{template.name}”.",
-        data={"template": template.pk} if isinstance(template, TaskTemplate) else {"starting_point": template.key},
+        summary=f"From the starting point “{template.name}”.",
+        data={"starting_point": template.key},
     )
 
 

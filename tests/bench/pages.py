@@ -159,7 +159,6 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     yield "statistics", f"{base}statistics/", owner
     yield "gaps", f"{base}gaps/", owner
     yield "members", f"{base}members/", owner
-    yield "templates", f"{base}templates/", owner
     yield "copy", f"{base}tasks/copy/?task={task.pk}:{task.version}", owner
     yield "findings", f"{base}findings/", owner
     yield "history", f"{base}history/", owner

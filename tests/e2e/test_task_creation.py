@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from studio.models import Task, TaskTemplate
+from studio.models import Task
 
 NEW = "/b/sample/p/radio_producer/new/"
 
@@ -21,29 +21,16 @@ def test_task_from_a_starting_point_becomes_a_template_for_another(sample, visit
     expect(page.locator(".side .finding", has_text="To fill in").first).to_be_visible()
     expect(page.locator(".activity").first).to_contain_text("From the starting point “A table from files”.")
 
-    page.get_by_role("link", name="Save as a template").click()
-    page.get_by_label("Name").fill("Guest table")
-    page.get_by_label("When to use it").fill("Guests stand in several files.")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("Saved as the template “Guest table”.")).to_be_visible()
+    page.get_by_role("button", name="Make it a template").click()
+    expect(page.get_by_text("New tasks can start from it now.")).to_be_visible()
 
     page.goto("/b/sample/p/vet_practice_manager/new/")
-    page.get_by_role("radio", name="Guest table").check()
+    page.get_by_role("radio", name="Guests of the spring").check()
     page.get_by_label("Title").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Title")).to_have_value("Guests of the spring")
-    expect(page.locator(".activity").first).to_contain_text("From the template “Guest table”.")
+    expect(page.locator(".activity").first).to_contain_text("Guests of the spring")
     assert Task.objects.filter(title="Guests of the spring").count() == 2
-
-    page.goto("/b/sample/templates/")
-    page.get_by_text("Rename or delete").click()
-    page.get_by_label("Name").fill("Guests")
-    page.get_by_role("button", name="Save").click()
-    expect(page.locator(".templates li")).to_contain_text("Guests")
-    page.get_by_text("Rename or delete").click()
-    page.get_by_role("button", name="Delete template").click()
-    expect(page.get_by_role("heading", name="No templates yet")).to_be_visible()
-    assert not TaskTemplate.objects.exists()
 
 
 def test_searching_for_a_task_to_start_from_keeps_the_typed_title(sample, visit):

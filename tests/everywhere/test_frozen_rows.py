@@ -16,7 +16,6 @@ evaluation_elsewhereacceptance evaluation_judginground evaluation_modelcall eval
 evaluation_scoringchoice evaluation_sessionintent evaluation_snapshot evaluation_suggestiondecision evaluation_toolcall
 evaluation_turn evaluation_verdict evaluation_verdictcorrection
 studio_blob studio_event studio_personarevision studio_review studio_revision studio_revision_origin_authors
-studio_tasktemplate studio_templatefile
 """
 BEFORE_UPDATE_OF_A_ROW = 1 + 2 + 16
 """The bits of ``pg_trigger.tgtype``."""

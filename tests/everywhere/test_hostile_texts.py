@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 from annotations.models import AuditCampaign
 from evaluation.models import ResultsView
 from studio.drafts.load import load_episode, load_task
-from studio.models import Benchmark, Comment, Import, Notification, Persona, Role, TaskTemplate, User
+from studio.models import Benchmark, Comment, Import, Notification, Persona, Role, User
 from studio.tasks.save import save_task
 from tests.everywhere.test_roles import requests, send
 from tests.everywhere.world import World, build_world
@@ -41,7 +41,6 @@ def world() -> World:
         (Import, "name"),
         (Notification, "text"),
         (ResultsView, "name"),
-        (TaskTemplate, "name"),
     ):
         model._default_manager.update(**{field: HOSTILE})
     return world

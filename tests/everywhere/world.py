@@ -33,13 +33,11 @@ from studio.models import (
     Persona,
     Role,
     Task,
-    TaskTemplate,
     User,
 )
 from studio.personas.scripts import create_script, save_script, script_versions
 from studio.personas.skills import save_skill
 from studio.review.comments import add_comment
-from studio.tasks.templates import save_template
 from tests.annotations.builders import make_decision, open_campaign
 from tests.evaluation.builders import endpoint, file, pilot_of
 from tests.evaluation.factories import finish, turn
@@ -61,7 +59,6 @@ class World:
     script: GraderScript
     comment: Comment
     suggestion: Comment
-    template: TaskTemplate
     imported: Import
     notification: Notification
     pilot: Pilot
@@ -121,7 +118,6 @@ class World:
             ("studio:member_invitation", self.invitation),
             ("studio:person", self.people[Role.VIEWER]),
             ("studio:token_revoke", self.api_token),
-            ("studio:template_change", self.template),
             ("studio:import", self.imported),
             ("studio:api_publication", self.imported),
             ("studio:script", self.script),
@@ -191,7 +187,6 @@ def build_world() -> World:
         script=script,
         comment=add_comment(task.pk, by=owner, text="Which oven?"),
         suggestion=suggestion,
-        template=save_template(task, name="Plan", when="Orders come in.", version=task.version, by=owner),
         imported=Import.objects.create(benchmark=benchmark, by=owner, name="persona.zip", upload=b"PK"),
         notification=Notification.objects.create(
             user=owner, benchmark=benchmark, kind=Notification.Kind.COMMENTED, text="commented on it", address="/"

@@ -1,4 +1,4 @@
-"""New tasks: blank or from a template."""
+"""New tasks: blank, or from a starting point or another task."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from studio.domain.task import TaskSpec
 from studio.drafts.validate import DraftError
 from studio.forms.personas import NewTaskForm
 from studio.forms.post_data import number_of
-from studio.models import Persona, Task, TaskTemplate
+from studio.models import Benchmark, Persona, Task
 from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.search import task_filters
-from studio.tasks import templates
 from studio.tasks.copy_tasks import CopyError
 from studio.tasks.create import Template, create_task, start_task
 from studio.tasks.starting_points import StartingPoint, starting_points
 
-MOST_RESULTS = 12
+MOST_RESULTS, MOST_TEMPLATES = 12, 100
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,6 @@ class TemplateCard:
     trigger: str
     intents: int
     items: int
-    files: int = 0
 
 
 @login_required
@@ -71,7 +69,7 @@ def new_task(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
         "from_task": isinstance(template, Task),
         "q": data.get("q", "").replace("\0", "")[:200],
         "starting_points": [_starting_point_card(point) for point in starting_points().values()],
-        "templates": [_template_card(row) for row in templates.templates_of(persona.benchmark)],
+        "templates": _templates(persona.benchmark),
     }
     context["matches"] = _search(persona, str(context["q"]), template)
     status = 404 if template_missing else 422 if request.method == "POST" else 200
@@ -105,12 +103,16 @@ def _template(persona: Persona, chosen: str) -> Template | None:
     kind, _, key = chosen.partition(":")
     if kind == "point":
         return starting_points().get(key)
-    if kind == "template" and number_of(key):
-        return TaskTemplate.objects.filter(benchmark=persona.benchmark, pk=key).first()
     if kind == "task" and number_of(key):
         rows = Task.objects.filter(persona__benchmark=persona.benchmark, pk=key)
         return rows.select_related("persona__benchmark__taxonomy").first()
     return None
+
+
+def _templates(benchmark: Benchmark) -> list[TemplateCard]:
+    marked = Task.objects.filter(episode__persona__benchmark=benchmark, is_template=True)
+    keys = marked.order_by("title", "pk").values_list("pk", flat=True)
+    return [_task_card(row) for row in task_filters.read_tasks(keys[:MOST_TEMPLATES])]
 
 
 def _search(persona: Persona, q: str, template: Template | None) -> list[TemplateCard]:
@@ -127,11 +129,6 @@ def _starting_point_card(point: StartingPoint) -> TemplateCard:
     return TemplateCard(
         f"point:{point.key}", point.name, point.when, trigger, len(spec.intents), len(spec.scored_items)
     )
-
-
-def _template_card(row: TaskTemplate) -> TemplateCard:
-    trigger = str(TRIGGERS.get(row.trigger_kind, row.trigger_kind))
-    return TemplateCard(f"template:{row.pk}", row.name, row.when, trigger, row.n_intents, row.n_items, row.n_files)
 
 
 def _task_card(row: ListedTask) -> TemplateCard:

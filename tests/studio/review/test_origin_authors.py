@@ -16,7 +16,6 @@ from studio.review.workflow import approve
 from studio.tasks.copy_tasks import copy_tasks
 from studio.tasks.create import start_task
 from studio.tasks.save import restore_version, save_task
-from studio.tasks.templates import save_template
 from studio.tasks.transitions import WorkflowError, submit
 from tests.drafts import benchmark_files
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
@@ -100,15 +99,6 @@ def test_writer_cannot_approve_a_task_started_from_theirs(desk: Desk) -> None:
     new = start_task(desk.target, desk.task, task_id="rolls", request="Please plan the rolls.", by=desk.carrier)
 
     assert authors_of(newest(new.task)) == {desk.writer.pk, desk.carrier.pk}
-
-
-def test_writer_cannot_approve_a_task_started_from_a_template_of_theirs(desk: Desk) -> None:
-    template = save_template(desk.task, name="Plan", when="", version=1, by=desk.carrier)
-    desk.task.delete()
-    template.refresh_from_db()
-    new = start_task(desk.target, template, task_id="rolls", by=desk.carrier)
-
-    assert_only_reviewer_can_approve(desk, new.task)
 
 
 def test_uploader_cannot_approve_an_import_that_another_confirmed(desk: Desk) -> None:

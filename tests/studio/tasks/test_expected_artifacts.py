@@ -20,7 +20,6 @@ from studio.models import Blob, Role, Task, User
 from studio.tasks.copy_tasks import copy_tasks
 from studio.tasks.create import create_task, start_task
 from studio.tasks.save import save_task
-from studio.tasks.templates import save_template
 from tests.drafts import benchmark_files
 from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
 from tests.shared_rows import fresh
@@ -229,17 +228,15 @@ def test_edits_of_note_and_reference_are_merged_and_conflicts_resolved(desk):
     assert desk.artifacts == [("plan.md", "Theirs.", b"# Theirs")]
 
 
-def test_copies_templates_and_exports_include_artifacts(desk):
+def test_copies_and_exports_include_artifacts(desk):
     put(desk, artifact("notes/plan.md", b"# Good", "One page."), artifact("log.csv"))
     task = Task.objects.get(pk=desk.task.pk)
     wanted = load_task(task).expected_artifacts
 
     [copy] = copy_tasks([task], a_persona(desk.benchmark, "miller", by=desk.author), by=desk.author)
-    template = save_template(task, name="Plan", when="", version=task.version, by=desk.author)
-    started = start_task(desk.persona, template, task_id="rolls", by=desk.author).task
+    started = start_task(desk.persona, task, task_id="rolls", by=desk.author).task
     files = benchmark_files(desk.benchmark)
 
-    assert {file.kind for file in template.files.all()} == {"reference"}
     assert [load_task(one).expected_artifacts for one in (copy, started)] == [wanted, wanted]
     assert files["data/baker/references/bread/notes/plan.md"] == b"# Good"
     assert not any(path.startswith("data/baker/tasks/") and "plan" in path for path in files)

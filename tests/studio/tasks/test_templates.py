@@ -1,22 +1,19 @@
-"""Tasks started from starting points, templates and other tasks."""
+"""Tasks started from starting points and other tasks, those marked as templates first."""
 
 from __future__ import annotations
 
 import pytest
-from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
 from studio.domain.task import Dependency, Recovery
 from studio.drafts.load import load_episode, load_task
 from studio.drafts.validate import DraftError
-from studio.models import Finding, Membership, Role, Task, TaskTemplate
+from studio.models import Finding, Membership, Role, Task
 from studio.review import workflow
-from studio.tasks import templates as keeping
 from studio.tasks.create import start_task
-from studio.tasks.save import save_task
 from studio.tasks.starting_points import starting_points
-from studio.tasks.templates import TaskTemplateError, save_template
+from studio.tasks.templates import mark_template
 from studio.tasks.transitions import WorkflowError, submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, stored, task_row
 from tests.shared_rows import fresh
@@ -57,10 +54,6 @@ def signed_in(user):
     return client
 
 
-def save(row, owner, name="Weekly bread", **more):
-    return save_template(row, **{"name": name, "when": "Orders come in.", "version": row.version, "by": owner} | more)
-
-
 def new_url(persona):
     return reverse("studio:task_new", args=[persona.benchmark.slug, persona.user_id])
 
@@ -88,36 +81,6 @@ def test_tasks_from_starting_points_cannot_be_approved_until_filled_in(key):
         workflow.approve(row.pk, by=reviewer)
 
 
-def test_template_stores_a_version_with_files_but_without_its_position(project):
-    _, owner, persona, row = project
-    template = save(row, owner)
-    save_task(row.pk, load_task(row).model_copy(update={"title": "Another"}), by=owner)
-    there = a_persona(persona.benchmark, "miller", by=owner)
-
-    started = start_task(there, template, task_id="m1", by=owner)
-
-    spec = load_task(started.task)
-    assert (spec.task_id, spec.user_id, spec.title) == ("m1", "miller", "Bread for Saturday")
-    assert [file.path for file in spec.assets] == ["orders.csv"]
-    assert spec.grader_script == "data/miller/scripts/x.py"
-    assert [file.path for file in load_episode(there).persona.scripts] == ["scripts/x.py"]
-    assert (spec.depends_on, spec.group, spec.source) == ((), "", {})
-    assert [result.ref for result in spec.intents[0].recoverable_from] == ["", ""]
-    assert started.task.events.filter(verb="started").get().summary == "From the template “Weekly bread”."
-    assert row.events.filter(verb="saved_as_template").get().summary == "“Weekly bread”, as of version 1."
-
-
-def test_script_of_a_template_is_renamed_if_its_name_is_taken(project):
-    _, owner, persona, row = project
-    template = save(row, owner)
-    there = a_persona(persona.benchmark, "miller", by=owner, scripts=(stored("scripts/x.py", b"other"),))
-
-    started = start_task(there, template, task_id="m1", by=owner)
-
-    assert load_task(started.task).grader_script == "data/miller/scripts/x_2.py"
-    assert started.warnings == ("Its grader script is copied as “scripts/x_2.py”, because the name is taken.",)
-
-
 def test_task_started_from_another_warns_of_what_is_lost(project):
     _, owner, persona, row = project
     there = a_persona(persona.benchmark, "miller", by=owner)
@@ -140,60 +103,24 @@ def test_task_cannot_precede_its_dependencies(project):
     assert [task.task_id for task in load_episode(persona).tasks] == ["setup", "new", "bread"]
 
 
-def test_template_names_are_unique_ignoring_case(project):
-    benchmark, owner, _, row = project
-    template = save(row, owner)
-    for name in ("weekly BREAD", "  Weekly \n bread ", "", "\0", "x" * 121):
-        with pytest.raises(TaskTemplateError):
-            save(row, owner, name=name)
-    with pytest.raises(TaskTemplateError) as refusal:
-        save(row, owner, name="Long", when="y" * 301)
-    assert refusal.value.field == "when"
-    other = save(row, owner, name="Straße 🍞")
-    with pytest.raises(TaskTemplateError, match="already"):
-        keeping.rename_template(other, name="WEEKLY bread", when="", by=owner)
-    with pytest.raises(IntegrityError), transaction.atomic():
-        TaskTemplate.objects.filter(pk=other.pk).update(name="WEEKLY BREAD")
-    with pytest.raises(IntegrityError, match="frozen"), transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("UPDATE studio_tasktemplate SET spec = '{}' WHERE id = %s", [template.pk])
-    assert benchmark.templates.count() == 2
+def test_nothing_of_another_benchmark_can_be_started_from(project):
+    _, owner, _, row = project
+    elsewhere = a_persona(BenchmarkFactory(), "miller", by=owner)
+    Membership.objects.create(benchmark=elsewhere.benchmark, user=owner, role=Role.OWNER)
+    posted = {"task_id": "new", "title": "My words", "from": f"task:{row.pk}"}
 
-
-def test_templates_are_editable_by_owners_and_their_creator_only(project):
-    benchmark, owner, _, row = project
-    author, maker = member(benchmark, Role.AUTHOR), member(benchmark, Role.AUTHOR)
-    template = save(row, maker)
-    url = reverse("studio:template_change", args=[benchmark.slug, template.pk])
-
-    assert signed_in(author).post(url, {"name": "Mine"}).status_code == 403
-    assert signed_in(maker).post(url, {"name": "Bread <b>", "when": ""}).status_code == 302
-    assert (
-        "Bread &lt;b&gt;" in signed_in(author).get(reverse("studio:templates", args=[benchmark.slug])).content.decode()
-    )
-    refused = signed_in(owner).post(url, {"name": " ", "when": "kept words"})
-    assert (refused.status_code, "kept words" in refused.content.decode()) == (422, True)
-
-    other = BenchmarkFactory()
-    Membership.objects.create(benchmark=other, user=owner, role=Role.OWNER)
-    there = reverse("studio:template_change", args=[other.slug, template.pk])
-    assert signed_in(owner).post(there, {"delete": "1"}).status_code == 404
-    assert signed_in(member(other, Role.OWNER)).post(url, {"delete": "1"}).status_code == 404
-    elsewhere = a_persona(other, "miller", by=owner)
-    posted = {"task_id": "new", "title": "My words", "from": f"template:{template.pk}"}
     answer = signed_in(owner).post(new_url(elsewhere), posted)
+
     assert (answer.status_code, "My words" in answer.content.decode()) == (404, True)
-    for wrong in (f"task:{row.pk}", "template:999999999999", "point:none", "task:x", "\0", "template:٣"):
+    for wrong in ("template:1", "task:999999999999", "point:none", "task:x", "\0", "task:٣"):
         assert signed_in(owner).get(new_url(elsewhere), {"from": wrong}).status_code == 404, wrong
     assert Task.objects.filter(persona=elsewhere).count() == 0
-
-    assert signed_in(owner).post(url, {"delete": "1"}).status_code == 302
-    assert signed_in(owner).post(url, {"delete": "1"}).status_code == 404
 
 
 def test_page_creates_one_task_and_preserves_input_after_errors(project):
     benchmark, owner, persona, row = project
-    template, client, url = save(row, owner), signed_in(owner), new_url(persona)
-    posted = {"task_id": "second", "title": "", "from": f"template:{template.pk}"}
+    client, url = signed_in(owner), new_url(persona)
+    posted = {"task_id": "second", "title": "", "from": f"task:{row.pk}"}
 
     assert client.post(url, posted).status_code == 302
     again = client.post(url, posted)
@@ -207,33 +134,32 @@ def test_page_creates_one_task_and_preserves_input_after_errors(project):
     assert signed_in(member(benchmark, Role.REVIEWER)).get(url).status_code == 403
 
 
-def test_task_is_saved_as_a_template_from_its_page(project):
+def test_task_marked_on_its_page_is_offered_first_until_it_is_no_longer_a_template(project):
     benchmark, owner, persona, row = project
-    url = reverse("studio:template_new", args=[benchmark.slug, persona.user_id, row.pk])
-    client = signed_in(owner)
+    url = reverse("studio:template", args=[benchmark.slug, persona.user_id, row.pk])
+    there = a_persona(benchmark, "miller", by=owner)
+    client, card = signed_in(owner), f'value="task:{row.pk}"'
 
+    assert card not in client.get(new_url(there)).content.decode()
     assert url in client.get(row.get_absolute_url()).content.decode()
-    assert client.post(url, {"name": "Bread", "when": "Orders.", "version": "1"}).status_code == 302
-    twice = client.post(url, {"name": "Bread", "when": "My reason", "version": "1"})
-    assert (twice.status_code, "My reason" in twice.content.decode()) == (422, True)
-    assert client.post(url, {"name": "Odd", "version": "99999999999999999999"}).status_code == 302
-    assert signed_in(member(benchmark, Role.REVIEWER)).get(url).status_code == 403
+    assert client.post(url, {"marked": "1"}).status_code == 302
+    assert card in client.get(new_url(there)).content.decode()
+    client.post(url, {"marked": "1"})
+    client.post(url)
+    assert card not in client.get(new_url(there)).content.decode()
+    verbs = row.events.filter(verb__endswith="made_template").order_by("pk").values_list("verb", flat=True)
+    assert list(verbs) == ["made_template", "unmade_template"]
+    assert signed_in(member(benchmark, Role.REVIEWER)).post(url, {"marked": "1"}).status_code == 403
 
 
 def test_number_of_queries_does_not_depend_on_the_number_of_templates(project, django_assert_max_num_queries):
-    benchmark, owner, persona, row = project
-    template, client = save(row, owner), signed_in(owner)
-    urls = [new_url(persona), reverse("studio:templates", args=[benchmark.slug])]
-    costs = []
-    for url in urls:
-        with django_assert_max_num_queries(40) as few:
-            client.get(url)
-        costs.append(len(few))
-    for n in range(30):
-        template.pk, template.name = None, f"t{n}"
-        template.save(force_insert=True)
+    _, owner, persona, row = project
+    client, url = signed_in(owner), new_url(persona)
+    mark_template(row, by=owner, marked=True)
+    with django_assert_max_num_queries(40) as few:
+        client.get(url)
     Task.objects.bulk_create(task_row(persona, f"t{n}", n + 5) for n in range(60))
+    Task.objects.update(is_template=True)
 
-    for url, cost in zip(urls, costs, strict=True):
-        with django_assert_max_num_queries(cost):
-            assert client.get(url).status_code == 200
+    with django_assert_max_num_queries(len(few)):
+        assert client.get(url).status_code == 200
