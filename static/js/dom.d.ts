@@ -26,6 +26,7 @@ interface Document {
 }
 
 interface Window {
+  Sortable: typeof import("sortablejs");
   htmx?: { process(element: Element): void };
   addEventListener(type: string, listener: Listener, options?: ListenerOptions): void;
 }

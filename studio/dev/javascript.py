@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
-import sys
 
 from studio.local.paths import CHECKOUT
 
@@ -30,7 +29,6 @@ def checks() -> dict[str, list[str]]:
     tests = sorted(str(path) for path in (CHECKOUT / "tests" / "js").glob("*.test.js"))
     return {
         "javascript": [node, str(TOOLS / "@biomejs" / "biome" / "bin" / "biome"), "check", "--error-on-warnings"],
-        "javascript bundles": [sys.executable, "-m", "studio.dev.bundles", "--check"],
         "javascript types": [node, str(TOOLS / "typescript" / "bin" / "tsc")],
         "javascript tests": [node, "--test", *tests],
     }

@@ -23,7 +23,7 @@ from studio.models.statuses import STATUSES
 from studio.review import checklist
 from studio.review.checklist import QUESTIONS, ReviewAnswer
 from studio.web.components import render_component
-from studio.web.static_files import imported_modules, served_script
+from studio.web.static_files import imported_modules
 
 register = template.Library()
 
@@ -51,10 +51,9 @@ def icon(name: str, label: str = "") -> SafeString:
 @register.simple_tag
 def module(name: str) -> SafeString:
     """A script that is a module. What it imports is fetched along with it instead of one after the other."""
-    script = served_script(name)
-    imported = [[static(other)] for other in imported_modules(script)]
+    imported = [[static(other)] for other in imported_modules(name)]
     preload = format_html_join("", '<link rel="modulepreload" href="{}">', imported)
-    return format_html('{}<script src="{}" type="module"></script>', preload, static(script))
+    return format_html('{}<script src="{}" type="module"></script>', preload, static(name))
 
 
 @register.simple_tag

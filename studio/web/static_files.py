@@ -1,17 +1,14 @@
-"""Static files: collected under names of their content, so that browsers keep them for good, and compressed.
-
-Scripts are served as bundles, a few modules a page.
-"""
+"""Static files: collected under names of their content, so that browsers keep them for good, and compressed."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
@@ -19,17 +16,13 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 STYLESHEET = "css/studio.css"
 """The style sheets of every page, in order."""
 _STYLE_IMPORT = re.compile(r'^@import "([^"]+)";$', re.MULTILINE)
-_IMPORT = r"""^(?P<start>import\s*|(?:import|export)\s[^"';()]*?\sfrom\s*)["'](?P<url>\.\.?/[^"']+)["']"""
+_IMPORT = re.compile(r"""^(?:import\s*|(?:import|export)\s[^"';()]*?\sfrom\s*)["'](\.\.?/[^"']+)["']""", re.MULTILINE)
 
 
 class StaticFilesStorage(CompressedManifestStaticFilesStorage):
     """With the style sheets of every page in one file. A page that names a file that was not collected is an error."""
 
-    patterns = (
-        *CompressedManifestStaticFilesStorage.patterns,
-        ("*.js", ((rf"(?m)(?P<matched>{_IMPORT})", '%(start)s"%(url)s"'),)),
-    )
-    """Django's own pattern for modules also takes types in comments for imports."""
+    support_js_module_import_aggregation = True
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
         if STYLESHEET in paths and not dry_run:
@@ -44,11 +37,6 @@ class StaticFilesStorage(CompressedManifestStaticFilesStorage):
         yield from super().post_process(paths, dry_run, **options)
 
 
-def served_script(name: str) -> str:
-    """The bundle of a script that a template names; while debugging the script itself, as it is now."""
-    return name if settings.DEBUG else f"built/{name.removeprefix('js/')}"
-
-
 @cache  # for each script of a template
 def imported_modules(name: str) -> tuple[str, ...]:
     """The modules that a script imports, and those that they import, for browsers to fetch at once."""
@@ -57,19 +45,9 @@ def imported_modules(name: str) -> tuple[str, ...]:
     while waiting:
         path = finders.find(current := waiting.pop())
         text = Path(str(path)).read_text() if path else ""
-        for statement in re.finditer(_IMPORT, text, re.MULTILINE):
-            target = _resolved(PurePosixPath(current).parent, statement["url"])
+        for address in _IMPORT.findall(text):
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(current), address))
             if target not in found and target != name:
                 found[target] = None
                 waiting.append(target)
     return tuple(found)
-
-
-def _resolved(folder: PurePosixPath, address: str) -> str:
-    parts = list(folder.parts)
-    for part in PurePosixPath(address).parts:
-        if part == "..":
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)

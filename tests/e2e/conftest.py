@@ -14,7 +14,6 @@ from django.db import connections
 from playwright.sync_api import Browser, expect
 
 from evaluation.models import ModelEndpoint
-from studio.dev import bundles
 from studio.dev.browser import find_chromium
 from studio.dev.pictures import chromium
 from studio.imports.sample import load_sample
@@ -37,7 +36,6 @@ def browser() -> Iterator[Browser]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")  # Playwright's loop runs in this thread; no query does
         assert find_chromium()
-        assert bundles.are_current(), "scripts have changed since they were bundled: python -m studio.dev.bundles"
         expect.set_options(timeout=PATIENCE)
         with chromium() as started:
             yield started

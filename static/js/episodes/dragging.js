@@ -5,7 +5,6 @@ import "../../vendor/sortablejs/Sortable.min.js";
 import { affected, announce, cardOf, isPlaced, lane, line, placed, titleOf } from "./cards.js";
 import { step } from "./steps.js";
 
-/** @type {typeof import("sortablejs")} */
 const Sortable = window.Sortable;
 
 const FAR_ENOUGH = 6; // px, so that a click of an unsteady hand is none

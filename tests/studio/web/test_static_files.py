@@ -1,4 +1,4 @@
-"""Static files: collected under names of their content, in few requests."""
+"""Static files: collected under names of their content."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from django.template import Context, Template
 from django.test import override_settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from studio.dev import bundles
 from studio.settings import STORAGES
-from studio.web.static_files import imported_modules, served_script
+from studio.web.static_files import imported_modules
 
 STATIC = Path(__file__).resolve().parents[3] / "static"
 
@@ -61,7 +60,7 @@ def test_style_sheets_of_every_page_are_collected_as_one(collected, rf):
 
 def test_collected_modules_import_collected_modules(collected, rf):
     serve, storage = collected
-    for name in map(served_script, ("js/app.js", "js/tasks/main.js")):
+    for name in ("js/app.js", "js/tasks/main.js"):
         waiting, seen = [storage.url(name)], set()
         while waiting:
             address = waiting.pop()
@@ -82,25 +81,5 @@ def test_page_preloads_what_its_modules_import(collected):
     html = Template("{% load studio_ui %}{% module 'js/app.js' %}").render(Context())
 
     preloaded = re.findall(r'<link rel="modulepreload" href="([^"]+)">', html)
-    assert preloaded == [storage.url(name) for name in imported_modules("built/app.js")] != []
-    assert html.endswith(f'<script src="{storage.url("built/app.js")}" type="module"></script>')
-
-
-def test_bundles_are_made_of_the_scripts_as_they_are():
-    assert bundles.are_current(), "python -m studio.dev.bundles"
-
-
-def test_every_script_that_a_template_names_has_its_bundle():
-    assert len(bundles.entries()) > 15
-    for name in bundles.entries():
-        assert (STATIC / served_script(name)).is_file()
-
-
-def test_task_editor_loads_a_dozen_modules():
-    modules = {served_script(name) for name in ("js/app.js", "js/tasks/main.js")}
-    assert len(modules | {other for name in modules for other in imported_modules(name)}) <= 12
-
-
-def test_scripts_themselves_are_served_while_debugging(settings):
-    settings.DEBUG = True
-    assert served_script("js/app.js") == "js/app.js"
+    assert preloaded == [storage.url(name) for name in imported_modules("js/app.js")] != []
+    assert html.endswith(f'<script src="{storage.url("js/app.js")}" type="module"></script>')

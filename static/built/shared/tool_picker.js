@@ -1,1 +1,0 @@
-import "../chunks/chunk-DARIGDDJ.js";
