@@ -110,7 +110,7 @@ def _template(persona: Persona, chosen: str) -> Template | None:
 
 
 def _templates(benchmark: Benchmark) -> list[TemplateCard]:
-    marked = Task.objects.filter(episode__persona__benchmark=benchmark, is_template=True)
+    marked = Task.objects.filter(persona__benchmark=benchmark, is_template=True)
     keys = marked.order_by("title", "pk").values_list("pk", flat=True)
     return [_task_card(row) for row in task_filters.read_tasks(keys[:MOST_TEMPLATES])]
 
