@@ -16,7 +16,6 @@ from studio.views import (
     invitations,
     members,
     notifications,
-    people,
     search,
     styleguide,
 )
@@ -132,10 +131,6 @@ studio_patterns: Patterns = [
     path("signed-in/", sign_in.signed_in, name="signed_in"),
     path("logout/", sign_in.LogoutView.as_view(), name="logout"),
     path("invitation/<str:secret>/", invitations.InvitationView.as_view(), name="invitation"),
-    path("people/", people.people, name="people"),
-    path("people/invite/", people.invite_person, name="person_invite"),
-    path("people/invitations/<int:pk>/revoke/", people.revoke_invitation, name="person_invitation_revoke"),
-    path("people/<int:pk>/", people.person, name="person"),
     path("settings/", settings.settings_page, name="settings"),
     path("styleguide/", styleguide.styleguide, name="styleguide"),
     path("benchmarks/", benchmarks.benchmarks, name="benchmarks"),

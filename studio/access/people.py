@@ -13,7 +13,7 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from studio.models import User
 from studio.models.transactions import atomic_with_retry
@@ -23,14 +23,9 @@ class PeopleError(Exception):
     """The message says why a step is not possible."""
 
 
-def search_people(text: str) -> QuerySet[User]:
-    """With ``second_step``: whether they sign in with more than a password."""
-    rows = User.objects.annotate(second_step=Exists(_second_step(OuterRef("pk"))))
-    for word in text.replace("\0", "").split():
-        rows = rows.filter(
-            Q(username__icontains=word) | Q(display_name__icontains=word) | Q(email__icontains=word)
-        )  # fmt: skip
-    return rows.order_by("-is_active", "display_name", "username")
+def with_second_step(people: QuerySet[User]) -> QuerySet[User]:
+    """``second_step``: whether they sign in with more than a password."""
+    return people.annotate(second_step=Exists(_second_step(OuterRef("pk"))))
 
 
 def has_second_step(person: User) -> bool:

@@ -66,12 +66,8 @@ class InvitationForm(forms.Form):
     role = forms.ChoiceField(choices=Role.choices, initial=Role.AUTHOR)
     days = forms.TypedChoiceField(label="Valid for", coerce=int, initial=7)
 
-    def __init__(
-        self, *args: Any, valid_days: tuple[int, ...], mails: bool, with_role: bool = True, **kwargs: Any
-    ) -> None:
+    def __init__(self, *args: Any, valid_days: tuple[int, ...], mails: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if not with_role:
-            del self.fields["role"]
         days = self.fields["days"]
         assert isinstance(days, forms.TypedChoiceField)
         days.choices = [(number, "1 day" if number == 1 else f"{number} days") for number in valid_days]

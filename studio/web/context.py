@@ -20,7 +20,7 @@ ROOMS = [
 ]
 ROOMLESS = ("styleguide", "search", "inbox")
 SETTINGS = frozenset({
-    "settings", "tokens", "token_revoke", "api", "notification_choices", "people", "person", "person_invite",
+    "settings", "tokens", "token_revoke", "api", "notification_choices",
 })  # fmt: skip
 THEMES = {"": "Theme: system", "light": "Theme: light", "dark": "Theme: dark"}
 

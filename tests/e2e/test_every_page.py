@@ -34,7 +34,7 @@ from tests.e2e.builders import a_finished_pilot
 from tests.e2e.visitor import Visitor
 
 ACTIONS = (  # redirect to a page
-    "logout token_revoke member_invite member_invitation_revoke person_invite person_invitation_revoke notification "
+    "logout token_revoke member_invite member_invitation_revoke notification "
     "inbox_read_all tasks_change template_change import_decide skill_delete tool_server_remove board_move "
     "script_remove script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
     "suggestion_conflict guide_act guide_strip import_publication assign waive restore workflow_step discard build_on"
@@ -133,7 +133,6 @@ def pages(sample, radio) -> list[Shot]:
             imported=reverse("studio:import", args=["sample", staged.pk]),
             model=reverse("evaluation:endpoint", args=[judge.pk]),
             invitation=invite(by=sample.created_by, benchmark=sample, role="author", link=link_to)[1],
-            person=reverse("studio:person", args=[author.pk]),
             script=reverse("studio:script", args=["sample", "radio_producer", script.pk]),
         )
     )

@@ -114,9 +114,7 @@ class World:
     def _rows(self) -> list[tuple[str, Any]]:
         return [
             ("mfa_", self.people[Role.OWNER]),
-            ("studio:person_invitation", self.invitation),
             ("studio:member_invitation", self.invitation),
-            ("studio:person", self.people[Role.VIEWER]),
             ("studio:token_revoke", self.api_token),
             ("studio:import", self.imported),
             ("studio:api_publication", self.imported),

@@ -223,7 +223,7 @@ def test_nobody_signs_up_without_an_invitation():
 def test_administrator_invites_to_the_studio_alone():
     administrator = UserFactory(is_staff=True, is_superuser=True)
 
-    page = signed_in(administrator).post("/people/invite/", {"days": 7}).content.decode()
+    page = signed_in(administrator).post("/admin/studio/invitation/add/", {"days": 7}).content.decode()
 
     guest = Client()
     assert guest.post(link_in(page), FORM).url == "/"
