@@ -34,17 +34,26 @@ ALTER TABLE studio_task ADD COLUMN search tsvector GENERATED ALWAYS AS (
 ) STORED;
 CREATE INDEX studio_task_search ON studio_task USING gin (search);
 
--- Of the rows of a task's lists, together, each list with a weight of its own: which rows match is looked for in the
--- tasks found.
-ALTER TABLE studio_task ADD COLUMN search_rows tsvector GENERATED ALWAYS AS (
-  setweight(to_tsvector('english', left(texts_of(spec -> 'intents', 'content'), 40000)), 'A')
-  || setweight(to_tsvector('english', left(texts_of(spec -> 'checklist', 'criterion'), 40000)), 'B')
-  || setweight(to_tsvector('english', translate(left(texts_of(spec -> 'assets', 'path'), 40000), '/_.-', '    '))
-               || to_tsvector('english', left(texts_of(spec -> 'assets', 'description'), 40000)), 'C')
-  || to_tsvector('english', translate(left(texts_of(spec -> 'expected_artifacts', 'path'), 40000), '/_.-', '    '))
-  || to_tsvector('english', left(texts_of(spec -> 'expected_artifacts', 'note'), 40000))
-) STORED;
-CREATE INDEX studio_task_search_rows ON studio_task USING gin (search_rows);
+-- Of the rows of each of a task's lists, together: which rows match is looked for in the tasks found.
+ALTER TABLE studio_task
+  ADD COLUMN search_intents tsvector GENERATED ALWAYS AS (
+    to_tsvector('english', left(texts_of(spec -> 'intents', 'content'), 40000))
+  ) STORED,
+  ADD COLUMN search_checklist tsvector GENERATED ALWAYS AS (
+    to_tsvector('english', left(texts_of(spec -> 'checklist', 'criterion'), 40000))
+  ) STORED,
+  ADD COLUMN search_assets tsvector GENERATED ALWAYS AS (
+    to_tsvector('english', translate(left(texts_of(spec -> 'assets', 'path'), 40000), '/_.-', '    '))
+    || to_tsvector('english', left(texts_of(spec -> 'assets', 'description'), 40000))
+  ) STORED,
+  ADD COLUMN search_expected_artifacts tsvector GENERATED ALWAYS AS (
+    to_tsvector('english', translate(left(texts_of(spec -> 'expected_artifacts', 'path'), 40000), '/_.-', '    '))
+    || to_tsvector('english', left(texts_of(spec -> 'expected_artifacts', 'note'), 40000))
+  ) STORED;
+CREATE INDEX studio_task_search_intents ON studio_task USING gin (search_intents);
+CREATE INDEX studio_task_search_checklist ON studio_task USING gin (search_checklist);
+CREATE INDEX studio_task_search_assets ON studio_task USING gin (search_assets);
+CREATE INDEX studio_task_search_expected_artifacts ON studio_task USING gin (search_expected_artifacts);
 ALTER TABLE studio_task ADD COLUMN paths text GENERATED ALWAYS AS (
   texts_of(spec -> 'assets', 'path') || E'\n' || texts_of(spec -> 'expected_artifacts', 'path')
 ) STORED;

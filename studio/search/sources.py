@@ -49,17 +49,10 @@ def matching(table: str, name: str) -> str:
         WHERE %(named)s AND {name} ILIKE %(part)s AND {name} ILIKE ALL(%(parts)s::text[])"""
 
 
-WEIGHTS = {"intents": "a", "checklist": "b", "assets": "c", "expected_artifacts": "d"}
-"""Of the lists in ``search_rows``."""
-
-
 def _rows_of_task(kind: str, label: str, rows: str, vector: str, text: str, *, path: bool = False) -> SearchSource:
-    """Rows of a list of the task's document. Tasks are found by ``search_rows``, which has the texts of all rows, and
-    by ``paths``; ``vector`` and ``text`` are of one row, ``value``."""
-    words, weight = f"querytree({QUERY})::tsquery", WEIGHTS[rows]
-    found = (
-        f"SELECT id FROM studio_task WHERE search_rows @@ {words} AND ts_filter(search_rows, '{{{weight}}}') @@ {words}"
-    )
+    """Rows of a list of the task's document. Tasks are found by the texts of all rows of the list, and by ``paths``;
+    ``vector`` and ``text`` are of one row, ``value``."""
+    found = f"SELECT id FROM studio_task WHERE search_{rows} @@ querytree({QUERY})::tsquery"
     match = f"{vector} @@ {QUERY}"
     if path:
         found += " UNION SELECT id FROM studio_task WHERE %(named)s AND paths ILIKE %(part)s"
