@@ -110,7 +110,7 @@ def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]
 
 def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
     """Contents of the episodes' small text files, skills, app data and grader scripts in use, by sha256. One query."""
-    wanted = {sha256 for episode in episodes for sha256 in text_hashes(episode)}
+    wanted = sorted({sha256 for episode in episodes for sha256 in text_hashes(episode)})
     texts = ((sha256, _decoded(content)) for sha256, content in Blob.objects.read(wanted).items())
     return {sha256: text for sha256, text in texts if text is not None}
 
