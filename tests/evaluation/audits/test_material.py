@@ -67,7 +67,8 @@ def test_what_a_call_wrote_is_left_out_only_where_its_file_is(text: str, left_ou
 
 def test_asking_is_judged_without_the_work_which_the_packet_says_turn_by_turn():
     sent = "1 call that changed or sent something, not shown (gmail__send_email)"
-    first = ([call("gmail__send_email", to="ana@example.org")], {"letter.md": "Dear Ana"})
+    wrote = call("write_file", path="letter.md", content="Dear Ana")
+    first = ([wrote, call("gmail__send_email", to="ana@example.org")], {"letter.md": "Dear Ana"})
 
     assert shown("follow_up", ([], {})).left_out == []
     assert shown("follow_up", first, ([], first[1])).left_out == [

@@ -46,6 +46,15 @@ def test_owner_opens_an_audit_from_a_pilot():
     )
 
 
+def test_a_share_of_single_decisions_is_asked_again_in_truth_unless_somebody_says_otherwise():
+    pilot = judged_pilot()
+    make_person(pilot.benchmark, "auditor")
+
+    form = signed_in(make_person(pilot.benchmark, "owner")).get("/audits/new/").context["form"]
+
+    assert 'value="25"' in str(form["second"])
+
+
 def test_plan_is_shown_in_numbers_before_anything_is_opened():
     pilot = judged_pilot()
     people = [make_person(pilot.benchmark, "auditor") for _ in range(3)]
