@@ -67,6 +67,19 @@ def test_passage_is_found_regardless_of_whitespace(passage, part):
     assert find_passage(build_content("checklist", "x", Material(evidence)), passage) == part
 
 
+@pytest.mark.parametrize(
+    ("role", "label", "prose"),
+    [
+        ("file", "letters/Reply.docx · written in turn 2", True),
+        ("file", "note.md", True),
+        ("file", "cases.csv · input", False),
+        ("tool", "note.md", False),
+    ],
+)
+def test_files_of_words_are_read_as_documents_and_tables_are_not(role, label, prose):
+    assert EvidencePart(role=role, label=label, text="x").is_prose is prose
+
+
 def test_ordinary_words_stay_whatever_an_endpoint_is_called():
     own = "Write to Harper about the lease."
     redact = make_redactor(["user", "Judge", "harper", "sonnet", "harper-2"], own)

@@ -47,6 +47,7 @@ def test_while_the_first_answer_is_thought_of_pages_say_whom_they_wait_for_and_h
     for page in pages[:2]:
         assert re.search(r"waiting for the agent’s model, 1 min [45]\d s", page, re.IGNORECASE)
     assert "ended before it was resolved" not in pages[0] and "Still open." in pages[0]
+    assert "No turns yet" not in pages[0]
     assert "no worker may be running" not in pages[1]
     assert "0 answered calls" in " ".join(pages[1].split())
 

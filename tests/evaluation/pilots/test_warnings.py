@@ -120,6 +120,22 @@ def test_tasks_that_cannot_be_done_are_said_before_and_the_start_asks(mailer: Be
     assert pilot_of(mailer, accept_warnings=True)
 
 
+def test_a_reason_that_several_tasks_share_is_said_once_and_leads_to_each_persona(client: Client):
+    persona = PersonaSpec(user_id="mailer", tools=("gmail__login", "gmail__show_inbox_threads"))
+    tasks = [task(name, initial_request=REQUEST, title=f"News {name}") for name in "abcde"]
+    benchmark = benchmark_of(*tasks, persona=persona)
+    client.force_login(member(benchmark, Role.OWNER))
+
+    with pytest.raises(PilotError) as refused:
+        pilot_of(benchmark)
+    data = form_data(ModelEndpoint.objects.get(name="scripted-helpful"))
+    estimate = client.get(f"/benchmarks/{benchmark.slug}/pilots/estimate/", data).content.decode()
+
+    assert "“News a”, “News b”, “News c” and 2 more: Signing in to Gmail as ada@example.com" in str(refused.value)
+    assert str(refused.value).count("Signing in") == 1
+    assert f"/b/{benchmark.slug}/p/mailer/can-be-done/" in estimate
+
+
 def test_nothing_is_said_once_the_apps_hold_the_account(mailer: Benchmark):
     enter_given(mailer.personas.get(), [], named=True, by=None)
 

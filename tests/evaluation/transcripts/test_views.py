@@ -210,6 +210,16 @@ def test_queued_session_is_labelled_as_queued(client: Client):
     assert "waiting" in step(page, "item-1")
 
 
+def test_session_that_an_infrastructure_failure_stopped_is_told_to_go_on_from_there(client: Client):
+    session = session_of(client, intents=intents("Name the fee."))
+    Session.objects.update(state="error", reason="The service is down.")
+
+    page = read(client, session)
+
+    assert "A retry on the pilot’s page goes on from here." in page
+    assert "Open when an infrastructure failure stopped the session." in step(page, "intent-1")
+
+
 def test_two_sessions_of_a_task_are_shown_side_by_side(client: Client):
     session = session_of(client)
     turn(session, 1, message="Write it.", reply="It is written.")
