@@ -203,7 +203,8 @@ def _files_left_out(turn: PlayedTurn, before: Manifest, paths: Collection[str]) 
 
 
 def _calls_left_out(turn: PlayedTurn, tools: Sequence[ToolEvidence]) -> Iterator[str]:
-    acted = [call for call in turn.calls if acts(call) and call.name not in WRITES_FILES]  # of these the files are named
+    # of those that write files, the files are named
+    acted = [call for call in turn.calls if acts(call) and call.name not in WRITES_FILES]
     hidden = [call.name for call in acted if select_fields(call, tools) is None]
     if hidden:
         yield f"{count_of(len(hidden), 'call')} that changed or sent something, not shown ({_counted(hidden)})"
