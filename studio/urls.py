@@ -20,7 +20,8 @@ from studio.views import (
     styleguide,
 )
 from studio.views.accounts import settings, sign_in, tokens
-from studio.views.personas import app_data, app_tables, cast, profile, scripts, skills, tool_servers, web_pages
+from studio.views.personas import app_tables, cast, profile, scripts
+from studio.views.personas import files as persona_files
 from studio.views.review import comments, workflow
 from studio.views.tasks import (
     autosave,
@@ -72,28 +73,25 @@ persona_patterns: Patterns = [
     path("", episodes.board, name="persona"),
     path("profile/", profile.profile, name="profile"),
     path("profile/keep/", profile.autosave, name="profile_autosave"),
-    path("skills/", skills.skill, name="skill_new"),
-    path("keep-skill/", skills.autosave, name="skill_autosave"),
-    path("skills/<str:name>/", skills.skill, name="skill"),
-    path("skills/<str:name>/delete/", skills.delete, name="skill_delete"),
+    path("keep/<str:kind>/", persona_files.autosave, name="file_autosave"),
+    path("delete/<str:kind>/", persona_files.delete, name="file_delete"),
+    path("skills/", persona_files.file, {"kind": "skill"}, name="skill_new"),
+    path("skills/<str:name>/", persona_files.file, {"kind": "skill"}, name="skill"),
     path("history/", profile.history, name="persona_history"),
     path("versions/<int:number>/", profile.version, name="persona_version"),
     path("order/", episodes.arrange, name="board_move"),
     path("cast/", cast.cast, name="cast"),
-    path("apps/", app_data.apps, name="apps"),
+    path("apps/", persona_files.apps, name="apps"),
     path("apps/names.json", app_tables.names, name="app_names"),
-    path("apps/<str:app>/", app_data.app, name="app"),
-    path("web/", web_pages.web_page, name="web_page"),
+    path("apps/<str:name>/", persona_files.file, {"kind": "app"}, name="app"),
+    path("web/", persona_files.file, {"kind": "web"}, name="web_page"),
     path("apps/<str:app>/<str:table>/", app_tables.table, name="app_table"),
     path("apps/<str:app>/<str:table>/import/", app_tables.import_table, name="app_import"),
     path("apps/<str:app>/<str:table>/<str:kind>/", app_tables.export_table, name="app_export"),
-    path("servers/", tool_servers.servers, name="tool_servers"),
-    path("servers/change/", tool_servers.server, name="tool_server"),
-    path("servers/remove/", tool_servers.remove, name="tool_server_remove"),
+    path("servers/", persona_files.servers, name="tool_servers"),
+    path("servers/change/", persona_files.file, {"kind": "server"}, name="tool_server"),
     path("scripts/new/", scripts.create, name="script_new"),
-    path("scripts/<int:pk>/", scripts.script, name="script"),
-    path("scripts/<int:pk>/keep/", scripts.autosave, name="script_autosave"),
-    path("scripts/<int:pk>/remove/", scripts.remove, name="script_remove"),
+    path("scripts/<int:pk>/", persona_files.file, {"kind": "script"}, name="script"),
     path("scripts/<int:pk>/versions/<int:number>/", scripts.version, name="script_version"),
     path("scripts/<int:pk>/versions/<int:number>/restore/", scripts.restore, name="script_restore"),
     path("new/", create.new_task, name="task_new"),

@@ -15,8 +15,9 @@ from evaluation.trials.trial import SandboxUnavailableError, try_script, why_una
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.graders import GraderReport
-from studio.personas import scripts
-from studio.views.personas.script_editor import ScriptPage, find_script, keys_of
+from studio.personas.files import FileVersions, normalize_newlines
+from studio.personas.scripts import MAX_SCRIPT, SCRIPTS, tasks_graded_by
+from studio.views.personas.scripts import ScriptPage, find_script, keys_of
 
 
 @login_required
@@ -26,15 +27,14 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "rehearse")
     script = find_script(persona, pk)
-    tasks = scripts.tasks_graded_by(persona, script.path)
-    source = scripts.normalize_newlines(request.POST.get("source", scripts.text_of(script.blob) or ""))[
-        : scripts.MAX_SCRIPT
-    ]
+    tasks = tasks_graded_by(persona, script.path)
+    stored = FileVersions(SCRIPTS, persona, script.path)
+    source = normalize_newlines(request.POST.get("source") or f"{stored.at(stored.newest).source}\n")[:MAX_SCRIPT]
     typed, selected = request.POST.get("example"), request.POST.get("history", "example")
     can_save = access.may(request.user, persona.benchmark, "edit")
     context: dict[str, Any] = {}
     if request.method == "POST":
-        example = scripts.normalize_newlines(typed or "")
+        example = normalize_newlines(typed or "")
         if typed is not None and can_save:
             examples.save_example(script, example, by=request.user)
         try:
@@ -67,7 +67,7 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
     if request.htmx:
         return render(request, "evaluation/trials/form.html", context)
     request.room = "benchmarks"
-    page = ScriptPage(request, persona, script)
+    page = ScriptPage(request, persona, str(pk))
     if request.method == "POST" and can_save:
         page.autosave(request.POST)
     return render(request, "studio/personas/script.html", page.initial_context() | context)

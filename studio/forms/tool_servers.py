@@ -7,8 +7,9 @@ from typing import Any
 
 from django import forms
 
-from studio.domain.tool_servers import MAX_CHARACTERS, MAX_SECONDS, ToolServer
+from studio.domain.tool_servers import MAX_CHARACTERS, MAX_SECONDS
 from studio.forms.numbers import WholeNumberField
+from studio.personas.tool_servers import ServerText
 
 
 class ToolServerForm(forms.Form):
@@ -63,26 +64,15 @@ class ToolServerForm(forms.Form):
         except ValueError:
             raise forms.ValidationError("A quotation mark is missing.") from None
 
-    def server(self) -> ToolServer:
-        given = self.cleaned_data
-        return ToolServer(
-            given["name"],
-            address=given["address"],
-            command=tuple(given["command"]),
-            headers=given["headers"],
-            environment=tuple(given["environment"].replace(",", " ").split()),
-            seconds=given["seconds"],
-            characters=given["characters"],
-        )
+    def text(self) -> ServerText:
+        names = self.cleaned_data["environment"].replace(",", " ").split()
+        return ServerText(**self.cleaned_data | {"environment": names})
 
 
-def values_of(server: ToolServer) -> dict[str, Any]:
-    return {
-        "name": server.name,
-        "address": server.address,
+def values_of(server: ServerText) -> dict[str, Any]:
+    return server.model_dump() | {
         "headers": "\n".join(f"{name}: {value}" for name, value in server.headers.items()),
         "command": shlex.join(server.command),
         "environment": " ".join(server.environment),
         "seconds": int(server.seconds),
-        "characters": server.characters,
     }

@@ -63,7 +63,7 @@ class WebPageForm(forms.Form):
 
     @property
     def facts(self) -> list[forms.BoundField]:
-        return [field for field in self if field.name not in ("address", "tasks")]
+        return [field for field in self if field.name != "tasks"]
 
     def clean_date(self) -> str:
         text: str = self.cleaned_data["date"].strip()

@@ -1,4 +1,4 @@
-"""What the simulated apps of a persona hold when its episode begins. Saving it makes a version of the persona."""
+"""What the simulated apps of a persona hold when its episode begins."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 from studio.domain.app_data import AppCard, app_names, declared_tables, path_of, read_app
 from studio.domain.app_tables.declared import DeclaredTable
-from studio.domain.base import FileRef
+from studio.domain.base import Spec
+from studio.domain.episode import EpisodeSpec
+from studio.domain.persona import PersonaSpec
 from studio.domain.tool_catalog import tool_summaries
 from studio.domain.tool_names import tool_domain, tool_label
-from studio.drafts.load import load_episodes
-from studio.drafts.validate import DraftError
+from studio.drafts.load import load_episode
+from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import Blob, Persona, User
-from studio.personas.save import save_persona
+from studio.models.transactions import atomic_with_retry
+from studio.personas.files import PROFILE, Change, FileKind, save_file, stored_file, text_of, with_files
 
 MAX_TEXT = 5_000_000
 """Characters of an app's data."""
@@ -34,40 +37,61 @@ class PersonaApp:
 
 def persona_apps(persona: Persona) -> list[PersonaApp]:
     """Every app there is, those first that the persona uses."""
-    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
+    spec = load_episode(persona, with_tasks=False).persona
     stored = Blob.objects.read([file.sha256 for file in spec.app_data.values()])
     contents = {app: stored.get(file.sha256, b"") for app, file in spec.app_data.items()}
     found = [_app(name, contents.get(name), spec.tools) for name in app_names()]
     return sorted(found, key=lambda app: not app.tools and app.text is None)
 
 
-def save_app_data(persona: Persona, app: str, text: str, *, by: User, base_version: int | None = None) -> None:
-    """Replace an app's data; empty text removes it. Raises DraftError and StaleDraftError."""
-    note = f"Data of {read_app(app, None).title} changed."
-    save_apps(persona, {app: text}, note, by=by, base_version=base_version)
+class AppText(Spec):
+    """An app's data as JSON; empty if it has none."""
+
+    text: str = ""
 
 
-def save_apps(
-    persona: Persona, texts: Mapping[str, str], note: str, *, by: User | None, base_version: int | None = None
-) -> None:
-    """Replace the data of these apps in one version. Raises DraftError and StaleDraftError."""
+class AppData(FileKind[AppText]):
+    """Named by their apps."""
+
+    empty = AppText()
+
+    def find(self, spec: PersonaSpec, name: str) -> AppText | None:
+        text = text_of(spec.app_data.get(name))
+        return None if text is None else AppText(text=text)
+
+    def put(self, episode: EpisodeSpec, name: str, text: AppText) -> Change:
+        return put_apps(episode.persona, {name: text.text}, f"Data of {read_app(name, None).title} changed.")
+
+    def drop(self, episode: EpisodeSpec, name: str) -> Change:
+        return self.put(episode, name, self.empty)
+
+
+APP_DATA = AppData()
+
+
+def put_apps(spec: PersonaSpec, texts: Mapping[str, str], note: str) -> Change:
+    """Replace the data of these apps; empty text removes it. Raises DraftError."""
     for app, text in texts.items():
         validate_length(text)
         card = read_app(app, text.strip().encode()) if text.strip() else None
         if card and card.error:
             raise DraftError("text", card.error)
-    contents = {path_of(app): text.strip().encode() for app, text in texts.items()}
-    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
-    kept = [content for content in contents.values() if content]
-    stored = dict(zip(kept, Blob.objects.store(kept), strict=True))
-    files = [file for file in spec.files if file.path not in contents]
-    files += [
-        FileRef(path=path, sha256=stored[content], size=len(content)) for path, content in contents.items() if content
-    ]
-    files.sort(key=lambda file: file.path)
-    save_persona(
-        persona.pk, spec.model_copy(update={"files": tuple(files)}), by=by, note=note, base_version=base_version
-    )
+    new = [stored_file(path_of(app), text.strip().encode()) for app, text in texts.items() if text.strip()]
+    gone = [path_of(app) for app, text in texts.items() if not text.strip()]
+    return Change(spec.model_copy(update={"files": with_files(spec.files, new, gone)}), note)
+
+
+@atomic_with_retry
+def save_apps(
+    persona: Persona, texts: Mapping[str, str], note: str, *, by: User | None, base_version: int | None = None
+) -> None:
+    """Replace the data of these apps in one version. Raises DraftError, and StaleDraftError if the persona has changed
+    since."""
+    row = Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
+    if base_version not in (None, row.version):
+        raise StaleDraftError(row.version)
+    change = put_apps(load_episode(row, with_tasks=False).persona, texts, note)
+    save_file(PROFILE, row, "", change.spec, by=by, note=note)
 
 
 def validate_length(text: str) -> None:

@@ -15,7 +15,7 @@ from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
 from studio.domain.cast import read_cast
 from studio.drafts.load import load_episodes
 from studio.models import Blob, Persona, User
-from studio.personas.app_data import save_app_data, validate_length
+from studio.personas.app_data import save_apps, validate_length
 
 LONGEST_INDENTED = 1_500_000
 """Characters of an app's data that somebody might still read as text; white space at most triples them."""
@@ -169,7 +169,8 @@ def save_table(
     flaws = check_table(found, records)
     if serious := [flaw for flaw in flaws if flaw.serious]:
         raise AppTableError(serious)
-    save_app_data(persona, found.app, _text_with(found, records), by=by, base_version=base_version)
+    note = f"Data of {found.title} changed."
+    save_apps(persona, {found.app: _text_with(found, records)}, note, by=by, base_version=base_version)
     return flaws
 
 

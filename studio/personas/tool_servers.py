@@ -1,4 +1,4 @@
-"""The tool servers of a persona. Saving one makes a version of the persona and binds its tools."""
+"""The tool servers of a persona; saving one binds its tools."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 from django.conf import settings
 
-from studio.domain.base import FileRef
+from studio.domain.base import FileRef, Spec
+from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.tool_catalog import ToolCard
 from studio.domain.tool_servers import (
     FOLDER,
+    MAX_CHARACTERS,
     MAX_SERVERS,
     ToolServer,
     ToolServerError,
@@ -22,10 +24,9 @@ from studio.domain.tool_servers import (
     server_name,
     validate,
 )
-from studio.drafts.load import load_episodes
 from studio.drafts.validate import DraftError
-from studio.models import Blob, Persona, User
-from studio.personas.save import save_persona
+from studio.models import Blob
+from studio.personas.files import Change, FileKind, stored_file, with_files
 
 
 @dataclass(frozen=True)
@@ -89,44 +90,68 @@ def server_cards(persona: PersonaSpec) -> list[ToolCard]:
     ]
 
 
-def save_server(
-    persona: Persona, server: ToolServer, *, by: User, old_name: str = "", base_version: int | None = None
-) -> ToolServer:
-    """Ask the server for its tools, store it with them and bind them. Raises DraftError and StaleDraftError."""
-    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
-    known = {name for file in spec.files if (name := server_name(file.path))}
+class ServerText(Spec):
+    """A ``ToolServer`` in its form, without its tools."""
+
+    name: str = ""
+    address: str = ""
+    command: tuple[str, ...] = ()
+    headers: dict[str, str] = {}
+    environment: tuple[str, ...] = ()
+    seconds: float = 60
+    characters: int = MAX_CHARACTERS
+
+    def server(self) -> ToolServer:
+        return ToolServer(**self.model_dump())
+
+
+class ToolServers(FileKind[ServerText]):
+    """``asked``: the server that is saved, with the tools it has now; asking takes long, so that nothing is locked
+    meanwhile."""
+
+    empty = ServerText()
+
+    def __init__(self, asked: ToolServer | None = None) -> None:
+        self.asked = asked
+
+    def find(self, spec: PersonaSpec, name: str) -> ServerText | None:
+        server = _server_of(spec, name)
+        return ServerText(**{field: getattr(server, field) for field in ServerText.model_fields}) if server else None
+
+    def put(self, episode: EpisodeSpec, name: str, text: ServerText) -> Change:
+        server, spec = self.asked, episode.persona
+        if server is None or replace(server, tools=()) != text.server():
+            raise DraftError("name", "Somebody else has changed how it is reached. Look at it, then save again.")
+        _validate_new(spec, name, server.name)
+        gone = _bound(spec, name or server.name)
+        files = with_files(spec.files, [stored_file(path_of(server.name), server.to_json())], [path_of(name)])
+        others = [tool for tool in spec.tools if tool not in gone]
+        first = min((spec.tools.index(tool) for tool in gone), default=len(others))
+        tools = (*others[:first], *(tool for tool in server.tool_names if tool not in others), *others[first:])
+        return Change(spec.model_copy(update={"files": files, "tools": tools}), f"Tools of {server.name} asked for.")
+
+    def drop(self, episode: EpisodeSpec, name: str) -> Change:
+        """With its tools."""
+        spec = episode.persona
+        tools = tuple(tool for tool in spec.tools if tool not in _bound(spec, name))
+        files = with_files(spec.files, (), [path_of(name)])
+        return Change(spec.model_copy(update={"files": files, "tools": tools}), f"Tool server {name} removed.")
+
+
+TOOL_SERVERS = ToolServers()
+
+
+def ask_server(spec: PersonaSpec, name: str, text: ServerText) -> ToolServers:
+    """Ask the server for its tools; ``name``: what it is called now. Raises DraftError."""
+    server = text.server()
     try:
         validate(server)
         if problem := policy().problem(server):
             raise ToolServerError(problem, "command" if server.command else "address")
-        if server.name != old_name and server.name in known:
-            raise ToolServerError("Another server has this name.", "name")
-        if len(known | {server.name}) > MAX_SERVERS:
-            raise ToolServerError(f"A persona can have {MAX_SERVERS} servers.", "name")
-        server = replace(server, tools=list_tools(server, files_for(spec, server.name), policy()))
+        _validate_new(spec, name, server.name)
+        return ToolServers(replace(server, tools=list_tools(server, files_for(spec, server.name), policy())))
     except ToolServerError as error:
         raise DraftError(error.field or "name", str(error)) from None
-    content = server.to_json()
-    [sha] = Blob.objects.store([content])
-    gone = _bound(spec, old_name or server.name)
-    files = [file for file in spec.files if file.path not in (path_of(old_name), path_of(server.name))]
-    files.append(FileRef(path=path_of(server.name), sha256=sha, size=len(content)))
-    others = [name for name in spec.tools if name not in gone]
-    first = min((spec.tools.index(name) for name in gone), default=len(others))
-    tools = [*others[:first], *(name for name in server.tool_names if name not in others), *others[first:]]
-    _save(persona, spec, files, tools, f"Tools of {server.name} asked for.", by, base_version)
-    return server
-
-
-def remove_server(persona: Persona, name: str, *, by: User, base_version: int | None = None) -> None:
-    """With its tools. Raises StaleDraftError."""
-    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
-    if not any(file.path == path_of(name) for file in spec.files):
-        return
-    gone = _bound(spec, name)
-    files = [file for file in spec.files if file.path != path_of(name)]
-    tools = [tool for tool in spec.tools if tool not in gone]
-    _save(persona, spec, files, tools, f"Tool server {name} removed.", by, base_version)
 
 
 def files_for(persona: PersonaSpec, name: str) -> Mapping[str, bytes]:
@@ -141,23 +166,17 @@ def _files_of(persona: PersonaSpec, name: str) -> tuple[FileRef, ...]:
 
 
 def _bound(spec: PersonaSpec, name: str) -> set[str]:
-    file = next((file for file in spec.files if file.path == path_of(name)), None)
-    if file is None:
-        return set()
-    try:
-        return set(read_tool_server(name, Blob.objects.read([file.sha256])[file.sha256]).tool_names)
-    except ToolServerError:
-        return set()
+    server = _server_of(spec, name)
+    return set(server.tool_names) if server else set()
 
 
-def _save(
-    persona: Persona,
-    spec: PersonaSpec,
-    files: list[FileRef],
-    tools: list[str],
-    note: str,
-    by: User,
-    base_version: int | None,
-) -> None:
-    changed = {"files": tuple(sorted(files, key=lambda file: file.path)), "tools": tuple(tools)}
-    save_persona(persona.pk, spec.model_copy(update=changed), by=by, note=note, base_version=base_version)
+def _server_of(spec: PersonaSpec, name: str) -> ToolServer | None:
+    return next((row.server for row in servers_of(spec) if row.name == name), None)
+
+
+def _validate_new(spec: PersonaSpec, old: str, new: str) -> None:
+    known = {name for file in spec.files if (name := server_name(file.path))}
+    if new != old and new in known:
+        raise DraftError("name", "Another server has this name.")
+    if len(known | {new}) > MAX_SERVERS:
+        raise DraftError("name", f"A persona can have {MAX_SERVERS} servers.")

@@ -1,10 +1,11 @@
-"""The web pages of a persona, as authors see and write them. Saving one makes a version of the persona."""
+"""The web pages of a persona, as authors see and write them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from studio.domain.base import FileRef
+from studio.domain.base import Spec
+from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.web_pages import (
     FOLDER,
@@ -17,10 +18,9 @@ from studio.domain.web_pages import (
     same_address,
     write_web_page,
 )
-from studio.drafts.load import load_episodes
 from studio.drafts.validate import DraftError
-from studio.models import Blob, Persona, User
-from studio.personas.save import save_persona
+from studio.models import Blob
+from studio.personas.files import Change, FileKind, stored_file, with_files
 
 
 @dataclass(frozen=True)
@@ -54,43 +54,51 @@ def web_pages_of(persona: PersonaSpec) -> list[PersonaWebPage]:
     return pages
 
 
-def find_web_page(persona: Persona, name: str) -> PersonaWebPage | None:
-    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
-    only = spec.model_copy(update={"files": tuple(file for file in spec.web_pages if file.path == f"{FOLDER}/{name}")})
+def find_web_page(persona: PersonaSpec, name: str) -> PersonaWebPage | None:
+    only = persona.model_copy(update={"files": tuple(file for file in persona.web_pages if file.path == path_of(name))})
     return next(iter(web_pages_of(only)), None)
 
 
-def save_web_page(persona: Persona, name: str, page: WebPage, *, by: User, base_version: int | None = None) -> str:
-    """The name of its file. An empty ``name`` adds one. Raises DraftError with the field, and StaleDraftError."""
-    for field, problem in page_problems(page):
-        raise DraftError(field, problem)
-    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
-    path = f"{FOLDER}/{name}"
-    others = [row for row in web_pages_of(spec) if row.path != path]
-    if not name and len(others) >= MAX_PAGES:
-        raise DraftError("address", f"A persona has at most {MAX_PAGES} web pages.")
-    wanted = same_address(page.address)
-    if same := next((row for row in others if row.page and same_address(row.page.address) == wanted), None):
-        raise DraftError("address", f"“{same.page.title if same.page else same.name}” has this address already.")
-    if not name:
-        name = file_name_for(page, {row.name for row in others})
-        path = f"{FOLDER}/{name}"
-    content = write_web_page(page)
-    [sha] = Blob.objects.store([content])
-    file = FileRef(path=path, sha256=sha, size=len(content))
-    _save_files(persona, spec, path, file, by, base_version, f"Web page “{page.title}” saved.")
-    return name
+def path_of(name: str) -> str:
+    return f"{FOLDER}/{name}"
 
 
-def delete_web_page(persona: Persona, name: str, *, by: User, base_version: int | None = None) -> None:
-    """Raises StaleDraftError."""
-    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
-    _save_files(persona, spec, f"{FOLDER}/{name}", None, by, base_version, f"Web page {name} deleted.")
+class WebPageText(Spec):
+    """A ``WebPage`` in its form."""
+
+    address: str = ""
+    title: str = ""
+    date: str = ""
+    text: str = ""
+    tasks: tuple[str, ...] = ()
 
 
-def _save_files(
-    persona: Persona, spec: PersonaSpec, path: str, file: FileRef | None, by: User, base: int | None, note: str
-) -> None:
-    files = [*(each for each in spec.files if each.path != path), *([file] if file else [])]
-    files.sort(key=lambda each: each.path)
-    save_persona(persona.pk, spec.model_copy(update={"files": tuple(files)}), by=by, note=note[:200], base_version=base)
+class WebPages(FileKind[WebPageText]):
+    """Named by their files in the folder."""
+
+    empty = WebPageText()
+
+    def find(self, spec: PersonaSpec, name: str) -> WebPageText | None:
+        row = find_web_page(spec, name)
+        return WebPageText(**asdict(row.page)) if row and row.page else None
+
+    def put(self, episode: EpisodeSpec, name: str, text: WebPageText) -> Change:
+        page, spec = WebPage(**text.model_dump()), episode.persona
+        for field, problem in page_problems(page):
+            raise DraftError(field, problem)
+        others = [row for row in web_pages_of(spec) if row.path != path_of(name)]
+        if not name and len(others) >= MAX_PAGES:
+            raise DraftError("address", f"A persona has at most {MAX_PAGES} web pages.")
+        wanted = same_address(page.address)
+        if same := next((row for row in others if row.page and same_address(row.page.address) == wanted), None):
+            raise DraftError("address", f"“{same.page.title if same.page else same.name}” has this address already.")
+        path = path_of(name or file_name_for(page, {row.name for row in others}))
+        files = with_files(spec.files, [stored_file(path, write_web_page(page))])
+        return Change(spec.model_copy(update={"files": files}), f"Web page “{page.title}” saved."[:200])
+
+    def drop(self, episode: EpisodeSpec, name: str) -> Change:
+        files = with_files(episode.persona.files, (), [path_of(name)])
+        return Change(episode.persona.model_copy(update={"files": files}), f"Web page {name} deleted.")
+
+
+WEB_PAGES = WebPages()

@@ -46,7 +46,7 @@ def autosave_response(page: EditorPage[S]) -> HttpResponse:
     request, user, key = page.request, page.user, page.editor.key
     answer: dict[str, Any] = {}
     if request.method == "POST":
-        access.require(user, page.benchmark, "edit")
+        access.require(user, page.benchmark, page.needs)
         if request.headers.get(AUTHOR_HEADER, str(user.pk)) != str(user.pk):
             raise PermissionDenied("Someone else has signed in since this text was written.")
         if "discard" in request.POST:

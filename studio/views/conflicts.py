@@ -21,7 +21,7 @@ S = TypeVar("S", bound=Spec)
 FIELD_NAMES = {
     **{name: about.page for name, about in fields_of(TaskSpec, PersonaSpec).items() if about.page},
     "source": "the script",
-    "text": "SKILL.md",
+    "text": "the text",
 }
 """Field names that differ from those in the history."""
 MAX_FILE_TEXT = 20_000

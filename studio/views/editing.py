@@ -7,20 +7,24 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
+from urllib.parse import quote
 
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
 
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.base import Spec
 from studio.drafts import autosave
 from studio.drafts.editor import Autosaved, Conflicted, Draft, DraftEditor, Invalid, Outcome, Saved, Unchanged
+from studio.drafts.load import load_episode
 from studio.drafts.rebase import Rebased
 from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
-from studio.models import Autosave, Benchmark
-from studio.personas.editors import PersonaPartEditor
+from studio.models import Autosave, Benchmark, Persona
+from studio.personas.files import FileEditor, FileKind, FileVersions
 from studio.views.conflicts import conflict_paths, conflict_rows
 
 S = TypeVar("S", bound=Spec)
@@ -46,6 +50,8 @@ class EditorPage(ABC, Generic[S]):
     editor: DraftEditor[S]
     address: str
     """Where a save redirects to."""
+    needs = "edit"
+    """What somebody must be allowed to do to change it."""
     reloads_after_save = False
     """Whether a script's save has to load the page again for what it says of the new version."""
 
@@ -118,7 +124,7 @@ class EditorPage(ABC, Generic[S]):
         """Context for autosaved text, empty if there is none: ``values``, the form as sent, or ``spec`` if the text was
         merged with newer versions; conflicts, and when it was autosaved."""
         row = autosave.autosaved_text(self.editor.key, self.user)
-        if row is None or not access.may(self.user, self.benchmark, "edit"):
+        if row is None or not access.may(self.user, self.benchmark, self.needs):
             return {}
         form, rebased = self.read_autosaved(row)
         if not form.errors and not rebased.unresolved and rebased.spec == rebased.theirs:
@@ -137,24 +143,65 @@ class EditorPage(ABC, Generic[S]):
         return autosave.draft_number(self.editor.key, self.user)
 
 
-class PersonaPage(EditorPage[S]):
-    editor: PersonaPartEditor[S]
+class FilePage(EditorPage[S]):
+    """The page of one file of a persona's folder; without a name, of one to be added."""
+
+    kind: FileKind[S]
+    key: str
+    """Of the kind of page, for autosaved text."""
+    template: str
     reloads_after_save = True
 
-    def __init__(self, request: SignedInRequest, editor: PersonaPartEditor[S]) -> None:
-        super().__init__(request, editor.persona.benchmark)
-        self.editor, self.persona = editor, editor.persona
+    def __init__(self, request: SignedInRequest, persona: Persona, name: str = "") -> None:
+        super().__init__(request, persona.benchmark)
+        self.persona, self.name = persona, name
+        self.versions = FileVersions(self.kind, persona, name)
+        self.editor = FileEditor(self.versions, f"{self.key}:{name}", request.user)
+        self.address = self.address_of(name)
 
     @abstractmethod
+    def address_of(self, name: str) -> str:
+        """Where a save of the file leads, once it is called ``name``."""
+
+    @property
+    def list_address(self) -> str:
+        return self.reverse("profile")
+
+    @property
+    def exists(self) -> bool:
+        return self.kind.find(load_episode(self.persona, with_tasks=False).persona, self.name) is not None
+
+    def reverse(self, page: str, *more: str) -> str:
+        return reverse(f"studio:{page}", args=[self.benchmark.slug, self.persona.user_id, *more])
+
+    @abstractmethod
+    def file_context(self, values: Any, spec: S) -> dict[str, Any]:
+        """The page's own context for ``spec``, or for the form's ``values`` if there are any."""
+
     def context(self, values: Any, spec: S) -> dict[str, Any]:
-        """The page's context for ``spec``, or for the form's ``values`` if there are any."""
+        return {
+            "persona": self.persona,
+            "benchmark": self.benchmark,
+            "on_version": self.persona.version,
+            "can": access.actions_in(self.user, self.benchmark),
+            "autosave_address": f"{self.reverse('file_autosave', self.key)}?name={quote(self.name)}",
+            "delete_address": f"{self.reverse('file_delete', self.key)}?name={quote(self.name)}",
+            **self.file_context(values, spec),
+        }
+
+    def html(self, context: dict[str, Any], theirs: S, spec: S, sent: ReadForm[S]) -> str:
+        page = self.context(sent.values if sent.errors else None, spec) | {"errors": sent.errors} | context
+        return render_to_string(self.template, page, self.request)
 
     def initial_context(self) -> dict[str, Any]:
         """The page's context when the user opens it, with their autosaved text."""
         number = self.draft_number()  # before the text is read: then no newer text is taken for known
-        restored, versions = self.restored() | {"on_draft": number}, self.editor.versions
+        restored = self.restored() | {"on_draft": number}
         values, spec = restored.pop("values", None), restored.pop("spec", None)
-        return self.context(values, spec or versions.at(versions.newest)) | restored
+        return self.context(values, spec or self.versions.at(self.versions.newest)) | restored
+
+    def show(self) -> HttpResponse:
+        return render(self.request, self.template, self.initial_context())
 
 
 def save_response(page: EditorPage[S]) -> HttpResponse:

@@ -7,7 +7,7 @@ import json
 from playwright.sync_api import expect
 
 from studio.models import Persona, User
-from studio.personas.app_data import save_app_data
+from studio.personas.app_data import save_apps
 
 NOTES = {
     "accounts": [{"username": "ada@example.com", "password": "invented"}],
@@ -17,7 +17,7 @@ NOTES = {
 
 def test_row_is_added_by_keyboard_and_its_name_is_offered_where_a_request_is_written(radio, visit):
     persona = Persona.objects.get(user_id="radio_producer")
-    save_app_data(persona, "simple_note", json.dumps(NOTES), by=User.objects.get(username="author"))
+    save_apps(persona, {"simple_note": json.dumps(NOTES)}, "", by=User.objects.get(username="author"))
     page = visit("author").page
     page.goto(f"{persona.get_absolute_url()}apps/simple_note/notes/")
 

@@ -35,12 +35,12 @@ from tests.e2e.visitor import Visitor
 
 ACTIONS = (  # redirect to a page
     "logout token_revoke member_invite member_invitation_revoke notification "
-    "inbox_read_all tasks_change template_change import_decide skill_delete tool_server_remove board_move "
-    "script_remove script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
+    "inbox_read_all tasks_change template_change import_decide file_delete board_move "
+    "script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
     "suggestion_conflict guide_act guide_strip import_publication assign waive restore workflow_step discard build_on"
 )
 PARTS = (  # of pages
-    "preview file_add signal file_syntax check autosave profile_autosave skill_autosave script_autosave destinations "
+    "preview file_add signal file_syntax check autosave profile_autosave file_autosave destinations "
     "app_export app_names"
 )
 OTHER_APPS = (  # actions, parts and files

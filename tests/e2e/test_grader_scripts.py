@@ -45,7 +45,7 @@ def script(radio: dict[str, Task]) -> GraderScript:
     """A new script for a task, as the page of new scripts creates it."""
     task = radio["02_briefing"]
     author = User.objects.get(username="author")
-    return create_script(task.persona_id, "briefing", STARTER_SCRIPT, by=author, task_id=task.pk)
+    return create_script(task.persona, "briefing", STARTER_SCRIPT, by=author, task_id=task.pk)
 
 
 def open_script(script: GraderScript, visitor: Visitor) -> Page:

@@ -93,10 +93,10 @@ RULES = {
     "studio:persona": "GET view",
     "studio:profile": "GET view, POST edit",
     "studio:profile_autosave": "POST edit",
+    "studio:file_autosave": "POST edit",
+    "studio:file_delete": "POST edit",
     "studio:skill_new": "GET edit, POST edit",
-    "studio:skill_autosave": "POST edit",
     "studio:skill": "GET view, POST edit",
-    "studio:skill_delete": "POST edit",
     "studio:apps": "GET view",
     "studio:cast": "GET view, POST edit",
     "studio:app": "GET view, POST edit",
@@ -107,14 +107,11 @@ RULES = {
     "studio:app_names": "GET view",
     "studio:tool_servers": "GET view",
     "studio:tool_server": "GET manage, POST manage",
-    "studio:tool_server_remove": "POST manage",
     "studio:persona_history": "GET view",
     "studio:persona_version": "GET view",
     "studio:board_move": "POST edit",
     "studio:script_new": "GET edit, POST edit",
     "studio:script": "GET view, POST edit",
-    "studio:script_autosave": "POST edit",
-    "studio:script_remove": "POST edit",
     "studio:script_version": "GET view",
     "studio:script_restore": "POST edit",
     "studio:task_new": "GET edit, POST edit",
@@ -327,6 +324,8 @@ def query_for(name: str, world: World) -> str:
         return "?path=notes.txt"
     if name in ("evaluation:api-audit-people", "evaluation:api-audit-judges"):
         return f"?benchmark={world.benchmark.slug}"
+    if name in ("studio:file_autosave", "studio:file_delete"):
+        return "?name=rota"
     if name == "studio:preview":
         return f"?file={world.token}&path=notes.txt"
     return ""
@@ -336,6 +335,10 @@ def more_for(name: str, world: World) -> dict[str, Any]:
     """Where an argument means something else than usual."""
     if name in ("studio:suggestion_conflict", "studio:suggestions_apply"):
         return {"comment": world.suggestion.pk}
+    if name == "studio:app":
+        return {"name": "gmail"}
+    if name in ("studio:file_autosave", "studio:file_delete"):
+        return {"kind": "skill"}
     if name.startswith("studio:script_"):
         return {"number": world.script_version}
     return {"action": "end" if name == "evaluation:rehearsal_act" else "submit"}

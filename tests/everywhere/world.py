@@ -35,8 +35,9 @@ from studio.models import (
     Task,
     User,
 )
-from studio.personas.scripts import create_script, save_script, script_versions
-from studio.personas.skills import save_skill
+from studio.personas.files import save_file
+from studio.personas.scripts import SCRIPTS, ScriptText, create_script, script_versions
+from studio.personas.skills import SKILLS, SkillText
 from studio.review.comments import add_comment
 from tests.annotations.builders import make_decision, open_campaign
 from tests.evaluation.builders import endpoint, file, pilot_of
@@ -160,9 +161,9 @@ def build_world() -> World:
     persona = a_persona(benchmark, by=owner, tools=("write_file", "read_file"))
     a_task(persona, "flour", by=owner)
     task = a_task(persona, by=owner, assets=(file("notes.txt", "Rye first.\n"),))
-    save_skill(persona.pk, "rota", SKILL, by=owner)
-    script = create_script(persona.pk, "plan.py", SCRIPT, by=owner, task_id=task.pk)
-    save_script(script.pk, SCRIPT.replace("1}", "0}"), by=owner)
+    save_file(SKILLS, persona, "", SkillText(name="rota", text=SKILL), by=owner)
+    script = create_script(persona, "plan.py", SCRIPT, by=owner, task_id=task.pk)
+    save_file(SCRIPTS, persona, script.path, ScriptText(source=SCRIPT.replace("1}", "0}")), by=owner)
     task.refresh_from_db()
     suggestion = add_comment(
         task.pk, by=owner, field="description", suggestion="An order list becomes a plan for the ovens."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -10,8 +9,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.loader import render_to_string
-from django.urls import reverse
 
 from studio import access
 from studio.access import SignedInRequest
@@ -23,7 +20,7 @@ from studio.domain.skills import one_line_description
 from studio.domain.tool_catalog import general_cards, tool_summaries
 from studio.domain.tool_names import bare_tool_name
 from studio.domain.web_pages import is_web_page
-from studio.drafts.editor import Outcome
+from studio.drafts.editor import Invalid, Outcome
 from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError
 from studio.forms.personas import (
@@ -37,10 +34,10 @@ from studio.forms.post_data import Posted, apply_row_operation
 from studio.models import Blob, Persona
 from studio.personas import tools_and_skills
 from studio.personas.create import create_persona
-from studio.personas.editors import ProfileEditor
+from studio.personas.files import PROFILE
 from studio.personas.web_pages import web_pages_of
 from studio.views.autosave import autosave_response
-from studio.views.editing import PersonaPage, ReadForm, save_response
+from studio.views.editing import FilePage, ReadForm, save_response
 
 
 @login_required
@@ -59,27 +56,25 @@ def create(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "studio/personas/new.html", {"benchmark": benchmark, "form": form})
 
 
-class ProfilePage(PersonaPage[PersonaSpec]):
-    def __init__(self, request: SignedInRequest, persona: Persona) -> None:
-        super().__init__(request, ProfileEditor(persona, request.user))
-        self.address = reverse("studio:profile", args=[persona.benchmark.slug, persona.user_id])
+class ProfilePage(FilePage[PersonaSpec]):
+    kind, key, template = PROFILE, "profile", "studio/personas/profile.html"
+
+    def address_of(self, name: str) -> str:
+        return self.reverse("profile")
+
+    def with_errors(self, form: ReadForm[PersonaSpec], invalid: Invalid[PersonaSpec]) -> ReadForm[PersonaSpec]:
+        form.values.errors = dict(invalid.errors)
+        return super().with_errors(form, invalid)
 
     def read(self, data: QueryDict, base: PersonaSpec, *, store: bool = False) -> ReadForm[PersonaSpec]:
         form = posted_persona_form(Posted(data))
         spec, form.errors = read_persona_form(form, base)
         return ReadForm(spec, form, form.errors)
 
-    def context(self, values: PersonaForm | None, spec: PersonaSpec) -> dict[str, Any]:
+    def file_context(self, values: PersonaForm | None, spec: PersonaSpec) -> dict[str, Any]:
         form = values or persona_form(spec)
-        tools = tools_and_skills.tools_to_pick(self.persona, self.user, [*self.persona_tools(), *form.tools])
-        return _profile_context(self.request, self.persona) | {"form": form, "tool_cards": tools}
-
-    def persona_tools(self) -> list[str]:
-        return self.persona.tools
-
-    def html(self, context: dict[str, Any], theirs: PersonaSpec, spec: PersonaSpec, sent: ReadForm[PersonaSpec]) -> str:
-        values = replace(sent.values, errors=dict(sent.errors)) if sent.errors else None
-        return render_to_string("studio/personas/profile.html", self.context(values, spec) | context, self.request)
+        tools = tools_and_skills.tools_to_pick(self.persona, self.user, [*self.persona.tools, *form.tools])
+        return _profile_context(self.persona) | {"form": form, "tool_cards": tools}
 
     def announce(self, outcome: Outcome[PersonaSpec]) -> None:
         messages.success(self.request, "Saved.")
@@ -138,7 +133,7 @@ def version(request: SignedInRequest, slug: str, user_id: str, number: int) -> H
     return render(request, "studio/personas/version.html", context)
 
 
-def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, Any]:
+def _profile_context(persona: Persona) -> dict[str, Any]:
     episode = load_episode(persona)
     base = episode.persona
     contents = Blob.objects.read([file.sha256 for skill in base.skills for file in skill.files])
@@ -148,10 +143,7 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
     always = general_cards(base)
     keys = dict(persona.tasks.values_list("task_id", "pk"))
     return {
-        "persona": persona,
-        "benchmark": persona.benchmark,
         "spec": base,
-        "on_version": persona.version,
         "skills": [
             (skill.name, _description(skill, texts), [(file, texts[file.sha256]) for file in skill.files])
             for skill in base.skills
@@ -173,7 +165,6 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
         "scripts": persona.grader_scripts.order_by("path"),
         "versions": persona.revisions.select_related("created_by")[:12],
         "newest": persona.revisions.select_related("created_by").first(),
-        "can": access.actions_in(request.user, persona.benchmark),
     }
 
 

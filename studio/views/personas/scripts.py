@@ -1,45 +1,145 @@
-"""Grader scripts: create, edit, compare and restore versions, remove. Trials are in evaluation."""
+"""Grader scripts: their page, new ones, and their versions compared and restored. Trials are in evaluation."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import Http404, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from studio import access
 from studio.access import SignedInRequest
+from studio.domain.checks.rules.graders import mentioned_keys
 from studio.domain.diff import Difference, FieldChange, line_pieces
+from studio.domain.graders import ANALYSIS, GraderReport, read_script
+from studio.domain.task import TaskSpec
+from studio.drafts.editor import Outcome, Saved
 from studio.drafts.validate import DraftError
 from studio.files.downloads import download
-from studio.forms.post_data import number_of
-from studio.models import Blob
-from studio.personas import scripts
+from studio.forms.post_data import Posted, number_of
+from studio.models import Blob, Finding, GraderScript, Persona, ScriptReport, Task
+from studio.personas.files import FileVersions, save_file
+from studio.personas.scripts import (
+    MAX_SCRIPT,
+    SCRIPTS,
+    ScriptText,
+    ScriptVersion,
+    create_script,
+    script_versions,
+    tasks_graded_by,
+)
 from studio.personas.starter_script import STARTER_SCRIPT
-from studio.views.autosave import autosave_response
-from studio.views.editing import save_response
-from studio.views.personas.script_editor import ScriptPage, find_script
+from studio.views.editing import FilePage, ReadForm
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def script(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
-    script = find_script(persona, pk)
-    if "download" in request.GET:
-        return download(script.path, bytes(script.blob.content))
-    page = ScriptPage(request, persona, script)
-    if request.method == "GET":
-        return render(request, "studio/personas/script.html", page.initial_context())
-    access.require(request.user, persona.benchmark, "edit")
-    return save_response(page)
+class ScriptPage(FilePage[ScriptText]):
+    """``name``: the script's key."""
+
+    kind, key, template = SCRIPTS, "script", "studio/personas/script.html"
+
+    def __init__(self, request: SignedInRequest, persona: Persona, name: str) -> None:
+        super().__init__(request, persona, name)
+        self.script = find_script(persona, number_of(name))
+        self.versions.name = self.script.path
+
+    def address_of(self, name: str) -> str:
+        return self.reverse("script", name)
+
+    @property
+    def exists(self) -> bool:
+        return True
+
+    def read(self, data: QueryDict, base: ScriptText, *, store: bool = False) -> ReadForm[ScriptText]:
+        typed = Posted(data).text("source")
+        return ReadForm(ScriptText(source=typed.rstrip("\n")), typed)
+
+    def file_context(self, values: str | None, spec: ScriptText) -> dict[str, Any]:
+        stored = _readable(self.script)
+        row = ScriptReport.objects.filter(sha256=self.script.blob_id, analysis=ANALYSIS).first()
+        report = GraderReport.model_validate(row.report) if row else None
+        using = tasks_graded_by(self.persona, self.script.path)
+        reading = read_script(stored) if stored is not None else None
+        return {
+            "script": self.script,
+            "name": self.script.path.rpartition("/")[2],
+            "source": f"{spec.source}\n" if values is None else values,
+            "readable": stored is not None,
+            "note": self.request.POST.get("note", ""),
+            "report": report,
+            "problem_line": (reading.line if reading and reading.problem else None)
+            or (report.line if report else None),
+            "problem": (reading.problem if reading else "") or (report.problem if report else ""),
+            "using": using,
+            "keys": keys_of(report, using),
+            "findings": Finding.objects.filter(task__in=using, rule__startswith="grader-").order_by("rule"),
+            "versions": script_versions(self.script)[:12],
+            "longest": MAX_SCRIPT,
+        }
+
+    def show(self) -> HttpResponse:
+        if "download" in self.request.GET:
+            return download(self.script.path, bytes(self.script.blob.content))
+        return super().show()
+
+    def announce(self, outcome: Outcome[ScriptText]) -> None:
+        messages.success(self.request, "Saved." if isinstance(outcome, Saved) else "Nothing has changed.")
 
 
-@login_required
-def autosave(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
-    return autosave_response(ScriptPage(request, persona, find_script(persona, pk)))
+def _readable(script: GraderScript) -> str | None:
+    """None if it is not UTF-8."""
+    try:
+        return bytes(script.blob.content).decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def find_script(persona: Persona, pk: int) -> GraderScript:
+    return get_object_or_404(persona.grader_scripts.select_related("blob"), pk=pk)
+
+
+@dataclass(frozen=True)
+class KeyUse:
+    """A key of the script, and the item it is in each task."""
+
+    key: str
+    mark: str
+    """``always`` or ``never`` earned in trials; empty: neither, or not run yet."""
+    items: tuple[tuple[Task, int], ...]
+
+
+def keys_of(report: GraderReport | None, using: list[Task]) -> list[KeyUse]:
+    """A task's checklist items come first, then the script's keys in order."""
+    if report is None or report.keys is None:
+        return []
+    marks = dict.fromkeys(report.never, "never") | dict.fromkeys(report.always, "always")
+    return [
+        KeyUse(key, marks.get(key, ""), tuple((task, task.n_items + position) for task in using))
+        for position, key in enumerate(report.keys, 1)
+    ]
+
+
+@dataclass(frozen=True)
+class TaskScriptKey:
+    """A key in one task: the number of its item, or of the item that refers to it although the script lacks it."""
+
+    key: str
+    number: int | None = None
+    named_by: int | None = None
+
+
+def script_keys(script: GraderScript, task: TaskSpec) -> list[TaskScriptKey]:
+    """The script's keys as items of the task, then keys that only its checklist names."""
+    keys: list[str] = script.keys or []
+    first = len(task.scored_items) + 1
+    rows = [TaskScriptKey(key, number) for number, key in enumerate(keys, first)]
+    if script.keys is not None:
+        named = {key: position for position, key, _ in mentioned_keys(task) if key not in keys}
+        rows += [TaskScriptKey(key, named_by=position) for key, position in named.items()]
+    return rows
 
 
 @login_required
@@ -52,9 +152,7 @@ def create(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     name, message = request.POST.get("name", f"{task.task_id.strip()}.py" if task else ""), ""
     if request.method == "POST":
         try:
-            new = scripts.create_script(
-                persona.pk, name, STARTER_SCRIPT, by=request.user, task_id=task.pk if task else None
-            )  # fmt: skip
+            new = create_script(persona, name, STARTER_SCRIPT, by=request.user, task_id=task.pk if task else None)
             return redirect("studio:script", slug, user_id, new.pk)
         except DraftError as error:
             message = str(error)
@@ -66,21 +164,16 @@ def create(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
 def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
     script = find_script(persona, pk)
-    versions = scripts.script_versions(script)
-    shown_version = next((row for row in versions if row.revision.number == number), None)
-    if shown_version is None:
-        raise Http404
-    texts = Blob.objects.read([shown_version.sha256, shown_version.before])
-    now, before = (
-        texts.get(sha, b"").decode("utf-8", "replace") for sha in (shown_version.sha256, shown_version.before)
-    )
+    shown = _find_version(script, number)
+    texts = Blob.objects.read([shown.sha256, shown.before])
+    now, before = (texts.get(sha, b"").decode("utf-8", "replace") for sha in (shown.sha256, shown.before))
     context = {
         "persona": persona,
         "benchmark": persona.benchmark,
         "script": script,
-        "shown": shown_version,
-        "is_now": shown_version.sha256 == script.blob_id,
-        "changes": _changes(before, now) if shown_version.before else [],
+        "shown": shown,
+        "is_now": shown.sha256 == script.blob_id,
+        "changes": _changes(before, now) if shown.before else [],
         "text": now,
         "can": access.actions_in(request.user, persona.benchmark),
     }
@@ -93,33 +186,23 @@ def restore(request: SignedInRequest, slug: str, user_id: str, pk: int, number: 
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
     script = find_script(persona, pk)
-    shown_version = next((row for row in scripts.script_versions(script) if row.revision.number == number), None)
-    if shown_version is None:
-        raise Http404
-    text = Blob.objects.read([shown_version.sha256])[shown_version.sha256].decode("utf-8", "replace")
+    _find_version(script, number)
+    text = FileVersions(SCRIPTS, persona, script.path).at(number)
+    note = f"{script.path} as in version {number}."
     try:
-        scripts.save_script(
-            script.pk, text, by=request.user, note=f"{script.path} as in version {number}.", verb="restored"
-        )
+        save_file(SCRIPTS, persona, script.path, text, by=request.user, note=note, verb="restored")
         messages.success(request, f"Restored version {number} of the script.")
     except DraftError as error:
         messages.error(request, str(error))
     return redirect("studio:script", slug, user_id, pk)
 
 
-@login_required
-@require_POST
-def remove(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    persona = access.find_persona(request.user, slug, user_id)
-    access.require(request.user, persona.benchmark, "edit")
-    script = find_script(persona, pk)
-    try:
-        scripts.delete_script(script.pk, by=request.user)
-    except DraftError as error:
-        messages.error(request, f"Not removed. {error}")
-        return redirect("studio:script", slug, user_id, pk)
-    messages.success(request, f"{script.path} was removed. Its versions stay in the persona's history.")
-    return redirect("studio:profile", slug, user_id)
+def _find_version(script: GraderScript, number: int) -> ScriptVersion:
+    """Raises Http404."""
+    for version in script_versions(script):
+        if version.revision.number == number:
+            return version
+    raise Http404
 
 
 def _changes(before: str, now: str) -> list[FieldChange]:

@@ -35,7 +35,7 @@ from studio.review.threads import threads_of
 from studio.review.workflow import approvals_of
 from studio.tasks.checks import evidence_map
 from studio.tasks.guidelines import guidelines
-from studio.views.personas.script_editor import script_keys
+from studio.views.personas.scripts import script_keys
 
 ABOUT = fields_of(TaskSpec)
 COMMENTED = (

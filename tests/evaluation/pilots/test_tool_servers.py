@@ -18,9 +18,10 @@ from evaluation.results.pilot_report import pilot_report
 from evaluation.sandbox import why_unavailable
 from evaluation.store.rows import RowStore
 from studio.domain.persona import PersonaSpec
-from studio.domain.tool_servers import ToolServer
+from studio.drafts.load import load_episode
 from studio.models import Benchmark
-from studio.personas.tool_servers import save_server
+from studio.personas.files import save_file
+from studio.personas.tool_servers import ServerText, ask_server
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel
@@ -51,17 +52,19 @@ def shop() -> Iterator[HttpToolServer]:
         yield server
 
 
-def by_address(shop: HttpToolServer, **fields: Any) -> ToolServer:
-    return ToolServer("shop", address=shop.address, headers={"Authorization": "Bearer ${SHOP_KEY}"}, **fields)
+def by_address(shop: HttpToolServer, **fields: Any) -> ServerText:
+    return ServerText(name="shop", address=shop.address, headers={"Authorization": "Bearer ${SHOP_KEY}"}, **fields)
 
 
-def binding(server: ToolServer, *files: Any) -> Benchmark:
+def binding(server: ServerText, *files: Any) -> Benchmark:
     """Of one task, whose persona binds the server's tools as it lists them now."""
     told = intents("x", provided=(1,))
     benchmark = benchmark_of(
         task("a", intents=told, checklist=(rubric("y"),)), persona=PersonaSpec(user_id="clerk", files=files)
     )
-    save_server(benchmark.personas.get(), server, by=UserFactory())
+    persona = benchmark.personas.get()
+    kind = ask_server(load_episode(persona).persona, "", server)
+    save_file(kind, persona, "", server, by=UserFactory())
     return benchmark
 
 
@@ -133,7 +136,7 @@ def test_pilot_calls_a_server_by_address_once_though_its_worker_died_and_keeps_i
 def test_pilot_calls_a_server_that_is_a_command_in_the_sandbox(stub: StubModel):
     if words := why_unavailable():
         pytest.skip(words)
-    server = ToolServer(
+    server = ServerText(
         "bad", command=("python3", "/run/program/main.py"), environment=("PROBE_KEY",), seconds=20, characters=200
     )
     benchmark = binding(server, file("mcp/bad/main.py", PROGRAM.read_text()))

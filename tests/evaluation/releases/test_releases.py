@@ -25,7 +25,8 @@ from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode, load_task
 from studio.imports.importer import import_archive
 from studio.models import Benchmark, Event, Membership, Task, TaskState, User
-from studio.personas.scripts import create_script, save_script
+from studio.personas.files import save_file
+from studio.personas.scripts import SCRIPTS, ScriptText, create_script
 from studio.tasks.save import save_task
 from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.builders import benchmark_of, endpoint, file, pilot_of, rubric, task
@@ -177,12 +178,14 @@ def test_edited_task_needs_a_new_pilot(benchmark: Benchmark, stub: StubModel):
 def test_changed_script_invalidates_pilots_of_its_tasks(benchmark: Benchmark, stub: StubModel, manager: User):
     persona = benchmark.personas.get()
     text = "def score(tools_history):\n    return {'called': int(bool(tools_history))}\n"
-    script = create_script(persona.pk, "fee", text, by=manager, task_id=Task.objects.get(task_id="a").pk)
+    script = create_script(persona, "fee", text, by=manager, task_id=Task.objects.get(task_id="a").pk)
     approve(benchmark)
     run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
     assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == []
 
-    changed = save_script(script.pk, text.replace("called", "called_at_all"), by=manager)
+    save_file(
+        SCRIPTS, script.persona, script.path, ScriptText(source=text.replace("called", "called_at_all")), by=manager
+    )
     approve(benchmark)
 
     [blocker] = [b for b in release_blockers(benchmark) if b.code == "task-not-piloted"]
@@ -195,7 +198,7 @@ def test_changed_script_invalidates_pilots_of_its_tasks(benchmark: Benchmark, st
     for page in (pilot, session):
         assert "graded by an older script" in client.get(page.get_absolute_url()).content.decode()
     assert [session.revision.task.task_id for session in sessions_graded_by_older_scripts(pilot)] == ["a"]
-    save_script(changed.pk, text, by=manager)
+    save_file(SCRIPTS, script.persona, script.path, ScriptText(source=text), by=manager)
     assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == []
     assert sessions_graded_by_older_scripts(pilot) == []
 

@@ -31,7 +31,7 @@ def shared_script(module_db) -> GraderScript:
     author = member(benchmark, "author")
     persona = create_persona(benchmark, PersonaSpec(user_id="Nurse"), by=author)
     create_task(persona, TaskSpec(task_id="one"), by=author)
-    return create_script(persona.pk, "one", TEXT, by=author, task_id=Task.objects.get().pk)
+    return create_script(persona, "one", TEXT, by=author, task_id=Task.objects.get().pk)
 
 
 @pytest.fixture

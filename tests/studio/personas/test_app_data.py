@@ -104,15 +104,17 @@ def test_emptied_app_data_is_removed(desk: SimpleNamespace):
     assert data_of(desk.persona) == {}
 
 
-def test_save_over_somebody_elses_is_refused(desk: SimpleNamespace):
+def test_only_edits_of_the_same_app_conflict(desk: SimpleNamespace):
     form = form_of(desk.client.get(url(desk, "clock")).content.decode(), "app-data").data()
     save(desk, "simple_note", json.dumps(NOTES))
 
-    answer = desk.client.post(url(desk, "clock"), form | {"text": ['{"now": "2027-03-01T09:00"}']})
+    first = desk.client.post(url(desk, "clock"), form | {"text": ['{"now": "2027-03-01T09:00"}']})
+    second = desk.client.post(url(desk, "clock"), form | {"text": ['{"now": "2028-03-01T09:00"}']})
 
-    assert answer.status_code == 422
-    assert "Someone else has saved this in the meantime." in answer.content.decode()
-    assert list(data_of(desk.persona)) == ["simple_note"]
+    assert (first.status_code, second.status_code) == (302, 409)
+    assert "Not saved." in second.content.decode()
+    assert json.loads(data_of(desk.persona)["clock"]) == {"now": "2027-03-01T09:00"}
+    assert "simple_note" in data_of(desk.persona)
 
 
 def test_unknown_app_is_not_found(desk: SimpleNamespace):

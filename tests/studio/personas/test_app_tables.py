@@ -15,7 +15,7 @@ from django.urls import reverse
 from studio.domain.app_tables import table_files
 from studio.models import Persona, Role
 from studio.personas import app_data
-from studio.personas.app_data import save_app_data
+from studio.personas.app_data import save_apps
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of
@@ -33,7 +33,7 @@ def shared_desk(module_db) -> SimpleNamespace:
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=author, tools=("simple_note__login",))
-    save_app_data(persona, "simple_note", json.dumps(MORE), by=author)
+    save_apps(persona, {"simple_note": json.dumps(MORE)}, "", by=author)
     return SimpleNamespace(benchmark=benchmark, author=author, persona=persona)
 
 
@@ -236,7 +236,7 @@ def test_unknown_table_is_not_found(desk: SimpleNamespace):
 
 def test_records_are_offered_by_the_names_people_write(desk: SimpleNamespace):
     contacts = [{"owner": "1", "first_name": "Denise", "last_name": "Maldonado", "phone_number": "415"}]
-    save_app_data(desk.persona, "phone", json.dumps({"contacts": contacts}), by=desk.author)
+    save_apps(desk.persona, {"phone": json.dumps({"contacts": contacts})}, "", by=desk.author)
 
     answer = desk.client.get(reverse("studio:app_names", args=[desk.benchmark.slug, "baker"]))
 
@@ -263,7 +263,7 @@ def test_dates_are_picked_and_a_stored_text_that_is_none_is_kept_and_named(desk:
         {**owner, "title": "B", "created_at": "once"},
     ]
     accounts = [{"username": "ada@example.com", "password": "invented"}]
-    save_app_data(desk.persona, "simple_note", json.dumps({"accounts": accounts, "notes": notes}), by=desk.author)
+    save_apps(desk.persona, {"simple_note": json.dumps({"accounts": accounts, "notes": notes})}, "", by=desk.author)
 
     page = desk.client.get(url(desk)).content.decode()
     desk.client.post(url(desk), new_note(grid(desk), **owner, title="C", created_at="2026-05-01T10:00"))

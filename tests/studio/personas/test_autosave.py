@@ -1,4 +1,4 @@
-"""Autosave on a persona's profile, skill and grader script pages."""
+"""Autosave on the pages of a persona's profile, skills, grader scripts and web pages."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from django.urls import reverse
 
 from studio.drafts.load import load_episode
 from studio.models import Autosave, Blob, Persona, Role, User
+from studio.personas.files import save_file
 from studio.personas.scripts import create_script
-from studio.personas.skills import save_skill
+from studio.personas.skills import SKILLS, SkillText
 from studio.personas.starter_script import STARTER_SCRIPT
+from studio.personas.web_pages import WEB_PAGES, WebPageText
 from tests.factories import BenchmarkFactory, a_persona, member
 from tests.shared_rows import fresh, rolled_back
 from tests.studio.page_forms import form_of
@@ -62,7 +64,7 @@ class Desk:
     persona: Persona
 
 
-@pytest.fixture(scope="module", params=["profile", "skill", "script"])
+@pytest.fixture(scope="module", params=["profile", "skill", "script", "web page"])
 def shared_desk(request, module_db) -> Iterator[Desk]:
     with rolled_back():
         yield a_desk(request.param)
@@ -78,8 +80,13 @@ def a_desk(kind: str) -> Desk:
     ana, ben = member(benchmark, Role.AUTHOR), member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=ana)
     here = [benchmark.slug, persona.user_id]
-    script = create_script(persona.pk, "rye", STARTER_SCRIPT, by=ana)
-    save_skill(persona.pk, "rye", "First the sour.", by=ana)
+    script = create_script(persona, "rye", STARTER_SCRIPT, by=ana)
+    save_file(SKILLS, persona, "", SkillText(name="rye", text="First the sour."), by=ana)
+    facts = {"address": "https://rye.org", "title": "Rye", "text": "First the sour."}
+    save_file(WEB_PAGES, persona, "", WebPageText(**facts), by=ana)
+
+    def keep(kind: str, name: object) -> str:
+        return reverse("studio:file_autosave", args=[*here, kind]) + f"?name={name}"
 
     def spec():
         return load_episode(Persona.objects.get(pk=persona.pk)).persona
@@ -91,11 +98,14 @@ def a_desk(kind: str) -> Desk:
         "profile": (reverse("studio:profile", args=here), reverse("studio:profile_autosave", args=here), "profile",
                     "role_text", lambda: spec().role_text),
         "skill": (reverse("studio:skill", args=[*here, "rye"]),
-                  reverse("studio:skill_autosave", args=here) + "?skill=rye", "skill", "text",
+                  keep("skill", "rye"), "skill", "text",
                   lambda: text(spec().skills[0].files)),
         "script": (reverse("studio:script", args=[*here, script.pk]),
-                   reverse("studio:script_autosave", args=[*here, script.pk]), "grader",
+                   keep("script", script.pk), "grader",
                    "source", lambda: text(spec().scripts)),
+        "web page": (reverse("studio:web_page", args=here) + "?name=rye.md",
+                     keep("web", "rye.md"), "web-page",
+                     "text", lambda: WEB_PAGES.find(spec(), "rye.md").text),
     }[kind]  # fmt: skip
     return Desk(field, stored, Writer(ana, page, keep, form), Writer(ben, page, keep, form), persona)
 
@@ -128,7 +138,8 @@ def test_users_see_each_other_on_the_same_page_only(desk):
 
     assert desk.ben.client.get(desk.ben.autosave_address).json()["others"] == [str(desk.ana.user)]
     elsewhere = (
-        reverse("studio:skill_autosave", args=[desk.persona.benchmark.slug, desk.persona.user_id]) + "?skill=other"
+        reverse("studio:file_autosave", args=[desk.persona.benchmark.slug, desk.persona.user_id, "skill"])
+        + "?name=other"
     )
     assert desk.ben.client.get(elsewhere).json()["others"] == []
 
@@ -148,7 +159,7 @@ def test_second_editor_resolves_the_conflict(desk):
 
 
 def test_changes_on_other_pages_of_the_persona_do_not_conflict(desk):
-    save_skill(desk.persona.pk, "wheat", "Other.", by=desk.ben.user)
+    save_file(SKILLS, desk.persona, "", SkillText(name="wheat", text="Other."), by=desk.ben.user)
 
     desk.ana.write(**{desk.field: "Her words"}).autosave()
 
@@ -170,7 +181,8 @@ def test_own_version_from_another_window_is_not_overwritten(desk):
 def test_a_save_by_script_makes_a_version_and_says_where_the_page_is_then(desk):
     said = desk.ana.write(**{desk.field: "By script"}).autosave(save_version=["1"])
 
-    assert said["versioned"] and said["address"] == desk.ana.address
+    pages = reverse("studio:profile", args=[desk.persona.benchmark.slug, desk.persona.user_id]) + "#web"
+    assert said["versioned"] and said["address"] == (pages if "/web/" in desk.ana.address else desk.ana.address)
     assert desk.stored() == "By script"
 
 

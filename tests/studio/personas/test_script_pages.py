@@ -10,7 +10,8 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import GraderScript, Persona, Task, User
 from studio.personas.create import create_persona
-from studio.personas.scripts import create_script, save_script
+from studio.personas.files import save_file
+from studio.personas.scripts import SCRIPTS, ScriptText, create_script
 from studio.personas.starter_script import STARTER_SCRIPT
 from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, member
@@ -29,7 +30,7 @@ def script(author: User) -> GraderScript:
     benchmark = author.memberships.get().benchmark
     persona = create_persona(benchmark, PersonaSpec(user_id="Nurse"), by=author)
     create_task(persona, TaskSpec(task_id="one"), by=author)
-    return create_script(persona.pk, "one", STARTER_SCRIPT, by=author, task_id=Task.objects.get().pk)
+    return create_script(persona, "one", STARTER_SCRIPT, by=author, task_id=Task.objects.get().pk)
 
 
 def url(script: GraderScript, name: str = "script", *more: int) -> str:
@@ -56,7 +57,13 @@ def test_form_saves_line_feeds(script: GraderScript, author: User) -> None:
 
 def test_stale_save_shows_both_versions_and_preserves_input(script: GraderScript, author: User) -> None:
     before = version(script)
-    save_script(script.pk, "theirs = 1\n", by=member(script.persona.benchmark, "author"))
+    save_file(
+        SCRIPTS,
+        script.persona,
+        script.path,
+        ScriptText(source="theirs = 1\n"),
+        by=member(script.persona.benchmark, "author"),
+    )
 
     answer = signed_in(author).post(url(script), {"source": "mine = 1", "base_version": before, "note": "Why"})
 
@@ -82,7 +89,13 @@ def test_rejected_save_preserves_input(script: GraderScript, author: User) -> No
 
 
 def test_versions_are_compared_and_restored(script: GraderScript, author: User) -> None:
-    save_script(script.pk, STARTER_SCRIPT.replace("letter_written", "letter_there"), by=author)
+    save_file(
+        SCRIPTS,
+        script.persona,
+        script.path,
+        ScriptText(source=STARTER_SCRIPT.replace("letter_written", "letter_there")),
+        by=author,
+    )
     numbers = list(script.persona.revisions.order_by("number").values_list("number", flat=True))
     client = signed_in(author)
 
@@ -98,11 +111,13 @@ def test_versions_are_compared_and_restored(script: GraderScript, author: User) 
 
 def test_strangers_get_404_and_viewers_cannot_save(script: GraderScript, author: User) -> None:
     stranger, reader = member(BenchmarkFactory(), "owner"), member(script.persona.benchmark, "auditor")
+    place = [script.persona.benchmark.slug, script.persona.user_id, "script"]
+    delete = f"{reverse('studio:file_delete', args=place)}?name={script.pk}"
 
     assert signed_in(stranger).get(url(script)).status_code == 404
     assert signed_in(reader).get(url(script)).status_code == 200
     assert signed_in(reader).post(url(script), {"source": "x = 1"}).status_code == 403
-    assert signed_in(reader).post(url(script, "script_remove")).status_code == 403
+    assert signed_in(reader).post(delete).status_code == 403
 
 
 def test_starter_script_has_keys_and_only_the_expected_findings(script: GraderScript) -> None:
@@ -121,7 +136,7 @@ def test_number_of_queries_does_not_depend_on_the_number_of_versions(
     with django_assert_max_num_queries(40) as few:
         client.get(url(script))
     for number in range(5):
-        save_script(script.pk, f"a = {number}\n", by=author)
+        save_file(SCRIPTS, script.persona, script.path, ScriptText(source=f"a = {number}\n"), by=author)
 
     with django_assert_max_num_queries(len(few)):
         client.get(url(script))

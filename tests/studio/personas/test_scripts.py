@@ -10,11 +10,12 @@ from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError
 from studio.models import GraderScript, Persona, Task, TaskState, User
 from studio.personas.create import create_persona
+from studio.personas.files import delete_file, save_file
 from studio.personas.scripts import (
     MAX_SCRIPT,
+    SCRIPTS,
+    ScriptText,
     create_script,
-    delete_script,
-    save_script,
     script_versions,
     tasks_graded_by,
 )
@@ -50,7 +51,7 @@ def persona(shared: tuple[User, Persona]) -> Persona:
 @pytest.fixture
 def script(persona: Persona, author: User) -> GraderScript:
     """Grades the first two of three tasks."""
-    made = create_script(persona.pk, "shared", TEXT, by=author, task_id=Task.objects.get(task_id="one").pk)
+    made = create_script(persona, "shared", TEXT, by=author, task_id=Task.objects.get(task_id="one").pk)
     two = Task.objects.get(task_id="two")
     spec = load_task(two).model_copy(update={"grader_script": "scripts/shared.py"})
     save_task(two.pk, spec, by=author)
@@ -73,7 +74,7 @@ def test_changed_script_returns_its_tasks_to_draft(script: GraderScript, author:
     Task.objects.update(state=state)
     before = versions()
 
-    save_script(script.pk, TEXT.replace("'a'", "'b'"), by=author)
+    save_file(SCRIPTS, script.persona, script.path, ScriptText(source=TEXT.replace("'a'", "'b'")), by=author)
 
     assert dict(Task.objects.values_list("task_id", "state")) == {"one": "draft", "two": "draft", "three": state}
     assert versions() == {"one": before["one"] + 1, "two": before["two"] + 1, "three": before["three"]}
@@ -84,7 +85,7 @@ def test_changed_script_returns_its_tasks_to_draft(script: GraderScript, author:
 def test_unchanged_text_makes_no_version(script: GraderScript, author: User) -> None:
     mark_approved()
 
-    save_script(script.pk, TEXT.replace("\n", "\r\n"), by=author)
+    save_file(SCRIPTS, script.persona, script.path, ScriptText(source=TEXT.replace("\n", "\r\n")), by=author)
 
     assert set(Task.objects.values_list("state", flat=True)) == {"approved"}
     assert len(script_versions(script)) == 1
@@ -92,7 +93,7 @@ def test_unchanged_text_makes_no_version(script: GraderScript, author: User) -> 
 
 def test_script_versions_name_their_predecessors(script: GraderScript, author: User) -> None:
     for text in ("b = 1\n", "c = 1\n"):
-        save_script(script.pk, text, by=author)
+        save_file(SCRIPTS, script.persona, script.path, ScriptText(source=text), by=author)
 
     history = script_versions(script)
 
@@ -103,20 +104,20 @@ def test_script_versions_name_their_predecessors(script: GraderScript, author: U
 @pytest.mark.parametrize("text", ["", " \n", "a\0b", "a" * (MAX_SCRIPT + 1)])
 def test_invalid_source_is_rejected(script: GraderScript, author: User, text: str) -> None:
     with pytest.raises(DraftError):
-        save_script(script.pk, text, by=author)
+        save_file(SCRIPTS, script.persona, script.path, ScriptText(source=text), by=author)
 
 
 @pytest.mark.parametrize("name", ["", "../up.py", "a/b.py", "ä.py", ".py", "SHARED.PY.py/", "Shared"])
 def test_invalid_script_names_are_rejected(persona: Persona, script: GraderScript, author: User, name: str) -> None:
     with pytest.raises(DraftError):
-        create_script(persona.pk, name, TEXT, by=author)
+        create_script(persona, name, TEXT, by=author)
 
 
 def test_script_in_use_cannot_be_removed(script: GraderScript, author: User) -> None:
     with pytest.raises(DraftError, match="one"):
-        delete_script(script.pk, by=author)
+        delete_file(SCRIPTS, script.persona, script.path, by=author)
 
     rewrite(Task.objects.all(), grader_script="")
-    delete_script(script.pk, by=author)
+    delete_file(SCRIPTS, script.persona, script.path, by=author)
 
     assert not GraderScript.objects.exists()

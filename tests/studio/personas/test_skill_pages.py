@@ -87,13 +87,13 @@ def test_skill_in_use_can_be_neither_deleted_nor_renamed(desk):
     write(desk)
     task = create_task(desk.persona, a_task_spec(skills=("rye",)), by=desk.author)
 
-    answer = desk.client.post(url(desk, "skill_delete", "rye"), follow=True).content.decode()
+    answer = desk.client.post(url(desk, "file_delete", "skill") + "?name=rye", follow=True).content.decode()
     renamed = write(desk, "dark-rye", at=url(desk, "skill", "rye")).content.decode()
 
     assert "cannot be deleted while “Bread for Saturday” use it" in answer
     assert "cannot be renamed" in renamed
     save_task(task.pk, a_task_spec(), by=desk.author)
-    desk.client.post(url(desk, "skill_delete", "rye"))
+    desk.client.post(url(desk, "file_delete", "skill") + "?name=rye")
     assert texts(desk) == {}
 
 
@@ -142,7 +142,7 @@ def test_viewers_can_read_and_strangers_get_404(desk):
     assert "<textarea" not in read.content.decode()
     assert viewer.get(url(desk)).status_code == 403
     assert viewer.post(url(desk, "skill", "rye"), {"name": "rye", "text": "x"}).status_code == 403
-    assert viewer.post(url(desk, "skill_delete", "rye")).status_code == 403
+    assert viewer.post(url(desk, "file_delete", "skill") + "?name=rye").status_code == 403
     assert stranger.get(url(desk, "skill", "rye")).status_code == 404
 
 

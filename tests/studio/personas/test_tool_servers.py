@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from django.core.management import call_command
@@ -17,13 +16,15 @@ from studio.domain.task import ToolEvidence
 from studio.domain.tool_servers import ServerTool, ToolServer, ToolServerPolicy
 from studio.drafts.load import load_episodes
 from studio.drafts.validate import DraftError
-from studio.models import Membership, Persona, Role
-from studio.personas.tool_servers import remove_server, save_server, servers_of
+from studio.models import Membership, Persona, Role, User
+from studio.personas.files import delete_file, save_file
+from studio.personas.tool_servers import TOOL_SERVERS, ServerText, ask_server, servers_of
 from tests.evaluation.builders import benchmark_of, task
 from tests.factories import UserFactory
+from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
-WEATHER = ToolServer("weather", address="https://tools.example.org/mcp")
+WEATHER = ServerText(name="weather", address="https://tools.example.org/mcp")
 
 
 class Listed:
@@ -51,6 +52,10 @@ def persona() -> Persona:
     evidence = (ToolEvidence(tool="mcp_weather_forecast"),)
     spec = PersonaSpec(user_id="clerk", tools=("read_file", "gmail__login"))
     return benchmark_of(task("a", tool_evidence=evidence), persona=spec).personas.get()
+
+
+def save_server(persona: Persona, text: ServerText, *, by: User, old_name: str = "") -> None:
+    save_file(ask_server(spec_of(persona), old_name, text), persona, old_name, text, by=by)
 
 
 def spec_of(persona: Persona) -> PersonaSpec:
@@ -82,10 +87,10 @@ def test_saving_binds_the_tools_that_the_server_lists_then(persona: Persona, lis
 def test_renamed_server_takes_its_tools_along_and_a_removed_one_takes_them_away(persona: Persona):
     user = UserFactory()
     save_server(persona, WEATHER, by=user)
-    save_server(persona, replace(WEATHER, name="sky"), by=user, old_name="weather")
+    save_server(persona, WEATHER.model_copy(update={"name": "sky"}), by=user, old_name="weather")
     assert spec_of(persona).tools[2:] == ("mcp_sky_forecast", "mcp_sky_warn")
 
-    remove_server(persona, "sky", by=user)
+    delete_file(TOOL_SERVERS, persona, "sky", by=user)
 
     spec = spec_of(persona)
     assert (spec.tools, spec.files) == (("read_file", "gmail__login"), ())
@@ -107,13 +112,17 @@ def test_tools_are_missing_where_settings_do_not_allow_the_server(persona: Perso
 @pytest.mark.parametrize(
     ("server", "field", "why"),
     [
-        (replace(WEATHER, address="https://example.com"), "address", "“example.com” is not reached from here"),
-        (ToolServer("run", command=("python3", "x.py")), "command", "Commands are not run here"),
-        (replace(WEATHER, name="appworld"), "name", "not appworld"),
+        (
+            WEATHER.model_copy(update={"address": "https://example.com"}),
+            "address",
+            "“example.com” is not reached from here",
+        ),
+        (ServerText(name="run", command=("python3", "x.py")), "command", "Commands are not run here"),
+        (WEATHER.model_copy(update={"name": "appworld"}), "name", "not appworld"),
     ],
 )
 def test_what_cannot_be_is_said_beside_its_field_and_nothing_saved(
-    persona: Persona, server: ToolServer, field: str, why: str
+    persona: Persona, server: ServerText, field: str, why: str
 ):
     with pytest.raises(DraftError, match=why) as refused:
         save_server(persona, server, by=UserFactory())
@@ -149,7 +158,31 @@ def test_owner_adds_a_server_on_its_page_and_others_only_see_it(client: Client, 
     client.force_login(author)
     shown = client.get(reverse("studio:tool_servers", args=place)).content.decode()
     assert "To forecast." in shown and "Change or ask again" not in shown
+    delete, sent = (
+        reverse("studio:file_delete", args=[*place, "server"]) + "?name=weather",
+        {"base_version": persona.version},
+    )
+    assert client.post(delete, sent).status_code == 403
+    assert client.post(delete.replace("/delete/", "/keep/"), sent).status_code == 403
     client.force_login(owner)
-    sent = {"server": "weather", "base_version": persona.version}
-    client.post(reverse("studio:tool_server_remove", args=place), sent)
+    client.post(delete, sent)
     assert servers_of(spec_of(persona)) == []
+
+
+def test_changes_of_two_owners_are_merged_or_shown_side_by_side(client: Client, persona: Persona):
+    owner = UserFactory()
+    Membership.objects.create(benchmark=persona.benchmark, user=owner, role=Role.OWNER)
+    save_server(persona, WEATHER, by=owner)
+    client.force_login(owner)
+    address = reverse("studio:tool_server", args=[persona.benchmark.slug, "clerk"]) + "?name=weather"
+    form = form_of(client.get(address).content.decode(), "server").data()
+    save_server(persona, WEATHER.model_copy(update={"seconds": 20}), by=UserFactory(), old_name="weather")
+
+    refused = client.post(address, form | {"seconds": "40"})
+    merged = client.post(address, form | {"characters": "900"})
+
+    assert (refused.status_code, merged.status_code) == (409, 302)
+    (row,) = servers_of(spec_of(Persona.objects.get(pk=persona.pk)))
+    assert row.server is not None and (row.server.seconds, row.server.characters) == (20, 900)
+    page = refused.content.decode()
+    assert "Use theirs" in page and form_of(page, "server").data()["seconds"] == ["40"]

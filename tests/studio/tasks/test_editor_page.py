@@ -493,7 +493,7 @@ def test_submitter_is_warned_if_nobody_else_can_review():
 
 
 def test_missing_grader_script_stays_selected(desk):
-    script = create_script(desk.persona.pk, "rye", "x = 1", by=desk.author)
+    script = create_script(desk.persona, "rye", "x = 1", by=desk.author)
     for named in ("scripts/rye.py", "./data/baker/scripts/rye.py", "elsewhere/none.py", ""):
         save_task(desk.task.pk, desk.spec.model_copy(update={"grader_script": named}), by=desk.author)
         form = desk.form()

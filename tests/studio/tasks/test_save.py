@@ -22,7 +22,7 @@ from studio.drafts.load import load_episode, load_task
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import Benchmark, Persona, Task, User
 from studio.personas.create import create_persona
-from studio.personas.save import save_persona
+from studio.personas.files import PROFILE, save_file
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.drafts import save_order
@@ -189,7 +189,7 @@ def test_persona_is_saved_with_its_files_and_tools(persona: Persona, author: Use
         tools_source=["gmail__send_email", "amazon__login"],
     )
 
-    save_persona(persona.pk, spec, by=author)
+    save_file(PROFILE, persona, "", spec, by=author)
 
     persona.refresh_from_db()
     loaded = load_episode(persona).persona

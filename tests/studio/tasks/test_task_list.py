@@ -12,7 +12,7 @@ from studio.episodes import moves
 from studio.findings.queries import count_findings
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Autosave, Event, Finding, Role, Task, TaskState
-from studio.personas.save import save_persona
+from studio.personas.files import PROFILE, save_file
 from studio.review import bulk
 from studio.review.bulk import BulkChangeError
 from studio.tasks.save import save_task
@@ -177,7 +177,7 @@ def test_bulk_grouping_is_an_undoable_board_move(project):
 def test_bulk_change_sets_only_tools_that_the_persona_has(project):
     benchmark, owner, persona = project
     mill = a_persona(benchmark, "miller", by=owner, tools=("grind", "bake"))
-    save_persona(persona.pk, load_episode(persona).persona.model_copy(update={"tools": ("bake",)}), by=owner)
+    save_file(PROFILE, persona, "", load_episode(persona).persona.model_copy(update={"tools": ("bake",)}), by=owner)
     one, two = a_task(persona, by=owner), a_task(mill, "flour", by=owner)
     client, url = signed_in(owner), reverse("studio:tasks_change", args=[benchmark.slug])
     asked = {"task": [f"{one.pk}:1", f"{two.pk}:1"], "does": "tools"}
