@@ -137,7 +137,7 @@ def test_pilot_calls_a_server_that_is_a_command_in_the_sandbox(stub: StubModel):
     if words := why_unavailable():
         pytest.skip(words)
     server = ServerText(
-        "bad", command=("python3", "/run/program/main.py"), environment=("PROBE_KEY",), seconds=20, characters=200
+        name="bad", command=("python3", "/run/program/main.py"), environment=("PROBE_KEY",), seconds=20, characters=200
     )
     benchmark = binding(server, file("mcp/bad/main.py", PROGRAM.read_text()))
     stub.agent = calling(
