@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
 
+from studio.domain.base import Spec
 from studio.domain.storable import read_json, storable
 
 FOLDER = "mcp"
@@ -109,6 +110,21 @@ class ToolServer:
         given |= {"seconds": self.seconds, "characters": self.characters, "hash": self.hash}
         given["tools"] = [tool.to_json() for tool in self.tools]
         return json.dumps(given, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+class ServerText(Spec):
+    """A ``ToolServer`` in its form, without its tools."""
+
+    name: str = ""
+    address: str = ""
+    command: tuple[str, ...] = ()
+    headers: dict[str, str] = {}
+    environment: tuple[str, ...] = ()
+    seconds: float = 60
+    characters: int = MAX_CHARACTERS
+
+    def server(self) -> ToolServer:
+        return ToolServer(**self.model_dump())
 
 
 def hash_of(tools: Iterable[ServerTool]) -> str:

@@ -7,9 +7,8 @@ from typing import Any
 
 from django import forms
 
-from studio.domain.tool_servers import MAX_CHARACTERS, MAX_SECONDS
+from studio.domain.tool_servers import MAX_CHARACTERS, MAX_SECONDS, ServerText
 from studio.forms.numbers import WholeNumberField
-from studio.personas.tool_servers import ServerText
 
 
 class ToolServerForm(forms.Form):

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 from django.conf import settings
 
-from studio.domain.base import FileRef, Spec
+from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.tool_catalog import ToolCard
 from studio.domain.tool_servers import (
     FOLDER,
-    MAX_CHARACTERS,
     MAX_SERVERS,
+    ServerText,
     ToolServer,
     ToolServerError,
     ToolServerPolicy,
@@ -88,21 +88,6 @@ def server_cards(persona: PersonaSpec) -> list[ToolCard]:
         for name, tool in zip(row.server.tool_names, row.server.tools, strict=True)
         if name in persona.tools
     ]
-
-
-class ServerText(Spec):
-    """A ``ToolServer`` in its form, without its tools."""
-
-    name: str = ""
-    address: str = ""
-    command: tuple[str, ...] = ()
-    headers: dict[str, str] = {}
-    environment: tuple[str, ...] = ()
-    seconds: float = 60
-    characters: int = MAX_CHARACTERS
-
-    def server(self) -> ToolServer:
-        return ToolServer(**self.model_dump())
 
 
 class ToolServers(FileKind[ServerText]):

@@ -18,6 +18,7 @@ from studio.access import SignedInRequest
 from studio.domain.app_data import app_names, read_app
 from studio.domain.base import Spec
 from studio.domain.skills import SKILL_FILE, description, new_skill_text, text_below_head
+from studio.domain.tool_servers import ServerText
 from studio.domain.web_pages import WebPage
 from studio.drafts.editor import Draft, Invalid, Outcome
 from studio.drafts.load import load_episode
@@ -30,7 +31,7 @@ from studio.models import Persona
 from studio.personas.app_data import APP_DATA, AppText, persona_apps
 from studio.personas.files import delete_file
 from studio.personas.skills import SKILLS, SkillText, tasks_with_skill
-from studio.personas.tool_servers import TOOL_SERVERS, ServerText, allowed_here, ask_server, servers_of
+from studio.personas.tool_servers import TOOL_SERVERS, allowed_here, ask_server, servers_of
 from studio.personas.web_pages import WEB_PAGES, WebPageText, find_web_page
 from studio.views.autosave import autosave_response
 from studio.views.editing import FilePage, ReadForm, save_response

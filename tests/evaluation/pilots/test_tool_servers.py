@@ -18,10 +18,11 @@ from evaluation.results.pilot_report import pilot_report
 from evaluation.sandbox import why_unavailable
 from evaluation.store.rows import RowStore
 from studio.domain.persona import PersonaSpec
+from studio.domain.tool_servers import ServerText
 from studio.drafts.load import load_episode
 from studio.models import Benchmark
 from studio.personas.files import save_file
-from studio.personas.tool_servers import ServerText, ask_server
+from studio.personas.tool_servers import ask_server
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel

@@ -13,12 +13,12 @@ from evaluation.releases.missing_tools import missing_tools
 from studio.domain import tool_servers
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ToolEvidence
-from studio.domain.tool_servers import ServerTool, ToolServer, ToolServerPolicy
+from studio.domain.tool_servers import ServerText, ServerTool, ToolServer, ToolServerPolicy
 from studio.drafts.load import load_episodes
 from studio.drafts.validate import DraftError
 from studio.models import Membership, Persona, Role, User
 from studio.personas.files import delete_file, save_file
-from studio.personas.tool_servers import TOOL_SERVERS, ServerText, ask_server, servers_of
+from studio.personas.tool_servers import TOOL_SERVERS, ask_server, servers_of
 from tests.evaluation.builders import benchmark_of, task
 from tests.factories import UserFactory
 from tests.studio.page_forms import form_of
