@@ -17,6 +17,7 @@ def test_ten_decisions_are_judged_by_keyboard_and_blind(sample, visit):
     owner.get_by_role("radio", name="A single decision").check()
     owner.get_by_role("spinbutton", name="How many").fill("10")
     owner.get_by_role("spinbutton", name="People for each").fill("1")
+    owner.get_by_role("spinbutton", name="Ask single decisions again, in truth").fill("0")
     owner.get_by_role("button", name="Open the audit").click()
     expect(owner.get_by_text("0 of 10 decisions judged")).to_be_visible()
 

@@ -109,6 +109,7 @@ def test_from_the_first_task_to_a_released_pack(people, visit):
     owner.get_by_label("A single decision").check()
     owner.get_by_role("spinbutton", name="How many").fill("2")
     owner.get_by_role("spinbutton", name="People for each").fill("2")
+    owner.get_by_role("spinbutton", name="Ask single decisions again, in truth").fill("0")
     press(owner, "Open the audit")
     expect(owner.get_by_text("0 of 2 decisions judged")).to_be_visible()
 
