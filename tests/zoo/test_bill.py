@@ -63,7 +63,7 @@ def play(zoo: Zoo, folder: Path, first: int) -> Pilot:
     tasks = [
         row.task_id
         for persona in benchmark.personas.all()
-        for row in persona.episode.tasks.order_by("position")[: first or None]
+        for row in persona.tasks.order_by("position")[: first or None]
     ]
     seats: Any = {option: connect(zoo, seat) for seat, option in SEATS.items()}
     return work_through(start_pilot(benchmark, by=None, tasks=tasks, accept_warnings=True, **seats))

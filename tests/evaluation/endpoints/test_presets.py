@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from evaluation.endpoints.services import BY_SLUG
 from evaluation.endpoints.tryout import Tryout
 from evaluation.llm import Endpoint, ModelClient, RetryPolicy
 from tests.evaluation.conftest import LOCAL
-from tests.evaluation.endpoints.service import say
-from tests.zoo.script import Asked, Call, Said
+from tests.evaluation.endpoints.exchange import exchanged
 from tests.zoo.server import playing
-from tests.zoo.service import KEY, Body
+from tests.zoo.service import KEY
 from tests.zoo.services import SERVICES
 
 PRESETS = {name: name for name in ("anthropic", "deepseek", "gemini", "glm", "groq", "kimi", "litellm", "mistral",
@@ -27,18 +24,13 @@ PRESETS |= {
 }
 
 
-def answer(name: str, body: Body, asked: Asked) -> Said:
-    text, cities = say(asked.messages, tools=bool(asked.functions), schema=asked.form == "json_schema")
-    return Said(text, tuple(Call("temperature", json.dumps({"city": city})) for city in cities))
-
-
 @pytest.mark.parametrize(("name", "slug"), PRESETS.items(), ids=PRESETS)
 def test_service_holds_what_a_pilot_needs_when_connected_by_its_preset(
     name: str, slug: str, monkeypatch: pytest.MonkeyPatch
 ):
     service, preset = SERVICES[name](), BY_SLUG[slug]
     monkeypatch.setenv("ZOO_API_KEY", KEY)
-    monkeypatch.setattr(service, "fault", answer)
+    monkeypatch.setattr(service, "fault", exchanged)
     service.faults = ["exchange"] * 40
     with playing(service) as zoo:
         endpoint = Endpoint(
@@ -60,7 +52,7 @@ def test_service_holds_what_a_pilot_needs_when_connected_by_its_preset(
 def test_chat_completions_of_newer_openai_models_fail_with_what_to_set(monkeypatch: pytest.MonkeyPatch):
     service = SERVICES["openai-chat-5.6"]()
     monkeypatch.setenv("ZOO_API_KEY", KEY)
-    monkeypatch.setattr(service, "fault", answer)
+    monkeypatch.setattr(service, "fault", exchanged)
     service.faults = ["exchange"] * 40
     with playing(service) as zoo:
         endpoint = Endpoint("newer", zoo.url(), service.model, "ZOO_API_KEY", dialect="openai", policy=LOCAL)
