@@ -3,11 +3,11 @@ them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation.protocol.answers import extract_document
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompt_files import VoicePromptName, load_prompt
 from evaluation.protocol.prompts import escape, escape_attribute
@@ -140,10 +140,7 @@ def _once(things: Sequence[str]) -> Iterable[str]:
 
 
 def _document(answer: str) -> dict[str, Any]:
-    try:
-        document = json.loads(answer)
-    except ValueError:
-        raise ValueError("It is not JSON.") from None
+    document = extract_document(answer)
     if not isinstance(document, dict):
         raise ValueError("It is not a JSON object.")
     return document

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
+from evaluation.protocol.answers import extract_document
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompt_files import CURRENT, VOICE_NAMES, current_prompts, load_prompt
 from evaluation.protocol.prompts import escape
@@ -119,10 +119,7 @@ def check_messages(
 
 def parse_check(answer: str) -> bool:
     """Whether the message says all and holds back the rest. Raises ValueError."""
-    try:
-        document = json.loads(answer)
-    except ValueError:
-        raise ValueError("It is not JSON.") from None
+    document = extract_document(answer)
     values = [document.get(name) for name in ("says_all", "holds_back")] if isinstance(document, dict) else []
     if not values or not all(isinstance(value, bool) for value in values):
         raise ValueError("“says_all” and “holds_back” must be true or false.")

@@ -85,3 +85,8 @@ def test_a_message_holds_if_nothing_is_lost_given_away_or_added(wrong: str):
 def test_an_intents_own_words_are_known_whatever_their_spaces():
     assert is_verbatim("The fee is\n30  crowns.", [FEE])
     assert not is_verbatim("The fee is 30 crowns. Thanks!", [FEE])
+
+
+def test_answers_of_models_that_write_around_their_json_are_read():
+    assert parse_said('Here it is:\n\n```json\n{"message": "Hi.", "missing": ""}\n```') == Said("Hi.", "")
+    assert parse_choice('I choose {"reason": "", "index": 4}.', {1: FEE, 4: NAME}) == 4

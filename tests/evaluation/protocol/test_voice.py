@@ -45,6 +45,7 @@ def test_who_phrases_never_sees_what_is_to_be_held_back_and_who_checks_does():
     ("answer", "holds"),
     [
         ('{"says_all": true, "holds_back": true, "reason": ""}', True),
+        ('So:\n```json\n{"says_all": true, "holds_back": true, "reason": ""}\n```', True),
         ('{"says_all": true, "holds_back": false, "reason": "names Ada"}', False),
         ('{"says_all": false, "holds_back": true, "reason": ""}', False),
     ],
