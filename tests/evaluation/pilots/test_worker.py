@@ -30,7 +30,7 @@ from tests.evaluation.pilots.test_tool_servers import binding, calling
 from tests.evaluation.stub_model import StubModel
 from tests.evaluation.tools.mcp.http_server import HttpToolServer, serving_tools
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(1200)]
 
 
 StartWorkers = Callable[..., list[subprocess.Popen[bytes]]]
@@ -91,7 +91,7 @@ def until_finished(pilot: Pilot, tmp_path: Path) -> None:
     until(Pilot.objects.filter(pk=pilot.pk, state="finished").exists, tmp_path)
 
 
-def until(condition: Callable[[], bool], tmp_path: Path, seconds: float = 120) -> None:
+def until(condition: Callable[[], bool], tmp_path: Path, seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
