@@ -17,6 +17,7 @@ from evaluation.llm.client import BatchingClient
 from evaluation.model_access import endpoint_of, lane_of
 from evaluation.models import Judging, ModelCall, ModelEndpoint, OpinionRequest, Pilot, Proposal, Rehearsal, Session
 from evaluation.models.calls import COUNTED, NONE, Assumed, Counted, kind_of, read_chain
+from evaluation.models.connections import give_back_connection
 from evaluation.models.exchanges import Chain, Json
 from evaluation.models.pilots import Role
 from studio.domain.storable import storable
@@ -254,6 +255,7 @@ class CallRecorder:
 
     def check(self) -> None:
         self._record.before_sending()
+        give_back_connection()
 
     def record(self, call: Call) -> None:
         self._record.store(

@@ -37,7 +37,6 @@ class SessionSpending:
             raise LeaseLostError
         pilot = self._session.run.pilot
         shared_spending.check(pilot.pk, pilot.benchmark_id, Spent(now.tokens, now.calls, now.cost))
-        give_back_connection()
 
     def part(self, purpose: str) -> str:
         return PART_BY_PURPOSE[purpose]

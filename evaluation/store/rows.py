@@ -22,6 +22,7 @@ from evaluation.judging.judgings import close_judging, judge_of, open_judging
 from evaluation.llm import Call
 from evaluation.models import Judging, ModelCall, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.models import MadeCall as MadeCallRow
+from evaluation.models.connections import give_back_connection
 from evaluation.models.leased import LeaseLostError
 from evaluation.protocol.participants import Aside, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
@@ -73,6 +74,7 @@ class RowStore:
         part = PART_BY_PURPOSE[purpose]
         if part != self._asking:
             self._session.write(**self._asks(part))
+        give_back_connection()
 
     def call(self, call: Call, purpose: str, turn: int) -> None:
         judging = None if purpose == "agent" else self._judging(purpose.removeprefix("checklist_"))
@@ -272,6 +274,7 @@ class RowMadeCalls:
         MadeCallRow.objects.bulk_create(
             [row], update_conflicts=True, unique_fields=["session", "key"], update_fields=["record", "output"]
         )
+        give_back_connection()
 
     def drop(self, key: str) -> None:
         MadeCallRow.objects.filter(session=self._session, key=key).delete()

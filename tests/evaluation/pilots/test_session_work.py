@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.test import Client
 
 from evaluation.audits.rounds import choose_rounds
 from evaluation.audits.sessions import auditable_sessions, freeze_session
 from evaluation.models import Session, Turn, Verdict
 from evaluation.pilots.control import control_pilot
+from evaluation.pilots.session_work import work_on
 from evaluation.results.pilot_report import pilot_report
 from evaluation.results.scores import read_scores
 from studio.domain.task import ExactCheck, ToolEvidence, Trigger
@@ -242,3 +244,27 @@ def test_report_has_its_documented_shape(stub: StubModel):
     assert (scored["proc"], scored["comp"]) == (0.0, {"compat": 1.0, "strict": 1.0})
     assert set(scored["tokens"]) == {"agent", "user", "judge"}
     assert scored["tokens"]["agent"] == 36
+
+
+@pytest.mark.django_db(transaction=True)
+def test_session_holds_no_connection_to_the_database_while_a_model_is_asked(
+    stub: StubModel, monkeypatch: pytest.MonkeyPatch
+):
+    start(stub, task("a", intents=intents("one", "two"), checklist=(rubric("x"),)))
+    own = connections[DEFAULT_DB_ALIAS]
+    monkeypatch.setitem(own.settings_dict, "CONN_MAX_AGE", 0)  # one that is given back is closed, as pools take it
+    own.close()
+    held: list[str] = []
+    answer = stub.answer
+
+    def look(body: dict[str, Any]) -> Any:
+        if own.connection is not None:
+            held.append(kind_of(body))
+        return answer(body)
+
+    monkeypatch.setattr(stub, "answer", look)
+    work_on(Session.objects.get().pk)
+
+    assert Session.objects.get().state == "finished"
+    assert stub.asked.keys() >= {"agent", "satisfaction", "follow_up", "checklist"}
+    assert held == []
