@@ -20,7 +20,7 @@ from studio.views import (
     styleguide,
 )
 from studio.views.accounts import settings, sign_in, tokens
-from studio.views.personas import app_tables, cast, profile, scripts
+from studio.views.personas import app_tables, cast, clock, profile, scripts
 from studio.views.personas import files as persona_files
 from studio.views.review import comments, workflow
 from studio.views.tasks import (
@@ -83,6 +83,7 @@ persona_patterns: Patterns = [
     path("cast/", cast.cast, name="cast"),
     path("apps/", persona_files.apps, name="apps"),
     path("apps/names.json", app_tables.names, name="app_names"),
+    path("apps/clock/times/", clock.clock, name="clock"),
     path("apps/<str:name>/", persona_files.file, {"kind": "app"}, name="app"),
     path("web/", persona_files.file, {"kind": "web"}, name="web_page"),
     path("apps/<str:app>/<str:table>/", app_tables.table, name="app_table"),

@@ -99,6 +99,7 @@ RULES = {
     "studio:skill": "GET view, POST edit",
     "studio:apps": "GET view",
     "studio:cast": "GET view, POST edit",
+    "studio:clock": "GET view, POST edit",
     "studio:app": "GET view, POST edit",
     "studio:web_page": "GET edit, POST edit",
     "studio:app_table": "GET view, POST edit",
