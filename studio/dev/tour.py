@@ -94,6 +94,7 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("apps", f"{persona}apps/"),
         Shot("cast", "/b/sample/p/vet_practice_manager/cast/", "author"),
         Shot("can-be-done", "/b/sample/p/vet_practice_manager/can-be-done/"),
+        Shot("clock", f"{persona}apps/clock/times/", "author"),
         Shot("app", f"{persona}apps/gmail/", "author"),
         Shot("web_page", f"{persona}web/", "author"),
         Shot("app-table", f"{persona}apps/gmail/emails/", "author"),
