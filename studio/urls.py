@@ -22,7 +22,7 @@ from studio.views import (
 from studio.views.accounts import settings, sign_in, tokens
 from studio.views.personas import app_tables, cast, clock, profile, scripts
 from studio.views.personas import files as persona_files
-from studio.views.review import comments, workflow
+from studio.views.review import comments, outdated, workflow
 from studio.views.tasks import (
     autosave,
     build_on,
@@ -78,6 +78,7 @@ persona_patterns: Patterns = [
     path("skills/", persona_files.file, {"kind": "skill"}, name="skill_new"),
     path("skills/<str:name>/", persona_files.file, {"kind": "skill"}, name="skill"),
     path("history/", profile.history, name="persona_history"),
+    path("approvals/", outdated.approvals, name="approvals"),
     path("versions/<int:number>/", profile.version, name="persona_version"),
     path("order/", episodes.arrange, name="board_move"),
     path("cast/", cast.cast, name="cast"),

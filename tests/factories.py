@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import factory
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from factory.django import DjangoModelFactory
 
 from studio.access.tokens import create_token
@@ -85,8 +85,15 @@ def mark_approved(tasks: QuerySet[Task] | None = None) -> None:
         revision = task.revisions.get(number=task.version)
         for _ in range(task.persona.benchmark.approvals_needed):
             reviewer = UserFactory()
-            Review.objects.create(revision=revision, reviewer=reviewer, decision="approved", answers=answers)
-    tasks.update(state=TaskState.APPROVED)
+            Review.objects.create(
+                revision=revision,
+                reviewer=reviewer,
+                decision="approved",
+                content=task.content,
+                parts=task.parts,
+                answers=answers,
+            )
+    tasks.update(state=TaskState.APPROVED, approved_content=F("content"))
 
 
 def a_task(persona: Persona, task_id: str = "bread", *, by: User | None = None, **fields: Any) -> Task:

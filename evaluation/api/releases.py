@@ -18,7 +18,7 @@ from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
 from studio.access import ApiRequest, find_benchmark, require
-from studio.api.base import given_in
+from studio.api.base import given_in, named_in
 from studio.models import ApiToken
 
 ZIP = (200, "application/zip")
@@ -75,9 +75,9 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     )
     def create(self, request: ApiRequest) -> Response:
         """Cut a release of the benchmark as it is now."""
-        options = given_in(request, NewRelease)
-        benchmark = find_benchmark(request.user, options.benchmark)
+        benchmark = find_benchmark(request.user, named_in(request, "benchmark"))
         require(request.user, benchmark, "release")
+        options = given_in(request, NewRelease)
         try:
             release = cut_release(benchmark, options, by=request.user)
         except ReleaseBlockedError as blocked:

@@ -442,6 +442,7 @@ class Migration(migrations.Migration):
                 ('queued_at', models.DateTimeField(null=True)),
                 ('attempts', models.PositiveSmallIntegerField(default=0)),
                 ('position', models.PositiveIntegerField()),
+                ('content', models.CharField(blank=True, max_length=64)),
                 ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('finished', 'Finished'), ('failed', 'Failed by the agent'), ('error', 'Infrastructure failure'), ('cancelled', 'Cancelled')], default='waiting', max_length=10)),
                 ('reason', models.TextField(blank=True)),
                 ('blocked', models.TextField(blank=True)),

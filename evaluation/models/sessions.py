@@ -62,6 +62,9 @@ class Session(Leased):
     revision = models.ForeignKey("studio.Revision", on_delete=models.PROTECT, related_name="sessions")
     position = models.PositiveIntegerField()
     """Order in the episode; within the run, sessions follow one another by it."""
+    content = models.CharField(max_length=64, blank=True)
+    """``content_hash`` of all that its score depends on: it is evidence for this, and for nothing else. Empty for
+    imported results."""
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     reason = models.TextField(blank=True)
     """Why it failed or stopped."""

@@ -23,6 +23,8 @@ from evaluation.protocol.modes import (
     with_dependencies,
 )
 from evaluation.store.snapshots import snapshot_after, snapshot_before
+from studio.domain.content import content_hash, links_of, parts_of, persona_parts
+from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Finding, Persona, PersonaRevision, Revision, Task, TaskState
 from studio.models.tasks import personas_with
@@ -85,6 +87,11 @@ class PersonaPlan:
         used = {*self.plan.sessions, *self.plan.taken}
         return {name: at for at, name in enumerate((name for name in self.tasks if name in used), start=1)}
 
+    @cached_property
+    def contents(self) -> dict[str, str]:
+        """``content_hash`` by task."""
+        return contents_of(self.persona, self.tasks)
+
     def revision(self, name: str) -> Revision:
         return self.tasks[name][1]
 
@@ -92,6 +99,13 @@ class PersonaPlan:
         if chain.start == Start.INITIAL or self.base is None:
             return None
         return self.base.snapshot_before(chain.tasks[0], run, self.tasks)
+
+
+def contents_of(persona: PersonaRevision, tasks: Mapping[str, tuple[Task, Revision]]) -> dict[str, str]:
+    spec = PersonaSpec.model_validate(persona.spec)
+    shared = persona_parts(spec)
+    links = {name: links_of(revision.spec) for name, (_, revision) in tasks.items()}
+    return {name: content_hash(parts_of(each, links, shared, spec.user_id)) for name, each in links.items()}
 
 
 def said_in_requests(plans: Sequence[PersonaPlan]) -> dict[str, dict[str, list[int]]]:
@@ -114,8 +128,6 @@ class BaseSessions:
         rows = Session.objects.of(pilot).filter(run__persona_revision__persona=persona)
         rows = rows.select_related("run", "revision__task").defer("revision__spec", "revision__task__spec")
         self.rows = {(row.revision.task.task_id, row.run.number): row for row in rows}
-        revisions = PersonaRevision.objects.filter(pk__in={row.run.persona_revision_id for row in rows})
-        self._personas = [revision.spec for revision in revisions]
 
     @property
     def names(self) -> set[str]:
@@ -123,16 +135,14 @@ class BaseSessions:
         return {name for name, _ in self.rows}
 
     def stale(self, persona: PersonaRevision, tasks: Mapping[str, tuple[Task, Revision]]) -> set[str]:
-        """Tasks that were edited since, are new, or have a run that did not end; all, if the persona was edited."""
-        if any(spec != persona.spec for spec in self._personas):
-            return set(tasks)
+        """Tasks of which something that their score depends on was edited since, are new, or have a run that did not
+        end."""
+        contents = contents_of(persona, tasks)
         return {
             name
-            for name, (_, revision) in tasks.items()
+            for name in tasks
             for run in range(1, self.pilot.runs_wanted + 1)
-            if (row := self.rows.get((name, run))) is None
-            or row.state not in ENDED
-            or row.revision.sha256 != revision.sha256
+            if (row := self.rows.get((name, run))) is None or row.state not in ENDED or row.content != contents[name]
         }
 
     def taken(self, names: Sequence[str]) -> list[Session]:

@@ -134,6 +134,7 @@ def _create_sessions(pilot: Pilot, plans: Sequence[PersonaPlan]) -> None:
             run=run,
             revision=plan.revision(name),
             position=plan.positions[name],
+            content=plan.contents[name],
             intent_count=len(plan.revision(name).spec.get("intents", ())),
         )
         for plan, chain, run in planned

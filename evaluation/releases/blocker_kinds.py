@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.models import F, QuerySet
 
 from evaluation.assistance.provenance import tasks_with_scripted_texts
-from evaluation.releases.candidate import CandidateTask, load_candidate
+from evaluation.releases.candidate import CandidateTask, candidate_task, load_candidate
 from evaluation.releases.elsewhere import unaccepted_approvals
 from evaluation.releases.evidence import real_sessions
 from evaluation.releases.missing_tools import missing_tools
@@ -91,6 +91,10 @@ def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[Task], *, errors: int) ->
     return {
         *(tasks.filter(n_errors__gt=0).order_by().values_list("pk", flat=True) if errors else ()),
         *(tasks.exclude(grader_path="").order_by().values_list("pk", flat=True) if graded else ()),
+        *tasks.filter(state__in=RELEASABLE)
+        .exclude(content=F("approved_content"))
+        .order_by()
+        .values_list("pk", flat=True),
         *(_tasks_piloted(benchmark) if piloted else ()),
         *(approval.task for approval in (unaccepted_approvals(benchmark) if elsewhere else ())),
         *(tasks_with_scripted_texts(benchmark) if scripted else ()),
@@ -113,9 +117,9 @@ elsewhere, and accepted texts of scripted models."""
 
 def _tasks_piloted(benchmark: Benchmark) -> Iterable[Any]:
     """Keys of tasks whose newest version a real agent ran."""
-    piloted = list(real_sessions(benchmark).values_list("revision__sha256", flat=True).distinct())
-    newest = Revision.objects.filter(task__persona__benchmark=benchmark, number=F("task__version"))
-    return newest.filter(sha256__in=piloted).order_by().values_list("task", flat=True) if piloted else ()
+    piloted = list(real_sessions(benchmark).values_list("revision", flat=True).distinct())
+    newest = Revision.objects.filter(pk__in=piloted, number=F("task__version"))
+    return newest.order_by().values_list("task", flat=True) if piloted else ()
 
 
 def _listed(code: str, blockers: list[Blocker]) -> BlockerKind:
@@ -128,13 +132,12 @@ def _counted(
     def read(part: slice) -> list[Blocker]:
         keys = list(tasks.values_list("pk", flat=True)[part])
         rows = Task.objects.select_related("persona").only(*SHOWN).in_bulk(keys)
-        return [blocker_of(_candidate(rows[key])) for key in keys if key in rows]
+        return [blocker_of(candidate_task(rows[key], rows[key].persona)) for key in keys if key in rows]
 
     return BlockerKind(code, number, True, read)
 
 
-SHOWN = ("task_id", "title", "state", "persona__name", "persona__user_id")
-
-
-def _candidate(task: Task) -> CandidateTask:
-    return CandidateTask(task.pk, str(task), task.task_id, task.state, "", task.persona, 0)
+SHOWN = (
+    *("task_id", "title", "state", "grader_path", "content", "approved_content"),
+    *("persona__name", "persona__user_id"),
+)

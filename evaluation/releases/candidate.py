@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from django.db.models import Q
 
-from evaluation.judging.script_versions import current_hashes
-from evaluation.releases.evidence import Evidence, TaskContent, gather_evidence
+from evaluation.releases.evidence import Evidence, gather_evidence
 from evaluation.releases.missing_tools import missing_tools
 from studio.models import Benchmark, Persona, Revision, Task, TaskState
 from studio.models.tasks import personas_with
@@ -34,6 +33,9 @@ class CandidateTask(NamedTuple):
     persona: Persona
     persona_position: int
     """In the benchmark."""
+    content: str
+    outdated: bool
+    """It is approved, but not with the content that it has now."""
 
     def __str__(self) -> str:
         return self.name
@@ -47,14 +49,9 @@ class ReleaseCandidate:
     tasks: tuple[CandidateTask, ...]
     revisions: Mapping[int, RevisionRef]
     """The newest revision of each task, by task key."""
-    scripts: Mapping[int, str]
-    """sha256 of each task's grader script, by task key."""
     missing_tools: Mapping[int, tuple[str, ...]]
     """Tools that a task names and no agent gets, by task key: its pilots are no evidence."""
     evidence: Evidence
-
-    def content_of(self, task: CandidateTask) -> TaskContent:
-        return TaskContent(self.revisions[task.pk].sha256, self.scripts.get(task.pk, ""))
 
 
 def load_candidate(
@@ -63,25 +60,17 @@ def load_candidate(
     """Every task that is not retired, or ``only`` these, by persona and position. Specs are not read. ``lacking``: its
     missing tools, if they were read."""
     if only is not None and not only:
-        return ReleaseCandidate(benchmark, (), {}, {}, {}, gather_evidence(benchmark, set(), {}))
+        return ReleaseCandidate(benchmark, (), {}, {}, gather_evidence(benchmark, set()))
     chosen = Q() if only is None else Q(pk__in=only)
     personas = personas_with(benchmark, only)
     persona_positions = {pk: position for position, pk in enumerate(personas)}
-    tasks = [
-        CandidateTask(
-            pk,
-            title.strip() or task_id,
-            task_id,
-            state,
-            grader_path,
-            personas[persona],
-            persona_positions[persona],
-        )
-        for pk, title, task_id, state, grader_path, persona in Task.objects.filter(chosen, persona__benchmark=benchmark)
+    rows = (
+        Task.objects.filter(chosen, persona__benchmark=benchmark)
         .exclude(state=TaskState.RETIRED)
         .order_by("position", "task_id")
-        .values_list("pk", "title", "task_id", "state", "grader_path", "persona_id")
-    ]
+        .only("title", "task_id", "state", "grader_path", "persona", "content", "approved_content")
+    )
+    tasks = [candidate_task(row, personas[row.persona_id], persona_positions[row.persona_id]) for row in rows]
     newest = (
         Revision.objects.filter(task__persona__benchmark=benchmark)
         .filter(Q() if only is None else Q(task__in=only))
@@ -90,26 +79,17 @@ def load_candidate(
         .values_list("task_id", "pk", "number", "sha256")
     )
     revisions = {key: RevisionRef(pk, number, sha256) for key, pk, number, sha256 in newest}
-    graded = [task for task in tasks if task.grader_path]
-    hashes = current_hashes(
-        {task.persona.pk: task.persona.user_id for task in graded},
-        {(task.persona.pk, task.grader_path) for task in graded},
-    )
-    scripts = {task.pk: hashes[task.persona.pk, task.grader_path] for task in graded}
     lacking = missing_tools(benchmark) if lacking is None else lacking
     return ReleaseCandidate(
         benchmark=benchmark,
         tasks=tuple(sorted(tasks, key=lambda task: task.persona_position)),
         revisions=revisions,
-        scripts=scripts,
         missing_tools=lacking,
-        evidence=gather_evidence(
-            benchmark,
-            {
-                TaskContent(revisions[task.pk].sha256, scripts.get(task.pk, ""))
-                for task in tasks
-                if task.pk not in lacking
-            },
-            {revisions[task.pk].sha256: task.grader_path for task in graded},
-        ),
+        evidence=gather_evidence(benchmark, {task.content for task in tasks if task.pk not in lacking}),
+    )
+
+
+def candidate_task(row: Task, persona: Persona, persona_position: int = 0) -> CandidateTask:
+    return CandidateTask(
+        row.pk, str(row), row.task_id, row.state, row.grader_path, persona, persona_position, row.content, row.outdated
     )

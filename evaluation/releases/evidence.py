@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from django.db.models import Q, QuerySet
 
@@ -15,7 +14,6 @@ from annotations.intervals import Rate
 from evaluation.audits.campaigns import summarize_audits
 from evaluation.audits.gate import UncomparedJudge, WorseJudge, uncompared_judges, worse_judges
 from evaluation.judging.judgings import rules_of, scoring_choice
-from evaluation.judging.script_versions import hashes_at_revision
 from evaluation.models import Judging, Pilot, Session
 from evaluation.models.agents import BASELINES
 from evaluation.models.judgings import scoring_round
@@ -27,22 +25,16 @@ from studio.domain.base import JsonDict
 from studio.models import Benchmark
 
 
-class TaskContent(NamedTuple):
-    """What a pilot runs and grades: a task's revision and its grader script, by sha256."""
-
-    sha256: str
-    script: str
-    """Empty without a grader script."""
-
-
 @dataclass(frozen=True)
 class Evidence:
     """Excludes everything by scripted models, and pilots of the other protocol."""
 
     protocol: ProtocolName
-    piloted: frozenset[TaskContent]
-    """What finished sessions by a real agent, user and judge ran."""
-    blocked: Mapping[TaskContent, tuple[int, str]]
+    piloted: frozenset[str]
+    """``Task.content`` of what finished sessions by a real agent, user and judge ran."""
+    ran_otherwise: frozenset[int]
+    """Keys of revisions that they ran with other content: what they take from the persona or build on was another."""
+    blocked: Mapping[str, tuple[int, str]]
     """What of it was blocked in a pilot that is named here: the pilot's number, and why."""
     pilots: tuple[JsonDict, ...]
     """Finished pilots: ``{"number", "agent", "user_model", "judge", "judging", "runs", "scores"}``."""
@@ -95,21 +87,11 @@ def real_sessions(benchmark: Benchmark) -> QuerySet[Session]:
     )
 
 
-def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mapping[str, str]) -> Evidence:
-    """Evidence for the ``wanted`` content. ``paths`` are the script paths by revision sha256.
-
-    A pilot counts for a task if it ran the current revision and graded it with the current script.
-    """
-    sha256s = {content.sha256 for content in wanted}
-    fields = ("run__pilot", "revision__sha256", "run__persona_revision", "blocked")
-    played = real_sessions(benchmark).values_list(*fields).distinct() if wanted else ()
-    sessions = [row for row in played if row[1] in sha256s]
-    scripts = hashes_at_revision({(revision, paths[sha256]) for _, sha256, revision, _ in sessions if sha256 in paths})
-    ran = [
-        (pilot, TaskContent(sha256, scripts[revision, paths[sha256]] if sha256 in paths else ""), blocked)
-        for pilot, sha256, revision, blocked in sessions
-    ]
-    piloted = [(pilot, content) for pilot, content, _ in ran]
+def gather_evidence(benchmark: Benchmark, wanted: Set[str]) -> Evidence:
+    """Evidence for the ``wanted`` ``Task.content``."""
+    fields = ("run__pilot", "content", "revision", "blocked")
+    ran = list(real_sessions(benchmark).values_list(*fields).distinct()) if wanted else []
+    piloted = [(pilot, content) for pilot, content, *_ in ran]
     pilots = (
         Pilot.objects.filter(
             pk__in={pilot for pilot, content in piloted if content in wanted}, state=Pilot.State.FINISHED
@@ -124,7 +106,8 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mappi
     return Evidence(
         protocol=protocol,
         piloted=frozenset(content for _, content in piloted),
-        blocked={content: (cited[pilot], why) for pilot, content, why in ran if why and pilot in cited},
+        ran_otherwise=frozenset(revision for _, content, revision, _ in ran if content not in wanted),
+        blocked={content: (cited[pilot], why) for pilot, content, _, why in ran if why and pilot in cited},
         pilots=tuple(_pilot(pilot) for pilot in scored),
         audit=shown.total.rate,
         truth=in_truth.total.rate,

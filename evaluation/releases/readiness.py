@@ -20,6 +20,7 @@ from studio.models import Benchmark, GraderScript, TaskState
 RELEASABLE = (TaskState.APPROVED, TaskState.RELEASED)
 APPROVED_ELSEWHERE = "task-approved-elsewhere"
 NOT_APPROVED, NOT_PILOTED = "task-not-approved", "task-not-piloted"
+OUTDATED = "task-approval-outdated"
 AUDITED_DECISIONS = 10
 """Decisions that people must have resolved, unless ``release_limits`` sets ``audited_decisions``."""
 DISAGREEMENT = 0.1
@@ -66,6 +67,7 @@ def find_blockers(
         return [Blocker("no-tasks", "There are no tasks to release.", acceptable=False)]
     blockers = [
         *_unapproved(candidate),
+        *_outdated(candidate),
         *_approved_elsewhere(candidate),
         *_errors(candidate),
         *_ungraded(candidate),
@@ -86,6 +88,13 @@ def _unapproved(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     for task in candidate.tasks:
         if task.state not in RELEASABLE:
             yield not_approved(task)
+
+
+def _outdated(candidate: ReleaseCandidate) -> Iterable[Blocker]:
+    for task in candidate.tasks:
+        if task.outdated:
+            message = f"{task} was approved before something that its score depends on changed."
+            yield _blocker_of(task, OUTDATED, f"{message} Look at the change and approve it again.")
 
 
 def _approved_elsewhere(candidate: ReleaseCandidate) -> Iterable[Blocker]:
@@ -119,17 +128,15 @@ def _unreadable(files: Mapping[str, bytes]) -> Iterable[Blocker]:
 
 
 def _unpiloted(candidate: ReleaseCandidate) -> Iterable[Blocker]:
-    piloted_revisions = {content.sha256 for content in candidate.evidence.piloted}
+    evidence = candidate.evidence
     for task in candidate.tasks:
-        content = candidate.content_of(task)
-        if content in candidate.evidence.piloted or task.pk in candidate.missing_tools:
-            continue
-        yield not_piloted(task, older_script=content.sha256 in piloted_revisions)
+        if task.content not in evidence.piloted and task.pk not in candidate.missing_tools:
+            yield not_piloted(task, otherwise=candidate.revisions[task.pk].pk in evidence.ran_otherwise)
 
 
 def _blocked(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     for task in candidate.tasks:
-        if found := candidate.evidence.blocked.get(candidate.content_of(task)):
+        if found := candidate.evidence.blocked.get(task.content):
             pilot, why = found
             message = f"{task} seems to have a defect. In pilot {pilot} its user could not go on: {why}"
             yield _blocker_of(task, "task-blocked", message)
@@ -220,10 +227,13 @@ def not_approved(task: CandidateTask) -> Blocker:
     return _blocker_of(task, NOT_APPROVED, f"{task} is not approved: {TaskState(task.state).label.lower()}.")
 
 
-def not_piloted(task: CandidateTask, *, older_script: bool = False) -> Blocker:
+def not_piloted(task: CandidateTask, *, otherwise: bool = False) -> Blocker:
     message = f"No pilot with a real model has run the current version of {task}."
-    if older_script:
-        message = f"{task} was graded by an older script when a real model ran it; no pilot has used the current one."
+    if otherwise:
+        message = (
+            f"Since a real model ran {task}, something that its score depends on has changed: its persona, its grader "
+            "script or a task that it builds on. No pilot has run it as it is now."
+        )
     return _blocker_of(task, NOT_PILOTED, message)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from django.http import QueryDict
@@ -39,6 +40,12 @@ def given_in(request: ApiRequest, of: type[Given]) -> Given:
     """The request's body. Raises OptionsError."""
     data: Any = request.data
     return of.read(data.dict() if isinstance(data, QueryDict) else data)
+
+
+def named_in(request: ApiRequest, field: str) -> str:
+    """What the request's body is about, which decides who may send the rest of it; empty if it does not say."""
+    data: Any = request.data
+    return str(data.get(field, "")) if isinstance(data, Mapping) else ""
 
 
 def refuse(error: Exception, context: Any) -> Response | None:

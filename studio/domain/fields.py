@@ -32,6 +32,8 @@ class About:
     """Names of the fields that identify a row across versions."""
     exported_only: bool = False
     """Matters in exports alone."""
+    apart: bool = False
+    """Nobody who plays or judges sees it, so it changes no score (``content``)."""
 
 
 def fields_of(*specs: type[Spec]) -> dict[str, About]:

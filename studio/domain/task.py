@@ -140,10 +140,10 @@ class TaskSpec(Spec):
     task_id: Annotated[str, About("the task's id", exported_only=True)]
     user_id: Annotated[str, About("the user's id", exported_only=True)] = ""
     environment_id: Annotated[str, About("the environment's id", exported_only=True)] = ""
-    title: Annotated[str, About("the title", "about", prose=True)] = ""
-    description: Annotated[str, About("the description", "about", prose=True)] = ""
-    task_type: Annotated[str, About("the type")] = ""
-    category: Annotated[str, About("the category")] = ""
+    title: Annotated[str, About("the title", "about", prose=True, apart=True)] = ""
+    description: Annotated[str, About("the description", "about", prose=True, apart=True)] = ""
+    task_type: Annotated[str, About("the type", apart=True)] = ""
+    category: Annotated[str, About("the category", apart=True)] = ""
     """Code in the benchmark's taxonomy (A–R of the paper's Table 5, or another)."""
     trigger: Annotated[Trigger, About("the trigger", "request")] = Trigger()
     initial_request: Annotated[str, About("the initial request", "request", page="the request", prose=True)] = ""
@@ -176,7 +176,7 @@ class TaskSpec(Spec):
     """Those of the persona's tools this task uses; empty: all of them."""
     skills: Annotated[tuple[str, ...], About("the skills", "reach")] = ()
     """Likewise for skills."""
-    reference_workflow: Annotated[str, About("the reference workflow", "workflow", prose=True)] = ""
+    reference_workflow: Annotated[str, About("the reference workflow", "workflow", prose=True, apart=True)] = ""
     expected_artifacts: Annotated[
         tuple[ExpectedArtifact, ...],
         About(
@@ -189,7 +189,7 @@ class TaskSpec(Spec):
         ),
     ] = ()
     metadata: Annotated[JsonDict, About("the metadata", exported_only=True)] = Field(default_factory=dict)
-    source: Annotated[JsonDict, About("keys found only in the imported file")] = Field(default_factory=dict)
+    source: Annotated[JsonDict, About("keys found only in the imported file", apart=True)] = Field(default_factory=dict)
     """``task.yaml`` as read, in its key order; empty for a task written in the studio."""
 
     @property

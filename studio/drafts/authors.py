@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -62,26 +63,34 @@ class ImportOrigin:
     """Whether some of their versions up to there did not come by an import."""
 
 
-def origins_of_requests(requests: Sequence[tuple[str, int | None]]) -> list[ImportOrigin]:
-    """For each request, tasks anywhere in the studio with the same: so a text is known again after an export.
-    ``requests``: with the pk of the task it is for, which does not count. One query."""
-    authors: list[set[int]] = [set() for _ in requests]
-    written_here = [False] * len(requests)
+def origins_of(tasks: Sequence[tuple[Sequence[str], int | None]]) -> list[ImportOrigin]:
+    """For each, tasks anywhere in the studio that share the request or half of its other texts: so a task is known
+    again after an export. ``tasks``: ``pieces_of``, with the pk of the task it is for, which does not count. One query.
+    """
+    authors: list[set[int]] = [set() for _ in tasks]
+    written_here = [False] * len(tasks)
+    wanted = [{"task": task, "pieces": list(pieces)} for pieces, task in tasks]
     with connection.cursor() as cursor:
         cursor.execute(
             """
+            WITH wanted AS (
+              SELECT index, (row ->> 'task')::bigint AS task,
+                     ARRAY(SELECT jsonb_array_elements_text(row -> 'pieces')) AS pieces
+                FROM jsonb_array_elements(%s::jsonb) WITH ORDINALITY given (row, index)
+            )
             SELECT wanted.index,
                    array(SELECT contributors_to_version(known.task_id, known.number)),
                    came_by_import(known.task_id, known.number)
-              FROM unnest(%s::text[], %s::bigint[]) WITH ORDINALITY wanted (request, task, index)
-             CROSS JOIN LATERAL (  -- each by the index: a join would read the texts of all revisions
+              FROM wanted CROSS JOIN LATERAL (  -- each by the index: a join would read all revisions
                SELECT r.task_id, max(r.number) AS number FROM studio_revision r
-                WHERE md5(r.spec ->> 'initial_request') = md5(wanted.request)
-                  AND r.task_id IS DISTINCT FROM wanted.task AND wanted.request <> ''
+                WHERE r.pieces && wanted.pieces AND r.task_id IS DISTINCT FROM wanted.task
+                  AND (wanted.pieces[1] = r.pieces[1]
+                       OR 2 * (SELECT count(*) FROM unnest(wanted.pieces) piece WHERE piece = ANY (r.pieces))
+                          >= cardinality(wanted.pieces))
                 GROUP BY r.task_id
              ) known
             """,
-            [[request for request, _ in requests], [task for _, task in requests]],
+            [json.dumps(wanted)],
         )
         for index, people, imported in cursor.fetchall():
             authors[index - 1] |= set(people)

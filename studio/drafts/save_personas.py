@@ -9,8 +9,10 @@ from django.utils import timezone
 
 from studio.domain.base import JsonDict
 from studio.domain.changes import changed_fields, save_summary
+from studio.domain.content import brought_by, changed_parts, persona_parts
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
+from studio.drafts.contents import refresh_contents
 from studio.drafts.sync import BATCH, sync
 from studio.drafts.validate import validate_storable
 from studio.models import Event, GraderScript, Persona, PersonaRevision, Task, User
@@ -35,31 +37,21 @@ def save_personas(
             fields.append("episode")
         results.append(tuple(fields))
         if fields or row.version == 0:
-            changed.append((row, _renamed(old, new), fields))
+            changed.append((row, old, _renamed(old, new), fields))
     if not changed:
         return results
-    for row, new, _ in changed:
+    for row, _, new, _ in changed:
         row.set_spec(new.persona)
         row.episode = _header(new)
         row.version += 1
         row.updated_at = timezone.now()
     Persona.objects.bulk_update(
-        [row for row, _, _ in changed], [*SPEC_FIELDS, "episode", "version", "updated_at"], batch_size=BATCH
+        [row for row, *_ in changed], [*SPEC_FIELDS, "episode", "version", "updated_at"], batch_size=BATCH
     )
-    _write_scripts([(row, new.persona) for row, new, fields in changed if fields != ["episode"]])
-    _place_tasks([(row, new) for row, new, _ in changed])
-    PersonaRevision.objects.bulk_create(
-        PersonaRevision(
-            persona=row,
-            number=row.version,
-            spec=row.spec,
-            episode=row.episode,
-            sha256=new.model_copy(update={"tasks": (), "unplaced": ()}).content_hash(),
-            note=note[:300],
-            created_by=by,
-        )
-        for row, new, _ in changed
-    )
+    _write_scripts([(row, new.persona) for row, _, new, fields in changed if fields != ["episode"]])
+    _place_tasks([(row, new) for row, _, new, _ in changed])
+    PersonaRevision.objects.bulk_create(_revision(*each, by=by, note=note) for each in changed)
+    refresh_contents([row.pk for row, *_ in changed])
     Event.objects.bulk_create(
         Event(
             benchmark_id=row.benchmark_id,
@@ -69,9 +61,26 @@ def save_personas(
             summary=save_summary(row.version, fields, verb=verb, note=note),
             data={"fields": fields, "version": row.version},
         )
-        for row, _, fields in changed
+        for row, _, _, fields in changed
     )
     return results
+
+
+def _revision(
+    row: Persona, old: EpisodeSpec, new: EpisodeSpec, _: Sequence[str], *, by: User | None, note: str
+) -> PersonaRevision:
+    parts = changed_parts(persona_parts(old.persona) if row.version > 1 else {}, persona_parts(new.persona))
+    return PersonaRevision(
+        persona=row,
+        number=row.version,
+        spec=row.spec,
+        episode=row.episode,
+        sha256=new.model_copy(update={"tasks": (), "unplaced": ()}).content_hash(),
+        changed=parts,
+        brought=brought_by(parts),
+        note=note[:300],
+        created_by=by,
+    )
 
 
 def _place_tasks(pairs: Sequence[tuple[Persona, EpisodeSpec]]) -> None:

@@ -9,8 +9,10 @@ from django.utils import timezone
 
 from studio.domain.base import JsonDict, hash_of_text, text_of_document
 from studio.domain.changes import content_fields, differing_keys, save_summary
+from studio.domain.content import pieces_of
 from studio.domain.task import TaskSpec
 from studio.domain.uids import uid_of
+from studio.drafts.contents import refresh_contents
 from studio.drafts.validate import DraftError, validate_storable
 from studio.models import Event, Persona, Revision, Task, TaskState, User
 from studio.models.tasks import SPEC_FIELDS
@@ -39,13 +41,10 @@ def save_tasks(
     by: User | None,
     note: str = "",
     verb: str = "edited",
-    touched: Mapping[int, str] | None = None,
     origin_authors: Sequence[Collection[int]] = (),
 ) -> list[SavedTask]:
-    """Save drafts in a constant number of queries. New rows are created at their ``position``. ``touched``: by task
-    key, the field of tasks that count as changed because what it refers to has changed. ``origin_authors``: for
+    """Save drafts in a constant number of queries. New rows are created at their ``position``. ``origin_authors``: for
     each pair, the ids of those who wrote its text elsewhere. Raises DraftError."""
-    touched = touched or {}
     for _, spec in pairs:
         validate_storable(spec)
     stored = dict(Task.objects.filter(pk__in=[row.pk for row, _ in pairs if row.pk]).values_list("pk", "spec"))
@@ -55,7 +54,7 @@ def save_tasks(
     for index, (row, given) in enumerate(pairs):
         spec, before = canonical(given), stored.get(row.pk)
         differ = differing_keys(before or {**_EMPTY, "task_id": spec.task_id}, spec.to_json())
-        fields = content_fields(differ) or ([touched[row.pk]] if row.pk in touched else [])
+        fields = content_fields(differ)
         if fields or row.version == 0:
             changes[index] = tuple(fields)
             changed.append((row, _renamed(before, spec) if before else spec))
@@ -88,6 +87,7 @@ def _write(pairs: Sequence[tuple[Task, TaskSpec]], *, by: User | None) -> None:
     Task.objects.bulk_update([row for row, _ in pairs if row.pk], SAVED_FIELDS, batch_size=BATCH)
     Task.objects.bulk_create([row for row, _ in pairs if not row.pk], batch_size=BATCH)
     _validate_dependencies(pairs)
+    refresh_contents({row.persona_id for row, _ in pairs})
 
 
 def _validate_dependencies(pairs: Sequence[tuple[Task, TaskSpec]]) -> None:
@@ -168,6 +168,7 @@ def _create_revisions(tasks: Sequence[Task], *, by: User | None, note: str) -> d
                 number=row.version,
                 spec=row.spec,
                 sha256=hash_of_text(text_of_document(row.spec)),
+                pieces=pieces_of(row.spec),
                 note=note[:300],
                 created_by=by,
             )

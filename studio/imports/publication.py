@@ -95,15 +95,22 @@ def confirm_publication(pk: int, *, by: User) -> int:
     )
     Review.objects.bulk_create(
         [
-            Review(revision=revisions[task.pk], reviewer=by, decision=Review.Decision.APPROVED_ELSEWHERE, text=text)
+            Review(
+                revision=revisions[task.pk],
+                reviewer=by,
+                decision=Review.Decision.APPROVED_ELSEWHERE,
+                content=task.content,
+                parts=task.parts,
+                text=text,
+            )
             for task in tasks
         ],
         batch_size=500,
     )
     now = timezone.now()
     for task in tasks:
-        task.state, task.updated_at = TaskState.APPROVED, now
-    Task.objects.bulk_update(tasks, ["state", "updated_at"], batch_size=500)
+        task.state, task.approved_content, task.updated_at = TaskState.APPROVED, task.content, now
+    Task.objects.bulk_update(tasks, ["state", "approved_content", "updated_at"], batch_size=500)
     Event.objects.bulk_create(
         [
             Event(

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
+from studio.domain.content import pieces_of
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import Reading
 from studio.domain.task import TaskSpec
-from studio.drafts.authors import came_by_import, origins_of_requests
+from studio.drafts.authors import came_by_import, origins_of
 from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import SavedTask, save_tasks
@@ -80,7 +81,7 @@ class ImportWriter:
         pairs = [
             (rows[(key, task.task_id)], task) for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
         ]
-        saved = self._save_tasks(pairs, _regraded(pairs, old, new))
+        saved = self._save_tasks(pairs)
         self._store_keys(personas.values())
         owners = {
             rows[(key, task.task_id)].pk: key for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
@@ -152,18 +153,16 @@ class ImportWriter:
     def _origin_authors(self, pairs: Sequence[tuple[Task, TaskSpec]]) -> list[set[int]]:
         """Who uploaded the files, and who wrote the same tasks elsewhere in the studio."""
         uploader = {self.uploaded_by.pk} if self.uploaded_by else set()
-        origins = origins_of_requests([(task.initial_request, row.pk) for row, task in pairs])
+        origins = origins_of([(pieces_of(task.to_json()), row.pk) for row, task in pairs])
         return [uploader | origin.authors for origin in origins]
 
-    def _save_tasks(self, pairs: Sequence[tuple[Task, TaskSpec]], regraded: Mapping[int, str]) -> list[SavedTask]:
+    def _save_tasks(self, pairs: Sequence[tuple[Task, TaskSpec]]) -> list[SavedTask]:
         """Some personas after the others, and without keeping the texts of versions, so that memory does not grow with
         what is written of each task."""
         saved: list[SavedTask] = []
         for start, end in _parts([row.persona_id for row, _ in pairs]):
             part = pairs[start:end]
-            done = save_tasks(
-                part, by=self.by, verb="imported", touched=regraded, origin_authors=self._origin_authors(part)
-            )
+            done = save_tasks(part, by=self.by, verb="imported", origin_authors=self._origin_authors(part))
             for task in done:
                 task.row.__dict__.pop("spec", None)
                 if task.revision:
@@ -217,11 +216,10 @@ class ImportWriter:
         names = {persona.pk: persona.user_id for persona in self.benchmark.personas.all()}
         new = [task for task in saved if task.revision]
         imported = came_by_import([task.row for task in new])
-        texts = Task.objects.filter(pk__in=[task.row.pk for task in new]).values_list("spec__initial_request", "pk")
-        requests = [(text, pk) for text, pk in texts]
+        pieces = [(task.revision.pieces, task.row.pk) for task in new if task.revision]
         written_here = {
             pk
-            for (_, pk), origin in zip(requests, origins_of_requests(requests), strict=True)
+            for (_, pk), origin in zip(pieces, origins_of(pieces), strict=True)
             if origin.written_here or pk not in imported
         }
         for task in saved:
@@ -260,16 +258,3 @@ def _parts(episodes: Sequence[int]) -> Iterator[tuple[int, int]]:
         if end == len(episodes) or (end - start >= TASKS_AT_ONCE and episodes[end] != episodes[end - 1]):
             yield start, end
             start = end
-
-
-def _regraded(
-    pairs: Iterable[tuple[Task, TaskSpec]], old: Mapping[int, EpisodeSpec], new: Mapping[int, EpisodeSpec]
-) -> dict[int, str]:
-    fields = {}
-    for row, task in pairs:
-        if row.pk and task.grader_script:
-            key = row.persona_id
-            before, after = (episodes[key].persona.script(task.grader_script) for episodes in (old, new))
-            if before and after and before.sha256 != after.sha256:
-                fields[row.pk] = "grader_script"
-    return fields

@@ -1,10 +1,10 @@
 import django.contrib.auth.models
 import django.contrib.auth.validators
 import django.contrib.postgres.fields
+import django.contrib.postgres.indexes
 import django.db.models.constraints
 import django.db.models.deletion
 import django.db.models.expressions
-import django.db.models.fields.json
 import django.db.models.functions.text
 import django.db.models.lookups
 import django.utils.timezone
@@ -47,6 +47,9 @@ class Migration(migrations.Migration):
                 ('n_files', models.PositiveIntegerField(default=0)),
                 ('tools_named', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
                 ('skills_named', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
+                ('parts', models.JSONField(default=dict)),
+                ('content', models.CharField(blank=True, max_length=64)),
+                ('approved_content', models.CharField(blank=True, max_length=64)),
                 ('n_errors', models.PositiveIntegerField(default=0)),
                 ('n_warnings', models.PositiveIntegerField(default=0)),
                 ('n_hints', models.PositiveIntegerField(default=0)),
@@ -261,6 +264,8 @@ class Migration(migrations.Migration):
                 ('spec', studio.models.fields.OrderedJSONField()),
                 ('episode', studio.models.fields.OrderedJSONField(default=dict)),
                 ('sha256', models.CharField(max_length=64)),
+                ('changed', models.JSONField(default=dict)),
+                ('brought', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
                 ('note', models.CharField(blank=True, max_length=300)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -277,6 +282,7 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveIntegerField()),
                 ('spec', studio.models.fields.OrderedJSONField()),
                 ('sha256', models.CharField(max_length=64)),
+                ('pieces', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
                 ('note', models.CharField(blank=True, max_length=300)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -292,6 +298,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('decision', models.CharField(choices=[('approved', 'Approved'), ('changes_requested', 'Changes requested'), ('approved_elsewhere', 'Already approved')], max_length=20)),
+                ('content', models.CharField(max_length=64)),
+                ('parts', models.JSONField(default=dict)),
                 ('text', models.TextField(blank=True)),
                 ('answers', models.JSONField(blank=True, db_column='points', default=dict)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -611,13 +619,17 @@ class Migration(migrations.Migration):
             model_name='autosave',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('page', ''), ('persona__isnull', True), ('task__isnull', False)), models.Q(('persona__isnull', False), ('task__isnull', True), models.Q(('page', ''), _negated=True)), _connector='OR'), name='working_copy_of_one_page'),
         ),
+        migrations.AddIndex(
+            model_name='personarevision',
+            index=django.contrib.postgres.indexes.GinIndex(fields=['brought'], name='persona_revision_brought'),
+        ),
         migrations.AddConstraint(
             model_name='personarevision',
             constraint=models.UniqueConstraint(fields=('persona', 'number'), name='persona_revision_number'),
         ),
         migrations.AddIndex(
             model_name='revision',
-            index=models.Index(django.db.models.functions.text.MD5(django.db.models.fields.json.KeyTextTransform('initial_request', 'spec')), name='revision_by_request'),
+            index=django.contrib.postgres.indexes.GinIndex(fields=['pieces'], name='revision_by_pieces'),
         ),
         migrations.AddConstraint(
             model_name='revision',
@@ -629,7 +641,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='review',
-            constraint=models.UniqueConstraint(condition=models.Q(('decision', 'approved')), fields=('revision', 'reviewer'), name='approve_once'),
+            constraint=models.UniqueConstraint(condition=models.Q(('decision', 'approved')), fields=('revision', 'reviewer', 'content'), name='approve_once'),
         ),
         migrations.AddConstraint(
             model_name='import',

@@ -1,5 +1,34 @@
 -- Invariants that constraints cannot express.
 
+-- Who wrote what a task takes from its persona (studio.domain.content), since somebody else approved it with any task.
+-- What was written elsewhere and brought here is still theirs.
+CREATE FUNCTION authors_of_parts(asked_task bigint) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+  WITH parts AS (
+    SELECT t.persona_id, part.key AS name, part.value AS sha256
+      FROM studio_task t, jsonb_each_text(t.parts) part
+     WHERE t.id = asked_task AND part.key <> 'task' AND part.key NOT LIKE 'earlier:%'
+  ), changes AS (
+    SELECT parts.name, r.persona_id, r.number, r.created_by_id, r.changed ->> parts.name AS sha256
+      FROM parts JOIN studio_personarevision r ON r.persona_id = parts.persona_id AND r.changed ? parts.name
+  ), approved AS (
+    SELECT changes.name, max(changes.number) AS number
+      FROM changes
+     WHERE EXISTS (SELECT FROM studio_review v
+                     JOIN studio_revision w ON w.id = v.revision_id
+                     JOIN studio_task t ON t.id = w.task_id
+                    WHERE t.persona_id = changes.persona_id AND v.decision IN ('approved', 'approved_elsewhere')
+                      AND v.parts ->> changes.name = changes.sha256)
+     GROUP BY changes.name
+  ), since AS (
+    SELECT changes.* FROM changes LEFT JOIN approved USING (name)
+     WHERE changes.number > coalesce(approved.number, 0)
+  )
+  SELECT created_by_id FROM since WHERE created_by_id IS NOT NULL
+   UNION
+  SELECT r.created_by_id FROM since JOIN studio_personarevision r ON r.brought && ARRAY[since.sha256]
+   WHERE r.created_by_id IS NOT NULL;
+$$;
+
 CREATE FUNCTION authors_of_revision(asked bigint) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   WITH wanted AS (
     SELECT r.task_id, r.number, b.approvals_needed
@@ -24,7 +53,9 @@ CREATE FUNCTION authors_of_revision(asked bigint) RETURNS SETOF bigint LANGUAGE 
    UNION
   SELECT c.author_id FROM studio_comment c JOIN versions ON versions.id = c.applied_in_id
    UNION
-  SELECT o.user_id FROM studio_revision_origin_authors o JOIN versions ON versions.id = o.revision_id;
+  SELECT o.user_id FROM studio_revision_origin_authors o JOIN versions ON versions.id = o.revision_id
+   UNION
+  SELECT author FROM wanted, authors_of_parts(wanted.task_id) author;
 $$;
 
 CREATE FUNCTION came_by_import(asked_task bigint, newest integer) RETURNS boolean LANGUAGE sql STABLE AS $$
@@ -51,7 +82,7 @@ CREATE FUNCTION check_approvals() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NOT EXISTS (
     SELECT FROM studio_review v JOIN studio_revision r ON r.id = v.revision_id
-     WHERE r.task_id = NEW.id AND r.number = NEW.version
+     WHERE r.task_id = NEW.id AND r.number = NEW.version AND v.content = NEW.approved_content
     HAVING bool_or(v.decision = 'approved_elsewhere')
         OR count(DISTINCT v.reviewer_id) FILTER (WHERE v.decision = 'approved') >= (
            SELECT b.approvals_needed FROM studio_persona p
@@ -200,8 +231,10 @@ CREATE TRIGGER studio_revision_frozen BEFORE UPDATE ON studio_revision
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER studio_revision_origin_authors_frozen BEFORE UPDATE ON studio_revision_origin_authors
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
-CREATE CONSTRAINT TRIGGER approved_by_enough AFTER UPDATE OF state ON studio_task
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.state IN ('draft', 'changes_requested', 'in_review') AND NEW.state = 'approved')
+CREATE CONSTRAINT TRIGGER approved_by_enough AFTER UPDATE OF state, approved_content ON studio_task
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.state IN ('approved', 'released') AND (OLD.state NOT IN ('approved', 'released')
+        OR OLD.approved_content <> NEW.approved_content))
   EXECUTE FUNCTION check_approvals();
 CREATE CONSTRAINT TRIGGER dependency_earlier AFTER INSERT ON studio_task
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.needs <> '{}') EXECUTE FUNCTION check_dependency_order();

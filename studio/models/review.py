@@ -20,6 +20,10 @@ class Review(models.Model):
     revision = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, related_name="reviews")
     reviewer = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="reviews")
     decision = models.CharField(max_length=20, choices=Decision.choices)
+    content = models.CharField(max_length=64)
+    """``content_hash`` of what was reviewed: the task with all that its score depends on, not its text alone."""
+    parts = models.JSONField(default=dict)
+    """sha256 by part of that content."""
     text = models.TextField(blank=True)
     answers = models.JSONField(default=dict, blank=True, db_column="points")
     """The review checklist, ``{"realistic": {"so": true, "word": ""}, …}``; empty if it was skipped.
@@ -33,7 +37,7 @@ class Review(models.Model):
                 condition=Q(reviewer__isnull=False) | Q(decision="approved_elsewhere"), name="review_has_reviewer"
             ),
             models.UniqueConstraint(
-                fields=["revision", "reviewer"], condition=Q(decision="approved"), name="approve_once"
+                fields=["revision", "reviewer", "content"], condition=Q(decision="approved"), name="approve_once"
             ),
         ]
 

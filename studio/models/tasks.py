@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Deferrable, Q
+from django.db.models import Deferrable, F, Q
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 from django.urls import reverse
@@ -26,6 +26,9 @@ class TaskState(models.TextChoices):
     APPROVED = "approved", "Approved"
     RELEASED = "released", "Released"
     RETIRED = "retired", "Retired"
+
+
+APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
 
 
 class Task(models.Model):
@@ -80,6 +83,14 @@ class Task(models.Model):
     """Tools it names, without their prefix: as needed, as evidence for judges, in rules, as sources of intents."""
     skills_named = ArrayField(models.TextField(), default=list)
 
+    parts = models.JSONField(default=dict)
+    """sha256 by part of what its score depends on (``studio.domain.content``), persona and earlier tasks included; set
+    by ``drafts.contents``, like the next."""
+    content = models.CharField(max_length=64, blank=True)
+    """Their ``content_hash``."""
+    approved_content = models.CharField(max_length=64, blank=True)
+    """That of its last approval. If ``content`` is another, the approval is outdated."""
+
     n_errors = models.PositiveIntegerField(default=0)
     """Open findings, here and in the next two (``findings.count``)."""
     n_warnings = models.PositiveIntegerField(default=0)
@@ -110,6 +121,11 @@ class Task(models.Model):
         return reverse("studio:task", args=[persona.benchmark.slug, persona.user_id, self.pk])
 
     @property
+    def outdated(self) -> bool:
+        """Whether what its score depends on has changed since it was approved, though its text has not."""
+        return self.state in APPROVED and self.approved_content != self.content
+
+    @property
     def n_intents(self) -> int:
         return self.n_local + self.n_persistent
 
@@ -136,6 +152,10 @@ SPEC_FIELDS = (
     *("n_persistent", "n_rubric", "n_rule", "n_files", "tools_named", "skills_named"),
 )
 """Set by ``Task.set_spec``."""
+
+
+OUTDATED = Q(state__in=APPROVED) & ~Q(content=F("approved_content"))
+"""Tasks for which ``Task.outdated`` is true."""
 
 
 def personas_with(benchmark: Benchmark, tasks: Collection[int] | None = None) -> dict[int, Persona]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import MD5
 
 from studio.models.fields import OrderedJSONField
 
@@ -17,6 +17,8 @@ class Revision(models.Model):
     spec = OrderedJSONField()
     sha256 = models.CharField(max_length=64)
     """Of the spec as stored."""
+    pieces = ArrayField(models.TextField(), default=list)
+    """By which its texts are known again after an export (``studio.domain.content.pieces_of``)."""
     note = models.CharField(max_length=300, blank=True)
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     origin_authors = models.ManyToManyField("studio.User", related_name="+")
@@ -27,7 +29,7 @@ class Revision(models.Model):
     class Meta:
         ordering = ["-number"]
         constraints = [models.UniqueConstraint(fields=["task", "number"], name="revision_number")]
-        indexes = [models.Index(MD5(KeyTextTransform("initial_request", "spec")), name="revision_by_request")]
+        indexes = [GinIndex(fields=["pieces"], name="revision_by_pieces")]
 
 
 class PersonaRevision(models.Model):
@@ -40,6 +42,11 @@ class PersonaRevision(models.Model):
     """``{"episode_id", "docker_image_id", "source", "order": [task_id, …]}``, and ``"groups": {name: carries over}``
     where a group has such a text."""
     sha256 = models.CharField(max_length=64)
+    changed = models.JSONField(default=dict)
+    """Parts of tasks' content (``studio.domain.content``) that this revision changed: new sha256 by name, "" if gone.
+    Whoever made it wrote part of every task that depends on them."""
+    brought = ArrayField(models.TextField(), default=list)
+    """sha256 of the scripts, skills and app data among them: known again in other personas."""
     note = models.CharField(max_length=300, blank=True)
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -47,6 +54,7 @@ class PersonaRevision(models.Model):
     class Meta:
         ordering = ["-number"]
         constraints = [models.UniqueConstraint(fields=["persona", "number"], name="persona_revision_number")]
+        indexes = [GinIndex(fields=["brought"], name="persona_revision_brought")]
 
 
 class Event(models.Model):

@@ -17,10 +17,9 @@ from studio.drafts.autosave import EditorKey
 from studio.drafts.editor import DraftEditor
 from studio.drafts.load import load_episode
 from studio.drafts.save_personas import save_personas
-from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import StaleDraftError
 from studio.findings.refresh import refresh_findings
-from studio.models import Blob, Persona, Task, User
+from studio.models import Blob, Persona, User
 from studio.models.transactions import atomic_with_retry
 
 S = TypeVar("S", bound=Spec)
@@ -33,8 +32,6 @@ class Change:
     spec: PersonaSpec
     note: str
     """Of the version, if the user gives none."""
-    touched: tuple[str, ...] = ()
-    """Ids of tasks that get a version too, since they are graded by the file."""
 
 
 class FileKind(ABC, Generic[S]):
@@ -139,18 +136,8 @@ def _apply(
     note = (note.strip() or change.note)[:300]
     new = episode.model_copy(update={"persona": change.spec})
     [fields] = save_personas([(row, episode, new)], by=by, note=note, verb=verb)
-    if not fields:
-        return row.version
-    rows = Task.objects.select_for_update(no_key=True, of=("self",)).select_related("persona")
-    touched = list(rows.filter(persona=row, task_id__in=change.touched).order_by("pk"))
-    specs = {task.task_id: task for task in (*episode.tasks, *episode.unplaced)}
-    save_tasks(
-        [(task, specs[task.task_id]) for task in touched],
-        by=by,
-        note=note,
-        touched=dict.fromkeys((task.pk for task in touched), "grader_script"),
-    )
-    refresh_findings([row])
+    if fields:
+        refresh_findings([row])
     return row.version
 
 

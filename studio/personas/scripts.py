@@ -1,5 +1,4 @@
-"""Grader scripts of a persona. Saving one makes a version of the persona and of every task that it grades, which ends
-their approvals like any other edit."""
+"""Grader scripts of a persona. Saving one outdates the approvals of the tasks that it grades."""
 
 from __future__ import annotations
 
@@ -54,8 +53,7 @@ class Scripts(FileKind[ScriptText]):
             return Change(spec, "")
         files = with_files(spec.scripts, [stored_file(name, f"{source}\n".encode("utf-8", "replace"))])
         note = f"Grader script {name.removeprefix(FOLDER)} changed."
-        touched = tuple(task.task_id for task in _graded(episode, name))
-        return Change(spec.model_copy(update={"scripts": files}), note, touched)
+        return Change(spec.model_copy(update={"scripts": files}), note)
 
     def drop(self, episode: EpisodeSpec, name: str) -> Change:
         if using := _graded(episode, name):

@@ -29,6 +29,7 @@ from studio.models import (
     TaskState,
     User,
 )
+from studio.models.tasks import OUTDATED
 
 SHOWN = 6
 """Items of a kind on Home."""
@@ -167,12 +168,17 @@ def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
 
 
 def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    """Tasks in review that the user may review, did not write last and has not approved yet: first those assigned to
-    them, then those with fewer reviewers than required approvals."""
+    """Tasks in review, and approved ones whose approval is outdated, that the user may review, did not write last and
+    has not approved as they are: first those assigned to them, then those with fewer reviewers than required
+    approvals."""
     newest = Revision.objects.filter(task=OuterRef("pk"), number=F("task__version"))
     brought = newest.filter(origin_authors=user)
     approved = Review.objects.filter(
-        revision__task=OuterRef("pk"), revision__number=F("revision__task__version"), reviewer=user, decision="approved"
+        revision__task=OuterRef("pk"),
+        revision__number=F("revision__task__version"),
+        reviewer=user,
+        decision="approved",
+        content=OuterRef("content"),
     )
     reviewing = benchmarks.filter(memberships__user=user, memberships__role__in=["owner", "reviewer"])
     reviewer_counts = _assigned("reviewer").order_by().values("task").annotate(n=Count("pk")).values("n")
@@ -183,7 +189,7 @@ def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
             n_reviewers=Coalesce(Subquery(reviewer_counts, output_field=IntegerField()), 0),
         )
         .filter(Q(is_assigned=True) | Q(n_reviewers__lt=F("persona__benchmark__approvals_needed")))
-        .filter(state=TaskState.IN_REVIEW)
+        .filter(Q(state=TaskState.IN_REVIEW) | OUTDATED)
         .exclude(last_author=user.pk)
         .filter(~Exists(brought), ~Exists(approved))
         .order_by("-is_assigned", "updated_at")

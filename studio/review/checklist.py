@@ -47,6 +47,16 @@ def from_stored(values: Mapping[str, Any]) -> dict[str, ReviewAnswer]:
     }
 
 
+def posted_answers(form: Mapping[str, str]) -> dict[str, ReviewAnswer]:
+    """From ``answer.<question>`` and ``note.<question>``."""
+    given = {key: form.get(f"answer.{key}", "") for key in QUESTIONS}
+    return {
+        key: ReviewAnswer(answer == "yes", form.get(f"note.{key}", "") if answer == "no" else "")
+        for key, answer in given.items()
+        if answer in ("yes", "no")
+    }
+
+
 def to_stored(answers: ReviewAnswers) -> dict[str, Any]:
     return {key: {"so": answers[key].met, "word": answers[key].note} for key in QUESTIONS if key in answers}
 

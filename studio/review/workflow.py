@@ -8,6 +8,7 @@ from typing import Any
 from studio.domain.phrases import count_of
 from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of
+from studio.drafts.contents import refresh_contents
 from studio.drafts.events import record
 from studio.drafts.locks import lock
 from studio.findings.queries import blocking_findings
@@ -21,32 +22,57 @@ from studio.tasks.transitions import WorkflowError, state_label
 
 @atomic_with_retry
 def approve(
-    task_id: int, *, by: User, version: int | None = None, text: str = "", answers: ReviewAnswers | None = None
+    task_id: int,
+    *,
+    by: User,
+    version: int | None = None,
+    content: str = "",
+    text: str = "",
+    answers: ReviewAnswers | None = None,
 ) -> Task:
-    """Record one approval of the newest revision; the task is approved once it has enough.
+    """Record one approval of the newest revision with all that its score depends on; the task is approved once it has
+    enough. An approval that is outdated is given again in the same way.
 
-    ``version``: the one the reviewer read. ``answers``: the review checklist, None if it was skipped. Raises
-    WorkflowError for authors of the revision, while the checks find errors, if the version is outdated, and if the
-    benchmark requires the checklist and it is incomplete.
+    ``version`` and ``content``: what the reviewer read. ``answers``: the review checklist, None if it was skipped.
+    Raises WorkflowError for who wrote part of it, while the checks find errors, if it was saved since it was read, and
+    if the benchmark requires the checklist and it is incomplete.
     """
     task = lock(task_id)
-    if task.state != TaskState.IN_REVIEW:
+    refresh_contents([task.persona_id])
+    task.refresh_from_db(fields=["parts", "content"])
+    if task.state != TaskState.IN_REVIEW and not task.outdated:
         raise WorkflowError(f"This task is {state_label(task)}: only a task in review can be approved.")
     revision = _read(task, version)
+    if content and content != task.content:
+        raise WorkflowError(
+            "Its persona, its grader script or a task that it builds on was saved while you were reading. "
+            "Read it again."
+        )
     if by.pk in authors_of(revision):
-        raise WorkflowError("You wrote part of this version, so someone else has to approve it.")
+        raise WorkflowError(
+            "You wrote part of this version, or of what it takes from its persona, so someone else has to approve it."
+        )
     refresh_findings([task.persona])
     if blocking := list(blocking_findings().filter(task=task).values_list("severity", flat=True)):
         raise WorkflowError(f"The checks find {_count(blocking)}. Request changes, or fix it first.")
-    if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED).exists():
+    if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED, content=task.content).exists():
         raise WorkflowError("You have already approved this version; another person's approval is still required.")
     checklist = _completed_checklist(task, answers)
     Review.objects.create(
-        revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=storable_text(text), answers=checklist
+        revision=revision,
+        reviewer=by,
+        decision=Review.Decision.APPROVED,
+        content=task.content,
+        parts=task.parts,
+        text=storable_text(text),
+        answers=checklist,
     )
-    given = approvals_of(revision)
+    given = approvals_of(revision, task.content)
     needed = task.persona.benchmark.approvals_needed
-    state = TaskState.APPROVED if given >= needed else TaskState.IN_REVIEW
+    state = task.state
+    if given >= needed:
+        task.approved_content = task.content
+        state = TaskState.APPROVED if task.state == TaskState.IN_REVIEW else task.state
     parts = [
         f"Version {revision.number}" + (f", {given} of {needed}." if needed > 1 else "."),
         _dismissed_errors(task),
@@ -55,7 +81,7 @@ def approve(
     if not checklist:
         parts.append("Approved without the review checklist.")
     moved = _move(task, state, "approved", by=by, summary=" ".join(filter(None, parts)))
-    if state == TaskState.APPROVED:
+    if given >= needed:
         notify.notify_of_approval(moved, authors_of(revision), by=by)
         notify.notify_of_last_approval(moved, by=by)
     return moved
@@ -83,6 +109,8 @@ def request_changes(
         revision=revision,
         reviewer=by,
         decision=Review.Decision.CHANGES_REQUESTED,
+        content=task.content,
+        parts=task.parts,
         text=storable_text(text),
         answers=to_stored(cleaned),
     )
@@ -97,8 +125,10 @@ def count_open_comments(task: Task, authors: Collection[int]) -> int:
     return open_threads.exclude(author__in=authors).count()
 
 
-def approvals_of(revision: Revision) -> int:
-    return revision.reviews.filter(decision=Review.Decision.APPROVED).values("reviewer").distinct().count()
+def approvals_of(revision: Revision, content: str) -> int:
+    """Those of this version with this ``Task.content``."""
+    given = revision.reviews.filter(decision=Review.Decision.APPROVED, content=content)
+    return given.values("reviewer").distinct().count()
 
 
 def _completed_checklist(task: Task, answers: ReviewAnswers | None) -> dict[str, Any]:
@@ -138,6 +168,6 @@ def _read(task: Task, version: int | None) -> Revision:
 
 def _move(task: Task, state: str, verb: str, *, by: User, summary: str) -> Task:
     task.state = state
-    task.save(update_fields=["state", "updated_at"])
+    task.save(update_fields=["state", "approved_content", "updated_at"])
     record(task, verb, by=by, summary=storable_text(summary))
     return task

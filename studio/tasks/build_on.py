@@ -6,6 +6,7 @@ import uuid
 from dataclasses import dataclass
 
 from studio.domain.task import Dependency, TaskSpec
+from studio.drafts.authors import contributors_to
 from studio.drafts.load import load_tasks
 from studio.drafts.validate import DraftError
 from studio.models import Task, User
@@ -49,6 +50,7 @@ def build_on(task_id: int, earlier_id: int, *, by: User) -> Moved:
             [(task, _with_scoring_of(here, there)), (earlier, bare)],
             by=by,
             note=f"Moved what scores “{earlier}” to “{task}”, which builds on it.",
+            origin_authors=contributors_to(earlier, earlier.version),
         )
     except DraftError as error:
         raise BuildOnError(f"This cannot be saved: {error}") from None

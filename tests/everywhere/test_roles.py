@@ -100,6 +100,7 @@ RULES = {
     "studio:apps": "GET view",
     "studio:cast": "GET view, POST edit",
     "studio:clock": "GET view, POST edit",
+    "studio:approvals": "GET view, POST review",
     "studio:app": "GET view, POST edit",
     "studio:web_page": "GET edit, POST edit",
     "studio:app_table": "GET view, POST edit",

@@ -16,7 +16,7 @@ from studio.forms.post_data import number_of
 from studio.models import Task, User
 from studio.reports.todo import tasks_to_review
 from studio.review import assignments, workflow
-from studio.review.checklist import QUESTIONS, ReviewAnswer
+from studio.review.checklist import posted_answers
 from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
 from studio.views.tasks.autosave import UnresolvedError, save_autosaved
 from studio.views.tasks.editor import initial_context
@@ -50,7 +50,7 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
         messages.error(request, str(error))
         if action in REVIEWING:
             task = access.find_task(request.user, slug, user_id, pk)
-            typed = {"text": request.POST.get("text", ""), "answers": _answers(request), "open": True}
+            typed = {"text": request.POST.get("text", ""), "answers": posted_answers(request.POST), "open": True}
             context = initial_context(request, task) | {"typed_review": typed}
             return render(request, "studio/tasks/editor.html", context, status=409)
     else:
@@ -110,8 +110,15 @@ def _perform(action: str, task: Task, request: SignedInRequest) -> Task:
     if action == "reopen":
         return reopen(task.pk, by=user)
     if action == "approve":
-        return workflow.approve(task.pk, by=user, version=version, text=text, answers=_answers(request))
-    return workflow.request_changes(task.pk, by=user, text=text, version=version, answers=_answers(request))
+        return workflow.approve(
+            task.pk,
+            by=user,
+            version=version,
+            content=request.POST.get("content", ""),
+            text=text,
+            answers=posted_answers(request.POST),
+        )
+    return workflow.request_changes(task.pk, by=user, text=text, version=version, answers=posted_answers(request.POST))
 
 
 def _submit(task: Task, request: SignedInRequest) -> Task:
@@ -122,12 +129,3 @@ def _submit(task: Task, request: SignedInRequest) -> Task:
     if reviewer is None:
         raise assignments.AssignmentError(f"“{name}” is no member of this benchmark. Choose another reviewer.")
     return assignments.submit_to(reviewer, task.pk, by=request.user, text=text)
-
-
-def _answers(request: SignedInRequest) -> dict[str, ReviewAnswer]:
-    given = {key: request.POST.get(f"answer.{key}", "") for key in QUESTIONS}
-    return {
-        key: ReviewAnswer(answer == "yes", request.POST.get(f"note.{key}", "") if answer == "no" else "")
-        for key, answer in given.items()
-        if answer in ("yes", "no")
-    }

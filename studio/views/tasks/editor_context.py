@@ -31,6 +31,7 @@ from studio.models import Category, GraderScript, Persona, Task
 from studio.personas import tools_and_skills
 from studio.review import assignments
 from studio.review.checklist import QUESTIONS
+from studio.review.outdated import changed_labels
 from studio.review.threads import threads_of
 from studio.review.workflow import approvals_of
 from studio.tasks.checks import evidence_map
@@ -101,7 +102,8 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
         "waived_errors": [waiver for waiver in waived if waiver.finding.severity == "error"],
         "threads": threads_of(row, quotable_texts(form)),
         "reviews": list(newest.reviews.select_related("reviewer")) if newest else [],
-        "approvals": approvals_of(newest) if newest else 0,
+        "approvals": approvals_of(newest, row.content) if newest else 0,
+        "outdated": changed_labels(row),
         "review_questions": QUESTIONS,
         "is_author": request.user.pk in authors,
         "people": people,

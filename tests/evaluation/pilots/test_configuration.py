@@ -10,7 +10,7 @@ from django.test import Client
 from evaluation.models import ModelEndpoint, Pilot, Session
 from evaluation.pilots.plans import PilotError
 from evaluation.pilots.session_work import work_on
-from evaluation.releases.evidence import TaskContent, gather_evidence
+from evaluation.releases.evidence import gather_evidence
 from evaluation.results.pilot_report import pilot_report
 from tests.evaluation.builders import intents, pilot_of, rubric, task
 from tests.evaluation.factories import person
@@ -51,9 +51,9 @@ def test_evidence_of_a_release_names_the_model_that_ran(stub: StubModel):
     model = pilot.endpoint("agent").model
     work_through(pilot)
     ModelEndpoint.objects.update(model="another")
-    content = TaskContent(Session.objects.get().revision.sha256, "")
+    content = Session.objects.get().content
 
-    [evidence] = gather_evidence(pilot.benchmark, {content}, {}).pilots
+    [evidence] = gather_evidence(pilot.benchmark, {content}).pilots
 
     assert (evidence["agent"], evidence["user_model"], evidence["judge"]) == (model, model, model)
 

@@ -166,10 +166,14 @@ def test_too_little_shown_to_judges_blocks_a_release(benchmark: Benchmark, stub:
     assert codes(benchmark) == ["evidence-not-shown"]
 
 
-def test_edited_task_needs_a_new_pilot(benchmark: Benchmark, stub: StubModel):
+def test_task_needs_a_new_pilot_after_an_edit_that_can_change_its_score(benchmark: Benchmark, stub: StubModel):
     run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
     row = Task.objects.get(task_id="a")
     save_task(row.pk, load_task(row).model_copy(update={"title": "The fee, again"}), by=None)
+    approve(benchmark)
+    assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == []
+
+    save_task(row.pk, load_task(row).model_copy(update={"initial_request": "What is the fee?"}), by=None)
     approve(benchmark)
 
     assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == ["a"]
@@ -189,7 +193,7 @@ def test_changed_script_invalidates_pilots_of_its_tasks(benchmark: Benchmark, st
     approve(benchmark)
 
     [blocker] = [b for b in release_blockers(benchmark) if b.code == "task-not-piloted"]
-    assert blocker.task == "a" and "graded by an older script" in blocker.message
+    assert blocker.task == "a" and "Since a real model ran The fee" in blocker.message
     pilot = benchmark.pilots.get()
     client = Client()
     Membership.objects.create(benchmark=benchmark, user=manager, role="owner")

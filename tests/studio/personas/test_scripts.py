@@ -68,18 +68,16 @@ def test_new_script_grades_the_task_it_was_created_for(persona: Persona, script:
     assert [task.task_id for task in tasks_graded_by(persona, script.path)] == ["one", "two"]
 
 
-@pytest.mark.parametrize("state", [TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW])
-def test_changed_script_returns_its_tasks_to_draft(script: GraderScript, author: User, state: str) -> None:
+@pytest.mark.parametrize("state", [TaskState.APPROVED, TaskState.RELEASED])
+def test_changed_script_outdates_the_approvals_of_its_tasks(script: GraderScript, author: User, state: str) -> None:
     mark_approved()
     Task.objects.update(state=state)
     before = versions()
 
     save_file(SCRIPTS, script.persona, script.path, ScriptText(source=TEXT.replace("'a'", "'b'")), by=author)
 
-    assert dict(Task.objects.values_list("task_id", "state")) == {"one": "draft", "two": "draft", "three": state}
-    assert versions() == {"one": before["one"] + 1, "two": before["two"] + 1, "three": before["three"]}
-    newest = Task.objects.get(task_id="two").revisions.first()
-    assert newest is not None and newest.note == "Grader script shared.py changed."
+    assert {task.task_id: task.outdated for task in Task.objects.all()} == {"one": True, "two": True, "three": False}
+    assert versions() == before
 
 
 def test_unchanged_text_makes_no_version(script: GraderScript, author: User) -> None:

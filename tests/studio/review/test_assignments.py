@@ -16,7 +16,7 @@ from studio.review import assignments, bulk, workflow
 from studio.review.assignments import AssignmentError
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
-from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.factories import BenchmarkFactory, a_persona, a_task, mark_approved, member
 from tests.shared_rows import fresh
 
 pytestmark = pytest.mark.django_db
@@ -275,7 +275,8 @@ def test_database_keeps_which_assignments_are_open_and_where(desk):
     assert number_open(home) == 0
     desk.name(writer=desk.author)
     assert number_open(home) == 1
-    for state, number in (("in_review", 1), ("retired", 0), ("released", 0), ("draft", 1)):
+    mark_approved()
+    for state, number in (("approved", 0), ("released", 0), ("in_review", 1), ("retired", 0), ("draft", 1)):
         Task.objects.filter(pk=desk.task.pk).update(state=state)
         assert number_open(home) == number
 

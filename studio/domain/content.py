@@ -1,0 +1,157 @@
+"""What a task's score depends on, in named parts. Reviews approve them, and a pilot is evidence for those it ran.
+
+A field belongs to a part unless its ``About`` says ``apart``: then nobody who plays or judges sees it. The table in
+docs/architecture.md lists the parts; where it is unclear whether something can change a score, it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from studio.domain.base import FileRef, JsonDict, hash_of_text, text_of_document
+from studio.domain.fields import fields_of
+from studio.domain.persona import PersonaSpec, script_path
+from studio.domain.task import TaskSpec
+from studio.domain.tool_servers import FOLDER as SERVERS
+
+Parts = Mapping[str, str]
+"""Name of a part → sha256 of what it says."""
+
+TASK = "task"
+PROFILE = "profile"
+TOOLS = "tools"
+SERVER_FILES = "servers"
+WEB = "web"
+SKILL, SCRIPT, APP, EARLIER = "skill:", "script:", "app:", "earlier:"
+"""Followed by a name: of the skill, the script's path, the app, the earlier task's id."""
+_WITH_SOURCE = ("intents", "checklist", "tool_evidence")
+"""Fields whose rows keep what they were imported from."""
+_APART = {name for name, about in fields_of(TaskSpec).items() if about.apart or about.exported_only}
+PROFILE_FIELDS = (
+    *("name", "role_text", "occupation", "routines", "working_style", "attributes", "preferences"),
+    "long_term_goals",
+)
+
+
+@dataclass(frozen=True)
+class TaskLinks:
+    """What decides on which parts a task's score depends."""
+
+    task_id: str
+    own: str
+    """``own_part`` of its document."""
+    needs: tuple[str, ...]
+    """Ids of earlier tasks."""
+    skills: tuple[str, ...]
+    """Empty: all of the persona's."""
+    picks_tools: bool
+    """It names its tools, so that others of the persona do not reach its agent."""
+    grader_path: str
+
+
+def links_of(task: JsonDict) -> TaskLinks:
+    """Of a ``TaskSpec`` as JSON."""
+    return TaskLinks(
+        task_id=task["task_id"],
+        own=own_part(task),
+        needs=tuple(need["task_id"] for need in task["depends_on"]),
+        skills=tuple(task["skills"]),
+        picks_tools=bool(task["tools"]),
+        grader_path=task["grader_script"],
+    )
+
+
+def own_part(task: JsonDict) -> str:
+    said = {name: value for name, value in task.items() if name not in _APART}
+    for name in _WITH_SOURCE:
+        said[name] = [{key: value for key, value in row.items() if key != "source"} for row in said[name]]
+    return _hash(said)
+
+
+def pieces_of(task: JsonDict) -> list[str]:
+    """Hashes of the texts by which a task is known again after an export, the request's first; of a ``TaskSpec`` as
+    JSON."""
+    texts = [task["initial_request"], *(row["content"] for row in task["intents"])]
+    texts += [row["criterion"] for row in task["checklist"]]
+    said = (" ".join(text.casefold().split()) for text in texts)
+    return list(dict.fromkeys(hash_of_text(text)[:16] for text in said if text))
+
+
+def persona_parts(persona: PersonaSpec) -> dict[str, str]:
+    """Parts without content are left out."""
+    profile = persona.model_dump(mode="json", include=set(PROFILE_FIELDS))
+    parts = {PROFILE: _hash(profile)} if any(profile.values()) else {}
+    if persona.tools:
+        parts[TOOLS] = _hash(sorted(persona.tools))
+    folders = [f"{SKILL}{skill.name}" for skill in persona.skills]
+    parts |= {
+        name: _hash_of_files(files) for name in (*folders, SERVER_FILES, WEB) if (files := files_of(name, persona))
+    }
+    parts |= {f"{SCRIPT}{file.path}": file.sha256 for file in persona.scripts}
+    parts |= {f"{APP}{app}": file.sha256 for app, file in persona.app_data.items()}
+    return parts
+
+
+def files_of(part: str, persona: PersonaSpec) -> tuple[FileRef, ...]:
+    """Of a part that is a folder: a skill, the tool servers, the recorded web."""
+    if part == WEB:
+        return persona.web_pages
+    if part == SERVER_FILES:
+        return tuple(file for file in persona.files if file.path.startswith(f"{SERVERS}/"))
+    return next((skill.files for skill in persona.skills if part == f"{SKILL}{skill.name}"), ())
+
+
+def parts_of(task: TaskLinks, others: Mapping[str, TaskLinks], persona: Parts, user_id: str) -> dict[str, str]:
+    """``others``: tasks of the episode by id. ``persona``: its ``persona_parts``."""
+    script = f"{SCRIPT}{script_path(user_id, task.grader_path)}" if task.grader_path else ""
+    skills = {f"{SKILL}{name}" for name in task.skills}
+    parts = {TASK: task.own}
+    for name, sha256 in persona.items():
+        if name.startswith(SCRIPT):
+            wanted = name == script
+        elif name.startswith(SKILL):
+            wanted = not skills or name in skills
+        elif name == TOOLS:
+            wanted = not task.picks_tools
+        else:
+            wanted = True
+        if wanted:
+            parts[name] = sha256
+    return parts | {f"{EARLIER}{each.task_id}": each.own for each in _earlier(task, others)}
+
+
+def content_hash(parts: Parts) -> str:
+    return _hash(dict(sorted(parts.items())))
+
+
+def changed_parts(before: Parts, after: Parts) -> dict[str, str]:
+    """New content by part, "" for what is gone."""
+    names = (*before, *(name for name in after if name not in before))
+    return {name: after.get(name, "") for name in names if before.get(name) != after.get(name)}
+
+
+def brought_by(changed: Parts) -> list[str]:
+    """What is known again wherever it is brought: scripts, skills and app data."""
+    return sorted({sha256 for name, sha256 in changed.items() if sha256 and name.startswith((SKILL, SCRIPT, APP))})
+
+
+def _earlier(task: TaskLinks, others: Mapping[str, TaskLinks]) -> list[TaskLinks]:
+    """Those it builds on, directly or through others."""
+    found: dict[str, TaskLinks] = {}
+    ahead = list(task.needs)
+    while ahead:
+        name = ahead.pop()
+        if name in others and name not in found and name != task.task_id:
+            found[name] = others[name]
+            ahead += others[name].needs
+    return [found[name] for name in sorted(found)]
+
+
+def _hash_of_files(files: Iterable[FileRef]) -> str:
+    return _hash(sorted([file.path, file.sha256] for file in files))
+
+
+def _hash(value: Any) -> str:
+    return hash_of_text(text_of_document(value))

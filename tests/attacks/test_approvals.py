@@ -1,0 +1,364 @@
+"""Approvals follow what will be run: who wants to approve their own work, or to change what was approved."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F
+from django.test import Client
+
+from evaluation.releases.readiness import release_blockers
+from studio.domain.task import Dependency
+from studio.drafts.authors import authors_of
+from studio.drafts.load import load_episode, load_task
+from studio.imports.importer import import_files
+from studio.models import Role, Task, TaskState, User
+from studio.personas.app_data import APP_DATA, AppText
+from studio.personas.files import PROFILE, delete_file, save_file
+from studio.personas.scripts import SCRIPTS, ScriptText, create_script
+from studio.personas.skills import SKILLS, SkillText
+from studio.review.workflow import approve
+from studio.tasks.build_on import build_on
+from studio.tasks.copy_tasks import copy_tasks
+from studio.tasks.create import start_task
+from studio.tasks.save import restore_version, save_task
+from studio.tasks.transitions import WorkflowError, submit
+from tests.drafts import benchmark_files, save_order
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.shared_rows import fresh
+
+pytestmark = pytest.mark.django_db
+
+SCRIPT = "def score(tools_history):\n    return {'a': int(bool(tools_history))}\n"
+OTHER_SCRIPT = "def score(tools_history):\n    return {'a': 1}\n"
+ROOT = Path(__file__).parents[2]
+
+
+class Desk:
+    """Two tasks, of which the second builds on the first; ``carrier`` wrote them, ``writer`` wants to approve."""
+
+    def __init__(self) -> None:
+        self.benchmark = BenchmarkFactory()
+        self.carrier = member(self.benchmark, Role.AUTHOR, Role.OWNER)
+        self.writer = member(self.benchmark, Role.AUTHOR, Role.REVIEWER, Role.OWNER)
+        self.reviewer = member(self.benchmark, Role.REVIEWER)
+        self.persona = a_persona(self.benchmark, by=self.carrier)
+        self.first = a_task(self.persona, "first", by=self.carrier, checklist=(), files_read=())
+        self.task = a_task(self.persona, "bread", by=self.carrier)
+        save_order(self.persona.pk, ["first", "bread"], by=self.carrier)
+        self.edit(self.task, self.carrier, depends_on=(Dependency(task_id="first"),))
+
+    def edit(self, task: Task, by: User, **fields: Any) -> None:
+        save_task(task.pk, load_task(task).model_copy(update=fields), by=by)
+
+    def approve(self) -> None:
+        for task in (self.first, self.task):
+            submit(task.pk, by=self.carrier)
+            approve(task.pk, by=self.reviewer)
+
+    def persona_edit(self, by: User, **fields: Any) -> None:
+        spec = load_episode(self.persona, with_tasks=False).persona
+        save_file(PROFILE, self.persona, "", spec.model_copy(update=fields), by=by)
+
+
+@pytest.fixture(scope="module")
+def shared_desk(module_db: None) -> Desk:
+    return Desk()
+
+
+@pytest.fixture
+def desk(shared_desk: Desk) -> Desk:
+    return fresh(shared_desk)
+
+
+def fresh_task(task: Task) -> Task:
+    return Task.objects.get(pk=task.pk)
+
+
+def write_script(desk: Desk, source: str, by: User) -> None:
+    """Of the persona's only script."""
+    save_file(SCRIPTS, desk.persona, desk.persona.grader_scripts.get().path, ScriptText(source=source), by=by)
+
+
+def write_skill(desk: Desk, name: str, by: User) -> None:
+    save_file(SKILLS, desk.persona, "", SkillText(name=name, text=f"---\nname: {name}\n---\nRye."), by=by)
+
+
+def copied(desk: Desk) -> Task:
+    mine = a_task(desk.persona, "mine", by=desk.writer)
+    [copy] = copy_tasks([mine], a_persona(desk.benchmark, "cook", by=desk.carrier), by=desk.carrier)
+    return copy
+
+
+def moved(desk: Desk) -> Task:
+    mine = a_task(desk.persona, "mine", by=desk.writer)
+    [there] = copy_tasks([mine], a_persona(desk.benchmark, "cook", by=desk.carrier), by=desk.carrier, moving=True)
+    return there
+
+
+def started(desk: Desk) -> Task:
+    mine = a_task(desk.persona, "mine", by=desk.writer)
+    return start_task(desk.persona, mine, task_id="rolls", request="Plan the rolls.", by=desk.carrier).task
+
+
+def edited(desk: Desk) -> Task:
+    desk.edit(desk.task, desk.writer, initial_request="Make the plan, please.")
+    desk.edit(desk.task, desk.carrier, title="Plan")
+    return desk.task
+
+
+def restored(desk: Desk) -> Task:
+    desk.edit(desk.task, desk.writer, initial_request="Make the plan, please.")
+    desk.edit(desk.task, desk.carrier, initial_request="Another request.")
+    restore_version(fresh_task(desk.task), 3, by=desk.carrier)
+    return desk.task
+
+
+def built_on(desk: Desk) -> Task:
+    """Items that the writer wrote in an earlier task move under the carrier's name."""
+    desk.edit(desk.first, desk.writer, title="The writer's")
+    later = a_task(desk.persona, "later", by=desk.carrier)
+    save_order(desk.persona.pk, ["first", "bread", "later"], by=desk.carrier)
+    build_on(later.pk, desk.first.pk, by=desk.carrier)
+    return later
+
+
+def imported(desk: Desk) -> Task:
+    if load_task(desk.task).initial_request:
+        desk.edit(desk.task, desk.writer, initial_request="Make the plan, please.")
+    files = {
+        path.replace("data/baker/", "data/cook/"): content.replace(b"baker", b"cook")
+        for path, content in benchmark_files(desk.benchmark).items()
+        if path.startswith("data/baker/")
+    }
+    assert import_files(desk.benchmark, files, by=desk.carrier).ok
+    return Task.objects.get(persona__user_id="cook", task_id="bread")
+
+
+def script_created(desk: Desk) -> Task:
+    create_script(desk.persona, "grade", SCRIPT, by=desk.writer)
+    desk.edit(desk.task, desk.carrier, grader_script="data/baker/scripts/grade.py")
+    return desk.task
+
+
+def script_changed(desk: Desk) -> Task:
+    create_script(desk.persona, "grade", OTHER_SCRIPT, by=desk.carrier, task_id=desk.task.pk)
+    write_script(desk, SCRIPT, desk.writer)
+    return desk.task
+
+
+def script_restored(desk: Desk) -> Task:
+    """A script that the writer wrote comes back by the carrier."""
+    create_script(desk.persona, "grade", SCRIPT, by=desk.writer, task_id=None)
+    write_script(desk, OTHER_SCRIPT, desk.carrier)
+    write_script(desk, SCRIPT, desk.carrier)
+    desk.edit(desk.task, desk.carrier, grader_script="data/baker/scripts/grade.py")
+    return desk.task
+
+
+def script_brought(desk: Desk) -> Task:
+    """A script that the writer wrote for one persona is entered for another by the carrier."""
+    other = a_persona(desk.benchmark, "cook", by=desk.writer)
+    create_script(other, "mine", SCRIPT, by=desk.writer)
+    create_script(desk.persona, "grade", SCRIPT, by=desk.carrier, task_id=desk.task.pk)
+    return desk.task
+
+
+def skill_written(desk: Desk) -> Task:
+    save_file(
+        SKILLS,
+        desk.persona,
+        "",
+        SkillText(name="baking", text="---\nname: baking\n---\nThe rye goes in first."),
+        by=desk.writer,
+    )
+    return desk.task
+
+
+def profile_written(desk: Desk) -> Task:
+    desk.persona_edit(desk.writer, routines="Bakes the rye first.")
+    return desk.task
+
+
+def app_data_written(desk: Desk) -> Task:
+    save_file(APP_DATA, desk.persona, "clock", AppText(text='{"now": "2026-05-01T09:00"}'), by=desk.writer)
+    return desk.task
+
+
+def tools_bound(desk: Desk) -> Task:
+    desk.persona_edit(desk.writer, tools=("show_note",))
+    return desk.task
+
+
+WAYS = [
+    *(copied, moved, started, edited, restored, built_on, imported),
+    *(script_created, script_changed, script_restored, script_brought, skill_written, profile_written),
+    *(app_data_written, tools_bound),
+]
+"""In which text of ``writer`` can come into what is run for a task."""
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_writer_approves_nothing_they_wrote_part_of_by_whatever_way_it_came(
+    desk: Desk, way: Callable[[Desk], Task]
+) -> None:
+    task = fresh_task(way(desk))
+    submit(task.pk, by=desk.carrier)
+
+    with pytest.raises(WorkflowError, match="You wrote part of this version"):
+        approve(task.pk, by=desk.writer)
+    with pytest.raises(IntegrityError, match="wrote part of what they approve"), transaction.atomic():
+        task.revisions.get(number=task.version).reviews.create(
+            reviewer=desk.writer, decision="approved", content=task.content, parts=task.parts
+        )
+    approve(task.pk, by=desk.reviewer)
+
+    assert fresh_task(task).state == TaskState.APPROVED
+
+
+def test_writer_is_known_again_in_an_import_without_its_request(desk: Desk) -> None:
+    desk.edit(desk.task, desk.writer, initial_request="")
+
+    task = imported(desk)
+
+    assert desk.writer.pk in authors_of(task.revisions.get())
+
+
+SAVES = {"save_task", "save_tasks", "save_locked", "save_personas", "save_rebased"}
+KNOWN = {
+    "studio/tasks/save.py": {edited, restored},
+    "studio/tasks/create.py": {started},
+    "studio/tasks/copy_tasks.py": {copied, moved},
+    "studio/tasks/build_on.py": {built_on},
+    "studio/imports/store.py": {imported},
+    "studio/personas/scripts.py": {script_created, script_brought},
+    "studio/personas/files.py": {script_changed, script_restored, skill_written, app_data_written, profile_written},
+    "studio/api/tasks.py": {edited},
+    "studio/review/bulk.py": {edited},
+    "studio/review/suggestions.py": {edited},
+}
+"""Modules that save what is run, and the ways above that go through them."""
+NOBODYS_TEXT = {
+    "studio/episodes/moves.py": "moves tasks within an episode",
+    "studio/personas/create.py": "an empty persona",
+    "evaluation/assistance/decisions.py": "the person who accepts a proposal of a model",
+    "evaluation/rehearsals/extract.py": "the person who rehearses",
+    "evaluation/releases/sample.py": "the sample",
+}
+
+
+def test_every_module_that_saves_what_is_run_is_among_the_ways_above() -> None:
+    saving = {
+        path.relative_to(ROOT).as_posix()
+        for room in ("studio", "evaluation", "annotations")
+        for path in (ROOT / room).rglob("*.py")
+        if any(
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SAVES
+            for node in ast.walk(ast.parse(path.read_text()))
+        )
+    }
+
+    assert saving - KNOWN.keys() - NOBODYS_TEXT.keys() == set()
+
+
+def change_script(desk: Desk) -> None:
+    write_script(desk, OTHER_SCRIPT, desk.carrier)
+
+
+def swap_script_by_import(desk: Desk) -> None:
+    """Imported without the script, then with another."""
+    files = benchmark_files(desk.benchmark)
+    path = next(path for path in files if path.endswith("scripts/grade.py"))
+    import_files(desk.benchmark, {name: content for name, content in files.items() if name != path}, by=desk.carrier)
+    import_files(desk.benchmark, files | {path: OTHER_SCRIPT.encode()}, by=desk.carrier)
+
+
+CHANGES: dict[str, Callable[[Desk], None]] = {
+    "the grader script": change_script,
+    "the grader script, by two imports": swap_script_by_import,
+    "a skill": lambda desk: (skill_written(desk), None)[1],
+    "the profile": lambda desk: (profile_written(desk), None)[1],
+    "app data": lambda desk: (app_data_written(desk), None)[1],
+    "the tools": lambda desk: (tools_bound(desk), None)[1],
+    "an earlier task": lambda desk: desk.edit(desk.first, desk.carrier, initial_request="Something else."),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("state", [TaskState.APPROVED, TaskState.RELEASED])
+def test_what_is_changed_after_the_approval_outdates_it_and_blocks_the_release(
+    desk: Desk, what: str, state: str
+) -> None:
+    create_script(desk.persona, "grade", SCRIPT, by=desk.carrier, task_id=desk.task.pk)
+    desk.approve()
+    Task.objects.filter(pk=desk.task.pk).update(state=state)
+    assert not fresh_task(desk.task).outdated
+
+    CHANGES[what](desk)
+
+    assert fresh_task(desk.task).outdated
+    outdated = {row.task for row in release_blockers(desk.benchmark) if row.code == "task-approval-outdated"}
+    assert "bread" in outdated
+
+
+def test_an_approval_holds_when_what_changes_no_score_changes(desk: Desk) -> None:
+    write_skill(desk, "baking", desk.carrier)
+    desk.edit(desk.task, desk.carrier, skills=("baking",))
+    create_script(desk.persona, "unused", SCRIPT, by=desk.carrier)
+    desk.approve()
+
+    save_file(
+        SKILLS, desk.persona, "", SkillText(name="accounts", text="---\nname: accounts\n---\nSums."), by=desk.carrier
+    )
+    write_script(desk, OTHER_SCRIPT, desk.carrier)
+    delete_file(SCRIPTS, desk.persona, desk.persona.grader_scripts.get().path, by=desk.carrier)
+    desk.edit(desk.first, desk.carrier, title="The first, renamed")
+
+    assert not fresh_task(desk.task).outdated
+
+
+@pytest.mark.parametrize("state", [TaskState.APPROVED, TaskState.DRAFT])
+def test_raw_sql_approves_nothing_that_nobody_has_read(desk: Desk, state: str) -> None:
+    desk.approve()
+    desk.persona_edit(desk.carrier, routines="Bakes the rye first.")
+    rows = Task.objects.filter(pk=desk.task.pk)
+
+    def steal() -> None:
+        rows.update(state=state)
+        rows.update(state=TaskState.APPROVED, approved_content=F("content"))
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+    with pytest.raises(IntegrityError, match="not approved by as many"), transaction.atomic():
+        steal()
+
+
+def test_approval_given_to_what_was_on_the_page_is_refused_if_the_persona_changed_meanwhile(desk: Desk) -> None:
+    submit(desk.task.pk, by=desk.carrier)
+    read = fresh_task(desk.task)
+    desk.persona_edit(desk.carrier, routines="Bakes the rye first.")
+
+    with pytest.raises(WorkflowError, match="while you were reading"):
+        approve(desk.task.pk, by=desk.reviewer, version=read.version, content=read.content)
+
+
+def test_reviewer_reads_what_changed_and_approves_all_tasks_again_at_once(desk: Desk, client: Client) -> None:
+    desk.approve()
+    desk.persona_edit(desk.writer, routines="Bakes the rye first.")
+    page = f"{desk.persona.get_absolute_url()}approvals/"
+    client.force_login(desk.writer)
+    assert "You wrote part of this" in client.get(page).content.decode()
+    client.force_login(desk.reviewer)
+
+    text = client.get(page).content.decode()
+    assert "Bakes" in text and "The profile" in text and "2 tasks" in text
+    contents = [fresh_task(task).content for task in (desk.first, desk.task)]
+    response = client.post(page, {"content": contents}, follow=True)
+
+    assert "Every approval of a task" in response.content.decode()
+    assert not any(fresh_task(task).outdated for task in (desk.first, desk.task))
