@@ -60,15 +60,13 @@ class CallRecord:
 
     def __init__(
         self,
-        owner: Session | Rehearsal | Proposal | OpinionRequest,
+        owner: Session | Proposal | OpinionRequest,
         on_scripted_answer: Callable[[], None],
         before_sending: Callable[[], None] = lambda: None,
         counting: Counting | None = None,
         group: str = "",
     ) -> None:
-        name = {Session: "session", Rehearsal: "rehearsal", Proposal: "proposal", OpinionRequest: "opinion_request"}[
-            type(owner)
-        ]
+        name = {Session: "session", Proposal: "proposal", OpinionRequest: "opinion_request"}[type(owner)]
         self._owner = {f"{name}_id": owner.pk}
         self._rows = ModelCall.objects.filter(**self._owner)
         self.on_scripted_answer = on_scripted_answer
@@ -181,7 +179,6 @@ class RejudgingRecord(CallRecord):
     session it was asked for."""
 
     def __init__(self, judging: Judging) -> None:
-        assert judging.session is not None
         super().__init__(judging.session, lambda: _mark_scripted(judging), group=f"judging round {judging.round_id}")
         self._judging = judging
 
@@ -189,7 +186,9 @@ class RejudgingRecord(CallRecord):
         found = super().answer(request_hash)
         if found is not None:
             return found
-        elsewhere = ModelCall.objects.filter(request_hash=request_hash, answered=True, session__isnull=False)
+        elsewhere = ModelCall.objects.filter(
+            request_hash=request_hash, answered=True, session__run__pilot__isnull=False
+        )
         call = elsewhere.exclude(purpose="agent").order_by("pk").first()
         if call is None:
             return None
@@ -303,9 +302,8 @@ def session_record(
     before_sending: Callable[[], None] = lambda: None,
     counting: Counting | None = None,
 ) -> CallRecord:
-    """For the holder of the session's lease. A scripted answer marks the whole pilot as scripted."""
-    pilot = session.run.pilot
-    return CallRecord(session, lambda: _mark_scripted(pilot), before_sending, counting)
+    """For the holder of the session's lease. A scripted answer marks the whole pilot, or the rehearsal, as scripted."""
+    return CallRecord(session, lambda: _mark_scripted(session.run.pilot or session.rehearsal), before_sending, counting)
 
 
 def load_client() -> None:
@@ -321,10 +319,6 @@ def calls_in_flight(pilot: Pilot, role: Role) -> int:
 def group_of(pilot: Pilot) -> str:
     """The line in which a pilot's calls wait for endpoints."""
     return f"pilot {pilot.pk}"
-
-
-def rehearsal_record(rehearsal: Rehearsal) -> CallRecord:
-    return CallRecord(rehearsal, lambda: _mark_scripted(rehearsal))
 
 
 def proposal_record(proposal: Proposal) -> CallRecord:

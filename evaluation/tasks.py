@@ -42,7 +42,8 @@ def dispatch() -> None:
                 awaited=True,
             ),
             Work("evaluation.tasks.run_endpoint_test", EndpointTest, due_tests, "endpoint", awaited=True),
-            Work("evaluation.tasks.run_session", Session, queue.leasable, "run__pilot", "position"),
+            Work("evaluation.tasks.run_session", Session, queue.due_in_rehearsals, "rehearsal__person", awaited=True),
+            Work("evaluation.tasks.run_session", Session, queue.due_in_pilots, "run__pilot", "position"),
             Work("evaluation.tasks.run_judging", Judging, judging_work.claimable, "round"),
             Work("evaluation.tasks.run_batch", JudgingBatch, batching.due_batches, "round"),
         )

@@ -61,7 +61,7 @@ def find_pilot(user: AnyUser, pk: int | str, pilots: QuerySet[Pilot] | None = No
 def find_session(user: AnyUser, pk: int | str) -> Session:
     """The session, or Http404, or BlindPilotError if its pilot is closed to the person."""
     session = get_object_or_404(visibility.visible_sessions(user), pk=pk)
-    if is_closed(user, session.run.pilot):
+    if is_closed(user, session.pilot):
         raise BlindPilotError("The pilot of this session")
     return session
 

@@ -142,7 +142,7 @@ def _changes(
         elif question.source.startswith(SESSION):
             session = Session.objects.filter(pk=key, run__pilot__in=rounds).select_related("run", "revision").first()
             if session is not None:
-                yield from _of_session(session, rounds[session.run.pilot_id], question)
+                yield from _of_session(session, rounds[session.run.pilot_id or 0], question)
 
 
 def _of_session(

@@ -138,7 +138,7 @@ def draw_decisions(
         thoughts |= thoughts_by_call(session.pk, {row.model_call_id for row in by_session[session.pk]})
         tasks[session.pk] = session.revision.task
         spec = TaskSpec.model_validate(session.revision.spec)
-        labels[session.pk] = session_labels(session, spec, pilot_of[session.run.pilot_id], categories)
+        labels[session.pk] = session_labels(session, spec, pilot_of[session.run.pilot_id or 0], categories)
         owner = Owner(session.revision.task_id, session.run.persona_revision.persona_id)
         owners |= {f"verdict:{row.pk}": owner for row in by_session[session.pk]}
     involved = people_involved_in(set(tasks.values()))

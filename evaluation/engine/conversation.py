@@ -14,7 +14,7 @@ from evaluation.agents.kinds import Workflow, is_informed, make_informed_agent
 from evaluation.engine.journal import SessionJournal
 from evaluation.engine.plan import SessionPlan
 from evaluation.engine.recording import Recording
-from evaluation.engine.store import Checkpoint, Closing, Replied, Standing, Store, TurnStore
+from evaluation.engine.store import Checkpoint, Closing, Replied, SeatStore, Standing, Store
 from evaluation.engine.voice import PURPOSE, ListeningUser, PersonaVoice, know, scene_of
 from evaluation.grading.intents import intents_decided
 from evaluation.grading.judges import intent_judge
@@ -53,7 +53,7 @@ def converse(plan: SessionPlan, store: Store, standing: Standing) -> Progress:
             try:
                 replied = at.hear(progress)
             except AgentError as error:
-                progress = replace(progress, message="", ending="failed", reason=str(error))
+                progress = _failed(progress, error)
             else:
                 checkpoint = at.answer(progress, replied)
                 store.turn(checkpoint)
@@ -63,17 +63,38 @@ def converse(plan: SessionPlan, store: Store, standing: Standing) -> Progress:
     return progress
 
 
-def hear(plan: SessionPlan, store: TurnStore, standing: Standing) -> Replied:
-    """The agent's part of the next turn alone. Raises AgentError, and otherwise as ``converse``."""
+def converse_with_person(plan: SessionPlan, store: SeatStore, standing: Standing) -> Progress:
+    """To where the person in the agent's seat has to reply, or the one in the user's seat to decide; or to the end, if
+    it comes first. Raises as ``converse``."""
+    progress, replied = standing.progress, standing.replied
     with _open(plan, store, standing) as at:
-        return at.hear(standing.progress)
+        try:
+            if replied is None:
+                replied = at.hear(progress)
+                store.reply(progress, replied)
+        except AgentError as error:
+            progress = _failed(progress, error)
+        else:
+            if plan.agent is None:
+                checkpoint = at.answer(progress, replied)
+                store.turn(checkpoint)
+                progress = checkpoint.after
+            elif plan.user is not None:
+                store.propose(at.answer(progress, replied).decided)
+    if progress.ending is not None:
+        store.end(progress, None)
+    return progress
+
+
+def _failed(progress: Progress, error: AgentError) -> Progress:
+    return replace(progress, message="", ending="failed", reason=str(error))
 
 
 class _Conversation:
     """What lives as long as the conversation is played."""
 
     def __init__(
-        self, plan: SessionPlan, store: TurnStore, standing: Standing, folder: Path, servers: ServerTools | None
+        self, plan: SessionPlan, store: Store, standing: Standing, folder: Path, servers: ServerTools | None
     ) -> None:
         self._plan = plan
         self._store = store
@@ -87,10 +108,11 @@ class _Conversation:
         self._journal = SessionJournal(plan.name, store.made, standing.progress.turns, self._world.clock)
         if servers is not None:
             servers.clock = self._world.clock
-        self._agent = self._build_agent(standing, servers)
+        self._agent = self._build_agent(standing, servers) if plan.agent else None
 
     def hear(self, progress: Progress) -> Replied:
         """Raises AgentError."""
+        assert self._agent is not None
         self._begin(progress.turns + 1)
         started = time.monotonic()
         reply = _storable(self._agent.reply(progress.message))
@@ -146,6 +168,7 @@ class _Conversation:
     def _build_agent(self, standing: Standing, servers: ServerTools | None) -> Agent:
         """Of the task it learns only the tool names; an informed one, the reference workflow as well."""
         plan, seat = self._plan, self._plan.agent
+        assert seat is not None
         setup = AgentSetup(
             client=self._recording.client("agent"),
             workspace=self._folder,
@@ -166,7 +189,7 @@ class _Conversation:
 
 
 @contextmanager
-def _open(plan: SessionPlan, store: TurnStore, standing: Standing) -> Iterator[_Conversation]:
+def _open(plan: SessionPlan, store: Store, standing: Standing) -> Iterator[_Conversation]:
     with temporary_folder() as folder, opened(plan.servers, plan.server_policy) as servers:
         rebuild_workspace(standing.files, folder, store.read)
         yield _Conversation(plan, store, standing, folder, servers)

@@ -34,7 +34,7 @@ def grade_session(plan: SessionPlan, store: Store, mode: ScoringMode, played: Pl
     evidence = evidence_of(played.conversation, mode, store.read, played.final_files)
     checklist = Checklist(plan.task, script, evidence, mode, plan.terms.protocol)
     known = dict(played.known)
-    judge = ModelChecklistJudge(Recording(plan, store).ask, plan.prompts, plan.terms.protocol)
+    judge = ModelChecklistJudge(Recording(plan, store).ask, plan.prompts, plan.terms.protocol) if plan.judge else None
     for decided in decide_checklist(checklist, judge, known):
         store.verdicts(mode, decided)
         known |= {each.place: each.met for each in decided}

@@ -42,19 +42,6 @@ class MadeCalls(Protocol):
     def drop(self, key: str) -> None: ...
 
 
-class NoMadeCalls:
-    """``MadeCalls`` where turns are never taken up again."""
-
-    def all(self) -> Iterable[MadeCall]:
-        return ()
-
-    def put(self, call: MadeCall) -> None:
-        pass
-
-    def drop(self, key: str) -> None:
-        pass
-
-
 class SessionJournal:
     """``evaluation.tools.journal.Journal``"""
 

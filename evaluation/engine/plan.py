@@ -33,11 +33,12 @@ class SessionPlan:
     """Of the session, for programs that keep their own state of it."""
     task: TaskSpec
     persona: PersonaSpec
-    agent: AgentSeat
-    user: Endpoint
-    """Plays the user: decides on intents, and speaks in the persona's voice."""
-    judge: Endpoint
-    """Of the checklist."""
+    agent: AgentSeat | None
+    """None: a person replies."""
+    user: Endpoint | None
+    """Plays the user: decides on intents, and speaks in the persona's voice. None: a person does so alone."""
+    judge: Endpoint | None
+    """Of the checklist. None: criteria that need one stay undecided."""
     prompts: Versions
     terms: Terms = field(default_factory=Terms)
     """Its protocol, and the version of the agent's loop."""
@@ -63,8 +64,11 @@ class SessionPlan:
     def endpoint(self, purpose: str) -> Endpoint:
         """Who is asked for it."""
         if purpose == "agent":
-            return self.agent.endpoint
-        return self.judge if purpose.startswith("checklist") else self.user
+            found = self.agent.endpoint if self.agent else None
+        else:
+            found = self.judge if purpose.startswith("checklist") else self.user
+        assert found is not None
+        return found
 
 
 def agent_limits(limits: Mapping[str, float]) -> AgentLimits:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.engine.plan import SessionPlan
-from evaluation.engine.store import TurnStore
+from evaluation.engine.store import Store
 from evaluation.grading.judges import Answer, ask_model
 from evaluation.llm import Call, ModelClient
 from evaluation.protocol.prompts import JudgePrompt
 
 
 class Recording:
-    def __init__(self, plan: SessionPlan, store: TurnStore, turn: int = 0) -> None:
+    def __init__(self, plan: SessionPlan, store: Store, turn: int = 0) -> None:
         self._plan = plan
         self.store = store
         self.turn = turn

@@ -34,6 +34,8 @@ class Standing:
     agent_state: Mapping[str, Any] = field(default_factory=dict)
     said_earlier: Sequence[str] = ()
     """What the user said in earlier sessions of the run."""
+    replied: Replied | None = None
+    """The agent's part of the turn that comes next, if it is kept already."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,7 @@ class Closing:
     apps: AppHashes
 
 
-class TurnStore(Protocol):
-    """What is kept of a turn while it is played."""
-
+class Store(Protocol):
     @property
     def made(self) -> MadeCalls:
         """Tool calls of the turn under way."""
@@ -102,8 +102,6 @@ class TurnStore(Protocol):
         """Their sha256, in order."""
         ...
 
-
-class Store(TurnStore, Protocol):
     def turn(self, checkpoint: Checkpoint) -> None:
         """Keep the whole turn or nothing, and forget the tool calls made in it."""
         ...
@@ -118,4 +116,16 @@ class Store(TurnStore, Protocol):
 
     def finish(self, grades: Mapping[ScoringMode, SessionGrade]) -> None:
         """Nothing is left to do now, or compat waits for other sessions of the run."""
+        ...
+
+
+class SeatStore(Store, Protocol):
+    """For a session with a person in a seat."""
+
+    def reply(self, progress: Progress, replied: Replied) -> None:
+        """Keep the agent's part of the turn after ``progress``, in place of what was kept of it before."""
+        ...
+
+    def propose(self, decided: Sequence[Decided]) -> None:
+        """Keep what the judge would decide on that reply."""
         ...

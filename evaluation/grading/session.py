@@ -64,7 +64,7 @@ class SessionGrade:
 
 def decide_checklist(checklist: Checklist, judge: ChecklistJudge | None, known: Known) -> Iterator[list[Decided]]:
     """Decide what is not known yet: the items of each turn, then the keys of the grader script over all of them. Each
-    list is to be stored before the next is asked for. ``judge``: None where there are no rubric criteria. Raises
+    list is to be stored before the next is asked for. ``judge``: without one, rubric criteria stay undecided. Raises
     InfrastructureError.
     """
     met: dict[int, dict[int, bool | None]] = defaultdict(dict)
@@ -106,8 +106,8 @@ def grade(checklist: Checklist, known: Known) -> SessionGrade:
 def _judge_rubric(
     checklist: Checklist, judge: ChecklistJudge | None, evidence: TurnEvidence, due: Sequence[GradedItem]
 ) -> Iterator[Decided]:
-    if rubric := [item for item in due if item.grader == "rubric"]:
-        assert judge is not None
+    rubric = [item for item in due if item.grader == "rubric"]
+    if rubric and judge is not None:
         criteria = [(item.index, item.criterion) for item in rubric]
         decisions, call = judge(checklist.task, evidence, checklist.mode, criteria)
         for item, decision in zip(rubric, decisions, strict=True):

@@ -61,7 +61,7 @@ def load_judged(
     columns = ("judging__session", "judging__sample", "kind", "turn", "index")
     for pk, sample, *decision in _decisions(intents, corrected, *columns):
         decisions[pk][sample].append(tuple(decision))
-    recorded = _recorded_statuses(judged)
+    recorded = recorded_statuses(judged)
     for pk, outcome in judged.items():
         told = recorded.get(pk, {})
         samples = decisions.get(pk, {})
@@ -117,7 +117,7 @@ def _derived_sessions(judging_round: JudgingRound, judged: Collection[int], *, c
     return set(rows.values_list("verdict__judging__session", flat=True)) & set(judged)
 
 
-def _recorded_statuses(sessions: Collection[int]) -> dict[int, dict[int, IntentStatus]]:
+def recorded_statuses(sessions: Collection[int]) -> dict[int, dict[int, IntentStatus]]:
     """With which the conversations ended, by session and index."""
     statuses: dict[int, dict[int, IntentStatus]] = defaultdict(dict)
     known: dict[tuple[str, int], IntentStatus] = {}

@@ -1,4 +1,4 @@
-"""Judgings as rows: those a pilot or a rehearsal makes as it runs, and which of them score."""
+"""Judgings as rows: those that sessions make as they run, and which of them score."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from django.utils import timezone
 
 from evaluation.grading.credit import CreditRule, default_rules
 from evaluation.grading.questions import AskedQuestion
-from evaluation.models import Judging, JudgingRound, ModelEndpoint, Pilot, Rehearsal, ScoringChoice, Session
+from evaluation.models import Judging, JudgingRound, ModelEndpoint, Pilot, ScoringChoice, Session
 from evaluation.models.endpoints import freeze_endpoint, thaw_endpoint
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
 from evaluation.protocol.prompt_files import NAMES, PromptName, current_prompts
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.versions import ProtocolName
 from studio.models import User
 
 Rules = Mapping[ScoringMode, CreditRule]
@@ -47,21 +46,23 @@ def open_first_round(pilot: Pilot, by: User | None) -> JudgingRound:
 
 
 def open_judging(session: Session, scoring: str) -> Judging:
-    """The session's own, in the pilot's first round."""
+    """The session's own, in the pilot's first round. Those of a rehearsal belong to no round."""
     return open_judgings(session, [scoring])[0]
 
 
 def open_judgings(session: Session, scorings: Sequence[str]) -> list[Judging]:
     """Likewise, of several scoring modes."""
-    pilot = session.run.pilot
-    first = _first_round(pilot.pk)
+    run = session.run
+    first = _first_round(run.pilot_id) if run.pilot_id else None
+    prompts = first.prompts if first else current_prompts(run.terms.protocol)
     rows = []
     for scoring in scorings:
         role: Role = "judge" if scoring else "user_model"
+        endpoint = session.endpoint(role)
         made = {
-            "endpoint": getattr(pilot, role),
-            "judge": freeze_endpoint(pilot.endpoint(role)),
-            "prompts": {name: first.prompts[name] for name in prompt_names(scoring) if name in first.prompts},
+            "endpoint_id": endpoint and endpoint.pk,
+            "judge": freeze_endpoint(endpoint) if endpoint else {},
+            "prompts": {name: prompts[name] for name in prompt_names(scoring) if name in prompts},
         }
         row, _ = Judging.objects.get_or_create(made, session=session, round=first, scoring=scoring, sample=1)
         rows.append(row)
@@ -79,22 +80,11 @@ def close_judging(*judgings: Judging) -> None:
     open_ones.update(state=Judging.State.FINISHED, finished_at=timezone.now())
 
 
-def open_rehearsal_judging(rehearsal: Rehearsal, endpoint: ModelEndpoint) -> Judging:
-    row, _ = Judging.objects.get_or_create(
-        rehearsal=rehearsal,
-        defaults={
-            "endpoint": endpoint,
-            "judge": freeze_endpoint(endpoint),
-            "prompts": current_prompts(ProtocolName.RELEASE, prompt_names("")),
-        },
-    )
-    return row
-
-
 def judge_of(judging: Judging) -> ModelEndpoint:
     """As it was frozen. Made once for each object of the judging, because that does not change."""
     found: ModelEndpoint | None = judging.__dict__.get("_judge")
     if found is None:
+        assert judging.endpoint is not None
         found = judging.__dict__["_judge"] = thaw_endpoint(judging.endpoint, judging.judge)
     return found
 

@@ -109,6 +109,33 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Judging',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('claimed_by', models.CharField(blank=True, max_length=200)),
+                ('lease_until', models.DateTimeField(null=True)),
+                ('queued_at', models.DateTimeField(null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0)),
+                ('purpose', models.CharField(choices=[('scoring', 'As it ran'), ('rejudging', 'Judged again'), ('stability', 'Stability'), ('audit', 'Audit')], default='scoring', max_length=9)),
+                ('scoring', models.CharField(blank=True, choices=[('compat', 'compat'), ('strict', 'strict')], max_length=6)),
+                ('sample', models.PositiveSmallIntegerField(default=1)),
+                ('judge', models.JSONField()),
+                ('prompts', models.JSONField(default=dict)),
+                ('asked', models.JSONField(null=True)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('batched', 'In a batch'), ('finished', 'Finished'), ('error', 'Infrastructure failure')], default='running', max_length=8)),
+                ('reason', models.TextField(blank=True)),
+                ('scripted', models.BooleanField(default=False)),
+                ('replayed', models.PositiveIntegerField(default=0)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('finished_at', models.DateTimeField(null=True)),
+                ('round', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='judgings', to='evaluation.judginground')),
+                ('endpoint', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluation.modelendpoint')),
+            ],
+            options={
+                'ordering': ['round', 'session', 'scoring', 'sample'],
+            },
+        ),
+        migrations.CreateModel(
             name='EndpointTest',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -279,66 +306,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Rehearsal',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('claimed_by', models.CharField(blank=True, max_length=200)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('queued_at', models.DateTimeField(null=True)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('seat', models.CharField(choices=[('agent', 'As the assistant'), ('user', 'As the user')], max_length=5)),
-                ('state', models.CharField(choices=[('yours', 'Your turn'), ('working', 'A model is working'), ('stopped', 'Stopped by an infrastructure failure'), ('finished', 'Finished')], default='yours', max_length=8)),
-                ('reason', models.TextField(blank=True)),
-                ('message', models.TextField(blank=True)),
-                ('turns', studio.models.fields.OrderedJSONField(default=list)),
-                ('current_turn', studio.models.fields.OrderedJSONField(db_column='under_way', default=dict)),
-                ('agent_state', studio.models.fields.OrderedJSONField(default=dict)),
-                ('start_manifest', studio.models.fields.OrderedJSONField(default=dict)),
-                ('manifest', studio.models.fields.OrderedJSONField(default=dict)),
-                ('apps', studio.models.fields.OrderedJSONField(default=dict)),
-                ('script_outcomes', studio.models.fields.OrderedJSONField(null=True)),
-                ('scripted', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True, db_column='touched_at')),
-                ('agent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.modelendpoint')),
-                ('judge', models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.modelendpoint')),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rehearsals', to=settings.AUTH_USER_MODEL)),
-                ('persona_revision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.personarevision')),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rehearsals', to='studio.revision')),
-            ],
-            options={
-                'ordering': ['-created_at'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Judging',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('claimed_by', models.CharField(blank=True, max_length=200)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('queued_at', models.DateTimeField(null=True)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('purpose', models.CharField(choices=[('scoring', 'As it ran'), ('rejudging', 'Judged again'), ('stability', 'Stability'), ('audit', 'Audit')], default='scoring', max_length=9)),
-                ('scoring', models.CharField(blank=True, choices=[('compat', 'compat'), ('strict', 'strict')], max_length=6)),
-                ('sample', models.PositiveSmallIntegerField(default=1)),
-                ('judge', models.JSONField()),
-                ('prompts', models.JSONField(default=dict)),
-                ('asked', models.JSONField(null=True)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('batched', 'In a batch'), ('finished', 'Finished'), ('error', 'Infrastructure failure')], default='running', max_length=8)),
-                ('reason', models.TextField(blank=True)),
-                ('scripted', models.BooleanField(default=False)),
-                ('replayed', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('round', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='judgings', to='evaluation.judginground')),
-                ('endpoint', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluation.modelendpoint')),
-                ('rehearsal', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='judgings', to='evaluation.rehearsal')),
-            ],
-            options={
-                'ordering': ['round', 'session', 'scoring', 'sample'],
-            },
-        ),
-        migrations.CreateModel(
             name='Release',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -390,7 +357,7 @@ class Migration(migrations.Migration):
                 ('chain', models.PositiveIntegerField(default=1)),
                 ('arm', models.CharField(blank=True, choices=[('with', 'WITH'), ('without', 'WITHOUT')], max_length=7)),
                 ('persona_revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.personarevision')),
-                ('pilot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='evaluation.pilot')),
+                ('pilot', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='evaluation.pilot')),
             ],
             options={
                 'ordering': ['persona_revision__persona__position', 'number', 'chain'],
@@ -443,7 +410,7 @@ class Migration(migrations.Migration):
                 ('attempts', models.PositiveSmallIntegerField(default=0)),
                 ('position', models.PositiveIntegerField()),
                 ('content', models.CharField(blank=True, max_length=64)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('finished', 'Finished'), ('failed', 'Failed by the agent'), ('error', 'Infrastructure failure'), ('cancelled', 'Cancelled')], default='waiting', max_length=10)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('awaiting', 'Waiting for the person in a seat'), ('finished', 'Finished'), ('failed', 'Failed by the agent'), ('error', 'Infrastructure failure'), ('cancelled', 'Cancelled')], default='waiting', max_length=10)),
                 ('reason', models.TextField(blank=True)),
                 ('blocked', models.TextField(blank=True)),
                 ('failure', models.CharField(blank=True, max_length=60)),
@@ -479,6 +446,22 @@ class Migration(migrations.Migration):
                 'ordering': ['run', 'position'],
             },
         ),
+        migrations.CreateModel(
+            name='Rehearsal',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('seat', models.CharField(choices=[('agent', 'As the assistant'), ('user', 'As the user')], max_length=5)),
+                ('scripted', models.BooleanField(default=False)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('agent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.modelendpoint')),
+                ('judge', models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.modelendpoint')),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rehearsals', to=settings.AUTH_USER_MODEL)),
+                ('session', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='rehearsal', to='evaluation.session')),
+            ],
+            options={
+                'ordering': ['-created_at'],
+            },
+        ),
         migrations.AddField(
             model_name='pilot',
             name='taken_sessions',
@@ -511,7 +494,6 @@ class Migration(migrations.Migration):
                 ('endpoint', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='evaluation.modelendpoint')),
                 ('opinion_request', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='evaluation.opinionrequest')),
                 ('proposal', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='evaluation.proposal')),
-                ('rehearsal', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='evaluation.rehearsal')),
                 ('session', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='model_calls', to='evaluation.session')),
             ],
         ),
@@ -532,7 +514,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='judging',
             name='session',
-            field=models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='judgings', to='evaluation.session'),
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='judgings', to='evaluation.session'),
         ),
         migrations.CreateModel(
             name='SessionIntent',
@@ -561,7 +543,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='session',
             name='left',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluation.snapshot'),
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.snapshot'),
         ),
         migrations.AddField(
             model_name='run',
@@ -589,7 +571,7 @@ class Migration(migrations.Migration):
                 ('milliseconds', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='turns', to='evaluation.session')),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='evaluation.snapshot')),
+                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.snapshot')),
             ],
             options={
                 'ordering': ['number'],
@@ -636,7 +618,7 @@ class Migration(migrations.Migration):
                 ('index', models.PositiveSmallIntegerField()),
                 ('uid', models.UUIDField(null=True)),
                 ('label', models.TextField(blank=True)),
-                ('grader', models.CharField(choices=[('rubric', 'rubric'), ('rule', 'rule'), ('judge', 'judge')], max_length=10)),
+                ('grader', models.CharField(choices=[('rubric', 'rubric'), ('rule', 'rule'), ('judge', 'judge'), ('person', 'person')], max_length=10)),
                 ('met', models.BooleanField(null=True)),
                 ('quote', models.TextField(blank=True)),
                 ('reason', models.TextField(blank=True)),
@@ -774,10 +756,6 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('accepted', True), models.Q(('accepted', False), ('edited', False), ('revision__isnull', True), ('text', '')), _connector='OR'), name='suggestion_dismissed_leaves_nothing'),
         ),
         migrations.AddConstraint(
-            model_name='rehearsal',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent__isnull', True), ('judge__isnull', False), ('seat', 'agent')), models.Q(('agent__isnull', False), ('seat', 'user')), _connector='OR'), name='rehearsal_has_its_models'),
-        ),
-        migrations.AddConstraint(
             model_name='release',
             constraint=models.UniqueConstraint(fields=('benchmark', 'version'), name='release_version'),
         ),
@@ -802,6 +780,10 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('benchmark', 'endpoint', 'key'), name='opinion_once'),
         ),
         migrations.AddConstraint(
+            model_name='rehearsal',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent__isnull', True), ('judge__isnull', False), ('seat', 'agent')), models.Q(('agent__isnull', False), ('seat', 'user')), _connector='OR'), name='rehearsal_has_its_models'),
+        ),
+        migrations.AddConstraint(
             model_name='pilot',
             constraint=models.UniqueConstraint(fields=('benchmark', 'number'), name='pilot_number'),
         ),
@@ -815,10 +797,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='modelcall',
-            index=models.Index(condition=models.Q(('rehearsal__isnull', False)), fields=['rehearsal'], name='model_call_of_rehearsal'),
-        ),
-        migrations.AddIndex(
-            model_name='modelcall',
             index=models.Index(condition=models.Q(('proposal__isnull', False)), fields=['proposal'], name='model_call_of_proposal'),
         ),
         migrations.AddIndex(
@@ -827,7 +805,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='modelcall',
-            constraint=models.UniqueConstraint(condition=models.Q(('answered', True)), fields=('request_hash', 'session', 'rehearsal', 'proposal', 'opinion_request'), name='model_call_answered_once', nulls_distinct=False),
+            constraint=models.UniqueConstraint(condition=models.Q(('answered', True)), fields=('request_hash', 'session', 'proposal', 'opinion_request'), name='model_call_answered_once', nulls_distinct=False),
         ),
         migrations.AddConstraint(
             model_name='modelcall',
@@ -847,15 +825,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='judging',
-            constraint=models.UniqueConstraint(fields=('session', 'round', 'scoring', 'sample'), name='judging_once'),
+            constraint=models.UniqueConstraint(fields=('session', 'round', 'scoring', 'sample'), name='judging_once', nulls_distinct=False),
         ),
         migrations.AddConstraint(
             model_name='judging',
-            constraint=models.UniqueConstraint(condition=models.Q(('rehearsal__isnull', False)), fields=('rehearsal',), name='rehearsal_judging_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='judging',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('rehearsal__isnull', True), ('round__isnull', False), ('session__isnull', False)), models.Q(('rehearsal__isnull', False), ('round__isnull', True), ('scoring', ''), ('session__isnull', True)), _connector='OR'), name='judging_of_a_session_or_a_rehearsal'),
+            constraint=models.CheckConstraint(condition=models.Q(('endpoint__isnull', False), ('round__isnull', True), _connector='OR'), name='judging_of_a_round_has_its_model'),
         ),
         migrations.AddConstraint(
             model_name='judging',
@@ -911,7 +885,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='verdict',
-            constraint=models.UniqueConstraint(fields=('judging', 'kind', 'turn', 'index'), name='verdict_once'),
+            constraint=models.UniqueConstraint(fields=('judging', 'kind', 'turn', 'index', 'grader'), name='verdict_once'),
         ),
         migrations.AddIndex(
             model_name='verdictcorrection',

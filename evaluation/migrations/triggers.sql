@@ -16,7 +16,6 @@ CREATE TRIGGER evaluation_elsewhereacceptance_frozen BEFORE UPDATE ON evaluation
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_judging_identity BEFORE UPDATE ON evaluation_judging
   FOR EACH ROW WHEN (OLD.session_id IS DISTINCT FROM NEW.session_id
-    OR OLD.rehearsal_id IS DISTINCT FROM NEW.rehearsal_id
     OR OLD.round_id IS DISTINCT FROM NEW.round_id
     OR OLD.purpose IS DISTINCT FROM NEW.purpose
     OR OLD.scoring IS DISTINCT FROM NEW.scoring

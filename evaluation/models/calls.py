@@ -18,7 +18,7 @@ from studio.models.packing import DigestField
 
 PURPOSES = ("agent", "satisfaction", "follow_up", "voice", "checklist_compat", "checklist_strict")
 """Of a session's calls."""
-OWNERS = ("session", "rehearsal", "proposal", "opinion_request")
+OWNERS = ("session", "proposal", "opinion_request")
 COUNTED = ("prompt_tokens", "completion_tokens", "cached_tokens", "cache_written_tokens", "reasoning_tokens")
 _COLUMNS = (
     *(f"{name}_id" for name in (*OWNERS, "judging", "endpoint", "base")),
@@ -81,9 +81,6 @@ class ModelCall(models.Model):
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True, related_name="model_calls")
-    rehearsal = models.ForeignKey(
-        "evaluation.Rehearsal", on_delete=models.CASCADE, null=True, related_name="calls", db_index=False
-    )
     proposal = models.ForeignKey(
         "evaluation.Proposal", on_delete=models.CASCADE, null=True, related_name="calls", db_index=False
     )

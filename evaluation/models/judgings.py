@@ -8,7 +8,6 @@ from django.db.models import OuterRef, Q, Subquery
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.leased import Leased, LeasedRows
 from evaluation.models.pilots import PROTOCOL_CHOICES, Pilot
-from evaluation.models.rehearsals import Rehearsal
 from evaluation.models.sessions import Session
 from evaluation.protocol.versions import ProtocolName
 
@@ -75,17 +74,15 @@ class Judging(Leased):
 
     LEASED = State.RUNNING
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True, related_name="judgings", db_index=False)
-    rehearsal = models.ForeignKey(
-        Rehearsal, on_delete=models.CASCADE, null=True, related_name="judgings", db_index=False
-    )
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="judgings", db_index=False)
     round = models.ForeignKey(JudgingRound, on_delete=models.CASCADE, null=True, related_name="judgings")
     """Null in a rehearsal."""
     purpose = models.CharField(max_length=9, choices=Purpose.choices, default=Purpose.SCORING)
     scoring = models.CharField(max_length=6, blank=True, choices=[("compat", "compat"), ("strict", "strict")])
     """The mode in which it judges the checklist; empty if it judges intents."""
     sample = models.PositiveSmallIntegerField(default=1)
-    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
+    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, null=True, related_name="+")
+    """Null in a rehearsal that a person judges."""
     judge = models.JSONField()
     """The endpoint as it was (``freeze_endpoint``)."""
     prompts = models.JSONField(default=dict)
@@ -108,14 +105,11 @@ class Judging(Leased):
     class Meta:
         ordering = ["round", "session", "scoring", "sample"]
         constraints = [
-            models.UniqueConstraint(fields=["session", "round", "scoring", "sample"], name="judging_once"),
             models.UniqueConstraint(
-                fields=["rehearsal"], condition=Q(rehearsal__isnull=False), name="rehearsal_judging_once"
+                fields=["session", "round", "scoring", "sample"], name="judging_once", nulls_distinct=False
             ),
             models.CheckConstraint(
-                condition=Q(session__isnull=False, round__isnull=False, rehearsal__isnull=True)
-                | Q(session__isnull=True, round__isnull=True, rehearsal__isnull=False, scoring=""),
-                name="judging_of_a_session_or_a_rehearsal",
+                condition=Q(endpoint__isnull=False) | Q(round__isnull=True), name="judging_of_a_round_has_its_model"
             ),
             models.CheckConstraint(condition=Q(sample__gte=1), name="judging_sample_from_1"),
         ]

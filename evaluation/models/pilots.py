@@ -135,7 +135,8 @@ class Pilot(models.Model):
 class Run(models.Model):
     """A chain of sessions in order over one state. An episode is one chain; other modes have several, side by side."""
 
-    pilot = models.ForeignKey(Pilot, on_delete=models.CASCADE, related_name="runs")
+    pilot = models.ForeignKey(Pilot, on_delete=models.CASCADE, null=True, related_name="runs")
+    """None: its one session is a rehearsal."""
     persona_revision = models.ForeignKey("studio.PersonaRevision", on_delete=models.PROTECT, related_name="+")
     number = models.PositiveSmallIntegerField()
     """From 1 to runs_wanted."""
@@ -151,3 +152,7 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["pilot", "persona_revision", "number", "chain"], name="run_number")
         ]
+
+    @property
+    def terms(self) -> Terms:
+        return self.pilot.terms if self.pilot else Terms()

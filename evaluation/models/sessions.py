@@ -9,8 +9,9 @@ from django.db.models import F, Q
 from django.db.models.fields.json import KeyTextTransform
 from django.urls import reverse
 
+from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.leased import Leased, LeasedRows
-from evaluation.models.pilots import Pilot, Run
+from evaluation.models.pilots import Pilot, Role, Run
 from evaluation.protocol.modes import Arm
 from studio.domain.opening_message import EnvironmentEvent, Incoming
 from studio.models.fields import OrderedJSONField
@@ -51,6 +52,7 @@ class Session(Leased):
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"
         RUNNING = "running", "Running"
+        AWAITING = "awaiting", "Waiting for the person in a seat"
         FINISHED = "finished", "Finished"
         FAILED = "failed", "Failed by the agent"
         ERROR = "error", "Infrastructure failure"
@@ -80,6 +82,7 @@ class Session(Leased):
     failing_since = models.DateTimeField(null=True)
     """When the outage that stops it began; None after each stored turn."""
     turn_count = models.PositiveSmallIntegerField(default=0)
+    """In a rehearsal, one more may be stored: a turn whose user has not answered."""
     covered = models.PositiveSmallIntegerField(null=True)
     """Intents completed or inferred."""
     intent_count = models.PositiveSmallIntegerField(null=True)
@@ -106,7 +109,7 @@ class Session(Leased):
     graded_compat_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
-    left = models.ForeignKey("Snapshot", on_delete=models.PROTECT, null=True, related_name="+")
+    left = models.ForeignKey("Snapshot", on_delete=models.RESTRICT, null=True, related_name="+")
     """What it left to later sessions, if its agent did something after the last turn."""
     closing = OrderedJSONField(default=list)
     """What its agent did beside the conversation after the last turn; as ``Turn.aside``."""
@@ -136,6 +139,19 @@ class Session(Leased):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluation:session", args=[self.pk])
+
+    @property
+    def pilot(self) -> Pilot:
+        """That it runs in. A rehearsal runs in none."""
+        assert self.run.pilot is not None
+        return self.run.pilot
+
+    def endpoint(self, role: Role) -> ModelEndpoint | None:
+        """As it was when its pilot started. None: a person does it."""
+        if self.run.pilot is not None:
+            return self.run.pilot.endpoint(role)
+        row = self.rehearsal
+        return row.agent if role == "agent" else row.judge
 
     @property
     def tokens(self) -> dict[str, int]:
@@ -211,7 +227,7 @@ class Turn(models.Model):
     users, judges or checks."""
     remarks = PackedJSONField(default=list)
     """What the agent said beside its work: ``{"text", "calls"}``, after how many of the turn's calls."""
-    snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="+")
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.RESTRICT, related_name="+")
     agent_tokens = models.PositiveIntegerField(default=0)
     milliseconds = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)

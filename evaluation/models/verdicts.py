@@ -14,6 +14,9 @@ from evaluation.models.judgings import Judging, scoring_round
 from evaluation.models.sessions import Session
 from studio.domain.task import TaskSpec
 
+GRADERS = ("rubric", "rule", "judge", "person")
+"""``person``: whoever plays the user of a rehearsal decided it, besides or instead of the judge."""
+
 
 class VerdictQuerySet(models.QuerySet["Verdict"]):
     def scoring(self) -> Self:
@@ -25,10 +28,17 @@ class VerdictQuerySet(models.QuerySet["Verdict"]):
         latest = VerdictCorrection.objects.filter(verdict=OuterRef("pk")).order_by("-pk").values("met")[:1]
         return self.annotate(decided=Coalesce(Subquery(latest), F("met")))
 
+    def decided_by_persons(self) -> Self:
+        """Those of rehearsals, with ``decided``: as whoever plays the user decided it, else as the judge proposed."""
+        same = {name: OuterRef(name) for name in ("judging", "kind", "turn", "index")}
+        by_person = Verdict.objects.filter(grader="person", **same).values("met")[:1]
+        return self.filter(judging__round=None).annotate(decided=Coalesce(Subquery(by_person), F("met")))
+
     def of_session(self, session: Session) -> Self:
         """Those that score it, as corrected, with their judgings: by sample, turn and what they are about."""
-        rows = self.scoring().corrected().filter(judging__session=session).select_related("judging")
-        return rows.order_by("judging__sample", "turn", "kind", "index")
+        rows = self.decided_by_persons() if session.run.pilot_id is None else self.scoring().corrected()
+        rows = rows.filter(judging__session=session).select_related("judging")
+        return rows.order_by("judging__sample", "turn", "kind", "index", "grader")
 
     def decisions(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """The columns, and last what was decided."""
@@ -53,7 +63,7 @@ class Verdict(models.Model):
     """Of the intent or item; null for a key of a grader script."""
     label = models.TextField(blank=True)
     """What it is about, unless the task's revision says it; see ``subject``."""
-    grader = models.CharField(max_length=10, choices=[("rubric", "rubric"), ("rule", "rule"), ("judge", "judge")])
+    grader = models.CharField(max_length=10, choices=[(name, name) for name in GRADERS])
     met = models.BooleanField(null=True)
     """Null: ungraded; ``error`` says why."""
     quote = models.TextField(blank=True)
@@ -72,7 +82,9 @@ class Verdict(models.Model):
 
     class Meta:
         ordering = ["turn", "index"]
-        constraints = [models.UniqueConstraint(fields=["judging", "kind", "turn", "index"], name="verdict_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["judging", "kind", "turn", "index", "grader"], name="verdict_once")
+        ]
 
     def subject(self, task: TaskSpec) -> str:
         """The intent's content, the criterion, or ``[tools] key``. ``task`` is that of the session.

@@ -92,7 +92,6 @@ def wait_for_round(judging_round: JudgingRound) -> None:
 
 def _judge(judging: Judging, record: RejudgingRecord) -> None:
     session = judging.session
-    assert session is not None
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
     for decided in _decide(judging, session, task, persona, JudgeOnRecord(judging, record)):

@@ -65,7 +65,7 @@ def plan_model_audit(campaign: AuditCampaign, model: ModelEndpoint, samples: int
     by_pilot: dict[Pilot, set[int]] = defaultdict(set)
     wanted = sessions.keys() | {session for session, _ in asked}
     for session in Session.objects.filter(pk__in=wanted).prefetch_related("run__pilot").order_by("pk"):
-        by_pilot[session.run.pilot].add(session.pk)
+        by_pilot[session.pilot].add(session.pk)
     if not by_pilot:
         raise RejudgingError("audit", f"None of the {campaign.packets_word} of this audit are there any more.")
     plans = []

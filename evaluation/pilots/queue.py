@@ -69,6 +69,14 @@ def leasable() -> Sessions:
     )
 
 
+def due_in_pilots() -> Sessions:
+    return leasable().filter(run__pilot__isnull=False)
+
+
+def due_in_rehearsals() -> Sessions:
+    return leasable().filter(run__pilot=None)
+
+
 def claim_session(pk: int) -> Session | None:
     """None if another worker has it or it is not due."""
     with transaction.atomic():
@@ -83,8 +91,8 @@ def claim_session(pk: int) -> Session | None:
         )
     rows = Session.objects.select_related("run__pilot__agent", "run__pilot__user_model", "run__pilot__judge")
     session = next(iter(rows.filter(pk=pk, claimed_by=token)), None) if token else None
-    if session is not None and session.run.pilot.state == Pilot.State.WAITING:
-        Pilot.objects.filter(pk=session.run.pilot_id, state=Pilot.State.WAITING).update(state=Pilot.State.RUNNING)
+    if session is not None and session.run.pilot and session.run.pilot.state == Pilot.State.WAITING:
+        Pilot.objects.filter(pk=session.run.pilot.pk, state=Pilot.State.WAITING).update(state=Pilot.State.RUNNING)
     return session
 
 
@@ -120,7 +128,7 @@ def _send(works: Sequence[Work], places: int) -> None:
     due: dict[tuple[Work, int], list[tuple[Work, int]]] = defaultdict(list)
     under_way: dict[tuple[Work, int], int] = {}
     for work in works:
-        rows: LeasedRows[Any] = LeasedRows(work.kind).under_way().order_by()
+        rows: LeasedRows[Any] = LeasedRows(work.kind).under_way().exclude(**{work.owner: None}).order_by()
         counted = rows.values_list(work.owner).annotate(Count("pk"))
         under_way |= {(work, owner): number for owner, number in counted}
     free = max(0, places - sum(under_way.values()))

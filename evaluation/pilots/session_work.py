@@ -13,10 +13,10 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from evaluation.call_records import session_record
-from evaluation.engine.conversation import converse
+from evaluation.engine.conversation import converse, converse_with_person
 from evaluation.engine.grading import grade_session
 from evaluation.leases import renewing
-from evaluation.models import Pilot, Session
+from evaluation.models import Pilot, Rehearsal, Session
 from evaluation.models.leased import LeaseLostError
 from evaluation.pilots.budgets import BudgetSpentError
 from evaluation.pilots.control import pause
@@ -41,7 +41,8 @@ def work_on(session_id: int) -> bool:
     if session is None:
         return False
     _work_and_record(session)
-    finish_pilot(session.run.pilot_id)
+    if session.run.pilot_id is not None:
+        finish_pilot(session.run.pilot_id)
     return True
 
 
@@ -70,8 +71,13 @@ def _work(session: Session) -> None:
     plan = plan_of(session)
     spending = SessionSpending(session)
     store = RowStore(session, session_record(session, spending.check, spending))
-    if session.ended_at is None and converse(plan, store, store.standing(plan)).ending == "failed":
-        return
+    if session.ended_at is None:
+        play = converse if session.run.pilot else converse_with_person
+        ending = play(plan, store, store.standing(plan)).ending
+        if ending is None:
+            session.release(state=State.AWAITING, attempts=0)
+        if ending in (None, "failed"):
+            return
     modes = [ScoringMode.STRICT]
     if ScoringMode.COMPAT in plan.terms.modes and store.is_run_over():
         modes.append(ScoringMode.COMPAT)
@@ -80,11 +86,11 @@ def _work(session: Session) -> None:
 
 def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:
     """A session's own budget stops it alone; the others pause all pilots they are for, until they are raised."""
-    shared_spending.forget(session.run.pilot_id)
+    shared_spending.forget(session.pilot.pk)
     if spent.scope == "session":
         _release_stopped(session, str(spent), type(spent).__name__, None)
         return
-    pilot = session.run.pilot
+    pilot = session.pilot
     affected = {"pk": pilot.pk} if spent.scope == "pilot" else {"benchmark": pilot.benchmark_id}
     with transaction.atomic():
         for row in Pilot.objects.select_for_update(no_key=True).filter(state__in=GOING_ON, **affected).order_by("pk"):
@@ -124,4 +130,15 @@ def _record_outage(session: Session, failure: InfrastructureError) -> None:
 
 
 def _release_stopped(session: Session, reason: str, kind: str, retry_at: datetime | None, **changes: Any) -> None:
-    session.release(state=State.ERROR, reason=storable(reason)[:2000], failure=kind, retry_at=retry_at, **changes)
+    state = State.ERROR
+    if session.run.pilot is None:
+        state, retry_at = without_model(session), None
+    session.release(state=state, reason=storable(reason)[:2000], failure=kind, retry_at=retry_at, **changes)
+
+
+def without_model(session: Session) -> State:
+    """Of a rehearsal, once a model's work in it has failed or was called off: who plays the user can decide by
+    themselves on a reply that is there; all else waits for the person to try again."""
+    decidable = session.rehearsal.seat == Rehearsal.Seat.USER and session.ended_at is None
+    has_reply = session.turns.filter(number__gt=session.turn_count).exists()
+    return State.AWAITING if decidable and has_reply else State.ERROR

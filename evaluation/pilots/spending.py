@@ -19,7 +19,7 @@ shared_spending = SharedSpending()
 
 
 class SessionSpending:
-    """For the holder of the session's lease."""
+    """For the holder of the session's lease. Budgets are of pilots alone."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -35,8 +35,8 @@ class SessionSpending:
         now = told[0] if told and is_fresh else next((Counted(*row) for row in self._row.all()), None)
         if now is None or (now.claimed_by, now.state) != (self._session.claimed_by, Session.LEASED):
             raise LeaseLostError
-        pilot = self._session.run.pilot
-        shared_spending.check(pilot.pk, pilot.benchmark_id, Spent(now.tokens, now.calls, now.cost))
+        if (pilot := self._session.run.pilot) is not None:
+            shared_spending.check(pilot.pk, pilot.benchmark_id, Spent(now.tokens, now.calls, now.cost))
 
     def part(self, purpose: str) -> str:
         return PART_BY_PURPOSE[purpose]
@@ -44,5 +44,6 @@ class SessionSpending:
     def counted(self, tokens: int, cost: Decimal, session: Counted) -> None:
         """Also of a call whose session was cancelled meanwhile: it was paid for."""
         self._told = session, time.monotonic()
-        shared_spending.add(self._session.run.pilot_id, Spent(tokens, 1, cost))
+        if (pilot := self._session.run.pilot_id) is not None:
+            shared_spending.add(pilot, Spent(tokens, 1, cost))
         give_back_connection()  # tools may take long

@@ -40,7 +40,7 @@ def extract_row(rehearsal: Rehearsal, kind: RowKind, text: str, *, by: User) -> 
             f"This has {len(text):,} characters; the limit is {MAX_CHARACTERS:,}. Extract only the part that matters."
         )
     for _ in range(MAX_SAVES):  # appending never conflicts, so a stale draft is simply retried
-        task = Task.objects.get(pk=rehearsal.revision.task_id)
+        task = Task.objects.get(pk=rehearsal.session.revision.task_id)
         spec = _with_row(load_task(task), kind, text)
         try:
             revision = save_task(task.pk, spec, by=by, note=NOTE, base_version=task.version)

@@ -1,6 +1,7 @@
-"""Starting, playing, ending and deleting rehearsals, under the same rules as every session (``evaluation.protocol``).
+"""Starting, playing, ending and deleting rehearsals, under the same rules as every session (``evaluation.engine``).
 
-A rejected or failed action preserves the text that the user wrote.
+Whoever acts holds the session's lease meanwhile; what they did is stored as any turn is, and what a model has to do
+next is a worker's. A rejected or failed action preserves the text that the user wrote.
 """
 
 from __future__ import annotations
@@ -8,33 +9,27 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from evaluation.agents.react import MAX_REPLY
-from evaluation.engine.store import Replied
-from evaluation.models import ModelEndpoint, Rehearsal
+from evaluation.call_records import session_record
+from evaluation.engine.plan import SessionPlan
+from evaluation.engine.store import Replied, Standing
+from evaluation.leases import wake_workers
+from evaluation.models import ModelEndpoint, Rehearsal, Run, Session, Turn, Verdict
 from evaluation.pilots.plans import PilotError, needed_by, newest_revisions
+from evaluation.pilots.session_work import without_model
 from evaluation.protocol.participants import AgentReply
-from evaluation.protocol.trace import read_texts
-from evaluation.rehearsals.grading import start_script
-from evaluation.rehearsals.turns import (
-    Choice,
-    ManualIntentJudge,
-    calls_in,
-    checkpoint_of,
-    current_turn,
-    decided_by_hand,
-    decisions_of,
-    manual_decisions,
-    proposed_in,
-    replied_in,
-    resolve_current_turn,
-)
-from evaluation.rehearsals.work import changes_after_turn, start_model_work
+from evaluation.rehearsals.decisions import Choice, PersonsChoices, decide_turn, evidence_for, proposals
+from evaluation.store.plans import plan_of
+from evaluation.store.rows import RowStore
+from evaluation.store.snapshots import take_snapshot
 from evaluation.workspaces.app_states import initial_apps
-from evaluation.workspaces.manifests import MAX_FILES, manifest_reader, safe_path, stage_files
+from evaluation.workspaces.manifests import MAX_FILES, Manifest, safe_path, stage_files
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
@@ -47,6 +42,7 @@ State = Rehearsal.State
 MAX_FILE_BYTES = 400_000
 MAX_MESSAGE = 20_000
 MOVED_ON = "The rehearsal has moved on in another window. Your text is kept below."
+CANCELLED = "You cancelled the request to the model."
 
 
 class RehearsalError(Exception):
@@ -78,48 +74,91 @@ def start_rehearsal(
     except PilotError as error:
         raise RehearsalError("", error.message) from None
     spec = TaskSpec.model_validate(revisions[task.pk].spec)
-    message = opening_message(spec)
-    if not message.strip():
+    if not opening_message(spec).strip():
         raise RehearsalError("", "The task has no request yet. Write one and save it first.")
     persona_revision = persona.revisions.order_by("-number").first()
     assert persona_revision is not None
     persona_spec = PersonaSpec.model_validate(persona_revision.spec)
-    specs = {row.task_id: TaskSpec.model_validate(revisions[row.pk].spec) for row in placed} | {spec.task_id: spec}
     needed = needed_by(spec.task_id, [revisions[row.pk] for row in (task, *placed)])
-    manifest: dict[str, str] = {}
-    for each in [*(specs[row.task_id] for row in placed if row.task_id in needed), spec]:
-        manifest = stage_files(manifest, persona_spec, each)
+    before: Manifest = {}
+    for row in placed:
+        if row.task_id in needed and row.pk != task.pk:
+            before = stage_files(before, persona_spec, TaskSpec.model_validate(revisions[row.pk].spec))
+    run = Run.objects.create(persona_revision=persona_revision, number=1)
+    run.start = take_snapshot(run, before, apps=initial_apps(persona_spec))
+    run.save(update_fields=["start"])
+    session = Session.objects.create(
+        run=run,
+        revision=revisions[task.pk],
+        position=1,
+        state=Session.State.AWAITING if seat == Seat.AGENT else Session.State.WAITING,
+        intent_count=len(spec.intents),
+    )
     endpoints = [endpoint for endpoint in (agent if seat == Seat.USER else None, judge) if endpoint]
     rehearsal = Rehearsal.objects.create(
-        revision=revisions[task.pk],
-        persona_revision=persona_revision,
+        session=session,
         person=by,
         seat=seat,
         agent=agent if seat == Seat.USER else None,
         judge=judge,
-        message=message,
-        start_manifest=manifest,
-        manifest=manifest,
-        apps=initial_apps(persona_spec),
         scripted=any(endpoint.scripted for endpoint in endpoints),
     )
     if seat == Seat.USER:
-        start_model_work(rehearsal)
+        wake_workers()
     return rehearsal
+
+
+@dataclass(frozen=True)
+class Acting:
+    """For the person, who holds the session."""
+
+    row: Rehearsal
+    plan: SessionPlan
+    store: RowStore
+    standing: Standing
+
+    @property
+    def replied(self) -> Replied:
+        """What is there of the agent's part of the turn."""
+        return self.standing.replied or Replied(AgentReply(""), self.standing.files, self.standing.apps)
+
+    def keep(self, replied: Replied) -> None:
+        self.store.reply(self.standing.progress, replied)
+
+
+@contextmanager
+def acting(pk: int, seat: str, *, turn: int | None = None, goes_on: bool = False) -> Iterator[Acting]:
+    """Hold the session while the person in the seat acts. Raises RehearsalError unless they may now.
+
+    ``goes_on``: a model is next; then a worker takes the session up.
+    """
+    states = (State.YOURS, State.STOPPED)
+    with _locked(pk, *states) as row:
+        session = row.session
+        if row.seat != seat:
+            raise RehearsalError("", "This is only possible in the other role.")
+        if turn is not None and turn != session.turn_count + 1:
+            raise RehearsalError("", MOVED_ON)
+        before = session.state
+        session.claimed_by = Session.objects.all().claim(session.pk, state=Session.State.RUNNING)
+        plan, store = plan_of(session), RowStore(session, session_record(session))
+        yield Acting(row, plan, store, store.standing(plan))
+        if goes_on:
+            session.release(state=Session.State.WAITING, **_anew())
+            wake_workers()
+        else:
+            session.release(state=before, attempts=0)
 
 
 def submit_reply(pk: int, text: str, *, turn: int | None = None) -> None:
     """Submit the assistant's reply, written for ``turn``, to the judge. Raises RehearsalError."""
     text = storable(text.replace("\r\n", "\n"))
-    with lock_rehearsal(pk, Seat.AGENT, State.YOURS, State.STOPPED, turn=turn) as row:
+    with acting(pk, Seat.AGENT, turn=turn, goes_on=True) as at:
         if not text.strip():
             raise RehearsalError("text", "Write the assistant's reply.")
         if len(text) > MAX_REPLY:
             raise RehearsalError("text", f"This has {len(text):,} characters; a reply has at most {MAX_REPLY:,}.")
-        replied = Replied(AgentReply(text, tuple(calls_in(row))), row.manifest, row.apps)
-        row.current_turn |= current_turn(replied)
-        row.save(update_fields=["current_turn", "updated_at"])
-        start_model_work(row)
+        at.keep(replace(at.replied, reply=AgentReply(text, at.replied.reply.tool_calls)))
 
 
 def submit_decisions(
@@ -131,61 +170,61 @@ def submit_decisions(
     asked for, or else the first open one. ``turn`` is the turn that the decisions are for. Raises RehearsalError.
     """
     message = _normalized(message)
-    with lock_rehearsal(pk, Seat.USER, State.YOURS, turn=turn) as row:
-        _validate_message(message)
-        task = TaskSpec.model_validate(row.revision.spec)
-        replied, proposal = replied_in(row), proposed_in(row)
-        assert replied is not None
-        files = read_texts(task.files_read, manifest_reader(row.manifest, Blob.objects.read))
-        evidence = "\n".join((replied.reply.text, *files.values()))
-        manual = manual_decisions(choices, quotes, decisions_of(proposal), evidence)
-        taken, progress = resolve_current_turn(row, task, ManualIntentJudge(manual))
-        if message and not progress.ending:
-            progress = replace(progress, message=message)
-        decided = [*proposal, *decided_by_hand(task, taken, manual)]
-        changes = {"reason": ""} | changes_after_turn(row, checkpoint_of(row, taken, progress, decided))
-        for name, value in changes.items():
-            setattr(row, name, value)
-        row.save(update_fields=[*changes, "updated_at"])
-        if progress.ending:
-            start_script(row)
-        else:
-            start_model_work(row)
+    with acting(pk, Seat.USER, turn=turn, goes_on=True) as at:
+        replied = at.standing.replied
+        if replied is None:
+            raise RehearsalError("", MOVED_ON)
+        number = at.standing.progress.turns + 1
+        proposed = proposals(Verdict.objects.of_session(at.row.session), number)
+        evidence = evidence_for(at.standing, replied, Blob.objects.read)
+        chosen = PersonsChoices(choices, quotes, proposed, evidence)
+        checkpoint = decide_turn(at.plan, at.standing, replied, chosen, message)
+        at.store.turn(checkpoint)
+        if checkpoint.after.ending:
+            at.store.end(checkpoint.after, None)
 
 
 def propose_again(pk: int) -> None:
-    with lock_rehearsal(pk, Seat.USER, State.YOURS) as row:
-        if row.judge_id is None:
+    with acting(pk, Seat.USER, goes_on=True) as at:
+        if at.row.judge is None:
             raise RehearsalError("", "This rehearsal has no judge. Mark the intents yourself.")
-        start_model_work(row)
 
 
 def retry_agent(pk: int, message: str = "") -> None:
     message = _normalized(message)
-    with lock_rehearsal(pk, Seat.USER, State.STOPPED) as row:
-        _validate_message(message)
-        if message and row.turns:  # the first message is the task's own
-            row.message = message
-            row.save(update_fields=["message", "updated_at"])
-        start_model_work(row)
+    with acting(pk, Seat.USER, goes_on=True) as at:
+        session = at.row.session
+        if message and session.turn_count and at.standing.replied is None:  # the first message is the task's own
+            _say_instead(session.turns.get(number=session.turn_count), message)
+
+
+def cancel_model_work(pk: int) -> None:
+    """Return the turn to the user. A later model answer is not stored with a turn."""
+    with _locked(pk, State.WORKING) as row:
+        _take_away(row.session, state=without_model(row.session), reason=CANCELLED)
 
 
 def end_rehearsal(pk: int) -> None:
-    """Open intents stay open."""
-    with lock_rehearsal(pk, None, State.YOURS, State.STOPPED, State.WORKING) as row:
-        row.state, row.reason, row.claimed_by = State.FINISHED, "You ended it.", ""
-        row.save(update_fields=["state", "reason", "claimed_by", "updated_at"])
-        start_script(row)
+    """Open intents stay open; what was done since the last turn counts as one more. Then the checklist is graded."""
+    with _locked(pk, State.YOURS, State.STOPPED, State.WORKING) as row:
+        session, turns = row.session, row.session.turns.count()
+        state = Session.State.WAITING if turns else Session.State.FINISHED
+        changes = {"ended_at": timezone.now(), "turn_count": turns, "covered": session.covered or 0}
+        _take_away(session, state=state, **changes, **_anew())
+        wake_workers()
 
 
 def grade_again(pk: int) -> None:
-    """Run the grader script where that did not come to an end."""
-    with lock_rehearsal(pk, None, State.FINISHED) as row:
-        start_script(row)
+    """Where grading did not come to an end."""
+    with _locked(pk, State.FINISHED) as row:
+        if row.session.state == Session.State.ERROR:
+            _take_away(row.session, state=Session.State.WAITING, **_anew())
+            wake_workers()
 
 
 def delete_rehearsal(pk: int) -> None:
-    Rehearsal.objects.filter(pk=pk).delete()
+    """With its session and all that belongs to it."""
+    Run.objects.filter(sessions__rehearsal=pk).delete()
 
 
 def validate_size(path: str, size: int, *, field: str) -> None:
@@ -203,25 +242,25 @@ def write_file(pk: int, path: str, content: bytes) -> str:
     if len(name) > 500:
         raise RehearsalError("path", "This name is too long: at most 500 characters.")
     validate_size(name, len(content), field="content")
-    with lock_rehearsal(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
-        if name not in row.manifest and len(row.manifest) >= MAX_FILES:
+    with acting(pk, Seat.AGENT) as at:
+        files = at.replied.files
+        if name not in files and len(files) >= MAX_FILES:
             raise RehearsalError("path", f"The workspace holds {MAX_FILES:,} files already.")
-        if clash := next((other for other in row.manifest if _conflicts(name, other)), None):
+        if clash := next((other for other in files if _conflicts(name, other)), None):
             raise RehearsalError(
                 "path", (f"“{clash}” conflicts with this name: a name can be a file or a folder, not both.")
             )
         Blob.objects.store([content])
-        row.manifest = dict(sorted({**row.manifest, name: hashlib.sha256(content).hexdigest()}.items()))
-        row.save(update_fields=["manifest", "updated_at"])
+        files = dict(sorted({**files, name: hashlib.sha256(content).hexdigest()}.items()))
+        at.keep(replace(at.replied, files=files))
     return name
 
 
 def remove_file(pk: int, path: str) -> None:
-    with lock_rehearsal(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
-        if path not in row.manifest:
+    with acting(pk, Seat.AGENT) as at:
+        if path not in at.replied.files:
             raise RehearsalError("path", "The workspace no longer has this file.")
-        row.manifest = {other: sha for other, sha in row.manifest.items() if other != path}
-        row.save(update_fields=["manifest", "updated_at"])
+        at.keep(replace(at.replied, files={name: sha for name, sha in at.replied.files.items() if name != path}))
 
 
 def _conflicts(name: str, other: str) -> bool:
@@ -229,32 +268,45 @@ def _conflicts(name: str, other: str) -> bool:
 
 
 @contextmanager
-def lock_rehearsal(pk: int, seat: str | None, *states: str, turn: int | None = None) -> Iterator[Rehearsal]:
-    """Lock the row, and check that the seat may act now. Raises RehearsalError."""
+def _locked(pk: int, *states: State) -> Iterator[Rehearsal]:
+    """Raises RehearsalError unless its conversation is in one of the states."""
     with transaction.atomic():
-        row = (
-            Rehearsal.objects.select_for_update(no_key=True, of=("self",))
-            .select_related("revision", "persona_revision", "agent", "judge")
-            .get(pk=pk)
-        )
-        if seat is not None and row.seat != seat:
-            raise RehearsalError("", "This is only possible in the other role.")
-        if turn is not None and turn != len(row.turns) + 1 and row.state in states:
-            raise RehearsalError("", MOVED_ON)
+        Session.objects.select_for_update(no_key=True).filter(rehearsal=pk).order_by().values_list("pk").first()
+        row = Rehearsal.objects.select_related(
+            "session__run__persona_revision", "session__revision", "agent", "judge"
+        ).get(pk=pk)
         if row.state not in states:
             reasons = {
                 State.WORKING: "A model is working. Wait for it, or cancel.",
                 State.FINISHED: "This rehearsal is over. Start another.",
             }
-            raise RehearsalError("", reasons.get(State(row.state), MOVED_ON))
+            raise RehearsalError("", reasons.get(row.state, MOVED_ON))
         yield row
 
 
+def _anew() -> dict[str, Any]:
+    """Of a session that a worker is to take up."""
+    return {"reason": "", "failure": "", "attempts": 0, "asking": "", "asking_since": timezone.now()}
+
+
+def _take_away(session: Session, **changes: Any) -> None:
+    """From the worker that has it, if one does."""
+    Session.objects.filter(pk=session.pk).update(claimed_by="", lease_until=None, retry_at=None, **changes)
+
+
+def _say_instead(turn: Turn, message: str) -> None:
+    """Turns are frozen: another takes its place."""
+    calls = list(turn.tool_calls.all())
+    turn.delete()
+    turn.next_message = message
+    turn.save(force_insert=True)
+    for call in calls:
+        call.pk, call.turn = None, turn
+        call.save(force_insert=True)
+
+
 def _normalized(message: str) -> str:
-    text: str = storable(message.replace("\r\n", "\n"))
-    return text.strip()
-
-
-def _validate_message(message: str) -> None:
-    if len(message) > MAX_MESSAGE:
-        raise RehearsalError("message", f"This has {len(message):,} characters; write at most {MAX_MESSAGE:,}.")
+    text: str = storable(message.replace("\r\n", "\n")).strip()
+    if len(text) > MAX_MESSAGE:
+        raise RehearsalError("message", f"This has {len(text):,} characters; write at most {MAX_MESSAGE:,}.")
+    return text

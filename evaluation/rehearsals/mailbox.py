@@ -118,7 +118,7 @@ def _rows(world: World, token: str, user: str, threads: Any) -> Iterator[ThreadR
             emails=len(emails),
             read=each["read"],
             starred=each["starred"],
-            labels=tuple(each["labels"]),
+            labels=tuple(each.get("labels", ())),
         )
 
 

@@ -1,210 +1,109 @@
-"""A rehearsal as its page shows it: conversation, outcome of each intent, and files."""
+"""A rehearsal as its page shows it: the transcript of its session, and what its person has to do now."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal
 
-from django.utils.safestring import SafeString
-
-from evaluation.engine.store import Checkpoint
-from evaluation.models import Rehearsal
-from evaluation.protocol.participants import Thought, ToolRecord
-from evaluation.protocol.session import COVERED, IntentState, TurnTaken
-from evaluation.rehearsals.calls import calls_made
-from evaluation.rehearsals.grading import RuleOutcome, is_due, is_running, rule_outcomes, script_outcomes
-from evaluation.rehearsals.turns import (
-    IntentDecision,
-    calls_in,
-    checkpoint_of,
-    decisions_of,
-    progress_of,
-    proposed_in,
-    replied_in,
-    turns_of,
-)
-from evaluation.store.rows import call_row
-from evaluation.transcripts.files import FileRow, changed_files, file_rows, sizes_of
-from evaluation.transcripts.passages import highlight_markdown
-from evaluation.transcripts.session import CallView, call_view
-from studio.domain.app_changes import RecordChange, net_changes
-from studio.domain.opening_message import text_of
-from studio.domain.task import HiddenIntent, TaskSpec
-
-
-@dataclass(frozen=True)
-class DecisionView:
-    key: str
-    index: int
-    turn: int
-    decision: IntentDecision
-    in_reply: bool
-    """Whether the quote occurs, highlighted, in the reply."""
-
-
-@dataclass(frozen=True)
-class RehearsalTurn:
-    number: int
-    message: str
-    reply_text: str
-    reply: SafeString
-    note: str
-    tokens: int
-    milliseconds: int
-    calls: tuple[CallView, ...]
-    changes: tuple[FileRow, ...]
-    resolved: tuple[tuple[int, str, str], ...]
-    """Index, status and text of each intent resolved in this turn."""
-    decisions: tuple[DecisionView, ...] = ()
-    app_changes: tuple[RecordChange, ...] = ()
-    thoughts: tuple[Thought, ...] = ()
-    """Of the model in the assistant's seat; for whom the rehearsal is over."""
-
-
-@dataclass(frozen=True)
-class RehearsalIntent:
-    state: IntentState
-    intent: HiddenIntent
-    decisions: tuple[DecisionView, ...]
-    """Of every turn, oldest first."""
-    proposal: IntentDecision | None = None
-    """The judge's proposal in the current turn."""
-
-    @property
-    def resolving(self) -> DecisionView | None:
-        return self.decisions[-1] if self.decisions and self.state.status in COVERED else None
+from evaluation.grading.evidence import GraderScriptSource, evidence_of
+from evaluation.grading.session import Checklist, decide_checklist
+from evaluation.models import Judging, Rehearsal, Session, Verdict
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.session import MAX_TURNS
+from evaluation.rehearsals.decisions import IntentDecision, proposals
+from evaluation.store.evidence import found_files, load_conversation
+from evaluation.store.verdicts import verdict_rows
+from evaluation.transcripts.files import FileRow, file_rows, sizes_of
+from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome
+from evaluation.transcripts.session import SessionTranscript, TurnView, load_transcript
+from evaluation.workspaces.manifests import Manifest
+from studio.domain.opening_message import opening_message
+from studio.models import Blob
 
 
 @dataclass(frozen=True)
 class RehearsalTranscript:
-    task: TaskSpec
-    turns: tuple[RehearsalTurn, ...]
-    current: RehearsalTurn | None
-    intents: tuple[RehearsalIntent, ...]
+    session: SessionTranscript
+    turns: tuple[TurnView, ...]
+    current: TurnView | None
+    """What there is of the turn whose user has not answered."""
+    message: str
+    """What the user said last."""
+    manifest: Manifest
+    """The workspace now."""
     files: tuple[FileRow, ...]
+    proposed: dict[int, IntentDecision]
+    """For the current turn, by intent."""
+    items: tuple[ItemOutcome, ...]
+    """That are decided: by rules so far, by all graders once the rehearsal is over."""
     counts: tuple[tuple[str, int], ...]
     """Intents by status, in the order of the statuses."""
-    covered: int
-    proc: float | None
-    """For this task alone; a pilot also counts the tasks it depends on."""
-    made: tuple[CallView, ...] = ()
-    """Calls of the person in the assistant's seat, before the turn's reply."""
-    app_changes: tuple[RecordChange, ...] = ()
-    """By all calls so far."""
-    rules: tuple[RuleOutcome, ...] = ()
-    """Of the checklist, then of the grader script once it ran."""
-    script: str = ""
+    ending: str
+    """Why it is over, unless every intent was resolved."""
+    unjudged: bool
+    """Whether it was ended before the user answered the last turn."""
+    ungraded: bool
+    """Whether grading did not come to an end."""
+    script: str
     """The task's grader script."""
-    script_problem: str = ""
-    script_state: Literal["", "later", "running", "due"] = ""
-    """Whether it runs once the rehearsal is over, is being run, or was not run."""
 
     @property
-    def rules_met(self) -> int:
-        return sum(outcome.met is True for outcome in self.rules)
+    def open(self) -> list[IntentOutcome]:
+        return [intent for intent in self.session.intents if intent.status == "open"]
 
     @property
-    def open(self) -> tuple[RehearsalIntent, ...]:
-        return tuple(intent for intent in self.intents if intent.state.status == "open")
+    def proc(self) -> float | None:
+        """For this task alone; a pilot also counts the tasks it depends on."""
+        return self.session.covered / len(self.session.intents) if self.session.intents else None
+
+    @property
+    def items_met(self) -> int:
+        return sum(item.strict.status in ("met", "unsupported") for item in self.items)
 
 
-@dataclass(frozen=True)
-class RehearsalSummary:
-    """A row in the list of rehearsals."""
-
-    turns: int
-    covered: int
-    intents: int
-
-
-def summary_of(row: Rehearsal) -> RehearsalSummary:
-    """Makes no queries."""
-    states = progress_of(row, TaskSpec.model_validate(row.revision.spec)).intents
-    return RehearsalSummary(len(row.turns), sum(state.status in COVERED for state in states), len(states))
-
-
-def load_transcript(row: Rehearsal) -> RehearsalTranscript:
-    task = TaskSpec.model_validate(row.revision.spec)
-    progress = progress_of(row, task)
-    proposed = proposed_in(row)
-    proposal = decisions_of(proposed)
-    turns, before = [], row.start_manifest
-    for checkpoint in turns_of(row):
-        turns.append(_turn(checkpoint, task, before))
-        before = dict(checkpoint.files)
-    current = None
-    if (replied := replied_in(row)) is not None:
-        taken = TurnTaken(len(turns) + 1, row.message, replied.reply, {}, {}, {})
-        current = _turn(checkpoint_of(row, taken, progress, proposed), task, before)
-    intents = tuple(
-        RehearsalIntent(
-            state,
-            task.intents[state.index - 1],
-            tuple(each for turn in turns for each in turn.decisions if each.index == state.index),
-            proposal.get(state.index),
-        )
-        for state in progress.intents
-    )
-    count = Counter(intent.state.status for intent in intents)
-    covered = sum(count[status] for status in COVERED)
+def load_rehearsal(row: Rehearsal) -> RehearsalTranscript:
+    session, over = row.session, row.state == Rehearsal.State.FINISHED
+    shown = load_transcript(session, [] if over else _by_rule(session))
+    turns, number = tuple(shown.turns[: session.turn_count]), session.turn_count + 1
+    current = next(iter(shown.turns[session.turn_count :]), None)
+    last = shown.turns[-1] if shown.turns else None
+    before = turns[-1].turn.snapshot.manifest if turns else found_files(session)
+    now = last.turn.snapshot.manifest if last else before
+    count = Counter(intent.status for intent in shown.intents)
+    ending = _ending(session, count["open"]) if over else ""
     return RehearsalTranscript(
-        task=task,
-        turns=tuple(turns),
+        session=shown,
+        turns=turns,
         current=current,
-        intents=intents,
-        files=tuple(file_rows(before, row.manifest, sizes_of(row.manifest))),
+        message=turns[-1].turn.next_message if turns else opening_message(shown.task),
+        manifest=now,
+        files=tuple(file_rows(before, now, sizes_of(now))),
+        proposed=proposals((each for intent in shown.intents for each in intent.decisions), number),
+        items=tuple(item for item in shown.items if item.strict.verdict or (over and session.graded_strict_at)),
         counts=tuple((status, count[status]) for status in ("completed", "inferred", "provided", "open")),
-        covered=covered,
-        proc=covered / len(intents) if intents else None,
-        made=tuple(map(_call, calls_in(row))),
-        app_changes=tuple(net_changes(effect for call in calls_made(row) for effect in call.effects)),
-        rules=(*rule_outcomes(row, task), *script_outcomes(row)),
-        script=PurePosixPath(task.grader_script).name,
-        script_problem=str((row.script_outcomes or {}).get("problem", "")),
-        script_state=_script_state(row, task),
+        ending=ending,
+        unjudged=bool(over and turns and count["open"] and not turns[-1].turn.next_message),
+        ungraded=over and session.state == Session.State.ERROR,
+        script=PurePosixPath(shown.task.grader_script).name,
     )
 
 
-def _script_state(row: Rehearsal, task: TaskSpec) -> Literal["", "later", "running", "due"]:
-    if is_due(row):
-        return "running" if is_running(row) else "due"
-    return "later" if task.grader_script and row.state != Rehearsal.State.FINISHED else ""
+def _ending(session: Session, still_open: int) -> str:
+    if session.state == Session.State.FAILED:
+        return f"The assistant failed: {session.reason}"
+    if session.blocked:
+        return session.blocked
+    if session.turn_count >= MAX_TURNS:
+        return f"It ended after {MAX_TURNS} turns, the limit for every session."
+    return "You ended it." if still_open else ""
 
 
-def _turn(checkpoint: Checkpoint, task: TaskSpec, before: Mapping[str, str]) -> RehearsalTurn:
-    taken, reply = checkpoint.taken, checkpoint.taken.reply
-    number = taken.number
-    decided = {
-        index: decision
-        for index, decision in decisions_of(checkpoint.decided).items()
-        if 1 <= index <= len(task.intents)
-    }
-    quotes = {f"{number}-{index}": decision.quote for index, decision in decided.items() if decision.quote}
-    html, located = highlight_markdown(reply.text, quotes)
-    return RehearsalTurn(
-        number=number,
-        message=text_of(taken.message),
-        reply_text=reply.text,
-        reply=html,
-        note=reply.note,
-        tokens=reply.tokens.total,
-        milliseconds=int(checkpoint.seconds * 1000),
-        calls=tuple(map(_call, reply.tool_calls)),
-        thoughts=reply.thoughts,
-        changes=tuple(changed_files(before, checkpoint.files)),
-        resolved=tuple(
-            (index, status, task.intents[index - 1].content) for index, status in sorted(taken.resolved.items())
-        ),
-        decisions=tuple(
-            DecisionView(f"{number}-{index}", index, number, decision, f"{number}-{index}" in located)
-            for index, decision in sorted(decided.items())
-        ),
-        app_changes=tuple(net_changes(effect for call in reply.tool_calls for effect in call.effects)),
-    )
-
-
-def _call(record: ToolRecord) -> CallView:
-    return call_view(call_row(record), {})
+def _by_rule(session: Session) -> list[Verdict]:
+    """What rules of the checklist say after the finished turns; not saved."""
+    conversation = load_conversation(session).until(session.turn_count)
+    task = conversation.task.model_copy(update={"grader_script": ""})
+    evidence = evidence_of(conversation, ScoringMode.STRICT, Blob.objects.read)
+    checklist = Checklist(task, GraderScriptSource(), evidence, ScoringMode.STRICT, session.run.terms.protocol)
+    decided = [each for found in decide_checklist(checklist, None, {}) for each in found]
+    return verdict_rows(Judging(session=session, scoring=ScoringMode.STRICT), decided, {})

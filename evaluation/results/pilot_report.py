@@ -83,7 +83,7 @@ def _taken_over(pilot: Pilot, sessions: Iterable[Session]) -> dict[Pilot, list[S
     taken: dict[Pilot, list[Session]] = defaultdict(list)
     for session in sessions:
         if session.run.pilot_id != pilot.pk:
-            taken[session.run.pilot].append(session)
+            taken[session.pilot].append(session)
     return taken
 
 
@@ -179,7 +179,7 @@ def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult
     items = session_items(task, session.state, judged, loaded.rules)
     comp = comp_of(session, task, judged, loaded.rules)
     resolved = judged.statuses
-    said = session.run.pilot.said_in_request(session.run.persona_revision.persona.user_id, task.task_id)
+    said = session.pilot.said_in_request(session.run.persona_revision.persona.user_id, task.task_id)
     failed = session.state == State.FAILED
     value, modes = proc(result, run, ScoringMode.STRICT), loaded.pilot.terms.modes
     return {
@@ -188,7 +188,7 @@ def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult
         "task": task.task_id,
         "run": session.run.number,
         "arm": session.run.arm,
-        "taken_from": session.run.pilot.number if session.run.pilot_id != loaded.pilot.pk else None,
+        "taken_from": session.pilot.number if session.run.pilot_id != loaded.pilot.pk else None,
         "state": session.state,
         "reason": session.reason,
         "blocked": session.blocked,

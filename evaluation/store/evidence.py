@@ -22,7 +22,7 @@ def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
 
 def load_conversation(session: Session) -> Conversation:
     task, persona = task_of(session.revision_id), persona_of(session.run.persona_revision_id)
-    moment = Moment(task.task_id, session.position, session.run.pilot.terms.pace)
+    moment = Moment(task.task_id, session.position, session.run.terms.pace)
     began = clock_at(moment, persona, Blob.objects.read).start
     return Conversation(task, found_files(session), load_turns(session), began)
 
@@ -38,7 +38,7 @@ def found_files(session: Session) -> Manifest:
     between = Session.objects.filter(run=session.run_id, position__gt=after, position__lt=session.position)
     for revision in between.order_by("position").values_list("revision", flat=True):
         files = stage_files(files, persona, task_of(revision))
-    with_memory = session.run.pilot.terms.with_memory
+    with_memory = session.run.terms.with_memory
     return stage_files(files, persona, task_of(session.revision_id), with_memory=with_memory)
 
 
@@ -53,5 +53,5 @@ def load_turns(session: Session) -> list[PlayedTurn]:
 
 
 def tool_record_of(call: ToolCall) -> ToolRecord:
-    changes, effects = tuple(call.changes), tuple(call.effects)
-    return ToolRecord(call.name, call.arguments, call.result, call.ok, changes=changes, effects=effects)
+    changes, effects, seconds = tuple(call.changes), tuple(call.effects), call.milliseconds / 1000
+    return ToolRecord(call.name, call.arguments, call.result, call.ok, seconds, changes, call.key, effects)

@@ -14,7 +14,7 @@ from evaluation.call_records import CallRecord, CallRecorder
 from evaluation.engine.grading import Played
 from evaluation.engine.journal import MadeCall
 from evaluation.engine.plan import SessionPlan
-from evaluation.engine.store import Checkpoint, Closing, Standing
+from evaluation.engine.store import Checkpoint, Closing, Replied, Standing
 from evaluation.grading.decided import Decided
 from evaluation.grading.session import SessionGrade
 from evaluation.grading.work import Conversation
@@ -24,7 +24,7 @@ from evaluation.models import Judging, ModelCall, Session, SessionIntent, Snapsh
 from evaluation.models import MadeCall as MadeCallRow
 from evaluation.models.connections import give_back_connection
 from evaluation.models.leased import LeaseLostError
-from evaluation.protocol.participants import Aside, ToolRecord
+from evaluation.protocol.participants import AgentReply, Aside, Remark, Thought, Tokens, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import (
     COVERED,
@@ -36,11 +36,12 @@ from evaluation.protocol.session import (
     opening_progress,
     why_blocked,
 )
-from evaluation.store.evidence import load_conversation
+from evaluation.store.evidence import load_conversation, tool_record_of
 from evaluation.store.frozen import task_of
 from evaluation.store.snapshots import apps_before, final_manifest, take_snapshot, turns_of_run
 from evaluation.store.usage import PART_BY_PURPOSE, tokens_by_mode
 from evaluation.store.verdicts import known_of, verdict_rows
+from evaluation.workspaces.app_states import AppHashes
 from studio.domain.opening_message import EnvironmentEvent, text_of
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -62,6 +63,8 @@ class RowStore:
         """The latest of the session."""
         self._conversation: Conversation | None = None
         """As far as it is stored, once it is known."""
+        self._unanswered: Turn | None = None
+        """Of a rehearsal: the agent's part of a turn, while its user has not answered."""
         self._asking = ""
         """Whose model was asked last, or is asked next."""
         self.made = RowMadeCalls(session)
@@ -78,23 +81,21 @@ class RowStore:
 
     def call(self, call: Call, purpose: str, turn: int) -> None:
         judging = None if purpose == "agent" else self._judging(purpose.removeprefix("checklist_"))
-        endpoint = judge_of(judging) if judging else self._session.run.pilot.endpoint("agent")
+        endpoint = judge_of(judging) if judging else self._session.endpoint("agent")
+        assert endpoint is not None
         CallRecorder(self._record, endpoint, purpose, lambda: turn, judging).record(call)
 
     def turn(self, checkpoint: Checkpoint) -> None:
-        session, taken, reply = self._session, checkpoint.taken, checkpoint.taken.reply
+        session, taken = self._session, checkpoint.taken
         judging = self._judging("")
         asks = self._asks("agent") if checkpoint.after.ending is None else {}
         with transaction.atomic():
             self._session.write(
                 turn_count=taken.number, covered=_covered(checkpoint.after), attempts=1, failing_since=None, **asks
             )
-            self._snapshot = take_snapshot(session.run, checkpoint.files, self._snapshot, checkpoint.apps)
-            if self._record.replayed:
-                checkpoint = replace(checkpoint, seconds=max(checkpoint.seconds, self._seconds_of(taken)))
-            insert_turn(session, self._snapshot, checkpoint, self._record.shorten(reply.state))
+            self._insert(checkpoint)
             Verdict.objects.bulk_create(verdict_rows(judging, checkpoint.decided, self._record.answered))
-            self.made.forget(taken.number)
+        self._unanswered = None
         session.turn_count = taken.number
         if self._conversation is not None:
             self._conversation = self._conversation.and_then(checkpoint.played)
@@ -103,6 +104,31 @@ class RowStore:
         """Changes of the session."""
         self._asking = part
         return {"asking": part, "asking_since": timezone.now()}
+
+    def reply(self, progress: Progress, replied: Replied) -> None:
+        """Of a rehearsal. It stands as the session's last turn, which ``turn_count`` does not count."""
+        taken = TurnTaken(progress.turns + 1, progress.message, replied.reply, {}, {}, {})
+        after = replace(progress, message="")
+        with transaction.atomic():
+            self._session.write(attempts=1, failing_since=None)
+            self._unanswered = self._insert(Checkpoint(taken, after, (), replied.files, replied.apps, replied.seconds))
+
+    def propose(self, decided: Sequence[Decided]) -> None:
+        with transaction.atomic():
+            self._session.lock()
+            rows = verdict_rows(self._judging(""), decided, self._record.answered)
+            Verdict.objects.bulk_create(rows, ignore_conflicts=True)
+
+    def _insert(self, checkpoint: Checkpoint) -> Turn:
+        session, taken = self._session, checkpoint.taken
+        if self._unanswered is not None:
+            self._unanswered.delete()
+        self._snapshot = take_snapshot(session.run, checkpoint.files, self._snapshot, checkpoint.apps)
+        if self._record.replayed:
+            checkpoint = replace(checkpoint, seconds=max(checkpoint.seconds, self._seconds_of(taken)))
+        turn = insert_turn(session, self._snapshot, checkpoint, self._record.shorten(taken.reply.state))
+        self.made.forget(taken.number)
+        return turn
 
     def _seconds_of(self, taken: TurnTaken) -> float:
         """That its calls took: some were answered before the worker was killed."""
@@ -147,18 +173,43 @@ class RowStore:
     def standing(self, plan: SessionPlan) -> Standing:
         """After the last stored turn, or before the first one: the run's files with this task's staged over them."""
         session, task = self._session, plan.task
-        last = turns_of_run(session.run_id).filter(session__position__lte=session.position).first()
+        rows = turns_of_run(session.run_id).filter(session__position__lte=session.position)
+        last, replied = rows.first(), None
         apps = apps_before(session, plan.persona)
-        conversation = self._conversation = load_conversation(session)
-        earlier = self._said_earlier()
-        found = Standing(opening_progress(task), conversation.found, apps, conversation, said_earlier=earlier)
-        if last is None or last.session_id != session.pk:
+        if last is not None and last.session_id == session.pk and last.number > session.turn_count:
+            self._unanswered, self._snapshot = last, last.snapshot
+            replied = self._replied(last, apps)
+            last = rows.exclude(pk=last.pk).first()
+        conversation = self._conversation = load_conversation(session).until(session.turn_count)
+        if last is not None and last.session_id == session.pk:
+            self._snapshot = self._snapshot or last.snapshot
+            progress, state, files = self._progress_after(last, task), last.agent_state, last.snapshot.manifest
+        else:
             self._store_provided(task)
             self.keep([b""])  # an empty memory
-            return found
-        self._snapshot = last.snapshot
-        progress, state = self._progress_after(last, task), self._record.restore(last.agent_state)
-        return replace(found, progress=progress, files=last.snapshot.manifest, agent_state=state)
+            progress, state, files = opening_progress(task), {}, conversation.found
+        return Standing(
+            progress,
+            replied.files if replied else files,
+            apps,
+            conversation,
+            self._record.restore(state),
+            self._said_earlier(),
+            replied,
+        )
+
+    def _replied(self, turn: Turn, apps: AppHashes) -> Replied:
+        reply = AgentReply(
+            turn.reply,
+            tuple(map(tool_record_of, turn.tool_calls.all())),
+            Tokens(turn.agent_tokens),
+            self._record.restore(turn.agent_state),
+            turn.note,
+            tuple(Aside(**each) for each in turn.aside),
+            tuple(Thought(**each) for each in turn.thoughts),
+            tuple(Remark(**each) for each in turn.remarks),
+        )
+        return Replied(reply, turn.snapshot.manifest, apps, turn.milliseconds / 1000)
 
     def _said_earlier(self) -> list[str]:
         session = self._session
@@ -213,7 +264,7 @@ class RowStore:
 
 def insert_turn(
     session: Session, snapshot: Snapshot, checkpoint: Checkpoint, agent_state: Mapping[str, Any] | None = None
-) -> None:
+) -> Turn:
     """With its tool calls and what became of intents."""
     taken, reply = checkpoint.taken, checkpoint.taken.reply
     turn = Turn.objects.create(
@@ -243,6 +294,7 @@ def insert_turn(
         SessionIntent(session=session, index=index, uid=intents[index - 1].uid, status=status, turn=taken.number)
         for index, status in taken.resolved.items()
     )
+    return turn
 
 
 class RowMadeCalls:

@@ -126,12 +126,7 @@ def shape(status_key: str) -> str:
     return SHAPES.get(status_key, "·")
 
 
-@register.filter
-def choice_label(choice: str) -> str:
-    return {"met": "met", "asked": "asked for"}.get(choice, "neither")
-
-
 @register.simple_tag
 def was_piloted(task: Task) -> bool:
     """Whether any pilot has a session of it."""
-    return Session.objects.filter(revision__task=task).exists()
+    return Session.objects.filter(revision__task=task, run__pilot__isnull=False).exists()

@@ -51,7 +51,7 @@ def manifest_before(session: Session, task: TaskSpec, persona: PersonaSpec) -> M
     snapshot = snapshot_before(session)
     earlier = snapshot.manifest if snapshot else {}
     try:
-        return stage_files(earlier, persona, task, with_memory=session.run.pilot.terms.with_memory)
+        return stage_files(earlier, persona, task, with_memory=session.run.terms.with_memory)
     except ValueError:  # a task's path is not valid in a workspace; the session reported it when it ran
         return dict(earlier)
 

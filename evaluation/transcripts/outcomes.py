@@ -99,7 +99,7 @@ def item_outcomes(task: TaskSpec, session: Session, verdicts: Sequence[Verdict],
     by_item: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
     for verdict in checks:
         by_item[verdict.scoring, verdict.index].append(verdict)
-    modes = [mode for mode in ScoringMode if mode in session.run.pilot.terms.modes]
+    modes = [mode for mode in ScoringMode if mode in session.run.terms.modes]
     return [
         ItemOutcome(
             item,

@@ -10,7 +10,8 @@ from typing import Any
 from django.template.defaultfilters import pluralize
 from django.utils.safestring import SafeString
 
-from evaluation.judging.judged import load_judged
+from evaluation.grading.credit import default_rules
+from evaluation.judging.judged import load_judged, recorded_statuses
 from evaluation.judging.judgings import rules_of, scoring_choice
 from evaluation.models import MadeCall, Session, ToolCall, Turn, Verdict
 from evaluation.protocol.versions import ProtocolName
@@ -128,19 +129,23 @@ def neighbours(session: Session) -> tuple[Session | None, Session | None]:
     return before, rows.filter(position__gt=session.position).order_by("position").first()
 
 
-def load_transcript(session: Session) -> SessionTranscript:
+def load_transcript(session: Session, found: Sequence[Verdict] = ()) -> SessionTranscript:
+    """``found``: what rules say of a session that is not graded yet; not stored."""
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
     turns = _turns_of(session)
     verdicts = list(Verdict.objects.of_session(session))
-    choice = scoring_choice(session.run.pilot)
-    statuses = load_judged(choice.round, [session])[session.pk].statuses
-    pilot = session.run.pilot
-    said = pilot.said_in_request(session.run.persona_revision.persona.user_id, task.task_id)
+    if (pilot := session.run.pilot) is not None:
+        choice = scoring_choice(pilot)
+        statuses, rules = load_judged(choice.round, [session])[session.pk].statuses, rules_of(choice)
+        said = pilot.said_in_request(session.run.persona_revision.persona.user_id, task.task_id)
+    else:
+        statuses, rules = recorded_statuses([session.pk])[session.pk], default_rules(session.run.terms.protocol)
+        said = []
     intents = intent_outcomes(task, statuses, verdicts, said)
-    items = item_outcomes(task, session, verdicts, rules_of(choice))
+    items = item_outcomes(task, session, [*verdicts, *found], rules)
     before = manifests_before(session, turns, manifest_before(session, task, persona))
-    on_work = pilot.terms.protocol == ProtocolName.PAPER
+    on_work = session.run.terms.protocol == ProtocolName.PAPER
     files = _texts(task, turns, before if on_work else {})
     evidence = locate_evidence(verdicts, turns, files, on_work=on_work)
     costs = costs_by_turn(session)

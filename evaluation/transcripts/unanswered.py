@@ -38,7 +38,7 @@ def unanswered_calls(session: Session) -> list[Unanswered]:
     for row in rows.annotate(asked=Subquery(before.order_by("-pk").values("prompt_tokens")[:1])).defer("content"):
         part = PART_BY_PURPOSE[row.purpose]
         tokens = None if row.asked is None else row.asked * row.attempts
-        cost = None if tokens is None else session.run.pilot.endpoint(ROLE[part]).cost_of(Tokens(tokens, 0))
+        cost = None if tokens is None else session.pilot.endpoint(ROLE[part]).cost_of(Tokens(tokens, 0))
         whom = WHOM[part]
         found.append(Unanswered(row.turn, whom, row.error, row.attempts, row.milliseconds // 1000, tokens, cost))
     return found

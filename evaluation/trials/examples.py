@@ -11,11 +11,10 @@ from django.db.models import Exists, OuterRef
 
 from evaluation.audits.blindness import open_sessions
 from evaluation.grading.script import ToolHistory
-from evaluation.models import Rehearsal, ScriptExample, Turn
+from evaluation.models import Rehearsal, ScriptExample, Session, Turn
 from evaluation.protocol.history import select_calls, tools_history
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.rehearsals.turns import turns_of
-from evaluation.store.evidence import tool_record_of
+from evaluation.store.evidence import load_turns
 from evaluation.workspaces.prospects import prospects
 from studio.domain.graders import generate_histories, read_script
 from studio.drafts.load import load_episode
@@ -47,20 +46,19 @@ def list_histories(
         .order_by("-pk")[:MAX_SESSIONS]
     )
     rehearsals = (
-        Rehearsal.objects.filter(person=person, revision__task__in=tasks)
-        .select_related("revision__task")
+        Rehearsal.objects.filter(person=person, session__revision__task__in=tasks)
+        .select_related("session__revision__task")
         .order_by("-created_at")[:MAX_SESSIONS]
     )
     generated = generate_histories(read_script(source))[1:]
     return {
         "Sessions": [
-            HistoryChoice(
-                f"session:{row.pk}", f"{row.revision.task} – pilot {row.run.pilot.number}, run {row.run.number}"
-            )
+            HistoryChoice(f"session:{row.pk}", f"{row.revision.task} – pilot {row.pilot.number}, run {row.run.number}")
             for row in sessions
         ]
         + [
-            HistoryChoice(f"rehearsal:{row.pk}", f"{row.revision.task} – your rehearsal {row.pk}") for row in rehearsals
+            HistoryChoice(f"rehearsal:{row.pk}", f"{row.session.revision.task} – your rehearsal {row.pk}")
+            for row in rehearsals
         ],
         "Generated": [
             *(HistoryChoice(f"plausible:{task.pk}", f"What an agent might do – {task}") for task in tasks),
@@ -78,22 +76,18 @@ def load_history(choice: str, text: str, source: str, tasks: Sequence[Task], per
             return []
         case "example":
             return read_example(text)
-        case "session":
-            session = open_sessions(person).filter(pk=number, revision__task__in=tasks).first()
+        case "session" | "rehearsal":
+            own = Session.objects.filter(rehearsal__person=person, rehearsal=number)
+            found = own if kind == "rehearsal" else open_sessions(person).filter(pk=number)
+            session = found.filter(revision__task__in=tasks).first()
             if session is not None:
-                turns = session.turns.prefetch_related("tool_calls").order_by("number")
-                calls = [[tool_record_of(call) for call in turn.tool_calls.all()] for turn in turns]
-                return tools_history(select_calls(calls, ScoringMode.STRICT))
-        case "rehearsal":
-            rehearsal = Rehearsal.objects.filter(pk=number, person=person, revision__task__in=tasks).first()
-            if rehearsal is not None:
-                calls = [list(turn.taken.reply.tool_calls) for turn in turns_of(rehearsal)]
+                calls = [list(turn.calls) for turn in load_turns(session)]
                 return tools_history(select_calls(calls, ScoringMode.STRICT))
         case "plausible":
             task = next((task for task in tasks if task.pk == number), None)
             if task is not None:
-                found = prospects(load_episode(task.persona), Blob.objects.read, {task.task_id})
-                return [call.for_graders() for each in found for call in each.calls]
+                planned = prospects(load_episode(task.persona), Blob.objects.read, {task.task_id})
+                return [call.for_graders() for each in planned for call in each.calls]
         case "generated":
             generated = generate_histories(read_script(source))
             if 0 < number < len(generated):

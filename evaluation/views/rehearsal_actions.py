@@ -12,10 +12,9 @@ from django.views.decorators.http import require_http_methods
 
 from evaluation.models import Rehearsal
 from evaluation.rehearsals import lifecycle
+from evaluation.rehearsals.decisions import CHOICES, Choice
 from evaluation.rehearsals.extract import ExtractError, RowKind, extract_row
 from evaluation.rehearsals.lifecycle import RehearsalError
-from evaluation.rehearsals.turns import CHOICES, Choice
-from evaluation.rehearsals.work import cancel_model_work
 from evaluation.views.rehearsals import find_own_rehearsal, render_rehearsal
 from studio import access
 from studio.access import SignedInRequest
@@ -37,7 +36,7 @@ def act(request: SignedInRequest, pk: int, action: str) -> HttpResponse:
     try:
         return run_action(request, row) or redirect(f"{row.get_absolute_url()}#now")
     except RehearsalError as error:
-        row.refresh_from_db()
+        row = find_own_rehearsal(request, pk)
         return render_rehearsal(
             request, row, status=422, errors={error.field or "rehearsal": str(error)}, typed=request.POST
         )
@@ -50,7 +49,7 @@ def _answer(request: SignedInRequest, row: Rehearsal) -> None:
 def _decide(request: SignedInRequest, row: Rehearsal) -> None:
     choices: dict[int, Choice] = {}
     quotes: dict[int, str] = {}
-    for position in range(1, len(row.revision.spec.get("intents", ())) + 1):
+    for position in range(1, len(row.session.revision.spec.get("intents", ())) + 1):
         chosen = request.POST.get(f"choice.{position}")
         if chosen in CHOICES:
             choices[position] = chosen
@@ -73,7 +72,7 @@ def _again(request: SignedInRequest, row: Rehearsal) -> None:
 
 
 def _stop(request: SignedInRequest, row: Rehearsal) -> None:
-    cancel_model_work(row)
+    lifecycle.cancel_model_work(row.pk)
 
 
 def _end(request: SignedInRequest, row: Rehearsal) -> None:
@@ -87,7 +86,7 @@ def _grade(request: SignedInRequest, row: Rehearsal) -> None:
 def _delete(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
     lifecycle.delete_rehearsal(row.pk)
     messages.success(request, "The rehearsal was deleted. What you extracted from it stays in the task.")
-    task = row.revision.task
+    task = row.session.revision.task
     persona = task.persona
     return redirect("evaluation:rehearse", persona.benchmark.slug, persona.user_id, task.pk)
 
@@ -111,7 +110,7 @@ def _remove(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
 
 
 def _extract(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
-    access.require(request.user, row.revision.task.persona.benchmark, "edit")
+    access.require(request.user, row.session.revision.task.persona.benchmark, "edit")
     kind: RowKind = "item" if request.POST.get("kind") == "item" else "intent"
     position = request.POST.get("position", "")
     try:
@@ -123,7 +122,7 @@ def _extract(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
             request, row, status=422, errors={f"extract.{position}": str(error)}, typed=request.POST
         )
     if request.htmx:
-        context = {"extracted": extracted, "task": row.revision.task}
+        context = {"extracted": extracted, "task": row.session.revision.task}
         response = render(request, "evaluation/rehearsals/parts/extracted.html", context)
         response["X-Extracted"] = "yes"
         return response
@@ -131,7 +130,7 @@ def _extract(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
     messages.success(
         request,
         f"Saved as {name} {extracted.position} of the draft, in version {extracted.version}. "
-        f"This rehearsal continues with version {row.revision.number}.",
+        f"This rehearsal continues with version {row.session.revision.number}.",
     )
     turn = position.partition("-")[0]
     return redirect(f"{row.get_absolute_url()}#turn-{turn}" if turn.isdecimal() else row.get_absolute_url())

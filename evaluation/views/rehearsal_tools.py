@@ -25,8 +25,7 @@ from evaluation.rehearsals.calls import (
 from evaluation.rehearsals.lifecycle import RehearsalError
 from evaluation.rehearsals.mailbox import APP, LISTS, THREADS_SHOWN, load_mailbox, mail_tools
 from evaluation.rehearsals.tool_forms import ToolField, fields_of, read_arguments
-from evaluation.rehearsals.transcript import load_transcript
-from evaluation.rehearsals.turns import calls_in
+from evaluation.rehearsals.transcript import load_rehearsal
 from evaluation.views.rehearsals import find_own_rehearsal
 from studio.access import SignedInRequest
 from studio.domain.app_data import record_kinds
@@ -118,11 +117,9 @@ def _call(
         return errors, None
     try:
         made = make_call(row.pk, name, arguments)
-        row.refresh_from_db()
         if request.resolver_match and request.resolver_match.url_name == "rehearsal_mail":
-            return {}, _mail_after(request, row, offered, calls_in(row)[made])
+            return {}, _mail_after(request, row, offered, made)
     except RehearsalError as error:
-        row.refresh_from_db()
         return {error.field or "tool": str(error)}, None
     return {}, redirect(f"{reverse('evaluation:rehearsal_tools', args=[row.pk])}?tool={name}#result")
 
@@ -152,9 +149,10 @@ def _offered(row: Rehearsal) -> dict[str, Any]:
 
 
 def _context(request: SignedInRequest, row: Rehearsal, errors: Mapping[str, str]) -> dict[str, Any]:
-    task = row.revision.task
+    task = row.session.revision.task
     request.room = "benchmarks"
-    transcript = load_transcript(row)
+    transcript = load_rehearsal(row)
+    made = transcript.current.calls if transcript.current else ()
     return {
         "rehearsal": row,
         "task": task,
@@ -162,7 +160,7 @@ def _context(request: SignedInRequest, row: Rehearsal, errors: Mapping[str, str]
         "benchmark": task.persona.benchmark,
         "transcript": transcript,
         "errors": errors,
-        "last": transcript.made[-1] if transcript.made else None,
+        "last": made[-1] if made else None,
         "may_call": row.seat == Rehearsal.Seat.AGENT and row.state in (Rehearsal.State.YOURS, Rehearsal.State.STOPPED),
     }
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -15,12 +15,13 @@ from evaluation.forms.rehearsals import RehearsalForm
 from evaluation.models import Rehearsal
 from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.calls import offered_tools
-from evaluation.rehearsals.grading import is_running
+from evaluation.rehearsals.decisions import IntentDecision
 from evaluation.rehearsals.lifecycle import RehearsalError
 from evaluation.rehearsals.mailbox import mail_tools
-from evaluation.rehearsals.transcript import RehearsalIntent, RehearsalTranscript, load_transcript, summary_of
-from evaluation.rehearsals.work import stop_if_lease_expired
+from evaluation.rehearsals.transcript import RehearsalTranscript, load_rehearsal
 from evaluation.transcripts.files import decode_text
+from evaluation.transcripts.outcomes import IntentOutcome
+from evaluation.transcripts.session import calls_under_way
 from studio import access
 from studio.access import SignedInRequest
 from studio.drafts.autosave import EditorKey, autosaved_text
@@ -44,7 +45,9 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
                 form.add_error(error.field, str(error))
             problem = "" if error.field else str(error)
     own = list(
-        Rehearsal.objects.filter(person=request.user, revision__task=task).select_related("revision", "agent", "judge")
+        Rehearsal.objects.filter(person=request.user, session__revision__task=task).select_related(
+            "session__revision", "agent", "judge"
+        )
     )
     request.room = "benchmarks"
     context = {
@@ -54,7 +57,7 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
         "form": form,
         "problem": problem,
         "unsaved": autosaved_text(EditorKey(task=task), request.user) is not None,
-        "mine": [(row, summary_of(row)) for row in own[:20]],
+        "mine": own[:20],
         "more": max(0, len(own) - 20),
     }
     return render(request, "evaluation/rehearsals/start.html", context, status=422 if form.errors or problem else 200)
@@ -63,12 +66,12 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
 @login_required
 @require_GET
 def rehearsal(request: SignedInRequest, pk: int) -> HttpResponse:
-    """For htmx only a status: 204, with HX-Refresh once the model, or the grader script, has finished."""
+    """For htmx what a model does now; with HX-Refresh once it, or the grading, has finished."""
     row = find_own_rehearsal(request, pk)
-    stop_if_lease_expired(row)
     if request.htmx:
-        response = HttpResponse(status=204)
-        if row.state != Rehearsal.State.WORKING and not is_running(row):
+        context = {"under_way": calls_under_way(row.session)}
+        response = render(request, "evaluation/rehearsals/parts/under_way.html", context)
+        if row.state != Rehearsal.State.WORKING and not row.is_being_graded:
             response["HX-Refresh"] = "true"
         return response
     return render_rehearsal(request, row)
@@ -78,11 +81,14 @@ def find_own_rehearsal(request: SignedInRequest, pk: int) -> Rehearsal:
     """Raises Http404 unless the rehearsal is the user's own, PermissionDenied if they may no longer rehearse there."""
     row: Rehearsal = get_object_or_404(
         Rehearsal.objects.select_related(
-            "revision__task__persona__benchmark", "persona_revision", "agent", "judge"
-        ).filter(Q(person=request.user)),
+            "session__revision__task__persona__benchmark",
+            "session__run__persona_revision__persona",
+            "agent",
+            "judge",
+        ).filter(person=request.user),
         pk=pk,
     )
-    access.require(request.user, row.revision.task.persona.benchmark, "rehearse")
+    access.require(request.user, row.session.revision.task.persona.benchmark, "rehearse")
     return row
 
 
@@ -94,14 +100,15 @@ def render_rehearsal(
     errors: dict[str, str] | None = None,
     typed: Any = None,
 ) -> HttpResponse:
-    task = row.revision.task
+    task = row.session.revision.task
     persona = task.persona
     typed = typed or {}
     request.room = "benchmarks"
-    transcript = load_transcript(row)
+    transcript = load_rehearsal(row)
     path = typed.get("path") or request.GET.get("file", "")
     context = {
         "rehearsal": row,
+        "revision": row.session.revision,
         "transcript": transcript,
         "task": task,
         "persona": persona,
@@ -113,28 +120,29 @@ def render_rehearsal(
         "choices": _choices(transcript, typed),
         "choice_names": [("met", "met it"), ("asked", "asked for it"), ("neither", "neither")],
         "path": path,
-        "content": typed["content"] if "content" in typed else _file_text(row, path),
+        "content": typed["content"] if "content" in typed else _file_text(transcript, path),
         "all_url": reverse("evaluation:rehearse", args=[persona.benchmark.slug, persona.user_id, task.pk]),
         "working": row.state == Rehearsal.State.WORKING,
+        "under_way": calls_under_way(row.session),
         "mail": row.seat == Rehearsal.Seat.AGENT and bool(mail_tools(offered_tools(row))),
     }
     return render(request, "evaluation/rehearsals/rehearsal.html", context, status=status)
 
 
-def _choices(transcript: RehearsalTranscript, typed: Any) -> list[tuple[RehearsalIntent, str, str]]:
-    """Each open intent with its choice and quote: as typed, else as proposed, else the default."""
+def _choices(transcript: RehearsalTranscript, typed: Any) -> list[tuple[IntentOutcome, IntentDecision]]:
+    """Each open intent with what stands in its form: as typed, else as proposed, else the default."""
     choices = []
     for intent in transcript.open:
-        index = intent.state.index
-        proposed = intent.proposal
-        choice = typed.get(f"choice.{index}") or (proposed.choice if proposed else "neither")
-        quote = typed.get(f"quote.{index}", proposed.quote if proposed else "")
-        choices.append((intent, choice, quote))
+        index = intent.index
+        proposed = transcript.proposed.get(index, IntentDecision())
+        choice = typed.get(f"choice.{index}") or proposed.choice
+        quote = typed.get(f"quote.{index}", proposed.quote)
+        choices.append((intent, replace(proposed, choice=choice, quote=quote)))
     return choices
 
 
-def _file_text(row: Rehearsal, path: str) -> str:
-    blob = Blob.objects.filter(pk=row.manifest.get(path, "")).first()
+def _file_text(transcript: RehearsalTranscript, path: str) -> str:
+    blob = Blob.objects.filter(pk=transcript.manifest.get(path, "")).first()
     if blob is None or blob.size > lifecycle.MAX_FILE_BYTES:
         return ""
     return decode_text(bytes(blob.content)) or ""

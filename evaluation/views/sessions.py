@@ -59,7 +59,7 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
     before, after = neighbours(row)
     context = {
         "session": row,
-        "pilot": row.run.pilot,
+        "pilot": row.pilot,
         "transcript": transcript,
         "older_script": is_graded_by_older_script(row),
         "corrected": corrected_in_session(row),
@@ -71,7 +71,7 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
         "next": after,
         **_under_way(row),
         "seen": row.turn_count,
-        "can_note": may(request.user, row.run.pilot.benchmark, "comment"),
+        "can_note": may(request.user, row.pilot.benchmark, "comment"),
         "others": others.exclude(turn_count=0).order_by("-pk")[:OTHERS],
     }
     template = "evaluation/sessions/session.html"
@@ -128,7 +128,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
         "evaluation/sessions/file.html",
         {
             "session": row,
-            "pilot": row.run.pilot,
+            "pilot": row.pilot,
             "turn": turn,
             "path": path,
             "file": file,
@@ -147,7 +147,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
 def turn_notes(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
     """Add ``text``, or delete the own note ``delete``. For htmx the turn's notes."""
     row = find_session(request.user, pk)
-    require(request.user, row.run.pilot.benchmark, "comment")
+    require(request.user, row.pilot.benchmark, "comment")
     turn = get_object_or_404(row.turns, number=number)
     context = {"session": row, "turn": turn, "can_note": True}
     if key := request.POST.get("delete"):

@@ -117,7 +117,7 @@ def _is_done(key: str, user: User, task: Task | None) -> bool:
     if key == "mend":
         return task.state not in OPEN or bool(task.n_intents and not task.n_errors)
     if key == "try":
-        return Revision.objects.filter(task=task, rehearsals__person=user).exists()  # a row of a higher layer
+        return Revision.objects.filter(task=task, sessions__rehearsal__person=user).exists()  # a row of a higher layer
     return key == "submit" and task.state not in OPEN
 
 

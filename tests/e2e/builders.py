@@ -13,8 +13,8 @@ from evaluation.pilots.start import start_pilot
 from studio.models import Benchmark
 
 
-def work(pilot: Pilot, steps: int = 100) -> None:
-    """Work on sessions as a worker would, in another thread than the browser's."""
+def work(pilot: Pilot | None, steps: int = 100) -> None:
+    """Work on sessions, or on rehearsals, as a worker would, in another thread than the browser's."""
 
     def run() -> None:
         try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from evaluation.models import Rehearsal
+from evaluation.models import Session
 from studio.drafts.load import load_task
 from tests.e2e.accessibility import violations
+from tests.e2e.builders import work
 
 SELECT = """() => {
     const range = document.createRange();
@@ -40,6 +41,8 @@ def test_author_plays_both_seats_and_extracts_an_intent(radio, visit):
         "- The bridge stays shut until May.\n- Who signs it off?"
     )
     page.get_by_label("Your reply as the assistant").press("Control+Enter")
+    expect(page.get_by_text("is judging which intents the reply met")).to_be_visible()
+    work(None)
     expect(page.get_by_role("region", name="Turn 1")).to_contain_text("stays shut until May")
     expect(page.locator("#intent-1")).to_contain_text("turn 1")
 
@@ -52,16 +55,24 @@ def test_author_plays_both_seats_and_extracts_an_intent(radio, visit):
     assert_accessible(page)
     page.get_by_role("button", name="End here").click()
     expect(page.get_by_role("heading", name="Rehearsal over")).to_be_visible()
+    expect(page.get_by_text("The checklist is being graded.")).to_be_visible()
+    work(None)
+    expect(page.get_by_text("Comp for this session")).to_be_visible()
+    assert_accessible(page)
 
     page.get_by_role("link", name="Rehearse again").first.click()
     page.get_by_label("Play the user").check()
     page.get_by_role("button", name="Start").click()
+    expect(page.get_by_text("is working on its answer")).to_be_visible()
+    work(None)
     expect(page.get_by_text("What did this reply do?")).to_be_visible()
     assert_accessible(page)
     page.get_by_role("radiogroup").first.get_by_label("met it").check()
     page.get_by_label("What you say next").fill("Good. And the questions?")
     page.get_by_label("What you say next").press("Control+Enter")
+    expect(page.get_by_text("is working on its answer")).to_be_visible()
+    work(None)
     expect(page.get_by_role("region", name="Turn 2")).to_contain_text("Good. And the questions?")
     expect(page.locator("#intent-1")).to_contain_text("completed")
     expect(page.get_by_text("What did this reply do?")).to_be_visible()
-    assert not Rehearsal.objects.filter(state="working").exists()
+    assert not Session.objects.exclude(state__in=["awaiting", "finished"]).exists()

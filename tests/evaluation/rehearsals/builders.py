@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from evaluation.models import ModelEndpoint, Rehearsal
+from evaluation.pilots import session_work
 from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.lifecycle import start_rehearsal
-from evaluation.rehearsals.transcript import load_transcript
-from evaluation.rehearsals.work import work_on
+from evaluation.rehearsals.transcript import RehearsalTranscript, load_rehearsal
 from studio.models import Task, User
 from tests.evaluation.builders import benchmark_of, intents, task
 from tests.evaluation.factories import person
@@ -36,9 +36,18 @@ def reloaded(row: Rehearsal) -> Rehearsal:
 
 def after_reply(row: Rehearsal, text: str) -> Rehearsal:
     lifecycle.submit_reply(row.pk, text)
-    work_on(row.pk)
+    work_on(row)
     return reloaded(row)
 
 
+def work_on(row: Rehearsal) -> None:
+    """As a worker does."""
+    session_work.work_on(row.session_id)
+
+
+def shown(row: Rehearsal) -> RehearsalTranscript:
+    return load_rehearsal(reloaded(row))
+
+
 def statuses(row: Rehearsal) -> list[str]:
-    return [intent.state.status for intent in load_transcript(reloaded(row)).intents]
+    return [intent.status for intent in shown(row).session.intents]

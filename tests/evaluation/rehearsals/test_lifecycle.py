@@ -3,19 +3,22 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.utils import timezone
 
-from evaluation.models import Pilot, Rehearsal, Session, Verdict
-from evaluation.protocol.prompt_files import load_prompt
+from evaluation.models import ModelCall, Rehearsal, Session, Snapshot, Turn
+from evaluation.protocol.prompt_files import CURRENT, load_prompt
+from evaluation.protocol.versions import ProtocolName
 from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.lifecycle import RehearsalError, start_rehearsal
-from evaluation.rehearsals.transcript import load_transcript
-from evaluation.rehearsals.work import work_on
+from evaluation.releases.evidence import real_sessions
+from evaluation.templatetags.evaluation_ui import was_piloted
+from evaluation.visibility import visible_sessions
 from studio.drafts.load import load_task
 from studio.models import Blob, Task
 from studio.tasks.save import save_task
 from tests.evaluation.builders import benchmark_of, file, intents, rubric, task
 from tests.evaluation.factories import person
-from tests.evaluation.rehearsals.builders import after_reply, real, reloaded, started, statuses
+from tests.evaluation.rehearsals.builders import after_reply, real, reloaded, shown, started, statuses, work_on
 from tests.evaluation.stub_model import decisions
 
 pytestmark = pytest.mark.django_db
@@ -27,25 +30,22 @@ def test_judge_resolves_replies_from_the_assistants_seat_as_in_any_session(stub)
     row = started("agent", real(stub))
 
     after_one = after_reply(row, "The fee is 70. Shall I sign it?")
-    transcript = load_transcript(after_one)
+    verdicts = [intent.verdict for intent in shown(row).session.intents[:2]]
 
     assert statuses(row) == ["completed", "inferred", "open"]
     assert after_one.state == "yours"
-    assert after_one.message == "Sign it."
-    assert [intent.resolving.decision.quote for intent in transcript.intents[:2] if intent.resolving] == [
-        "The fee is 70.",
-        "Shall I sign it?",
-    ]
-    assert all(intent.resolving.decision.supported for intent in transcript.intents[:2] if intent.resolving)
+    assert shown(row).message == "As I would say it.", "in the persona's voice, as in a pilot"
+    assert [verdict and verdict.quote for verdict in verdicts] == ["The fee is 70.", "Shall I sign it?"]
+    assert all(verdict and verdict.supported for verdict in verdicts)
 
     stub.follow_up = lambda body: decisions(body, lambda index: False)
     after_reply(row, "Done.")
     last = after_reply(row, "Short.")
-    transcript = load_transcript(last)
+    transcript = shown(row)
 
     assert statuses(row) == ["completed", "inferred", "provided"]
     assert last.state == "finished"
-    assert (transcript.covered, transcript.proc, len(transcript.turns)) == (2, pytest.approx(2 / 3), 3)
+    assert (transcript.session.covered, transcript.proc, len(transcript.turns)) == (2, pytest.approx(2 / 3), 3)
 
 
 def test_judge_has_the_prompt_of_a_pilot_and_reads_the_users_files(stub):
@@ -55,21 +55,21 @@ def test_judge_has_the_prompt_of_a_pilot_and_reads_the_users_files(stub):
     after_reply(row, "See the note.")
 
     system, user = stub.bodies[0]["messages"]
-    assert system["content"] == load_prompt("satisfaction", "1").system
+    assert system["content"] == load_prompt("satisfaction", CURRENT[ProtocolName.PAPER]["satisfaction"]).system
     assert "The fee is 70." in user["content"]
     assert stub.bodies[0]["temperature"] == 0
 
 
 def test_agent_sees_no_hidden_intent_before_the_user_says_it(stub):
     row = started("user", None, real(stub))
-    work_on(row.pk)
+    work_on(row)
 
     requests = json.dumps(list(stub.bodies))
     assert "Please write the note a." in requests
     assert not any(text in requests for text in ("Name the fee", "Sign it", "Be brief"))
 
     lifecycle.submit_decisions(reloaded(row).pk, {2: "asked"}, {}, "")
-    work_on(row.pk)
+    work_on(row)
 
     assert "Sign it." in json.dumps(stub.bodies[-1])
     assert "Be brief" not in json.dumps(stub.bodies)
@@ -78,20 +78,21 @@ def test_agent_sees_no_hidden_intent_before_the_user_says_it(stub):
 def test_user_decides_manually_and_sends_own_message(stub):
     stub.agent = lambda body: "The fee is 70. Shall I sign?"
     row = started("user", None, real(stub))
-    work_on(row.pk)
+    work_on(row)
 
     lifecycle.submit_decisions(
         row.pk, {1: "met", 2: "asked", 3: "neither"}, {1: "The fee is 70."}, "Yes, and with my full name."
     )
-    work_on(row.pk)
-    transcript = load_transcript(reloaded(row))
+    work_on(row)
+    transcript = shown(row)
 
     assert statuses(row) == ["completed", "inferred", "open"]
-    assert reloaded(row).message == "Yes, and with my full name."
+    assert transcript.message == "Yes, and with my full name."
     assert stub.asked == {"agent": 2}
     assert stub.bodies[-1]["messages"][-1]["content"] == "Yes, and with my full name."
-    first = transcript.intents[0].resolving
-    assert first and first.decision.by == "hand" and first.decision.supported and first.in_reply
+    first = transcript.session.intents[0].verdict
+    assert first and first.grader == "person" and first.supported
+    assert transcript.session.evidence.by_key[str(first.pk)].kind == "reply"
 
     lifecycle.submit_decisions(row.pk, {3: "met"}, {}, "")
     assert reloaded(row).state == "finished"
@@ -99,32 +100,36 @@ def test_user_decides_manually_and_sends_own_message(stub):
 
 def test_first_open_intent_is_provided_if_none_was_met_or_asked_for(stub):
     row = started("user", None, real(stub))
-    work_on(row.pk)
+    work_on(row)
 
     lifecycle.submit_decisions(row.pk, {}, {}, "")
 
     assert statuses(row) == ["provided", "open", "open"]
-    assert reloaded(row).message == "Name the fee."
+    assert shown(row).message == "Name the fee."
 
 
 def test_changed_judge_proposals_are_marked_as_manual(stub):
     stub.agent = lambda body: "The fee is 70."
     stub.satisfaction = lambda body: decisions(body, lambda index: index in (1, 2), quote="The fee is 70.")
     row = started("user", real(stub, "judge"), real(stub, "agent"))
-    work_on(row.pk)
+    work_on(row)
 
-    assert [intent.proposal.choice for intent in load_transcript(reloaded(row)).intents if intent.proposal] == [
-        "met",
-        "met",
-        "neither",
-    ]
+    assert [each.choice for _, each in sorted(shown(row).proposed.items())] == ["met", "met", "neither"]
     assert statuses(row) == ["open", "open", "open"]
 
     lifecycle.submit_decisions(row.pk, {1: "met", 2: "neither", 3: "neither"}, {}, "")
 
-    decided = {each.index: each.decision for each in load_transcript(reloaded(row)).turns[0].decisions}
-    assert (decided[1].by, decided[1].quote) == ("judge", "The fee is 70.")
-    assert (decided[2].by, decided[2].judge, decided[2].quote) == ("hand", "met", "")
+    decided = {
+        intent.index: [(each.kind, each.grader, each.met, each.counts_as) for each in intent.decisions]
+        for intent in shown(row).session.intents
+    }
+    assert decided[1] == [("satisfaction", "judge", True, True)]
+    assert decided[2] == [
+        ("follow_up", "person", False, False),
+        ("satisfaction", "judge", True, False),
+        ("satisfaction", "person", False, False),
+    ]
+    assert decided[3] == [("follow_up", "judge", False, False), ("satisfaction", "judge", False, False)]
     assert statuses(row) == ["completed", "provided", "open"]
 
 
@@ -137,16 +142,16 @@ def test_agents_files_and_memory_persist_between_turns(stub):
         else "I wrote it down."
     )
     row = started("user", None, real(stub), assets=(file("given.txt", "as given"),))
-    work_on(row.pk)
+    work_on(row)
 
-    transcript = load_transcript(reloaded(row))
+    transcript = shown(row)
     assert transcript.current is not None
     assert [call.call.name for call in transcript.current.calls] == ["write_file"]
     assert [(file_row.path, file_row.change) for file_row in transcript.current.changes] == [("note.md", "new")]
-    assert sorted(reloaded(row).manifest) == ["given.txt", "note.md"]
+    assert sorted(shown(row).manifest) == ["MEMORY.md", "given.txt", "note.md"]
 
     lifecycle.submit_decisions(row.pk, {1: "met"}, {}, "Go on.")
-    work_on(row.pk)
+    work_on(row)
 
     roles = [message["role"] for message in stub.bodies[-1]["messages"]]
     assert roles.count("user") == 2
@@ -154,17 +159,20 @@ def test_agents_files_and_memory_persist_between_turns(stub):
 
 def test_rehearsal_stays_on_its_revision_and_leaves_no_evidence(stub):
     row = started("agent", real(stub))
-    spec = load_task(row.revision.task)
-    save_task(row.revision.task_id, spec.model_copy(update={"intents": intents("Another one.")}), by=None)
+    spec = load_task(row.session.revision.task)
+    save_task(row.session.revision.task_id, spec.model_copy(update={"intents": intents("Another one.")}), by=None)
 
     after_reply(row, "Hello.")
 
-    assert [intent.intent.content for intent in load_transcript(reloaded(row)).intents] == [
+    assert [intent.intent.content for intent in shown(row).session.intents] == [
         "Name the fee.",
         "Sign it.",
         "Be brief.",
     ]
-    assert not Pilot.objects.exists() and not Session.objects.exists() and not Verdict.objects.exists()
+    benchmark = row.session.revision.task.persona.benchmark
+    assert not visible_sessions(row.person).exists() and not real_sessions(benchmark).exists()
+    assert not Session.objects.of(*benchmark.pilots.all()).exists()
+    assert not was_piloted(row.session.revision.task)
 
 
 def test_workspace_has_files_of_dependencies_only(stub):
@@ -180,15 +188,15 @@ def test_workspace_has_files_of_dependencies_only(stub):
         judge=real(stub),
     )
 
-    assert sorted(row.manifest) == ["a.txt", "c.txt"]
+    assert sorted(shown(row).manifest) == ["MEMORY.md", "a.txt", "c.txt"]
 
 
-@pytest.mark.parametrize("state", ["working", "finished"])
+@pytest.mark.parametrize("state", ["waiting", "running", "finished"])
 def test_user_may_act_only_in_own_seat_and_turn(stub, state):
     row = started("agent", real(stub))
     with pytest.raises(RehearsalError):
         lifecycle.submit_decisions(row.pk, {}, {}, "")
-    Rehearsal.objects.update(state=state)
+    Session.objects.update(state=state, ended_at=timezone.now() if state == "finished" else None)
 
     with pytest.raises(RehearsalError):
         lifecycle.submit_reply(row.pk, "Hello.")
@@ -226,5 +234,6 @@ def test_deleting_removes_calls_but_not_shared_files(stub):
 
     lifecycle.delete_rehearsal(row.pk)
 
-    assert not Rehearsal.objects.exists()
+    for left in (Rehearsal, Session, Turn, Snapshot, ModelCall):
+        assert not left._default_manager.exists()
     assert Blob.objects.exists()

@@ -11,11 +11,9 @@ from django.test import Client
 from evaluation.agents import person as person_tools
 from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.rehearsals import lifecycle
-from evaluation.rehearsals.calls import make_call, offered_tools
+from evaluation.rehearsals.calls import desk_of, make_call, offered_tools
 from evaluation.rehearsals.lifecycle import RehearsalError, start_rehearsal
 from evaluation.rehearsals.tool_forms import fields_of, read_arguments
-from evaluation.rehearsals.transcript import load_transcript
-from evaluation.rehearsals.work import work_on
 from evaluation.tools.general import GENERAL, GeneralTool
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
@@ -23,6 +21,7 @@ from studio.domain.task import ChecklistItem, ExactCheck
 from studio.models import Blob, Task
 from tests.evaluation.builders import benchmark_of, endpoint, intents, task
 from tests.evaluation.factories import person
+from tests.evaluation.rehearsals.builders import reloaded, shown, work_on
 
 pytestmark = pytest.mark.django_db
 MAIL = {
@@ -88,8 +87,7 @@ def begun(client: Client, tools: tuple[str, ...]) -> Rehearsal:
 
 def token_of(row: Rehearsal) -> str:
     make_call(row.pk, f"{PRE}gmail__login", {"username": "ada@example.com", "password": "mail-of-ada"})
-    row.refresh_from_db()
-    return json.loads(row.current_turn["calls"][-1]["result"])["response"]["access_token"]
+    return json.loads(desk_of(reloaded(row)).made[-1].result)["response"]["access_token"]
 
 
 def call(client: Client, row: Rehearsal, page: str, tool: str, **arguments: str):
@@ -99,7 +97,7 @@ def call(client: Client, row: Rehearsal, page: str, tool: str, **arguments: str)
 
 def test_form_of_a_tool_marks_what_is_needed_and_says_what_is_wrong_beside_the_field(client: Client, row: Rehearsal):
     page = client.get(f"/rehearsals/{row.pk}/tools/?tool={PRE}gmail__reply_to_email").content.decode()
-    assert 'name="arg.email_id"' in page and "Reply to an email, in its thread." in page
+    assert 'name="arg.email_id"' in page and "Reply to an email, in its thread and under its subject." in page
     assert "To everybody in it, instead of its sender alone." in page
 
     answer = call(client, row, "tools", "reply_to_email", email_id="first", body=" ", access_token="x")
@@ -109,8 +107,7 @@ def test_form_of_a_tool_marks_what_is_needed_and_says_what_is_wrong_beside_the_f
     assert 'id="arg-email_id-error" role="alert">Write a whole number.' in page
     assert 'id="arg-body-error" role="alert">This field is required.' in page
     assert 'value="first"' in page
-    row.refresh_from_db()
-    assert row.current_turn == {}
+    assert desk_of(reloaded(row)).made == ()
 
 
 def test_violation_of_the_declaration_is_shown_beside_its_field(row: Rehearsal):
@@ -127,11 +124,11 @@ def test_mail_is_read_and_answered_in_a_mailbox_and_the_change_is_shown(client: 
     assert "Log in" in page and "<code>mail-of-ada</code>" in page
 
     page = call(client, row, "mail", "login", username="ada@example.com", password="mail-of-ada").content.decode()
-    row.refresh_from_db()
-    assert [each["name"] for each in row.current_turn["calls"]] == [
+    made = desk_of(reloaded(row)).made
+    assert [each.name for each in made] == [
         f"{PRE}gmail__login", f"{PRE}gmail__show_inbox_threads",
     ]  # fmt: skip
-    token = json.loads(row.current_turn["calls"][0]["result"])["response"]["access_token"]
+    token = json.loads(made[0].result)["response"]["access_token"]
     assert "Inbox (1 unread)" in page and "noor@example.com" in page and "10 Apr 2026, 16:20" in page
     assert "Agenda &lt;b&gt;Thursday&lt;/b&gt;" in page and "Two points, please." in page
     page = call(client, row, "mail", "show_thread", access_token=token, email_thread_id="1").content.decode()
@@ -144,8 +141,7 @@ def test_mail_is_read_and_answered_in_a_mailbox_and_the_change_is_shown(client: 
     assert "email “Re: Agenda &lt;b&gt;Thursday&lt;/b&gt;” added" in page
     assert '<div class="words mail-body">One</div>' in page, "the thread as it is now"
     assert "4 calls in this turn" in page
-    row.refresh_from_db()
-    assert row.current_turn["calls"][-1]["effects"][0]["after"]["sent_at"] == "2027-03-02T10:30:16"
+    assert desk_of(reloaded(row)).made[-1].effects[0]["after"]["sent_at"] == "2027-03-02T10:30:16"
 
 
 def test_mailbox_is_never_stale_whoever_changed_it(client: Client, row: Rehearsal):
@@ -177,8 +173,8 @@ def test_commands_are_offered_or_the_page_says_why_not(client: Client, row: Rehe
     if not person_tools.why_no_shell():
         assert "exec" in offered_tools(row)
         make_call(row.pk, "exec", {"command": "echo 12 > fee.txt && cat fee.txt"})
-        row.refresh_from_db()
-        assert row.current_turn["calls"][-1]["result"] == "12" and "fee.txt" in row.manifest
+        desk = desk_of(reloaded(row))
+        assert desk.made[-1].result == "12" and "fee.txt" in desk.files
         assert "Commands cannot be run here" not in client.get(page).content.decode()
 
     monkeypatch.setattr("evaluation.tools.general.GENERAL", general_without_sandbox("There is no sandbox."))
@@ -199,28 +195,27 @@ def test_calls_belong_to_the_turn_and_rules_see_them(row: Rehearsal, scripted):
     make_call(row.pk, f"{PRE}gmail__show_thread", {"email_thread_id": 9, "access_token": token})
 
     lifecycle.submit_reply(row.pk, "I have answered. The fee is named.")
-    work_on(row.pk)
+    work_on(row)
 
-    row.refresh_from_db()
-    assert [(call["name"].removeprefix(PRE), call["ok"]) for call in row.turns[0]["taken"]["reply"]["tool_calls"]] == [
+    assert [(call.name.removeprefix(PRE), call.ok) for call in desk_of(reloaded(row)).turns[0].calls] == [
         ("gmail__login", True), ("gmail__reply_to_email", True), ("gmail__show_thread", False),
     ]  # fmt: skip
-    assert row.current_turn == {}
-    transcript = load_transcript(row)
-    assert [(outcome.criterion, outcome.met) for outcome in transcript.rules] == [
-        ("A reply was sent.", True), ("Nothing else was changed.", True), ("A mail was sent.", False),
+    transcript = shown(row)
+    assert transcript.current is None
+    assert [(item.item.criterion, item.strict.status) for item in transcript.items] == [
+        ("A reply was sent.", "met"), ("Nothing else was changed.", "met"), ("A mail was sent.", "not_met"),
     ]  # fmt: skip
     assert next((change.noun, change.kind) for change in transcript.turns[0].app_changes) == ("email", "added")
 
 
 def test_a_refused_call_changes_nothing_and_is_stored_as_an_agent_would_read_it(row: Rehearsal):
-    before = dict(row.apps)
+    before = desk_of(row).apps
     make_call(row.pk, f"{PRE}gmail__send_email", {"email_addresses": ["a@example.com"], "access_token": "stolen"})
 
-    row.refresh_from_db()
-    [stored] = row.current_turn["calls"]
-    assert (stored["ok"], json.loads(stored["result"])["response"]["status"]) == (False, 401)
-    assert row.apps == before
+    desk = desk_of(reloaded(row))
+    [stored] = desk.made
+    assert (stored.ok, json.loads(stored.result)["response"]["status"]) == (False, 401)
+    assert desk.apps == before
 
 
 def test_tools_are_not_used_out_of_turn(client: Client, row: Rehearsal):

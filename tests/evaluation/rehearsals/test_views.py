@@ -1,26 +1,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from evaluation.engine.store import Checkpoint
-from evaluation.models import ModelEndpoint, Rehearsal
-from evaluation.protocol.participants import AgentReply
-from evaluation.protocol.session import TurnTaken
+from evaluation.models import MadeCall, ModelEndpoint, Rehearsal, Session, Turn
 from evaluation.rehearsals import lifecycle
-from evaluation.rehearsals.turns import progress_of, with_turn
-from evaluation.rehearsals.work import work_on
-from studio.domain.task import TaskSpec
 from studio.drafts.autosave import EditorKey, autosave
 from studio.drafts.load import load_task
 from studio.models import Revision, Task, User
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, task
 from tests.evaluation.factories import person
+from tests.evaluation.rehearsals.builders import reloaded, work_on
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
@@ -58,8 +52,8 @@ def test_rehearsal_from_the_assistants_seat(client: Client, draft: Task, scripte
 
     page = post(client, row, "answer", text="Shall I sign it? The fee is 70.")
     assert "is judging which intents the reply met" in page and 'http-equiv="refresh"' in page
-    while Rehearsal.objects.get().state == "working":
-        work_on(row.pk)
+    while reloaded(row).state == "working":
+        work_on(row)
         page = post(client, row, "answer", text="The fee is named and I sign it.")
 
     assert "Rehearsal over" in page
@@ -73,7 +67,7 @@ def test_rehearsal_from_the_assistants_seat(client: Client, draft: Task, scripte
 
 def test_rehearsal_from_the_users_seat_with_manual_decisions(client: Client, draft: Task, scripted):
     row = start(client, draft, "user", "")
-    work_on(row.pk)
+    work_on(row)
 
     page = client.get(f"/rehearsals/{row.pk}/").content.decode()
     assert "What did this reply do?" in page
@@ -81,7 +75,7 @@ def test_rehearsal_from_the_users_seat_with_manual_decisions(client: Client, dra
 
     page = post(client, row, "decide", **{"choice.1": "met", "choice.2": "asked", "message": "Yes, sign it."})
     assert "is working on its answer" in page
-    work_on(row.pk)
+    work_on(row)
     page = client.get(f"/rehearsals/{row.pk}/").content.decode()
     assert "Yes, sign it." in page
     assert "● completed" in text(page) and "◐ inferred" in text(page)
@@ -91,7 +85,7 @@ def test_rehearsal_from_the_users_seat_with_manual_decisions(client: Client, dra
 
 def test_rehearsal_ended_early_shows_the_unjudged_reply(client: Client, draft: Task, scripted):
     row = start(client, draft, "user", "")
-    work_on(row.pk)
+    work_on(row)
 
     page = text(post(client, row, "end"))
 
@@ -123,7 +117,7 @@ def test_model_failure_is_shown_with_the_preserved_text(client: Client, draft: T
     ModelEndpoint.objects.filter(name="scripted-user").update(key_env="NOT_SET_API_KEY")
 
     post(client, row, "answer", text="My long answer.")
-    work_on(row.pk)
+    work_on(row)
     page = client.get(f"/rehearsals/{row.pk}/").content.decode()
 
     assert ">\nMy long answer.</textarea>" in page
@@ -135,9 +129,21 @@ def test_polling_page_refreshes_once_model_work_is_over(client: Client, draft: T
     asking = {"HX-Request": "true"}
 
     waiting = client.get(f"/rehearsals/{row.pk}/", headers=asking)
-    assert (waiting.status_code, "HX-Refresh" in waiting) == (204, False)
-    work_on(row.pk)
+    assert (waiting.status_code, "HX-Refresh" in waiting) == (200, False)
+    work_on(row)
     assert client.get(f"/rehearsals/{row.pk}/", headers=asking)["HX-Refresh"] == "true"
+
+
+def test_calls_that_the_agent_has_made_are_shown_while_it_works(client: Client, draft: Task):
+    row = start(client, draft, "user", "")
+    Session.objects.update(state="running")
+    MadeCall.objects.create(session=row.session, turn=1, key="1", name="read_file", record={"result": "x"})
+    MadeCall.objects.create(session=row.session, turn=1, key="2", name="exec")
+
+    now = text(client.get(f"/rehearsals/{row.pk}/", headers={"HX-Request": "true"}).content.decode())
+
+    assert now == "read_file done exec runs"
+    assert "exec runs" in text(client.get(f"/rehearsals/{row.pk}/").content.decode())
 
 
 def test_files_are_written_shown_changed_and_removed(client: Client, draft: Task, scripted):
@@ -154,7 +160,7 @@ def test_files_are_written_shown_changed_and_removed(client: Client, draft: Task
 def test_extracting_text_returns_to_its_turn(client: Client, draft: Task, scripted):
     row = start(client, draft)
     post(client, row, "answer", text="The fee is 70.")
-    work_on(row.pk)
+    work_on(row)
 
     answer = client.post(
         f"/rehearsals/{row.pk}/keep/", {"position": "1-agent", "excerpt": "Use euros.", "kind": "item"}
@@ -195,11 +201,13 @@ def test_rehearsal_is_private(client: Client, draft: Task, scripted):
 
 def test_text_of_users_and_models_is_escaped(client: Client, draft: Task, scripted):
     row = start(client, draft, "user", "")
-    work_on(row.pk)
-    row.refresh_from_db()
-    row.current_turn["replied"]["reply"] |= {"text": HOSTILE, "note": HOSTILE}
-    row.reason = HOSTILE
-    row.save()
+    work_on(row)
+    turn = row.session.turns.get()
+    turn.delete()
+    turn.reply = turn.note = HOSTILE
+    turn.save(force_insert=True)
+    Session.objects.update(reason=HOSTILE)
+    assert "alert(1)" in client.get(f"/rehearsals/{row.pk}/").content.decode()
     post(client, row, "decide", **{"choice.1": "met", "quote.1": HOSTILE, "message": HOSTILE})
 
     page = client.get(f"/rehearsals/{row.pk}/").content.decode()
@@ -217,15 +225,17 @@ def queries_of(client: Client, address: str) -> int:
 def test_number_of_queries_does_not_depend_on_turns(client: Client, draft: Task, scripted):
     row = start(client, draft)
     lifecycle.write_file(row.pk, "a.md", b"1")
-    row.refresh_from_db()
+    session = row.session
+    Session.objects.update(turn_count=1)
     short = queries_of(client, f"/rehearsals/{row.pk}/")
-    progress = progress_of(row, TaskSpec.model_validate(row.revision.spec))
-    for number in range(1, 40):
-        taken = TurnTaken(number, "m", AgentReply("x"), {}, {}, {})
-        row.turns = with_turn(row, Checkpoint(taken, replace(progress, turns=number), (), row.manifest, {}, 0))
-    row.save()
+    snapshot = session.turns.get().snapshot
+    Turn.objects.bulk_create(
+        Turn(session=session, number=number, user_message="m", reply="x", next_message="m", snapshot=snapshot)
+        for number in range(2, 40)
+    )
+    Session.objects.update(turn_count=39)
 
-    assert queries_of(client, f"/rehearsals/{row.pk}/") == short < 15
+    assert queries_of(client, f"/rehearsals/{row.pk}/") == short < 28
 
 
 def test_list_has_a_constant_number_of_queries(client: Client, draft: Task, scripted):
