@@ -17,19 +17,13 @@ from evaluation.api.judgings import JudgingActions
 from evaluation.api.requests import pilot_and_data
 from evaluation.audits.blindness import find_pilot, open_pilots
 from evaluation.models import ModelEndpoint, Pilot
-from evaluation.models.agents import REACT
-from evaluation.models.pilots import MODES
-from evaluation.pilots.agents import find_agent
-from evaluation.pilots.budgets import BudgetError, set_budgets
+from evaluation.pilots.budgets import set_budgets
 from evaluation.pilots.control import ACTIONS, ControlError, control_pilot
-from evaluation.pilots.plans import MODE_HELP, PilotError
-from evaluation.pilots.start import MAX_RUNS, start_pilot
-from evaluation.protocol.modes import PilotMode
-from evaluation.protocol.versions import PROTOCOLS, ProtocolName
-from evaluation.protocol.voice import USER_STYLES, USUAL_STYLE
+from evaluation.pilots.start import PilotOptions, start_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
-from studio.models import ApiToken, Benchmark
+from studio.api.base import given_in
+from studio.models import ApiToken
 
 
 class EndpointSerializer(serializers.ModelSerializer[ModelEndpoint]):
@@ -77,58 +71,9 @@ class PilotSerializer(serializers.ModelSerializer[Pilot]):
         read_only_fields = fields
 
 
-class NewPilotSerializer(serializers.Serializer[Any]):
-    """The options of ``manage.py pilot``."""
-
-    benchmark = serializers.SlugField()
-    agent = serializers.CharField(help_text="A model endpoint, or an agent that a pilot ran with before.")
-    kind = serializers.CharField(required=False, default=REACT, help_text="What the agent does with its model.")
-    params = serializers.DictField(
-        child=serializers.CharField(), required=False, default=dict, help_text="Parameters of the kind."
-    )
-    user_model = serializers.CharField()
-    judge = serializers.CharField()
-    protocol = serializers.ChoiceField(
-        choices=list(PROTOCOLS),
-        required=False,
-        default=ProtocolName.PAPER.value,
-        help_text=" ".join(f"`{name}`: {text}" for name, text in PROTOCOLS.items()),
-    )
-    user_style = serializers.ChoiceField(
-        choices=list(USER_STYLES),
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text=" ".join((f"{USUAL_STYLE}.", *(f"`{style}`: {text}" for style, text in USER_STYLES.items()))),
-    )
-    persona = serializers.CharField(required=False, default="", allow_blank=True)
-    tasks = serializers.ListField(child=serializers.CharField(), required=False, default=list)
-    mode = serializers.ChoiceField(
-        choices=MODES,
-        required=False,
-        default=PilotMode.EPISODE.value,
-        help_text=" ".join(f"`{mode}`: {text}" for mode, text in MODE_HELP.items()),
-    )
-    base = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        default=None,
-        help_text="With the mode `changed`: the number of the pilot whose other sessions are taken over. Runs, "
-        "limits and protocol are those of that pilot.",
-    )
-    runs = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MAX_RUNS)
-    limits = serializers.DictField(child=serializers.FloatField(min_value=0), required=False, default=dict)
-    budgets = serializers.DictField(
-        child=serializers.DictField(child=serializers.FloatField(min_value=0)),
-        required=False,
-        default=dict,
-        help_text='{"pilot": {"tokens": …, "calls": …, "cost": …}, "session": {…}}; 0 means no limit.',
-    )
-    accept_warnings = serializers.BooleanField(
-        required=False,
-        default=False,
-        help_text="Start although a model failed its test, or there are more tools than it takes.",
-    )
+class NewPilot(PilotOptions):
+    benchmark: str
+    """Its slug."""
 
 
 class ControlSerializer(serializers.Serializer[Any]):
@@ -164,26 +109,13 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
             self.request.user, self.kwargs["pk"], visibility.with_counts(visibility.visible_pilots(self.request.user))
         )
 
-    @extend_schema(request=NewPilotSerializer, responses={201: PilotSerializer})
+    @extend_schema(request=NewPilot, responses={201: PilotSerializer})
     def create(self, request: ApiRequest) -> Response:
         """Start a pilot on the tasks as they are now."""
-        serializer = NewPilotSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = dict(serializer.validated_data)
-        benchmark = find_benchmark(request.user, data.pop("benchmark"))
+        options = given_in(request, NewPilot)
+        benchmark = find_benchmark(request.user, options.benchmark)
         require(request.user, benchmark, "pilot")
-        if known := find_agent(benchmark, data["agent"]):
-            data |= {"agent": known.endpoint.name, "kind": known.kind, "params": known.params}
-        for part in ("agent", "user_model", "judge"):
-            data[part] = _endpoint(benchmark, part, data[part])
-        if (number := data["base"]) is not None:
-            data["base"] = open_pilots(request.user).filter(benchmark=benchmark, number=number).first()
-            if data["base"] is None:
-                raise ValidationError({"base": [f"There is no pilot {number} here."]})
-        try:
-            pilot = start_pilot(benchmark, by=request.user, **data)
-        except PilotError as error:
-            raise ValidationError({error.field: [error.message]}) from error
+        pilot = start_pilot(benchmark, options, by=request.user)
         row = self.get_queryset().get(pk=pilot.pk)
         return Response(PilotSerializer(row).data, status=status.HTTP_201_CREATED)
 
@@ -192,10 +124,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
     def budget(self, request: ApiRequest, pk: str) -> Response:
         """Change the budgets named; the others stay. A paused pilot then goes on with ``control``."""
         row, given = pilot_and_data(request, pk, BudgetsSerializer)
-        try:
-            set_budgets(row, given["budgets"], by=request.user)
-        except BudgetError as error:
-            raise ValidationError({error.field: [str(error)]}) from error
+        set_budgets(row, given["budgets"], by=request.user)
         return Response({"budgets": row.budgets})
 
     @extend_schema(request=ControlSerializer, responses=ControlledPilotSerializer)
@@ -223,12 +152,3 @@ class EndpointViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ModelEndpoi
 
     def get_queryset(self) -> Any:
         return visibility.visible_endpoints(self.request.user)
-
-
-def _endpoint(benchmark: Benchmark, part: str, name: str) -> ModelEndpoint:
-    rows = ModelEndpoint.objects.usable_in(benchmark)
-    row = rows.filter(name=name).first()
-    if row is None:
-        known = ", ".join(rows.values_list("name", flat=True))
-        raise ValidationError({part: [f"There is no model “{name}”. There are: {known}."]})
-    return row

@@ -30,7 +30,7 @@ class BlindPilotError(PermissionDenied):
         )
 
 
-def closed_pilots(user: AnyUser) -> set[int]:
+def closed_pilots(user: AnyUser | None) -> set[int]:
     """Keys of the pilots some of whose decisions the person is asked to judge, until they open the audit's results."""
     if not isinstance(user, User):
         return set()

@@ -13,6 +13,7 @@ from evaluation.llm.dialects import dialect_of, origin_of
 from evaluation.llm.endpoint import SCRIPTED
 from evaluation.model_access import endpoint_of, policy
 from evaluation.models import ModelEndpoint
+from studio.domain.options import OptionsError
 from studio.models import Benchmark, Notification, Role, User
 from studio.notifications.notify import notify
 
@@ -55,6 +56,17 @@ def request_model(benchmark: Benchmark, text: str, *, by: User) -> None:
         address=reverse("evaluation:benchmark_endpoints", args=[benchmark.slug]),
         by=by,
     )
+
+
+def find_model(benchmark: Benchmark, name: str, field: str) -> ModelEndpoint:
+    """``field``: of the options, for the OptionsError that is raised if there is no such model."""
+    rows = ModelEndpoint.objects.usable_in(benchmark)
+    row = rows.filter(name=name).first()
+    if row is None:
+        known = ", ".join(rows.values_list("name", flat=True)) or "none yet"
+        wrong = f"There is no model “{name}”." if name else "Choose a model."
+        raise OptionsError(field, f"{wrong} There are: {known}.")
+    return row
 
 
 def default_name(row: ModelEndpoint) -> str:

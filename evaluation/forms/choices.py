@@ -33,15 +33,14 @@ class EndpointChoice(forms.ModelChoiceField[ModelEndpoint]):
         return f"{row.label} – ${row.input_price.normalize():f} in, ${row.output_price.normalize():f} out per million"
 
 
-def default_endpoint(part: str, benchmark: Benchmark, agent: ModelEndpoint | None = None) -> int | None:
-    """Key of the configured model for a part. Without one, beside a real agent the paper's user and judge if they are
+def default_endpoint(part: str, benchmark: Benchmark, agent: ModelEndpoint | None = None) -> ModelEndpoint | None:
+    """The configured model for a part. Without one, beside a real agent the paper's user and judge if they are
     connected, or the agent's own model; else a scripted model, which is free."""
     rows = endpoints_for(part, benchmark)
     configured = {"user_model": settings.DEFAULT_USER_MODEL, "judge": settings.DEFAULT_JUDGE}.get(part)
     if configured and (row := rows.filter(name=configured).first()):
-        return row.pk
+        return row
     if part != "agent" and agent is not None and not agent.scripted:
-        return (rows.filter(model=PAPER_SEAT["model"], effort=PAPER_SEAT["effort"]).first() or agent).pk
+        return rows.filter(model=PAPER_SEAT["model"], effort=PAPER_SEAT["effort"]).first() or agent
     scripted = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}[part]
-    row = rows.filter(name=scripted).first() or rows.first()
-    return row.pk if row else None
+    return rows.filter(name=scripted).first() or rows.first()

@@ -11,15 +11,14 @@ from django.db.models import QuerySet
 from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints_for
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.models.agents import REACT
-from evaluation.models.pilots import MODES, ROLES
 from evaluation.pilots.agents import KindParameter, kind_choices, kind_parameters
 from evaluation.pilots.budgets import KINDS, MAX_BUDGET
 from evaluation.pilots.plans import APPROVED, bases_for, runnable_personas
-from evaluation.pilots.start import LIMITS, MAX_RUNS
+from evaluation.pilots.start import LIMITS, PilotOptions
 from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
-from evaluation.protocol.versions import PROTOCOLS, ProtocolName
-from evaluation.protocol.voice import STYLES, USUAL_STYLE
+from evaluation.protocol.voice import STYLES
 from studio.forms.numbers import NumberField, WholeNumberField
+from studio.forms.options import OptionsForm
 from studio.models import Benchmark, Persona, Task
 
 TASKS_SHOWN = 100
@@ -89,63 +88,43 @@ class BaseChoice(forms.ModelChoiceField[Pilot]):
         return f"Pilot {obj.number}: {obj.agent_name}, {obj.mode_text.label.lower()}"
 
 
-class PilotForm(BudgetForm):
+class PilotForm(OptionsForm, BudgetForm):
     """Defaults are the ``LIMITS`` of a pilot."""
 
-    kind = forms.ChoiceField(
-        required=False,
-        label="Kind of agent",
-        initial=REACT,
-        widget=forms.Select(attrs={"data-reveals": "kind"}),
+    of = PilotOptions
+    silent = ("agent", "kind", "persona")
+    agent = EndpointChoice(queryset=ModelEndpoint.objects.none(), to_field_name="name")
+    user_model = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(),
+        to_field_name="name",
+        label="User model",
+        help_text="Plays the user and marks intents as met.",
     )
-    protocol = forms.ChoiceField(
-        choices=[(name, name) for name in PROTOCOLS],
-        required=False,
-        label="Protocol",
-        initial=ProtocolName.PAPER,
-        help_text=" ".join(f"{name.capitalize()}: {text}" for name, text in PROTOCOLS.items())
-        + " Pilots of different protocols are never ranked together.",
+    judge = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(),
+        to_field_name="name",
+        help_text="Judges the checklist. Choose a model other than the agent.",
     )
+    kind = forms.ChoiceField(required=False, initial=REACT, widget=forms.Select(attrs={"data-reveals": "kind"}))
     user_style = forms.ChoiceField(
-        choices=[("", "as the protocol has it"), *((style.value, style.value) for style in STYLES)],
-        required=False,
-        label="The user speaks",
-        help_text=" ".join((f"{USUAL_STYLE}.", *(f"{style.capitalize()}: {text}" for style, text in STYLES.items()))),
+        choices=[("", "as the protocol has it"), *((style.value, style.value) for style in STYLES)], required=False
     )
-    mode = forms.ChoiceField(choices=MODES, initial=PilotMode.EPISODE, required=False)
     base = BaseChoice(
         queryset=Pilot.objects.none(),
+        to_field_name="number",
         required=False,
-        label="Take over from",
         empty_label="Choose a pilot",
         help_text="Participants must be the same; runs, limits and protocol are those of this pilot.",
     )
-
-    persona = forms.ChoiceField(required=False, label="Episode")
+    persona = forms.ChoiceField(required=False)
     tasks = forms.MultipleChoiceField(
         required=False,
-        label="Tasks",
         help_text="Select none to run the whole episode. Dependencies of selected tasks run first.",
-    )
-    agent = EndpointChoice(queryset=ModelEndpoint.objects.none(), help_text="The assistant being tested.")
-    user_model = EndpointChoice(
-        queryset=ModelEndpoint.objects.none(), label="User model", help_text="Plays the user and marks intents as met."
-    )
-    judge = EndpointChoice(
-        queryset=ModelEndpoint.objects.none(), help_text="Judges the checklist. Choose a model other than the agent."
-    )
-    runs = WholeNumberField(
-        min_value=1,
-        max_value=MAX_RUNS,
-        initial=1,
-        help_text="Runs per episode; the paper uses 3 and reports mean and deviation.",
     )
     turns = WholeNumberField(min_value=1, max_value=int(LIMITS["turns"]), required=False, label="Turns per session")
     tool_calls = WholeNumberField(min_value=0, required=False, label="Tool calls per turn")
     tokens = WholeNumberField(min_value=0, required=False, label="Agent tokens per session")
     cost = NumberField(min_value=0, required=False, label="Agent US dollars per session", help_text="0 means no limit.")
-
-    accept_warnings = forms.BooleanField(required=False, label="Start anyway")
 
     def __init__(self, *args: Any, benchmark: Benchmark, pilots: QuerySet[Pilot], **options: Any) -> None:
         """``pilots``: those whose sessions may be taken over."""
@@ -178,24 +157,15 @@ class PilotForm(BudgetForm):
             self.initial.setdefault(name, int(LIMITS[name]))
 
     def _agent_to_begin_with(self) -> ModelEndpoint | None:
-        pk = str(self.initial.get("agent") or "")
         agents = self.fields["agent"]
         assert isinstance(agents, forms.ModelChoiceField)
-        return agents.queryset.filter(pk=pk).first() if agents.queryset is not None and pk.isdecimal() else None
+        wanted = self.initial.get("agent")
+        return agents.queryset.filter(name=wanted).first() if agents.queryset is not None and wanted else None
 
     def _choice(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         return field
-
-    def clean_kind(self) -> str:
-        return self.cleaned_data["kind"] or REACT
-
-    def clean_protocol(self) -> str:
-        return self.cleaned_data["protocol"] or ProtocolName.PAPER
-
-    def clean_mode(self) -> str:
-        return self.cleaned_data["mode"] or PilotMode.EPISODE
 
     def clean(self) -> dict[str, Any]:
         """A pilot chosen for another mode is not an error."""
@@ -216,7 +186,7 @@ class PilotForm(BudgetForm):
     @property
     def params(self) -> dict[str, str]:
         """Those of the chosen kind that were given."""
-        kind = self.cleaned_data.get("kind", REACT)
+        kind = self.cleaned_data.get("kind") or REACT
         given = {each.name: self.cleaned_data.get(f"{kind}_{each.name}") for each in self._parameters.get(kind, ())}
         return {name: str(value) for name, value in given.items() if value not in (None, "")}
 
@@ -253,13 +223,7 @@ class PilotForm(BudgetForm):
         return sum(len(row.tasks) for row in self.personas if row.persona.user_id == user_id) or self.task_count
 
     @property
-    def arguments(self) -> dict[str, Any]:
+    def given(self) -> dict[str, Any]:
         data = self.cleaned_data
         limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
-        names = ("kind", "protocol", "user_style", "mode", "base", "persona", "tasks", "runs", *ROLES)
-        chosen = {name: data[name] for name in names}
-        accepted = {"accept_warnings": data["accept_warnings"]}
-        return chosen | accepted | {"params": self.params, "limits": limits, "budgets": budgets_of(data)}
-
-    def add_error_to(self, field: str, message: str) -> None:
-        self.add_error(field if field in self.fields else None, message)
+        return super().given | {"params": self.params, "limits": limits, "budgets": budgets_of(data)}

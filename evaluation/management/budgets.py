@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from django.core.management.base import CommandParser
 
-from evaluation.pilots.budgets import BudgetError
+from studio.domain.options import OptionsError
 
 OPTIONS = {"budget": "pilot", "session_budget": "session"}
 
@@ -24,7 +24,7 @@ def add_budget_arguments(parser: CommandParser) -> None:
 
 
 def read_budgets(options: dict[str, object]) -> dict[str, dict[str, float]]:
-    """Raises BudgetError."""
+    """Raises OptionsError."""
     return {scope: limits for option, scope in OPTIONS.items() if (limits := _read(option, options[option]))}
 
 
@@ -35,5 +35,5 @@ def _read(option: str, words: object) -> dict[str, float]:
         try:
             limits[kind] = float(number)
         except ValueError:
-            raise BudgetError(option, f"“{word}” is not of the form cost=5.") from None
+            raise OptionsError(option, f"“{word}” is not of the form cost=5.") from None
     return limits

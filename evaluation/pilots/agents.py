@@ -9,7 +9,8 @@ from typing import Any
 from evaluation.agents.kinds import all_kinds, is_informed, parameter_problem
 from evaluation.models import Agent, ModelEndpoint
 from evaluation.models.agents import REACT
-from evaluation.pilots.plans import PersonaPlan, PilotError
+from evaluation.pilots.plans import PersonaPlan
+from studio.domain.options import OptionsError
 from studio.models import Benchmark
 
 
@@ -40,16 +41,16 @@ def kind_parameters() -> dict[str, list[KindParameter]]:
 
 
 def agent_of(endpoint: ModelEndpoint, kind: str = REACT, params: Mapping[str, str] | None = None) -> Agent:
-    """The row, made if there is none yet. Raises PilotError."""
+    """The row, made if there is none yet. Raises OptionsError."""
     params = {name: value for name, value in (params or {}).items() if value != ""}
     known = all_kinds().get(kind)
     if known is None:
-        raise PilotError("kind", f"There is no agent “{kind}”; there are {', '.join(all_kinds())}.")
+        raise OptionsError("kind", f"There is no agent “{kind}”; there are {', '.join(all_kinds())}.")
     for name, value in params.items():
         if not isinstance(value, str):
-            raise PilotError("params", f"The parameter “{name}” must be text.")
+            raise OptionsError("params", f"The parameter “{name}” must be text.")
         if problem := parameter_problem(known, name, value):
-            raise PilotError("params", problem)
+            raise OptionsError("params", problem)
     name = endpoint.name if kind == REACT and not params else f"{endpoint.name} · {kind}"
     defaults: dict[str, Any] = {"name": lambda: _free_name(name)}
     row, _ = Agent.objects.get_or_create(kind=kind, params=params, endpoint=endpoint, defaults=defaults)
@@ -67,13 +68,13 @@ def find_agent(benchmark: Benchmark, name: str) -> Agent | None:
 
 
 def validate_agent(agent: Agent, plans: list[PersonaPlan]) -> None:
-    """Raises PilotError if it cannot work on one of the tasks."""
+    """Raises OptionsError if it cannot work on one of the tasks."""
     if not is_informed(agent.kind):
         return
     for plan in plans:
         for name in plan.plan.sessions:
             if not str(plan.revision(name).spec.get("reference_workflow") or "").strip():
-                raise PilotError(
+                raise OptionsError(
                     "kind",
                     f"“{name}” has no reference workflow, which the {agent.kind} needs. Write one in the task, or "
                     "choose tasks that have one.",

@@ -12,6 +12,7 @@ from django.db.models import F, QuerySet, Sum
 
 from evaluation.models import BenchmarkBudget, Pilot, Session
 from evaluation.models.sessions import ALL_TOKENS
+from studio.domain.options import OptionsError
 from studio.models import Benchmark, Event, User
 
 KINDS = ("tokens", "calls", "cost")
@@ -23,14 +24,6 @@ RAISED = "The budget was raised."
 FRESH_SECONDS = 1.0
 """Sums over a pilot or benchmark that are older are read again: other workers spend too."""
 Limits = Mapping[str, float]
-
-
-class BudgetError(Exception):
-    """A budget is not a number from 0 up; ``field`` names it."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 class BudgetSpentError(Exception):
@@ -65,25 +58,25 @@ class BudgetRow:
 
 
 def validate_limits(given: Limits, field: str = "budgets") -> dict[str, float]:
-    """Without those that are 0. Raises BudgetError."""
+    """Without those that are 0. Raises OptionsError."""
     for name, value in given.items():
         if name not in KINDS:
-            raise BudgetError(field, f"There is no budget of “{name}”; there are {', '.join(KINDS)}.")
+            raise OptionsError(field, f"There is no budget of “{name}”; there are {', '.join(KINDS)}.")
         if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= MAX_BUDGET:
-            raise BudgetError(field, f"The budget of {name} is not a number from 0 up.")
+            raise OptionsError(field, f"The budget of {name} is not a number from 0 up.")
     return {name: float(value) if name == "cost" else int(value) for name, value in given.items() if value}
 
 
 def validate_budgets(given: Mapping[str, Limits]) -> dict[str, dict[str, float]]:
-    """By scope. Raises BudgetError."""
+    """By scope. Raises OptionsError."""
     for scope in given:
         if scope not in SCOPES:
-            raise BudgetError("budgets", f"There is no budget of a “{scope}”; there are {' and '.join(SCOPES)}.")
+            raise OptionsError("budgets", f"There is no budget of a “{scope}”; there are {' and '.join(SCOPES)}.")
     return {scope: limits for scope, raw in given.items() if (limits := validate_limits(raw))}
 
 
 def set_budgets(pilot: Pilot, given: Mapping[str, Limits], *, by: User | None) -> None:
-    """Replace the pilot's budgets; workers heed them within a second. Raises BudgetError."""
+    """Replace the pilot's budgets; workers heed them within a second. Raises OptionsError."""
     budgets = {scope: limits for scope, limits in (pilot.budgets | validate_budgets(given)).items() if scope in SCOPES}
     for scope, limits in given.items():
         if not any(limits.values()):
@@ -102,7 +95,7 @@ def set_budgets(pilot: Pilot, given: Mapping[str, Limits], *, by: User | None) -
 
 
 def set_benchmark_budget(benchmark: Benchmark, given: Limits, *, by: User | None) -> None:
-    """Raises BudgetError."""
+    """Raises OptionsError."""
     limits = validate_limits(given)
     BenchmarkBudget.objects.update_or_create(benchmark=benchmark, defaults={"limits": limits})
     for pilot in Pilot.objects.filter(benchmark=benchmark, state=Pilot.State.PAUSED).exclude(reason=""):

@@ -11,7 +11,6 @@ from django.db.models import F, QuerySet
 from evaluation.models import Pilot, Session, Snapshot
 from evaluation.protocol.modes import (
     NOTHING_TO_RUN,
-    TEXTS,
     Chain,
     PilotMode,
     PlanError,
@@ -24,12 +23,12 @@ from evaluation.protocol.modes import (
 )
 from evaluation.store.snapshots import snapshot_after, snapshot_before
 from studio.domain.content import content_hash, links_of, parts_of, persona_parts
+from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Finding, Persona, PersonaRevision, Revision, Task, TaskState
 from studio.models.tasks import personas_with
 
-MODE_HELP = {mode.value: f"{text.sentence} {text.cost}" for mode, text in TEXTS.items()}
 IN_REQUEST = "intent-in-request"
 """Rule of the checks."""
 APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
@@ -39,15 +38,6 @@ UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING, Pilot.State.PAUSED)
 
 PERSONAS_AT_ONCE = 100
 """Whose tasks are read by one query."""
-
-
-class PilotError(Exception):
-    """The pilot cannot start. ``field`` names the invalid choice."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
 
 
 @dataclass(frozen=True)
@@ -163,16 +153,13 @@ class BaseSessions:
 
 def plan_pilot(
     benchmark: Benchmark,
-    mode: PilotMode | str = PilotMode.EPISODE,
+    mode: PilotMode = PilotMode.EPISODE,
     persona: str = "",
     names: Sequence[str] = (),
     base: Pilot | None = None,
 ) -> list[PersonaPlan]:
     """By persona, those with nothing to run or to take over left out. Without ``names``: all tasks, or those of
-    ``base``. Raises PilotError."""
-    if mode not in list(PilotMode):
-        raise PilotError("mode", f"There is no mode “{mode}”; there are {', '.join(PilotMode)}.")
-    mode = PilotMode(mode)
+    ``base``. Raises OptionsError."""
     _validate_base(benchmark, mode, base)
     requested = list(dict.fromkeys(names))
     plans = []
@@ -191,13 +178,13 @@ def plan_pilot(
             planned = [planned_task(revision) for _, revision in tasks.values()]
             plan = plan_run(planned, mode, requested if mode == PilotMode.TASK else chosen, stale)
         except PlanError as error:
-            raise PilotError("tasks", str(error)) from error
+            raise OptionsError("tasks", str(error)) from error
         if plan.chains or plan.taken:
             plans.append(PersonaPlan(row, tasks, plan, earlier))
     if missing := [name for name in requested if name not in known]:
-        raise PilotError("tasks", f"No episode here has the task “{missing[0]}”.")
+        raise OptionsError("tasks", f"No episode here has the task “{missing[0]}”.")
     if not any(plan.plan.chains for plan in plans):
-        raise PilotError("tasks", NOTHING_TO_RUN.get(mode, "There are no tasks to run. The episode is empty."))
+        raise OptionsError("tasks", NOTHING_TO_RUN.get(mode, "There are no tasks to run. The episode is empty."))
     return plans
 
 
@@ -218,12 +205,12 @@ def planned_task(revision: Revision) -> PlannedTask:
 
 
 def newest_revisions(tasks: Sequence[Task]) -> dict[int, Revision]:
-    """The newest revision of each task, by task key, in one query. Raises PilotError if a task has none."""
+    """The newest revision of each task, by task key, in one query. Raises OptionsError if a task has none."""
     rows = Revision.objects.filter(task__in=tasks).order_by("task_id", "-number").distinct("task_id")
     newest = {row.task_id: row for row in rows}
     for task in tasks:
         if task.pk not in newest:
-            raise PilotError("tasks", f"“{task.task_id}” has never been saved.")
+            raise OptionsError("tasks", f"“{task.task_id}” has never been saved.")
     return newest
 
 
@@ -238,7 +225,7 @@ def _personas(benchmark: Benchmark, user_id: str) -> list[PersonaRevision]:
         rows = rows.filter(persona__user_id=user_id)
     found = list(rows.select_related("persona").defer("spec").order_by("persona__position", "persona"))
     if user_id and not found:
-        raise PilotError("persona", f"There is no persona “{user_id}” in this benchmark.")
+        raise OptionsError("persona", f"There is no persona “{user_id}” in this benchmark.")
     return found
 
 
@@ -270,13 +257,13 @@ def _is_retired(task: Task) -> bool:
 def _validate_base(benchmark: Benchmark, mode: PilotMode, base: Pilot | None) -> None:
     if mode != PilotMode.CHANGED:
         if base is not None:
-            raise PilotError("base", "Only the mode “changed” takes over sessions of an earlier pilot.")
+            raise OptionsError("base", "Only the mode “changed” takes over sessions of an earlier pilot.")
         return
     if base is None:
-        raise PilotError("base", "Choose the pilot from which the other sessions are taken over.")
+        raise OptionsError("base", "Choose the pilot from which the other sessions are taken over.")
     if base.benchmark_id != benchmark.pk:
-        raise PilotError("base", "This pilot is of another benchmark.")
+        raise OptionsError("base", "This pilot is of another benchmark.")
     if base.mode == PilotMode.ABLATION:
-        raise PilotError("base", f"Pilot {base.number} is an ablation; choose one that ran tasks once.")
+        raise OptionsError("base", f"Pilot {base.number} is an ablation; choose one that ran tasks once.")
     if base.state in UNFINISHED:
-        raise PilotError("base", f"Pilot {base.number} has not ended yet.")
+        raise OptionsError("base", f"Pilot {base.number} has not ended yet.")

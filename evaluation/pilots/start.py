@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from django.conf import settings
 from django.db.models import Max
+from pydantic import Field
 
+from evaluation.audits.blindness import closed_pilots
+from evaluation.endpoints.connection import find_model
 from evaluation.judging.judgings import open_first_round
 from evaluation.leases import wake_workers
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
 from evaluation.models.agents import REACT, freeze_agent
 from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.pilots import ROLES
-from evaluation.pilots.agents import agent_of, validate_agent
-from evaluation.pilots.budgets import BudgetError, benchmark_limits, validate_budgets
-from evaluation.pilots.plans import APPROVED, PersonaPlan, PilotError, plan_pilot, said_in_requests
+from evaluation.pilots.agents import agent_of, find_agent, validate_agent
+from evaluation.pilots.budgets import benchmark_limits, validate_budgets
+from evaluation.pilots.plans import APPROVED, PersonaPlan, plan_pilot, said_in_requests
 from evaluation.pilots.warnings import warnings_before, with_tools_in_reach
-from evaluation.protocol.modes import PilotMode
+from evaluation.protocol.modes import TEXTS, PilotMode
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName, Terms
-from evaluation.protocol.voice import UserStyle, freeze_user, usual_style
+from evaluation.protocol.voice import STYLES, USUAL_STYLE, UserStyle, freeze_user, usual_style
+from studio.domain.options import Options, OptionsError
 from studio.models import Benchmark, Event, User
 from studio.models.transactions import atomic_with_retry
 
@@ -32,58 +38,106 @@ LIMITS: dict[str, float] = {"turns": MAX_TURNS, "turn_seconds": 2400, "tool_call
 """Per session; 0 means no limit. ``tool_calls`` is per turn, ``cost`` is in US dollars."""
 
 
+class PilotOptions(Options):
+    agent: str
+    """A model, or an agent that a pilot ran with before."""
+    user_model: str = ""
+    """Plays the user and marks intents as met. Default: scripted-user for a scripted agent, else STUDIO_USER_MODEL."""
+    judge: str = ""
+    """Judges the checklist. Default: scripted-judge for a scripted agent, else STUDIO_JUDGE."""
+    kind: str = Field(default=REACT, title="Kind of agent")
+    """What the agent does with its model."""
+    params: dict[str, str] = Field(default_factory=dict)
+    """Parameters of the kind."""
+    protocol: ProtocolName = Field(
+        default=ProtocolName.PAPER,
+        description=" ".join(f"{name.capitalize()}: {text}" for name, text in PROTOCOLS.items())
+        + " Pilots of different protocols are never ranked together.",
+    )
+    user_style: UserStyle | None = Field(
+        default=None,
+        title="The user speaks",
+        description=" ".join((f"{USUAL_STYLE}.", *(f"{style.capitalize()}: {text}" for style, text in STYLES.items()))),
+    )
+    mode: PilotMode = Field(
+        default=PilotMode.EPISODE,
+        description=" ".join(f"{mode.capitalize()}: {text.sentence} {text.cost}" for mode, text in TEXTS.items()),
+    )
+    base: int | None = Field(default=None, ge=1, le=2**31 - 1, title="Take over from")
+    """With the mode “changed”: the number of the pilot whose other sessions are taken over. Participants must be the
+    same; runs, limits and protocol are those of that pilot."""
+    persona: str = Field(default="", title="Episode")
+    """Of this persona alone, by its user id."""
+    tasks: list[str] = Field(default_factory=list)
+    """Only these, by their ids. Dependencies of selected tasks run first."""
+    runs: int = Field(default=1, ge=1, le=MAX_RUNS)
+    """Runs per episode; the paper uses 3 and reports mean and deviation."""
+    limits: dict[str, float] = Field(
+        default_factory=dict, description=f"Of a session: {', '.join(LIMITS)}; 0 means no limit."
+    )
+    budgets: dict[str, dict[str, float]] = Field(default_factory=dict)
+    """`{"pilot": {"tokens": …, "calls": …, "cost": …}, "session": {…}}`; 0 means no limit."""
+    accept_warnings: bool = Field(default=False, title="Start anyway")
+    """Start although a model failed its test, or there are more tools than it takes."""
+
+
+@dataclass(frozen=True)
+class Participants:
+    """The rows that options name."""
+
+    endpoints: Mapping[str, ModelEndpoint]
+    kind: str
+    params: Mapping[str, str]
+    base: Pilot | None
+    """Of which sessions are taken over."""
+
+
+def find_participants(benchmark: Benchmark, options: PilotOptions, by: User | None) -> Participants:
+    """Raises OptionsError."""
+    agent, known = ModelEndpoint.objects.usable_in(benchmark).filter(name=options.agent).first(), None
+    if agent is None and "kind" not in options.model_fields_set and (known := find_agent(benchmark, options.agent)):
+        agent = known.endpoint
+    agent = agent or find_model(benchmark, options.agent, "agent")
+    user, judge = ("user", "judge") if agent.scripted else (settings.DEFAULT_USER_MODEL, settings.DEFAULT_JUDGE)
+    prefix = "scripted-" if agent.scripted else ""
+    endpoints: dict[str, ModelEndpoint] = {
+        "agent": agent,
+        "user_model": find_model(benchmark, options.user_model or f"{prefix}{user}", "user_model"),
+        "judge": find_model(benchmark, options.judge or f"{prefix}{judge}", "judge"),
+    }
+    base = None
+    if options.base is not None:
+        base = benchmark.pilots.filter(number=options.base).exclude(pk__in=closed_pilots(by)).first()
+        if base is None:
+            raise OptionsError("base", f"There is no pilot {options.base} here.")
+    kind, params = (known.kind, known.params) if known else (options.kind, options.params)
+    return Participants(endpoints, kind, params, base)
+
+
 @atomic_with_retry
-def start_pilot(
-    benchmark: Benchmark,
-    *,
-    by: User | None,
-    agent: ModelEndpoint,
-    user_model: ModelEndpoint,
-    judge: ModelEndpoint,
-    persona: str = "",
-    tasks: Sequence[str] = (),
-    kind: str = REACT,
-    params: Mapping[str, str] | None = None,
-    protocol: ProtocolName | str = ProtocolName.PAPER,
-    user_style: str = "",
-    mode: PilotMode | str = PilotMode.EPISODE,
-    base: Pilot | None = None,
-    runs: int = 1,
-    limits: Mapping[str, float] | None = None,
-    budgets: Mapping[str, Mapping[str, float]] | None = None,
-    accept_warnings: bool = False,
-) -> Pilot:
-    """Create a pilot over the newest revisions and wake the workers. Raises PilotError.
+def start_pilot(benchmark: Benchmark, options: PilotOptions, *, by: User | None) -> Pilot:
+    """Create a pilot over the newest revisions and wake the workers. Raises OptionsError.
 
-    ``kind`` and ``params`` say what the agent does with its model. ``user_style``: that of the protocol by default.
-
-    Dependencies of the chosen tasks run too, earlier and in the same workspace. Where sessions of ``base`` are taken
-    over, runs, limits and protocol are those of ``base``.
+    Dependencies of the chosen tasks run too, earlier and in the same workspace. Where sessions of another pilot are
+    taken over, runs, limits and protocol are those of that pilot.
     """
-    if not 1 <= runs <= MAX_RUNS:
-        raise PilotError("runs", f"Choose between 1 and {MAX_RUNS} runs.")
-    if protocol not in PROTOCOLS:
-        raise PilotError("protocol", f"There is no protocol “{protocol}”; there are {', '.join(PROTOCOLS)}.")
-    terms = base.terms if base else Terms.current(protocol)
-    all_limits = _validate_limits(limits or {})
-    try:
-        all_budgets = validate_budgets(budgets or {})
-    except BudgetError as error:
-        raise PilotError(error.field, str(error)) from error
+    all_limits = _validate_limits(options.limits)
+    all_budgets = validate_budgets(options.budgets)
+    chosen = find_participants(benchmark, options, by)
+    endpoints, base, runs = chosen.endpoints, chosen.base, options.runs
+    terms = base.terms if base else Terms.current(options.protocol)
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-    plans = plan_pilot(benchmark, mode, persona, tasks, base)
-    endpoints = {"agent": agent, "user_model": user_model, "judge": judge}
-    for part, endpoint in endpoints.items():
-        if endpoint.benchmark_id not in (None, benchmark.pk):
-            raise PilotError(part, f"“{endpoint}” belongs to another benchmark.")
-    configured = agent_of(agent, kind, with_tools_in_reach(kind, params or {}, plans))
+    plans = plan_pilot(benchmark, options.mode, options.persona, options.tasks, base)
+    configured = agent_of(endpoints["agent"], chosen.kind, with_tools_in_reach(chosen.kind, chosen.params, plans))
     validate_agent(configured, plans)
     all_that_hold = (all_limits, *all_budgets.values(), benchmark_limits(benchmark.pk))
-    if not accept_warnings and (found := warnings_before(endpoints, plans, configured.params, all_that_hold)):
-        raise PilotError("accept_warnings", " ".join((*found, "Accept this to start anyway.")))
+    if not options.accept_warnings and (found := warnings_before(endpoints, plans, configured.params, all_that_hold)):
+        raise OptionsError("accept_warnings", " ".join((*found, "Accept this to start anyway.")))
     config = {role: freeze_endpoint(endpoint) for role, endpoint in endpoints.items()}
     config["agent_kind"] = freeze_agent(configured)
-    config["user"] = _frozen_user(user_style or (base.user_style if base else ""), user_model, terms.protocol)
+    config["user"] = _frozen_user(
+        options.user_style or (base.user_style if base else ""), endpoints["user_model"], terms.protocol
+    )
     config["said_in_requests"] = said_in_requests(plans)
     if base is not None:
         _validate_same(base, config)
@@ -94,7 +148,7 @@ def start_pilot(
         number=number,
         **endpoints,
         configured_agent=configured,
-        mode=mode,
+        mode=options.mode,
         protocol=terms.protocol,
         agent_loop=terms.agent_loop,
         base=base,
@@ -148,10 +202,8 @@ def _create_sessions(pilot: Pilot, plans: Sequence[PersonaPlan]) -> None:
 
 def _frozen_user(style: str, model: ModelEndpoint, protocol: ProtocolName) -> dict[str, object]:
     style = style or usual_style(protocol, scripted=model.scripted)
-    if style not in list(UserStyle):
-        raise PilotError("user_style", f"There is no style “{style}”; there are {', '.join(UserStyle)}.")
     if style == UserStyle.IN_VOICE and model.scripted:
-        raise PilotError("user_style", "A scripted model says everything verbatim. Choose another user model.")
+        raise OptionsError("user_style", "A scripted model says everything verbatim. Choose another user model.")
     return freeze_user(style, protocol)
 
 
@@ -159,22 +211,22 @@ def _validate_same(base: Pilot, config: Mapping[str, Mapping[str, object]]) -> N
     """Sessions that ran differently cannot stand side by side as one pilot."""
     agent = base.agent_kind
     if (agent.kind, agent.params) != (config["agent_kind"]["kind"], config["agent_kind"]["params"]):
-        raise PilotError("kind", f"Pilot {base.number} ran with “{base.agent_name}”; take the same.")
+        raise OptionsError("kind", f"Pilot {base.number} ran with “{base.agent_name}”; take the same.")
     if (base.config.get("user") or freeze_user(UserStyle.VERBATIM, base.terms.protocol)) != config["user"]:
-        raise PilotError("user_style", f"The user of pilot {base.number} spoke otherwise; take the same style.")
+        raise OptionsError("user_style", f"The user of pilot {base.number} spoke otherwise; take the same style.")
     for role in ROLES:
         frozen, before = config[role], base.config.get(role) or {}
         if any(before.get(key) != frozen[key] for key in IDENTITY):
-            raise PilotError(role, f"Pilot {base.number} ran with “{before.get('name')}”; take the same, unchanged.")
+            raise OptionsError(role, f"Pilot {base.number} ran with “{before.get('name')}”; take the same, unchanged.")
 
 
 def _validate_limits(given: Mapping[str, float]) -> dict[str, float]:
     for name, value in given.items():
         if name not in LIMITS:
-            raise PilotError("limits", f"There is no limit “{name}”; there are {', '.join(LIMITS)}.")
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
-            raise PilotError("limits", f"The limit “{name}” is not a number from 0 up.")
+            raise OptionsError("limits", f"There is no limit “{name}”; there are {', '.join(LIMITS)}.")
+        if value < 0:
+            raise OptionsError("limits", f"The limit “{name}” is not a number from 0 up.")
     limits = LIMITS | dict(given)
     if not 1 <= limits["turns"] <= MAX_TURNS:
-        raise PilotError("limits", f"A session can have between 1 and {MAX_TURNS} turns.")
+        raise OptionsError("limits", f"A session can have between 1 and {MAX_TURNS} turns.")
     return limits

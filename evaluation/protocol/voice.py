@@ -40,9 +40,6 @@ STYLES = {
 }
 
 
-USER_STYLES = {style.value: text for style, text in STYLES.items()}
-
-
 USUAL_STYLE = "As the protocol has it: paper in-voice (a scripted model verbatim), release verbatim"
 
 

@@ -21,7 +21,7 @@ from evaluation.engine.plan import SessionPlan
 from evaluation.engine.store import Replied, Standing
 from evaluation.leases import wake_workers
 from evaluation.models import ModelEndpoint, Rehearsal, Run, Session, Turn, Verdict
-from evaluation.pilots.plans import PilotError, needed_by, newest_revisions
+from evaluation.pilots.plans import needed_by, newest_revisions
 from evaluation.pilots.session_work import without_model
 from evaluation.protocol.participants import AgentReply
 from evaluation.rehearsals.decisions import Choice, PersonsChoices, decide_turn, evidence_for, proposals
@@ -31,6 +31,7 @@ from evaluation.store.snapshots import take_snapshot
 from evaluation.workspaces.app_states import initial_apps
 from evaluation.workspaces.manifests import MAX_FILES, Manifest, safe_path, stage_files
 from studio.domain.opening_message import opening_message
+from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -71,7 +72,7 @@ def start_rehearsal(
     placed = list(task.persona.tasks.exclude(position=None).order_by("position"))
     try:
         revisions = newest_revisions([task, *placed])
-    except PilotError as error:
+    except OptionsError as error:
         raise RehearsalError("", error.message) from None
     spec = TaskSpec.model_validate(revisions[task.pk].spec)
     if not opening_message(spec).strip():

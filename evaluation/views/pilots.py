@@ -39,9 +39,10 @@ from evaluation.pilots.calls import calls_by_role
 from evaluation.pilots.control import ControlError, control_pilot, possible_actions
 from evaluation.pilots.estimate import estimate_pilot
 from evaluation.pilots.matrix import pilot_progress, saved_by_taking_over, session_matrix
-from evaluation.pilots.plans import PersonaPlan, PilotError, plan_pilot, said_in_requests, tasks_of_sessions
+from evaluation.pilots.plans import PersonaPlan, plan_pilot, said_in_requests, tasks_of_sessions
 from evaluation.pilots.start import start_pilot
 from evaluation.pilots.warnings import warnings_before
+from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.versions import ProtocolName
 from evaluation.protocol.voice import UserStyle
 from evaluation.results.comparison import summarize_rounds
@@ -58,6 +59,7 @@ from studio.access import (
     require,
     why_not,
 )
+from studio.domain.options import OptionsError
 
 State = Session.State
 PER_PAGE = 50
@@ -97,9 +99,9 @@ def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
     form = PilotForm(request.POST or None, benchmark=benchmark, pilots=open_pilots(request.user), initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
-            pilot = start_pilot(benchmark, by=request.user, **form.arguments)
-        except PilotError as error:
-            form.add_error_to(error.field, error.message)
+            pilot = start_pilot(benchmark, form.options(), by=request.user)
+        except OptionsError as error:
+            form.reject(error)
         else:
             return redirect(pilot)
     costs = visibility.mean_session_costs()
@@ -183,10 +185,10 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
     estimate, problem, warnings, said = None, "", list[str](), list[tuple[str, str, int]]()
     plans: list[PersonaPlan] = []
     if data.get("agent") and data.get("runs") and not form.errors.get("tasks"):
-        mode, base = data.get("mode", ""), data.get("base")
+        mode, base = PilotMode(data.get("mode") or PilotMode.EPISODE), data.get("base")
         try:
             plans = plan_pilot(benchmark, mode, data.get("persona", ""), data.get("tasks", ()), base)
-        except PilotError as error:
+        except OptionsError as error:
             problem = error.message
         else:
             runs = base.runs_wanted if base else data["runs"]

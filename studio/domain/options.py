@@ -9,7 +9,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from studio.domain.storable import storable
 
-SENTENCES = {"missing": "This is required.", "extra_forbidden": "There is no such option."}
+SENTENCES = {
+    "missing": "This is required.",
+    "extra_forbidden": "There is no such option.",
+    "greater_than_equal": "Choose at least {ge}.",
+    "less_than_equal": "Choose at most {le}.",
+}
 
 
 class OptionsError(Exception):
@@ -45,9 +50,10 @@ class Options(BaseModel):
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]
             field, *inside = map(str, problem["loc"] or ("",))
-            sentence = SENTENCES.get(problem["type"]) or _sentence(problem["msg"])
+            sentence = SENTENCES.get(problem["type"], _sentence(problem["msg"])).format(**problem.get("ctx", {}))
             raise OptionsError(field, f"{' '.join(inside)}: {sentence}" if inside else sentence) from None
 
 
 def _sentence(message: str) -> str:
-    return message.removeprefix("Value error, ").replace("Input", "This", 1).removesuffix(".") + "."
+    words = message.removeprefix("Value error, ").replace("Input", "This", 1).removesuffix(".") + "."
+    return words.replace("{", "{{").replace("}", "}}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection
 from enum import Enum
 from types import NoneType
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, get_args, get_origin
 
 from django import forms
 from django.db.models import Model, QuerySet
@@ -22,13 +23,18 @@ class OptionsForm(forms.Form):
     say of themselves is as the options have it."""
 
     of: ClassVar[type[Options]]
+    silent: ClassVar[Collection[str]] = ()
+    """Of which the page itself tells what they mean."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, info in self.of.model_fields.items():
+            if get_origin(info.annotation) is dict:
+                continue  # a form has a field for each of its keys
             field = self.fields.setdefault(name, field_of(info))
             field.label = field.label or info.title
-            field.help_text = field.help_text or info.description or ""
+            if name not in self.silent:
+                field.help_text = field.help_text or info.description or ""
         self.order_fields(self.of.model_fields)
 
     @property

@@ -70,7 +70,7 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
     from django.db import connection
 
     from evaluation.models import ModelCall, ModelEndpoint, Pilot, Session
-    from evaluation.pilots.start import start_pilot
+    from evaluation.pilots.start import PilotOptions, start_pilot
     from studio.celery import workers_answer
     from studio.local.stack import ALLOCATOR
 
@@ -97,8 +97,8 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
         connections = _Connections(postgres)
         before = {pid: _cpu(pid) for pid in [*(worker.pid for worker in workers), postgres]}
         began = time.monotonic()
-        models: dict[str, Any] = {"agent": model, "user_model": model, "judge": model}
-        pilot = start_pilot(benchmark, by=None, runs=RUNS, protocol="release", **models)
+        models: dict[str, Any] = {"agent": model.name, "user_model": model.name, "judge": model.name}
+        pilot = start_pilot(benchmark, PilotOptions(**models, runs=RUNS, protocol="release"), by=None)
         extra = list(Session.objects.order_by("-pk").values_list("pk", flat=True)[: -options.sessions % RUNS])
         Session.objects.filter(pk__in=extra).update(state="cancelled")
         started = time.monotonic() - began

@@ -112,7 +112,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
 
     from annotations.leases import next_packet
     from evaluation.models import Session
-    from evaluation.pilots.start import start_pilot
+    from evaluation.pilots.start import PilotOptions, start_pilot
     from evaluation.pilots.wait import wait_for_pilot
     from studio.imports.importer import import_files
     from studio.models import Benchmark, Blob, GraderScript, Membership, Role, Task, User
@@ -126,13 +126,13 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     Membership.objects.create(benchmark=benchmark, user=owner, role=Role.OWNER)
     Membership.objects.create(benchmark=benchmark, user=auditor, role=Role.AUDITOR)
     import_files(benchmark, files(personas, tasks), by=owner)
-    parts = {
-        "agent": endpoint("scripted-asks"),
-        "user_model": endpoint("scripted-user"),
-        "judge": endpoint("scripted-judge"),
-    }
-    played = wait_for_pilot(start_pilot(benchmark, by=owner, persona="persona_001", **parts))
-    whole = start_pilot(benchmark, by=owner, **parts)  # never run: its page has a session for each task
+    for name in ("scripted-asks", "scripted-user", "scripted-judge"):
+        endpoint(name)
+    one = PilotOptions(agent="scripted-asks", persona="persona_001")
+    played = wait_for_pilot(start_pilot(benchmark, one, by=owner))
+    whole = start_pilot(
+        benchmark, PilotOptions(agent="scripted-asks"), by=owner
+    )  # never run: its page has a session for each task
     session = Session.objects.filter(run__pilot=played).order_by("-turn_count").first()
     audit = open_audit(played, size=60, by=owner)
     task = Task.objects.filter(persona__benchmark=benchmark, position=2).first()

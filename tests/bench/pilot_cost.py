@@ -50,9 +50,9 @@ def _measure(options: argparse.Namespace) -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    from evaluation.models import ModelCall, ModelEndpoint, Session, Turn, Verdict
+    from evaluation.models import ModelCall, Session, Turn, Verdict
     from evaluation.pilots.session_work import work_on
-    from evaluation.pilots.start import start_pilot
+    from evaluation.pilots.start import PilotOptions, start_pilot
     from evaluation.results.pilot_report import pilot_report
     from studio.imports.importer import import_path
     from studio.models import Benchmark
@@ -61,8 +61,7 @@ def _measure(options: argparse.Namespace) -> None:
     benchmark = Benchmark.objects.create(slug="cost", name="cost")
     import_path(benchmark, options.folder, by=None)
     parts = {"agent": options.agent, "user_model": "scripted-user", "judge": "scripted-judge"}
-    chosen = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
-    pilot = start_pilot(benchmark, by=None, runs=options.runs, protocol="release", **chosen)
+    pilot = start_pilot(benchmark, PilotOptions(**parts, runs=options.runs, protocol="release"), by=None)
 
     queries: Counter[str] = Counter()
 

@@ -52,19 +52,19 @@ def _measure(personas: int, tasks: int, *, profiled: bool) -> None:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    from evaluation.models import ModelEndpoint, Session
-    from evaluation.pilots.start import start_pilot
+    from evaluation.models import Session
+    from evaluation.pilots.start import PilotOptions, start_pilot
 
     benchmark = _benchmark(personas, tasks)
-    model = ModelEndpoint.objects.get(name="scripted-helpful")
+    options = PilotOptions(agent="scripted-helpful", user_model="scripted-helpful", judge="scripted-helpful", runs=RUNS)
     times, processor = [], []
     for _ in range(TIMES):
         before = time.monotonic(), time.process_time()
-        pilot = start_pilot(benchmark, by=None, agent=model, user_model=model, judge=model, runs=RUNS)
+        pilot = start_pilot(benchmark, options, by=None)
         times.append(time.monotonic() - before[0])
         processor.append(time.process_time() - before[1])
     with CaptureQueriesContext(connection) as queries, cProfile.Profile() as profile:
-        start_pilot(benchmark, by=None, agent=model, user_model=model, judge=model, runs=RUNS)
+        start_pilot(benchmark, options, by=None)
     sessions = Session.objects.filter(run__pilot=pilot).count()
     shown = f"{min(times):.2f} s, of it processor {min(processor):.2f} s; {len(queries)} queries"
     print(f"{personas} personas of {tasks} tasks, {RUNS} runs, {sessions} sessions: {shown}")

@@ -55,7 +55,7 @@ def populate(slug: str) -> None:
     from django.db import transaction
 
     from evaluation.models import ModelEndpoint
-    from evaluation.pilots.start import start_pilot
+    from evaluation.pilots.start import PilotOptions, start_pilot
     from studio.domain.persona import PersonaSpec
     from studio.models import Benchmark
     from studio.personas.create import create_persona
@@ -73,9 +73,8 @@ def populate(slug: str) -> None:
             agent = ModelEndpoint.objects.create(
                 name=f"Model {LETTERS[number]}", base_url="http://localhost:9/v1", model=f"model-{number}"
             )
-            pilot = start_pilot(
-                benchmark, by=None, agent=agent, user_model=judge, judge=judge, runs=RUNS, protocol="release"
-            )
+            parts = {"agent": agent.name, "user_model": judge.name, "judge": judge.name}
+            pilot = start_pilot(benchmark, PilotOptions(**parts, runs=RUNS, protocol="release"), by=None)
             _finish(pilot, ability=rng.uniform(-0.9, 0.9), eagerness=rng.uniform(0.1, 0.6), rng=rng)
 
 

@@ -65,16 +65,14 @@ def main() -> None:
 
 
 def _run_persona(folder: Path) -> Any:
-    from evaluation.models import ModelEndpoint
-    from evaluation.pilots.start import start_pilot
+    from evaluation.pilots.start import PilotOptions, start_pilot
     from studio.imports.importer import import_path
     from studio.models import Benchmark
 
     benchmark = Benchmark.objects.create(slug="storage", name="storage")
     import_path(benchmark, folder, by=None)
-    parts = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
-    chosen = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
-    return _work_through(start_pilot(benchmark, by=None, runs=RUNS, protocol="release", **chosen))
+    chosen = PilotOptions(agent="scripted-helpful", runs=RUNS, protocol="release")
+    return _work_through(start_pilot(benchmark, chosen, by=None))
 
 
 def _run_long() -> Any:

@@ -136,7 +136,7 @@ def _run(url: str, model: str, tasks: int) -> bool:
 
 def _pilot(agent: Any, user: Any, judge: Any, tasks: int) -> bool:
     from evaluation.models import ModelCall, Session
-    from evaluation.pilots.start import start_pilot
+    from evaluation.pilots.start import PilotOptions, start_pilot
     from evaluation.pilots.wait import wait_for_pilot
     from studio.imports.sample import SLUG
     from studio.models import Benchmark, Task
@@ -146,7 +146,8 @@ def _pilot(agent: Any, user: Any, judge: Any, tasks: int) -> bool:
     first = placed.order_by("persona__position", "position")[0]
     names = list(placed.filter(persona=first.persona).order_by("position").values_list("task_id", flat=True)[:tasks])
     began = time.monotonic()
-    pilot = start_pilot(benchmark, by=None, agent=agent, user_model=user, judge=judge, tasks=names, limits=LIMITS)
+    parts = {"agent": agent.name, "user_model": user.name, "judge": judge.name}
+    pilot = start_pilot(benchmark, PilotOptions(**parts, tasks=names, limits=LIMITS), by=None)
     pilot = wait_for_pilot(pilot, log=lambda line: None)
     seconds = time.monotonic() - began
     sessions = list(Session.objects.filter(run__pilot=pilot).select_related("revision__task").order_by("pk"))

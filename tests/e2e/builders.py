@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from django.db import connections
 
-from evaluation.models import ModelEndpoint, Pilot
+from evaluation.models import Pilot
 from evaluation.pilots.queue import leasable
 from evaluation.pilots.session_work import work_on
-from evaluation.pilots.start import start_pilot
+from evaluation.pilots.start import PilotOptions, start_pilot
 from studio.models import Benchmark
 
 
@@ -30,9 +30,8 @@ def work(pilot: Pilot | None, steps: int = 100) -> None:
 
 
 def a_finished_pilot(benchmark: Benchmark, *tasks: str) -> Pilot:
-    parts = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
-    endpoints = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
-    pilot = start_pilot(benchmark, by=benchmark.created_by, persona="radio_producer", tasks=tasks, **endpoints)
+    options = PilotOptions(agent="scripted-helpful", persona="radio_producer", tasks=list(tasks))
+    pilot = start_pilot(benchmark, options, by=benchmark.created_by)
     work(pilot)
     pilot.refresh_from_db()
     assert pilot.state == Pilot.State.FINISHED

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Sequence
 
 from evaluation.models import ModelEndpoint, Pilot
-from evaluation.pilots.start import start_pilot
+from evaluation.pilots.start import PilotOptions, start_pilot
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, TaskSpec
@@ -81,5 +81,7 @@ def endpoint(name: str, **fields: object) -> ModelEndpoint:
 def pilot_of(benchmark: Benchmark, agent: str = "scripted-helpful", **options: object) -> Pilot:
     parts = {"agent": agent, "user_model": "scripted-user", "judge": "scripted-judge"}
     endpoints = {part: options.pop(part, None) or endpoint(name) for part, name in parts.items()}
-    options.setdefault("protocol", "release")
-    return start_pilot(benchmark, by=None, **endpoints, **options)  # type: ignore[arg-type]  # options are of mixed types
+    named = {part: getattr(row, "name", row) for part, row in endpoints.items()}
+    base = options.pop("base", None)
+    given = {"protocol": "release", "base": getattr(base, "number", base)} | named | options
+    return start_pilot(benchmark, PilotOptions.read(given), by=None)

@@ -55,7 +55,7 @@ def test_pilot_is_started_and_read_like_by_the_command(client: Client):
         ({"persona": "nobody"}, "persona"),
         ({"tasks": ["nothing"]}, "tasks"),
         ({"limits": {"moons": 1}}, "limits"),
-        ({"judge": None}, "judge"),
+        ({"judge": "nobody"}, "judge"),
     ],
 )
 def test_invalid_choice_names_its_field(client: Client, changes: dict[str, object], field: str):

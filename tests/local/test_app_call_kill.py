@@ -62,12 +62,12 @@ sys.meta_path.insert(0, Freeze())
 '''
 BEGIN = """
 from evaluation.models import ModelEndpoint
-from evaluation.pilots.start import start_pilot
+from evaluation.pilots.start import PilotOptions, start_pilot
 from tests.evaluation.builders import benchmark_of, intents, task
 from tests.evaluation.pilots.test_apps import persona
 model, _ = ModelEndpoint.objects.get_or_create(name="stub", defaults=dict(base_url={url!r}, model="m"))
 benchmark = benchmark_of(task("a", intents=intents("x")), task("b", intents=intents("y")), persona=persona())
-print("PILOT", start_pilot(benchmark, by=None, agent=model, user_model=model, judge=model).pk)
+print("PILOT", start_pilot(benchmark, PilotOptions(agent="stub", user_model="stub", judge="stub"), by=None).pk)
 """
 LOOK = """
 import json

@@ -30,7 +30,7 @@ ENVIRONMENT = {"STUDIO_MODEL_NETWORKS": "127.0.0.1", "STUDIO_SESSION_LEASE_SECON
 
 BEGIN = """
 from evaluation.models import ModelEndpoint
-from evaluation.pilots.start import start_pilot
+from evaluation.pilots.start import PilotOptions, start_pilot
 from studio.models import Benchmark
 from tests.bench.engine import _benchmark
 name = {name!r}
@@ -38,8 +38,8 @@ benchmark = Benchmark.objects.filter(slug="engine").first() or _benchmark({perso
 model, _ = ModelEndpoint.objects.get_or_create(
     name=name, defaults=dict(base_url={url!r}, model=name, max_concurrency={at_once})
 )
-print("PILOT", start_pilot(benchmark, by=None, agent=model, user_model=model, judge=model, runs={runs},
-                            protocol="release").pk)  # which the stub plays
+options = PilotOptions(agent=name, user_model=name, judge=name, runs={runs}, protocol="release")  # which the stub plays
+print("PILOT", start_pilot(benchmark, options, by=None).pk)
 """
 LOOK = """
 import json

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from evaluation.management.budgets import add_budget_arguments, read_budgets
 from evaluation.models import Pilot
-from evaluation.pilots.budgets import BudgetError, set_budgets
+from evaluation.pilots.budgets import set_budgets
 from evaluation.pilots.control import ACTIONS, ControlError, control_pilot
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
 
@@ -36,11 +36,8 @@ class Command(ReportCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = self.find("pilot", Pilot.objects.all(), "pk", options["pilot"])
-        try:
-            if budgets := read_budgets(options):
-                set_budgets(found, budgets, by=default_user())
-        except BudgetError as problem:
-            self.stop(str(problem), "Nothing was done.")
+        if budgets := read_budgets(options):
+            set_budgets(found, budgets, by=default_user())
         try:
             pilot = control_pilot(found.pk, options["action"], by=default_user(), everything=options["everything"])
         except ControlError as problem:

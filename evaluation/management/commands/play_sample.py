@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.models import ModelEndpoint
-from evaluation.pilots.start import start_pilot
+from evaluation.pilots.start import PilotOptions, start_pilot
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.releases.sample import PERSONA, approve_tasks, audit_and_release, people_of
 from studio.imports.sample import SLUG
@@ -25,15 +24,6 @@ class Command(BaseCommand):
         if benchmark.pilots.exists() or benchmark.releases.exists():
             raise CommandError("Somebody has worked in the sample benchmark already; nothing was changed.")
         approve_tasks(benchmark)
-        agent, user_model, judge = (
-            ModelEndpoint.objects.get(name=f"scripted-{name}") for name in ("helpful", "user", "judge")
-        )
-        pilot = start_pilot(
-            benchmark,
-            by=people_of(benchmark)["owner"],
-            persona=PERSONA,
-            agent=agent,
-            user_model=user_model,
-            judge=judge,
-        )
+        wanted = PilotOptions(agent="scripted-helpful", persona=PERSONA)
+        pilot = start_pilot(benchmark, wanted, by=people_of(benchmark)["owner"])
         audit_and_release(benchmark, wait_for_pilot(pilot))

@@ -15,10 +15,10 @@ from evaluation.agents import AgentSetup, kinds, make_agent
 from evaluation.agents.kinds import all_kinds, is_informed
 from evaluation.models import Agent, ModelCall, Pilot, Session
 from evaluation.pilots.agents import agent_of
-from evaluation.pilots.plans import PilotError
 from evaluation.releases.evidence import real_sessions
 from evaluation.results.session_rows import agent_names
 from evaluation.sandbox import why_unavailable
+from studio.domain.options import OptionsError
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, rubric, task
 from tests.evaluation.factories import person
@@ -143,7 +143,7 @@ def test_no_other_kind_has_a_way_in_for_the_workflow(tmp_path: Path):
     ],
 )
 def test_an_agent_that_cannot_work_is_refused_with_the_reason(kind, params, field, words):
-    with pytest.raises(PilotError, match=words) as error:
+    with pytest.raises(OptionsError, match=words) as error:
         pilot_of(benchmark_of(task("a")), kind=kind, params=params)
     assert error.value.field == field
 
@@ -184,7 +184,7 @@ def test_the_kind_is_chosen_on_the_page_and_in_the_api(client: Client):
 
     client.post(
         f"/benchmarks/{made.slug}/pilots/new/",
-        {part: row.pk for part, row in ends.items()} | {"persona": "", "runs": 1, "kind": "over-asker"},
+        {part: row.name for part, row in ends.items()} | {"persona": "", "runs": 1, "kind": "over-asker"},
     )
     answer = client.post(
         "/api/pilots/",

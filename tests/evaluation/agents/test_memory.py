@@ -16,8 +16,8 @@ from evaluation.agents.record import write_record
 from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import ModelCall, Session
 from evaluation.pilots.agents import agent_of
-from evaluation.pilots.plans import PilotError
 from evaluation.workspaces.manifests import manifest_reader
+from studio.domain.options import OptionsError
 from studio.models import Blob
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.conftest import LOCAL
@@ -166,7 +166,7 @@ def test_the_next_session_finds_what_was_consolidated_and_the_last_one_costs_not
     [({"memory": "none"}, "“memory” is “own” or “consolidated”"), ({"context_tokens": "many"}, "is a whole number")],
 )
 def test_invalid_parameter_is_rejected_with_the_reason(params: dict[str, str], said: str):
-    with pytest.raises(PilotError, match=said):
+    with pytest.raises(OptionsError, match=said):
         agent_of(endpoint("model"), "react", params)
 
 

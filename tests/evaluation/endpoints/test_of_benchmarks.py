@@ -19,7 +19,7 @@ from evaluation.llm.errors import EndpointAddressError
 from evaluation.llm.stored_keys import SECRET_VARIABLE, StoredKeyError, seal, unseal
 from evaluation.model_access import endpoint_of
 from evaluation.models import AssistantModel, Judging, ModelEndpoint, Session
-from evaluation.pilots.plans import PilotError
+from studio.domain.options import OptionsError
 from studio.models import Benchmark, Notification, Role, User
 from tests.evaluation.builders import endpoint, pilot_of
 from tests.evaluation.endpoints.service import Service, serving
@@ -195,7 +195,7 @@ def test_model_of_a_benchmark_is_invisible_and_unusable_elsewhere(owner: Client)
     assert "ours" not in [entry["name"] for entry in listed.json()["results"]]
     assert not any(">ours" in page for page in pages)
     assert client.get("/benchmarks/bakers/models/").status_code == 404
-    with pytest.raises(PilotError, match="belongs to another benchmark"):
+    with pytest.raises(OptionsError, match="There is no model “ours”"):
         pilot_of(elsewhere, agent=row)
 
 
@@ -274,4 +274,4 @@ def test_command_names_only_models_of_its_benchmark(owner: Client, benchmark: Be
     with pytest.raises(SystemExit):
         call_command("pilot", "--benchmark", "others", "--agent", "ours", "--json", stdout=out)
 
-    assert "there is no model “ours”" in out.getvalue()
+    assert "There is no model “ours”" in out.getvalue()

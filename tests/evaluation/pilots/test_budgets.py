@@ -10,7 +10,6 @@ from django.test import Client
 
 from evaluation.models import ModelCall, Pilot, Session, Turn
 from evaluation.pilots.budgets import (
-    BudgetError,
     BudgetSpentError,
     SharedSpending,
     Spent,
@@ -20,6 +19,7 @@ from evaluation.pilots.budgets import (
 )
 from evaluation.pilots.control import ControlError, control_pilot
 from evaluation.pilots.spending import shared_spending
+from studio.domain.options import OptionsError
 from tests.evaluation.builders import intents, task
 from tests.evaluation.factories import person, pilot_row
 from tests.evaluation.pilots.builders import start, work_through
@@ -156,7 +156,7 @@ def test_calls_of_this_process_count_at_once_and_those_of_others_within_a_second
     ],
 )
 def test_invalid_budget_is_refused(given: dict, message: str):
-    with pytest.raises(BudgetError, match=message):
+    with pytest.raises(OptionsError, match=message):
         validate_budgets(given)
 
 
@@ -177,7 +177,7 @@ def test_budget_is_shown_and_changed_on_the_page_in_the_api_and_by_command(
     client.post(f"/benchmarks/{pilot.benchmark.slug}/pilots/budget/", {"calls": "70"})
     pilots = client.get(f"/benchmarks/{pilot.benchmark.slug}/pilots/").content.decode()
     estimate = client.get(
-        f"/benchmarks/{pilot.benchmark.slug}/pilots/estimate/", {"agent": pilot.agent_id, "runs": 2}
+        f"/benchmarks/{pilot.benchmark.slug}/pilots/estimate/", {"agent": pilot.agent.name, "runs": 2}
     ).content.decode()
 
     assert "$1.25 of $5.00 spent, $3.75 left" in " ".join(page.split())

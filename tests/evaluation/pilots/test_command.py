@@ -82,10 +82,10 @@ def test_infrastructure_failure_is_exit_status_1(stub: StubModel, capsys):
     ("arguments", "message"),
     [
         (("--benchmark", "nothing", *PARTS), "There is no benchmark “nothing”"),
-        (("--benchmark", "SLUG", "--agent", "nobody"), "--agent: there is no model “nobody”. Available: "),
-        (("--benchmark", "SLUG", "--agent", "stub"), "Choose one with --user-model"),
+        (("--benchmark", "SLUG", "--agent", "nobody"), "--agent: There is no model “nobody”. There are: "),
+        (("--benchmark", "SLUG", "--agent", "stub"), "--user-model: Choose a model. There are: "),
         (("--benchmark", "SLUG", *PARTS, "--tasks", "q"), "No episode here has the task “q”."),
-        (("--benchmark", "SLUG", *PARTS, "--runs", "99"), "between 1 and 20 runs"),
+        (("--benchmark", "SLUG", *PARTS, "--runs", "99"), "--runs: Choose at most 20."),
     ],
 )
 def test_usage_error_is_exit_status_2_and_starts_nothing(

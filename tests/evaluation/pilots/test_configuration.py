@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 
 from evaluation.models import ModelEndpoint, Pilot, Session
-from evaluation.pilots.plans import PilotError
 from evaluation.pilots.session_work import work_on
 from evaluation.releases.evidence import gather_evidence
 from evaluation.results.pilot_report import pilot_report
+from studio.domain.options import OptionsError
 from tests.evaluation.builders import intents, pilot_of, rubric, task
 from tests.evaluation.factories import person
 from tests.evaluation.pilots.builders import start, work_through
@@ -68,8 +68,8 @@ def test_effort_is_part_of_names_and_of_what_may_stand_side_by_side(stub: StubMo
 
     assert (other.agent_name, other.user_model_name, other.judge_name) == ("gpt-5.x · high",) * 3
     assert pilot.agent_name == f"stub {stub.base_url}"
-    pilot.state = Pilot.State.CANCELLED
-    with pytest.raises(PilotError, match=f"Pilot {pilot.number} ran with"):
+    Pilot.objects.filter(pk=pilot.pk).update(state=Pilot.State.CANCELLED)
+    with pytest.raises(OptionsError, match=f"Pilot {pilot.number} ran with"):
         pilot_of(pilot.benchmark, agent=model, user_model=model, judge=model, mode="changed", base=pilot)
 
 

@@ -80,7 +80,7 @@ def test_without_a_price_the_cost_is_unknown_and_not_nothing(pilot: Pilot, model
     model.save()
     found = estimate_pilot(pilot.benchmark, tasks(), 1, seats(model), protocol="release")
     client.force_login(person(pilot.benchmark, "owner"))
-    chosen = {"agent": model.pk, "user_model": model.pk, "judge": model.pk, "runs": 1, "protocol": "release"}
+    chosen = {"agent": model.name, "user_model": model.name, "judge": model.name, "runs": 1, "protocol": "release"}
     page = client.get(f"/benchmarks/{pilot.benchmark.slug}/pilots/estimate/", chosen).content.decode()
 
     assert (found.cost, found.unpriced) == (None, ("paid",))

@@ -4,8 +4,8 @@ import pytest
 
 from evaluation.models import Pilot, Session
 from evaluation.pilots.control import control_pilot
-from evaluation.pilots.plans import PilotError
 from evaluation.results.scores import read_scores
+from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.models import Revision, Task, TaskState
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task
@@ -69,14 +69,14 @@ def test_retired_task_runs_only_if_chosen():
 def test_invalid_choice_names_its_field_and_stores_nothing(options: dict, field: str):
     benchmark = benchmark_of(task("a"))
 
-    with pytest.raises(PilotError) as refused:
+    with pytest.raises(OptionsError) as refused:
         pilot_of(benchmark, **options)
 
     assert (refused.value.field, Pilot.objects.count()) == (field, 0)
 
 
 def test_empty_episode_cannot_run():
-    with pytest.raises(PilotError, match="empty"):
+    with pytest.raises(OptionsError, match="empty"):
         pilot_of(benchmark_of())
 
 

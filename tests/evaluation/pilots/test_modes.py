@@ -11,7 +11,6 @@ from django.utils import timezone
 from evaluation.judging.corrections import correct_verdict
 from evaluation.models import Pilot, Run, Session, Snapshot, Verdict
 from evaluation.pilots.matrix import saved_by_taking_over
-from evaluation.pilots.plans import PilotError
 from evaluation.pilots.queue import leasable
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.releases.evidence import real_sessions
@@ -19,6 +18,7 @@ from evaluation.results.benchmark_results import choose_pilots, compute_results
 from evaluation.results.pilot_report import pilot_report
 from evaluation.results.scores import read_scores
 from evaluation.store.snapshots import apps_before, snapshot_before
+from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.drafts.load import load_task
 from studio.models import Benchmark, Task
@@ -243,13 +243,13 @@ class TestChanged:
         if change.get("edited"):
             edit(made, "d")
         if state := change.get("state"):
-            base.state = state
+            Pilot.objects.filter(pk=base.pk).update(state=state)
         options = {"mode": "changed", "base": base} | {
             key: value for key, value in change.items() if key in ("base", "mode")
         }
         if agent := change.get("agent"):
             options["agent"] = endpoint(agent)
-        with pytest.raises(PilotError) as error:
+        with pytest.raises(OptionsError) as error:
             pilot_of(made, **options)
         assert error.value.field == field
 
@@ -264,7 +264,7 @@ class TestChanged:
         assert "taken over from" in page
         assert "from pilot 1" in page
         edit(made, "c")
-        asked = {"agent": base.agent_id, "runs": 1, "mode": "changed", "base": pilot.pk}
+        asked = {"agent": base.agent.name, "runs": 1, "mode": "changed", "base": pilot.number}
         address = f"/benchmarks/{made.slug}/pilots/estimate/"
         assert "3 sessions taken over at no cost" in client.get(address, asked).content.decode()
         assert "exactly one task" in client.get(address, asked | {"mode": "task"}).content.decode()

@@ -19,8 +19,7 @@ STRANGE = ["/pilots/{pilot}/", "/pilots/{pilot}/report.json", "/sessions/{sessio
 
 
 def choice(**changes: object) -> dict[str, object]:
-    names = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
-    chosen = {part: ModelEndpoint.objects.get(name=name).pk for part, name in names.items()}
+    chosen = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
     return chosen | {"persona": "", "runs": 1} | changes
 
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from evaluation.models import ModelCall, Session
-from evaluation.pilots.plans import PilotError
 from evaluation.releases.readiness import release_blockers
 from evaluation.results.pilot_report import pilot_report
+from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.builders import file as stored_file
@@ -49,9 +49,11 @@ def test_verbatim_asks_nobody_how_to_say_it(stub: StubModel):
     assert pilot.user_style == "verbatim"
 
 
-@pytest.mark.parametrize(("style", "words"), [("in-voice", "scripted model"), ("sung", "no style “sung”")])
+@pytest.mark.parametrize(
+    ("style", "words"), [("in-voice", "scripted model"), ("sung", "should be 'verbatim' or 'in-voice'")]
+)
 def test_unavailable_style_is_rejected(style, words):
-    with pytest.raises(PilotError, match=words) as error:
+    with pytest.raises(OptionsError, match=words) as error:
         pilot_of(benchmark_of(one_task()), user_style=style)
     assert error.value.field == "user_style"
 

@@ -17,7 +17,7 @@ from evaluation.endpoints.testing import request_test
 from evaluation.endpoints.tryout import Line
 from evaluation.models import EndpointTest, ModelEndpoint, Pilot
 from evaluation.pilots import warnings
-from evaluation.pilots.plans import PilotError
+from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.models import Benchmark, Role
 from studio.personas.cast import enter_given
@@ -45,14 +45,13 @@ def benchmark() -> Benchmark:
 
 
 def form_data(agent: ModelEndpoint, **more: object) -> dict[str, Any]:
-    others = {name: ModelEndpoint.objects.get(name=f"scripted-{seat}").pk
-              for name, seat in (("user_model", "user"), ("judge", "judge"))}  # fmt: skip
-    return {"agent": agent.pk, "runs": 1, "mode": "episode"} | others | more
+    others = {"user_model": "scripted-user", "judge": "scripted-judge"}
+    return {"agent": agent.name, "runs": 1, "mode": "episode"} | others | more
 
 
 def test_agent_that_failed_its_test_starts_no_pilot_until_that_is_accepted(model: ModelEndpoint, benchmark: Benchmark):
     with pytest.raises(
-        PilotError, match=r"mute failed its test as agent: “Calls a tool”, no call.* Choose a model that calls tools"
+        OptionsError, match=r"mute failed its test as agent: “Calls a tool”, no call.* Choose a model that calls tools"
     ):
         pilot_of(benchmark, agent=model)
 
@@ -108,7 +107,7 @@ def mailer() -> Benchmark:
 
 def test_tasks_that_cannot_be_done_are_said_before_and_the_start_asks(mailer: Benchmark, client: Client):
     client.force_login(member(mailer, Role.OWNER))
-    with pytest.raises(PilotError, match=CANNOT) as refused:
+    with pytest.raises(OptionsError, match=CANNOT) as refused:
         pilot_of(mailer)
     estimate = client.get(
         f"/benchmarks/{mailer.slug}/pilots/estimate/", form_data(ModelEndpoint.objects.get(name="scripted-helpful"))
@@ -171,7 +170,7 @@ def test_more_tools_than_the_service_takes_are_said_before(monkeypatch: pytest.M
     benchmark = benchmark_of(task("a"), persona=PersonaSpec(user_id="clerk", tools=names))
     model = endpoint("gpt", base_url="https://api.openai.com/v1", model="gpt-5.4", scripted=False)
 
-    with pytest.raises(PilotError, match="has 4 tools in one task; OpenAI takes at most 3"):
+    with pytest.raises(OptionsError, match="has 4 tools in one task; OpenAI takes at most 3"):
         pilot_of(benchmark, agent=model)
     assert pilot_of(benchmark, agent=model, kind="react", params={"tools": "search"})
     assert pilot_of(benchmark)
@@ -197,7 +196,7 @@ def test_model_without_a_price_is_named_where_a_limit_in_dollars_holds(benchmark
     unpriced.refresh_from_db()
     in_dollars: dict[str, Any] = {"budgets": {"pilot": {"cost": 5}}}
 
-    with pytest.raises(PilotError, match=r"^free-text has no price: a limit in dollars stops it only if"):
+    with pytest.raises(OptionsError, match=r"^free-text has no price: a limit in dollars stops it only if"):
         pilot_of(benchmark, agent=unpriced, **in_dollars)
 
     assert pilot_of(benchmark, agent=unpriced, accept_warnings=True, **in_dollars).budgets["pilot"]["cost"] == 5

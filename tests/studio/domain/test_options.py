@@ -26,7 +26,7 @@ def test_what_is_blank_is_as_if_it_were_left_out():
     [
         ({"name": ""}, "name", "This is required."),
         ({"name": "a", "sise": 2}, "sise", "There is no such option."),
-        ({"name": "a", "size": 10}, "size", "This should be less than or equal to 9."),
+        ({"name": "a", "size": 10}, "size", "Choose at most 9."),
         ({"name": "a", "limits": {"cost": "much"}}, "limits", "cost: This should be a valid number"),
         ([], "", "This should be a valid dictionary or instance of Order."),
     ],
