@@ -15,6 +15,7 @@ from django.utils.formats import date_format
 from annotations.models import Answer, AuditCampaign, Packet, Population, Seat
 from annotations.packets import PacketContent, Sealed
 from studio.access import ALLOWED
+from studio.domain.options import OptionsError
 from studio.files.previews.markup import markdown
 from studio.models import Benchmark, Event, Membership, User
 from studio.models.transactions import atomic_with_retry
@@ -22,14 +23,6 @@ from studio.notifications import notify
 
 MAX_INSTRUCTIONS = 20_000
 """Characters."""
-
-
-class CampaignError(Exception):
-    """The audit cannot be opened. ``field`` names the invalid entry."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 @dataclass(frozen=True)
@@ -109,15 +102,15 @@ class CampaignPlan:
 
 
 def validate_plan(plan: CampaignPlan) -> set[int]:
-    """Keys of those who will judge. Raises CampaignError."""
+    """Keys of those who will judge. Raises OptionsError."""
     if not plan.name.strip():
-        raise CampaignError("name", "Enter a name for the audit.")
+        raise OptionsError("name", "Enter a name for the audit.")
     if not plan.decisions:
-        raise CampaignError("size", "There are no judge decisions to audit yet. Finish a pilot first.")
+        raise OptionsError("size", "There are no judge decisions to audit yet. Finish a pilot first.")
     if plan.due is not None and plan.due < timezone.localdate():
-        raise CampaignError("due", "Choose today or a later day, or leave it blank.")
+        raise OptionsError("due", "Choose today or a later day, or leave it blank.")
     if len(plan.instructions) > MAX_INSTRUCTIONS:
-        raise CampaignError("instructions", f"Keep the instructions under {MAX_INSTRUCTIONS:,} characters.")
+        raise OptionsError("instructions", f"Keep the instructions under {MAX_INSTRUCTIONS:,} characters.")
     people = validate_auditors(plan.benchmark, plan.overlap, plan.auditors)
     if not plan.own_tasks:
         _validate_involvement(plan.decisions, plan.overlap, people)
@@ -126,7 +119,7 @@ def validate_plan(plan: CampaignPlan) -> set[int]:
 
 @transaction.atomic
 def open_campaign(plan: CampaignPlan, *, by: User | None) -> AuditCampaign:
-    """Freeze the decisions as packets. Raises CampaignError."""
+    """Freeze the decisions as packets. Raises OptionsError."""
     validate_plan(plan)
     benchmark, decisions = plan.benchmark, plan.decisions
     campaign = AuditCampaign.objects.create(
@@ -206,22 +199,22 @@ def _packet(campaign: AuditCampaign, position: int, decision: FrozenDecision, fi
 
 
 def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User]) -> set[int]:
-    """Keys of those who will judge; no ``auditors``: all of the benchmark's. Raises CampaignError if too few."""
+    """Keys of those who will judge; no ``auditors``: all of the benchmark's. Raises OptionsError if too few."""
     if overlap < 1:
-        raise CampaignError("overlap", "At least one person judges each decision.")
+        raise OptionsError("people", "At least one person judges each decision.")
     eligible = set(
         Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values_list("user_id", flat=True)
     )
     if ineligible := [str(user) for user in auditors if user.pk not in eligible]:
-        raise CampaignError(
+        raise OptionsError(
             "auditors", (f"{', '.join(ineligible)} cannot audit here. Give them the auditor role first.")
         )
     chosen = {user.pk for user in auditors} or eligible
     count = len(chosen)
     if count < overlap:
         people = "person is" if count == 1 else "people are"
-        raise CampaignError(
-            "overlap", f"{overlap} people must judge each decision, but only {count} {people} assigned. Add auditors."
+        raise OptionsError(
+            "people", f"{overlap} people must judge each decision, but only {count} {people} assigned. Add auditors."
         )
     return chosen
 
@@ -229,7 +222,7 @@ def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[U
 def _validate_involvement(decisions: Sequence[FrozenDecision], overlap: int, people: set[int]) -> None:
     short = [decision for decision in decisions if len(people - decision.involved - decision.excluded) < overlap]
     if short:
-        raise CampaignError(
+        raise OptionsError(
             "auditors",
             f"For {len(short)} of the {len(decisions)} decisions there are not {overlap} auditors who neither wrote, "
             f"edited nor approved the task. Add auditors, or allow people to judge their own tasks.",
@@ -260,13 +253,13 @@ def close_campaign(campaign: AuditCampaign, *, by: User) -> None:
 @atomic_with_retry
 def reopen_campaign(campaign: AuditCampaign, *, by: User, reason: str) -> None:
     """Let people judge on, and take answers back. Its results were open in the meantime, which its history tells.
-    Raises CampaignError.
+    Raises OptionsError.
     """
     row = AuditCampaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if row.state == AuditCampaign.State.OPEN:
         return
     if not reason.strip():
-        raise CampaignError("reason", "Say in one sentence why the audit is reopened; it stays in its history.")
+        raise OptionsError("reason", "Say in one sentence why the audit is reopened; it stays in its history.")
     row.state, row.closed_at = AuditCampaign.State.OPEN, None
     row.save(update_fields=["state", "closed_at"])
     Event.objects.create(

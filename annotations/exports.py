@@ -81,7 +81,7 @@ class PlanOutline:
 
 
 def outline_of(plan: CampaignPlan) -> PlanOutline:
-    """Raises CampaignError if it cannot be opened."""
+    """Raises OptionsError if it cannot be opened."""
     people = len(validate_plan(plan))
     drawn = [row for row in plan.decisions if not row.control]
     second = len([row for row in plan.second if not row.control])

@@ -13,7 +13,7 @@ from annotations.access import find_assigned_campaign, find_campaign
 from annotations.api.judging import PacketActions
 from annotations.api.requests import ANY, refusal, user_of, valid
 from annotations.auditors import own_record, record_json, records_in
-from annotations.campaigns import CampaignError, close_campaign, reopen_campaign
+from annotations.campaigns import close_campaign, reopen_campaign
 from annotations.figures import campaign_figures
 from annotations.judgments import MAX_COMMENT_LENGTH, JudgmentError, open_results
 from annotations.models import AuditCampaign
@@ -97,10 +97,7 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
         """Judge on in a closed audit. Its history tells that the results were open in the meantime."""
         row = find_campaign(user_of(request), pk)
         require(request.user, row.benchmark, "plan_audit")
-        try:
-            reopen_campaign(row, by=user_of(request), **valid(ReasonSerializer, request))
-        except CampaignError as error:
-            raise refusal(error.field, error) from error
+        reopen_campaign(row, by=user_of(request), **valid(ReasonSerializer, request))
         row.refresh_from_db()
         return Response(CampaignSerializer(row).data)
 

@@ -14,13 +14,14 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotations import reports
 from annotations.access import find_campaign
-from annotations.campaigns import CampaignError, close_campaign, instructions_html, reopen_campaign
+from annotations.campaigns import close_campaign, instructions_html, reopen_campaign
 from annotations.exports import export_csv, export_document, export_parquet, plan_document
 from annotations.history import history_of
 from annotations.judgments import own_answers
 from annotations.models import AuditCampaign
 from annotations.visibility import benchmarks_to_audit, sees_results, shares_of, visible_campaigns
 from studio.access import SignedInRequest, may, require
+from studio.domain.options import OptionsError
 
 
 @login_required
@@ -134,6 +135,6 @@ def reopen(request: SignedInRequest, pk: int) -> HttpResponse:
     require(request.user, row.benchmark, "plan_audit")
     try:
         reopen_campaign(row, by=request.user, reason=request.POST.get("reason", ""))
-    except CampaignError as error:
+    except OptionsError as error:
         messages.warning(request, str(error))
     return redirect(row)

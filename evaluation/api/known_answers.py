@@ -11,7 +11,6 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotations.campaigns import CampaignError
 from annotations.gold import GoldError, questions_of, type_answers
 from annotations.models import AuditCampaign, GoldItem
 from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, pilots_to_draw_from
@@ -51,10 +50,7 @@ class KnownAnswersView(APIView):
         pilot = pilots_to_draw_from(benchmark, request.user).filter(pk=key).first()
         if pilot is None:
             raise ValidationError({"pilot": [f"There is no pilot {key} here with decisions to audit."]})
-        try:
-            item = draw_gold_item(pilot, given.validated_data["unit"], by=request.user)
-        except CampaignError as error:
-            raise ValidationError({error.field: [str(error)]}) from error
+        item = draw_gold_item(pilot, given.validated_data["unit"], by=request.user)
         return Response(_item_json(item), status=status.HTTP_201_CREATED)
 
     def _benchmark(self, request: ApiRequest, slug: str) -> Benchmark:

@@ -7,7 +7,6 @@ import secrets
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 
-from annotations.campaigns import CampaignError
 from annotations.gold import add_gold_item
 from annotations.models import AuditCampaign, GoldItem
 from annotations.sampling import draw_sample
@@ -19,6 +18,7 @@ from evaluation.audits.rounds import choose_rounds
 from evaluation.audits.sessions import as_candidate, auditable_sessions
 from evaluation.models import Pilot
 from studio.access import benchmarks_for, require
+from studio.domain.options import OptionsError
 from studio.models import Benchmark, User
 
 
@@ -44,7 +44,7 @@ def find_gold_item(user: User, pk: int) -> GoldItem:
 
 
 def draw_gold_item(pilot: Pilot, unit: str, *, by: User) -> GoldItem:
-    """Any session or decision of the pilot that is no gold item yet. Raises CampaignError."""
+    """Any session or decision of the pilot that is no gold item yet. Raises OptionsError."""
     used = set(GoldItem.objects.filter(benchmark=pilot.benchmark).values_list("source", flat=True))
     rounds = choose_rounds([pilot])
     names, seed = model_names(pilot), secrets.randbelow(2**31)
@@ -55,5 +55,5 @@ def draw_gold_item(pilot: Pilot, unit: str, *, by: User) -> GoldItem:
     else:
         frozen, _ = draw_decisions([pilot], rounds, 1, seed, names, without=used)
     if not frozen:
-        raise CampaignError("pilot", "Everything in this pilot is such an item already. Choose another pilot.")
+        raise OptionsError("pilot", "Everything in this pilot is such an item already. Choose another pilot.")
     return add_gold_item(pilot.benchmark, frozen[0], source_of(pilot), by=by)

@@ -11,9 +11,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from annotations.campaigns import CampaignError, FrozenDecision
+from annotations.campaigns import FrozenDecision
 from annotations.models import Packet
 from annotations.packets import DECISION, NO, YES, Question, Sealed, make_redactor
+from studio.domain.options import OptionsError
 from studio.models import Benchmark, Task
 
 WORDS = re.compile(r"\w{4,}")
@@ -54,7 +55,7 @@ class Planter:
 
     def plant(self, frozen: Sequence[FrozenDecision], count: int) -> list[FrozenDecision]:
         """Into sessions, or beside single decisions; where no item is far enough from the record, nothing. Raises
-        CampaignError if nothing at all could be planted."""
+        OptionsError if nothing at all could be planted."""
         order = sorted(range(len(frozen)), key=lambda _: self._rng.random())
         order.sort(key=lambda index: frozen[index].content.kind not in ("checklist", "session"))
         found: dict[int, FrozenDecision] = {}
@@ -68,7 +69,7 @@ class Planter:
                 else:
                     found[index] = _decision_beside(frozen[index], criterion, len(found) + 1)
         if count and not found:
-            raise CampaignError(
+            raise OptionsError(
                 "planted", "Nothing can be planted: the benchmark has no checklist item that is far from these records."
             )
         if frozen and frozen[0].content.kind == "session":

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from django.db.models import QuerySet
 
-from annotations.campaigns import CampaignError
 from evaluation.judging.judgings import scoring_choice
 from evaluation.models import Judging, JudgingRound, Pilot
 from evaluation.models.judgings import Purpose
+from studio.domain.options import OptionsError
 
 Rounds = Mapping[int, JudgingRound]
 """By pilot."""
@@ -25,15 +25,15 @@ def auditable_rounds(pilots: Iterable[Pilot]) -> QuerySet[JudgingRound]:
 
 
 def choose_rounds(pilots: Iterable[Pilot], numbers: Numbers | None = None) -> Rounds:
-    """Pilots without a number are audited in the round that scores them. Raises CampaignError."""
+    """Pilots without a number are audited in the round that scores them. Raises OptionsError."""
     pilots = list(pilots)
     wanted = dict.fromkeys((row.pk for row in pilots), numbers) if isinstance(numbers, int) else dict(numbers or {})
     if strange := wanted.keys() - {row.pk for row in pilots}:
-        raise CampaignError("round", f"{min(strange)} is none of the pilots to audit.")
+        raise OptionsError("round", f"{min(strange)} is none of the pilots to audit.")
     found = {(row.pilot_id, row.number): row for row in auditable_rounds(pilots)} if wanted else {}
     missing = [(row, wanted[row.pk]) for row in pilots if row.pk in wanted and (row.pk, wanted[row.pk]) not in found]
     for pilot, number in missing:
-        raise CampaignError(
+        raise OptionsError(
             "round",
             f"Pilot {pilot.number} has no finished round {number}. Choose another round, or leave that pilot out.",
         )

@@ -12,7 +12,7 @@ from annotations.judgments import HandedIn, record_judgment
 from annotations.leases import take_seat
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import DECISION, NO, YES
-from evaluation.audits.campaigns import AuditOptions, open_audit
+from evaluation.audits.opening import AuditOptions, open_audit
 from evaluation.models import Pilot
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from studio.drafts.load import load_task
@@ -87,8 +87,10 @@ def _release_twice(benchmark: Benchmark, changed: Task, people: Mapping[str, Use
 def _audit(pilot: Pilot, people: Mapping[str, User]) -> AuditCampaign:
     """Two people judge some decisions and differ on one; the rest waits for the first of them."""
     first, second = people["auditor"], people["auditor2"]
-    options = AuditOptions(size=DECISIONS, overlap=2, auditors=[first, second], name="First look at the judge")
-    campaign = open_audit([pilot], options, by=people["owner"])
+    auditors = [first.username, second.username]
+    name = "First look at the judge"
+    options = AuditOptions(pilots=[pilot.pk], size=DECISIONS, people=2, auditors=auditors, name=name)
+    campaign = open_audit(pilot.benchmark, options, by=people["owner"])
     judged = judge_answers([campaign.pk])
     for number, packet in enumerate(campaign.packets.order_by("position")[:JUDGED]):
         agrees = judged[packet.pk][DECISION]

@@ -13,16 +13,16 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods
 
-from annotations.campaigns import CampaignError
 from annotations.forms import QuestionsForm
 from annotations.gold import GoldError, questions_of, type_answers
 from annotations.models import AuditCampaign, GoldItem
 from annotations.packets import PacketContent
 from annotations.reports import KINDS
 from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, pilots_to_draw_from
+from evaluation.forms.audits import PilotLabel
 from evaluation.models import Pilot
-from evaluation.views.audits import PilotLabel
 from studio.access import SignedInRequest, find_benchmark, require
+from studio.domain.options import OptionsError
 from studio.models import Benchmark, User
 
 
@@ -67,7 +67,7 @@ def gold(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             item = draw_gold_item(form.cleaned_data["pilot"], form.cleaned_data["unit"], by=request.user)
-        except CampaignError as error:
+        except OptionsError as error:
             form.add_error(error.field, str(error))
         else:
             return redirect("evaluation:gold_item", item.pk)

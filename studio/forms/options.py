@@ -62,7 +62,7 @@ def field_of(info: FieldInfo) -> forms.Field:
     words: dict[str, Any] = {
         LIMITS[limit]: getattr(each, limit) for each in info.metadata for limit in LIMITS if hasattr(each, limit)
     }
-    words |= {"required": info.is_required(), "initial": None if info.is_required() else info.default}
+    words |= {"required": info.is_required(), "initial": None if info.is_required() else info.default or None}
     if kind is bool:
         return forms.BooleanField(required=False)
     if kind is int:

@@ -14,8 +14,8 @@ from annotations.judgments import HandedIn
 from annotations.leases import renew_lease, take_seat
 from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.packets import DECISION, NO, YES, EvidencePart, Material, Question, Sealed, build_content
-from evaluation.audits import campaigns as audits
-from evaluation.audits.campaigns import AuditOptions
+from evaluation.audits import opening as audits
+from evaluation.audits.opening import AuditOptions
 from evaluation.models import Pilot
 from studio.models import Benchmark, Membership, User
 
@@ -120,7 +120,13 @@ def open_campaign(
 
 
 def open_audit(*pilots: Pilot, by: User | None = None, **options: object) -> AuditCampaign:
-    return audits.open_audit(pilots, AuditOptions(**options), by=by)  # type: ignore[arg-type]
+    return audits.open_audit(pilots[0].benchmark, audit_options(*pilots, **options), by=by)
+
+
+def audit_options(*pilots: Pilot, overlap: int = 1, auditors: Sequence[User] = (), **options: object) -> AuditOptions:
+    rounds = {"rounds": options.pop("round")} if isinstance(options.get("round"), Mapping) else {}
+    named = {"pilots": [row.pk for row in pilots], "people": overlap, "auditors": [row.username for row in auditors]}
+    return AuditOptions.read(named | rounds | options)
 
 
 def record_judgment(

@@ -1,9 +1,10 @@
 import pytest
 
-from annotations.campaigns import CampaignError, close_campaign, reopen_campaign
+from annotations.campaigns import close_campaign, reopen_campaign
 from annotations.history import history_of
 from annotations.judgments import undo_last
 from annotations.models import AuditCampaign
+from studio.domain.options import OptionsError
 from tests.annotations.builders import (
     judged,
     make_benchmark,
@@ -35,12 +36,12 @@ def test_opening_freezes_decisions_in_order():
     ("changes", "field", "message"),
     [
         ({"name": " "}, "name", "Enter a name for the audit"),
-        ({"overlap": 0}, "overlap", "At least one person"),
-        ({"overlap": 3}, "overlap", "3 people must judge each decision, but only 2 people are assigned"),
+        ({"overlap": 0}, "people", "At least one person"),
+        ({"overlap": 3}, "people", "3 people must judge each decision, but only 2 people are assigned"),
     ],
 )
 def test_invalid_campaign_is_rejected_at_its_field(changes, field, message):
-    with pytest.raises(CampaignError, match=message) as error:
+    with pytest.raises(OptionsError, match=message) as error:
         make_campaign(auditors=2, **changes)
 
     assert error.value.field == field
@@ -48,7 +49,7 @@ def test_invalid_campaign_is_rejected_at_its_field(changes, field, message):
 
 
 def test_campaign_needs_decisions():
-    with pytest.raises(CampaignError, match="Finish a pilot first"):
+    with pytest.raises(OptionsError, match="Finish a pilot first"):
         make_campaign(size=0)
 
 
@@ -57,7 +58,7 @@ def test_auditors_need_the_role():
     make_person(benchmark, "auditor")
     viewer = make_person(benchmark, "viewer", name="vera")
 
-    with pytest.raises(CampaignError, match="vera cannot audit here"):
+    with pytest.raises(OptionsError, match="vera cannot audit here"):
         open_campaign(
             benchmark, [make_decision(1)], name="x", source="", seed=1, overlap=1, scripted=False, by=None,
             auditors=[viewer],
@@ -81,7 +82,7 @@ def test_closed_audit_is_reopened_with_a_reason_and_its_history_tells_what_may_n
     first, second = campaign.packets.all()
     record_judgment(first, auditor=ana, answer="yes", number=1)
     close_campaign(campaign, by=owner)
-    with pytest.raises(CampaignError) as refused:
+    with pytest.raises(OptionsError) as refused:
         reopen_campaign(campaign, by=owner, reason=" ")
     assert refused.value.field == "reason"
 

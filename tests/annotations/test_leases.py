@@ -7,11 +7,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotations.campaigns import CampaignError
 from annotations.judgments import HandedIn, JudgmentError, next_number, open_results, record_judgment, undo_last
 from annotations.leases import LEASE, next_packet
 from annotations.models import Judgment, Seat
 from annotations.visibility import blind_sources, shares_of
+from studio.domain.options import OptionsError
 from tests.annotations.builders import decided, make_benchmark, make_campaign, make_decision, make_person, open_campaign
 
 pytestmark = pytest.mark.django_db
@@ -141,7 +141,7 @@ def test_nobody_judges_a_task_they_wrote_or_approved_unless_the_audit_allows_it(
     assert (next_packet(campaign, author) is not None) is own_tasks
     assert (next_packet(campaign, other) is None) is own_tasks
     if not own_tasks:
-        with pytest.raises(CampaignError, match="For 1 of the 1 decisions there are not 2 auditors") as error:
+        with pytest.raises(OptionsError, match="For 1 of the 1 decisions there are not 2 auditors") as error:
             open_campaign(benchmark, [decision], overlap=2, **options)
         assert error.value.field == "auditors"
 

@@ -8,9 +8,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotations.campaigns import CampaignError, close_campaign
+from annotations.campaigns import close_campaign
 from annotations.exports import plan_document
 from annotations.models import AuditCampaign
+from studio.domain.options import OptionsError
 from studio.models import Notification
 from tests.annotations.builders import make_campaign, make_person, record_judgment
 
@@ -55,7 +56,7 @@ def test_due_day_is_in_the_message_and_the_plan_and_not_in_the_past():
 
     assert f"{in_days(3).day} {in_days(3):%B %Y}." in told.text
     assert (plan["due"], plan["instructions"], plan["auditors"]) == (in_days(3).isoformat(), RULE, "all")
-    with pytest.raises(CampaignError, match="today or a later day") as refused:
+    with pytest.raises(OptionsError, match="today or a later day") as refused:
         make_campaign(due=in_days(-1))
     assert refused.value.field == "due"
 

@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from annotations.campaigns import CampaignError
 from annotations.models import AuditCampaign
 from evaluation.audits.campaigns import auditable_pilots, audits_of, summarize_audits
 from evaluation.models import Pilot, Session, Snapshot, ToolCall, Turn
+from studio.domain.options import OptionsError
 from studio.domain.task import ToolEvidence
 from studio.models import Blob
 from tests.annotations.builders import judged, make_person, open_audit, record_judgment
@@ -117,10 +117,10 @@ def test_same_seed_draws_the_same_sample(pilot):
 
 
 @pytest.mark.parametrize(
-    ("options", "field"), [({"size": 0}, "size"), ({"size": 5_000}, "size"), ({"overlap": 2}, "overlap")]
+    ("options", "field"), [({"size": 0}, "size"), ({"size": 5_000}, "size"), ({"overlap": 2}, "people")]
 )
 def test_invalid_audit_is_rejected_at_its_field(pilot, options, field):
-    with pytest.raises(CampaignError) as error:
+    with pytest.raises(OptionsError) as error:
         open_audit(pilot, by=None, **options)
 
     assert error.value.field == field
@@ -130,7 +130,7 @@ def test_pilot_without_decisions_cannot_be_audited():
     benchmark = benchmark_of(task("a"))
     make_person(benchmark, "auditor")
 
-    with pytest.raises(CampaignError, match="Finish a pilot first"):
+    with pytest.raises(OptionsError, match="Finish a pilot first"):
         open_audit(pilot_of(benchmark), by=None)
 
 

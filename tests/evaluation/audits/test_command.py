@@ -6,13 +6,13 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from annotations.campaigns import CampaignError
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign, Judgment
 from evaluation.audits.campaigns import audits_of
 from evaluation.audits.freezing import people_involved_in
 from evaluation.audits.pdf import PrintError, print_pdf
 from studio.dev.browser import find_chromium
+from studio.domain.options import OptionsError
 from studio.models import Review
 from studio.review.checklist import QUESTIONS
 from tests.annotations.builders import make_person, open_audit, record_judgment
@@ -75,8 +75,8 @@ def test_audit_of_two_pilots_is_opened_and_reported():
     ("arguments", "message"),
     [
         (("--people", "4"), "4 people must judge each decision, but only 3 people are assigned"),
-        (("--size", "0"), "Choose between 1 and"),
-        (("--seed", "-1"), "--seed is 0 or more"),
+        (("--size", "0"), "--size: Choose at least 1."),
+        (("--seed", "-1"), "--seed: Choose at least 0."),
     ],
 )
 def test_audit_that_cannot_be_opened_says_why(arguments, message):
@@ -109,7 +109,7 @@ def test_writers_and_approvers_of_a_task_do_not_audit_it():
     Review.objects.create(revision=revision, reviewer=approver, decision="approved", answers=answers)
 
     assert people_involved_in([revision.task])[revision.task.pk] >= {writer.pk, approver.pk}
-    with pytest.raises(CampaignError, match="there are not 2 auditors who neither wrote"):
+    with pytest.raises(OptionsError, match="there are not 2 auditors who neither wrote"):
         open_audit(pilot, overlap=2, by=None)
     campaign = open_audit(pilot, by=None)
     record_judgment(campaign.packets.first(), auditor=other, answer="yes", number=1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from annotations.campaigns import CampaignError
 from annotations.gold import GoldError, type_answers
 from annotations.leases import next_packet
 from annotations.models import GoldItem, Packet
 from evaluation.audits.campaigns import source_of
 from evaluation.audits.known import draw_gold_item
 from evaluation.models import Pilot
+from studio.domain.options import OptionsError
 from studio.models import User
 from tests.annotations.builders import make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
@@ -68,7 +68,7 @@ def test_nobody_is_asked_what_they_typed():
     campaign = open_audit(pilot, by=None, unit="session", gold=30)
 
     assert planner.pk in campaign.packets.get(control="gold").involved
-    with pytest.raises(CampaignError, match="nobody has typed"):  # of two auditors only one could judge it
+    with pytest.raises(OptionsError, match="nobody has typed"):  # of two auditors only one could judge it
         open_audit(pilot, by=None, unit="session", gold=30, overlap=2)
 
 

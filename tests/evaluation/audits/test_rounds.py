@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from annotations.campaigns import CampaignError
 from annotations.exports import plan_document
 from annotations.models import AuditCampaign
 from evaluation.audits.campaigns import source_of
 from evaluation.models import JudgingRound, Pilot, ScoringChoice
 from evaluation.models.judgings import Purpose
+from studio.domain.options import OptionsError
 from tests.annotations.builders import judged, make_person, open_audit
 from tests.evaluation.audits.test_command import run
 from tests.evaluation.audits.test_gate import judge_again
@@ -49,7 +49,7 @@ def test_round_that_is_missing_unfinished_or_an_audit_by_a_model_is_refused(pilo
     second.judgings.filter(scoring="strict").update(state="running")
 
     for number in (2, 3, 4):
-        with pytest.raises(CampaignError, match=f"no finished round {number}") as refused:
+        with pytest.raises(OptionsError, match=f"no finished round {number}") as refused:
             open_audit(pilot, by=None, own_tasks=True, round=number)
         assert refused.value.field == "round"
 
@@ -60,7 +60,7 @@ def test_form_command_and_api_choose_the_round(pilot: Pilot):
     where = f"/audits/new/?benchmark={pilot.benchmark.slug}"
     field = f"round_{pilot.pk}"
     assert "Which judging of pilot 1" in client.get(where).content.decode()
-    form = {"pilot": pilot.pk, "unit": "session", "overlap": 1, "seed": 1, "own_tasks": "on", field: 1}
+    form = {"pilots": pilot.pk, "unit": "session", "people": 1, "seed": 1, "own_tasks": "on", field: 1}
     assert client.post(where, form).status_code == 302
     options = {"benchmark": pilot.benchmark.slug, "pilots": [pilot.pk], "people": 1, "own_tasks": True, "round": 1}
     assert client.post("/api/audits/", options, content_type="application/json").status_code == 201
@@ -84,7 +84,7 @@ def test_each_pilot_of_an_audit_may_have_a_judging_of_its_own(pilot: Pilot):
     client = Client()
     client.force_login(make_person(pilot.benchmark, "owner"))
     keys = [pilot.pk, other.pk]
-    form = {"pilot": keys, "unit": "session", "overlap": 1, "seed": 1, "own_tasks": "on", f"round_{pilot.pk}": 1}
+    form = {"pilots": keys, "unit": "session", "people": 1, "seed": 1, "own_tasks": "on", f"round_{pilot.pk}": 1}
     options = {"benchmark": pilot.benchmark.slug, "pilots": keys, "people": 1, "own_tasks": True}
     arguments = ["audit", "--benchmark", pilot.benchmark.slug, "--pilot", *map(str, keys), "--people", "1"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from annotations.campaigns import CampaignError, close_campaign
+from annotations.campaigns import close_campaign
 from annotations.models import AuditCampaign
 from evaluation.models import Pilot
+from studio.domain.options import OptionsError
 from studio.drafts.load import load_task
 from studio.models import Task
 from tests.annotations.builders import judged, make_person, open_audit, record_judgment
@@ -74,7 +75,7 @@ def test_nothing_is_planted_that_the_record_might_hold(pilot: Pilot):
         items = load_task(task).checklist
         rewrite([task], checklist=[item.model_copy(update={"criterion": "The fee is 70."}) for item in items])
 
-    with pytest.raises(CampaignError, match="Nothing can be planted") as refused:
+    with pytest.raises(OptionsError, match="Nothing can be planted") as refused:
         open_audit(pilot, by=None, unit="session", planted=10, own_tasks=True)
 
     assert refused.value.field == "planted"
@@ -82,7 +83,7 @@ def test_nothing_is_planted_that_the_record_might_hold(pilot: Pilot):
 
 
 def test_gold_items_need_an_earlier_audit_and_come_on_top_of_the_sample(pilot: Pilot):
-    with pytest.raises(CampaignError, match="No earlier audit") as refused:
+    with pytest.raises(OptionsError, match="No earlier audit") as refused:
         open_audit(pilot, by=None, unit="session", gold=10, own_tasks=True)
     assert refused.value.field == "gold"
     people = [make_person(pilot.benchmark, "auditor") for _ in range(2)]
@@ -140,7 +141,7 @@ def test_single_decisions_are_drawn_in_the_same_ways(pilot: Pilot):
 
 
 def test_sessions_are_not_drawn_by_an_answer(pilot: Pilot):
-    with pytest.raises(CampaignError, match="many answers") as refused:
+    with pytest.raises(OptionsError, match="many answers") as refused:
         open_audit(pilot, by=None, unit="session", strata="answer", own_tasks=True)
     assert refused.value.field == "strata"
 

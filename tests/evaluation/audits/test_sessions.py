@@ -13,13 +13,13 @@ from django.utils import timezone
 from pyarrow import parquet
 
 from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
-from annotations.campaigns import CampaignError
 from annotations.exports import export_csv
 from annotations.figures import campaign_figures
 from annotations.judgments import JudgmentError, undo_last
 from annotations.leases import take_seat
 from annotations.models import AuditCampaign, Consensus, Judgment, Seat
 from evaluation.models import Pilot, Session
+from studio.domain.options import OptionsError
 from tests.annotations.builders import decided, judged, make_person, open_audit, record_judgment
 from tests.evaluation.factories import finish, pilot_row, resolve_intent, turn, verdict
 
@@ -260,7 +260,7 @@ def test_size_follows_from_the_half_width_wanted():
     make_person(pilot.benchmark, "auditor")
 
     audit = open_audit(pilot, by=None, overlap=1, unit="session", half_width=5)
-    with pytest.raises(CampaignError):
+    with pytest.raises(OptionsError):
         open_audit(pilot, by=None, overlap=1, half_width=70)
 
     assert audit.packets.count() == 1  # all there are

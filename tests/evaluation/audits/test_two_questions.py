@@ -14,11 +14,11 @@ from annotations.leases import next_packet
 from annotations.models import AuditCampaign
 from annotations.reports import list_disagreements
 from annotations.visibility import pending_packets
-from evaluation.audits.campaigns import AuditOptions, plan_audit
 from evaluation.audits.corrections import overturned_questions
+from evaluation.audits.opening import plan_audit
 from evaluation.models import Session, ToolCall
 from studio.models import User
-from tests.annotations.builders import judged, make_person, open_audit, record_judgment
+from tests.annotations.builders import audit_options, judged, make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import judged_pilot
 
 pytestmark = pytest.mark.django_db
@@ -91,7 +91,7 @@ def test_the_outline_tells_how_well_the_second_rate_will_be_known():
     campaign, _ = audit_twice()
     pilot = Session.objects.get().run.pilot
 
-    plan = plan_audit([pilot], AuditOptions(second=50, own_tasks=True))
+    plan = plan_audit(pilot.benchmark, audit_options(pilot, second=50, own_tasks=True), by=None)
 
     assert len(plan.second) == -(-len(plan.decisions) // 2)
     assert {row.weight for row in plan.second} != {1.0} or len(plan.decisions) == len(plan.second)

@@ -33,7 +33,7 @@ def test_owner_opens_an_audit_from_a_pilot():
     text = client.get("/audits/new/").content.decode()
     assert f"Pilot {pilot.number} · scripted-helpful, judged by scripted-judge · 4 decisions, scripted" in text
 
-    data = {"pilot": pilot.pk, "name": "", "size": 3, "overlap": 1, "seed": 5}
+    data = {"pilots": pilot.pk, "name": "", "size": 3, "people": 1, "seed": 5}
     response = client.post("/audits/new/", data)
 
     audit = AuditCampaign.objects.get()
@@ -59,9 +59,9 @@ def test_plan_is_shown_in_numbers_before_anything_is_opened():
     pilot = judged_pilot()
     people = [make_person(pilot.benchmark, "auditor") for _ in range(3)]
     client = signed_in(make_person(pilot.benchmark, "owner"))
-    assert 'value="3"' in str(client.get("/audits/new/").context["form"]["overlap"])
+    assert 'value="3"' in str(client.get("/audits/new/").context["form"]["people"])
 
-    data = {"pilot": pilot.pk, "size": 4, "overlap": 3, "seed": 5, "due": "2999-12-24", "instructions": "Be strict."}
+    data = {"pilots": pilot.pk, "size": 4, "people": 3, "seed": 5, "due": "2999-12-24", "instructions": "Be strict."}
     text = " ".join(client.post("/audits/new/", data | {"outline": "1"}).content.decode().split())
 
     assert "<b>4</b> decisions, <b>12</b> to judge in all: about 4 for each of 3 people." in text
@@ -79,7 +79,7 @@ def test_invalid_field_is_marked_and_input_preserved():
     make_person(pilot.benchmark, "auditor")
     client = signed_in(make_person(pilot.benchmark, "release_manager"))
 
-    data = {"pilot": pilot.pk, "name": "typed name", "size": 3, "overlap": 4, "seed": 5}
+    data = {"pilots": pilot.pk, "name": "typed name", "size": 3, "people": 4, "seed": 5}
     text = client.post("/audits/new/", data).content.decode()
 
     assert "4 people must judge each decision, but only 1 person is assigned" in text
@@ -92,7 +92,7 @@ def test_pilot_of_another_benchmark_cannot_be_selected():
     make_person(pilot.benchmark, "auditor")
     client = signed_in(make_person(pilot.benchmark, "owner"))
 
-    text = client.post("/audits/new/", {"pilot": other.pk, "size": 3, "overlap": 1, "seed": 5}).content.decode()
+    text = client.post("/audits/new/", {"pilots": other.pk, "size": 3, "people": 1, "seed": 5}).content.decode()
 
     assert "This pilot has nothing to audit" in text
     assert client.get(f"/audits/new/?benchmark={other.benchmark.slug}").status_code == 404
