@@ -27,9 +27,7 @@ from evaluation.audits.corrections import (
 )
 from evaluation.audits.judges import judges_document
 from evaluation.audits.opening import AuditOptions, open_audit
-from evaluation.models import ModelEndpoint
-from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
-from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
+from evaluation.pilots.model_audits import ModelAuditOptions, plan_model_audit, start_model_audit
 from evaluation.results.scores import refresh_scores
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import ConflictAPIError, given_in
@@ -41,12 +39,9 @@ class NewAudit(AuditOptions):
     """Its slug."""
 
 
-class ModelAuditSerializer(serializers.Serializer[Any]):
-    """The options of ``manage.py audit_model``."""
-
-    model = serializers.CharField()
-    samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MAX_SAMPLES)
-    estimate = serializers.BooleanField(required=False, default=False, help_text="Only say what it would cost.")
+class ModelAudit(ModelAuditOptions):
+    estimate: bool = False
+    """Only say what it would cost."""
 
 
 class CorrectionSerializer(serializers.Serializer[Any]):
@@ -57,23 +52,15 @@ class CorrectionSerializer(serializers.Serializer[Any]):
 class AuditViewSet(CampaignViewSet):
     token_scope = ApiToken.Scope.WRITE
 
-    @extend_schema(request=ModelAuditSerializer, responses={200: OpenApiTypes.OBJECT, 201: OpenApiTypes.OBJECT})
+    @extend_schema(request=ModelAudit, responses={200: OpenApiTypes.OBJECT, 201: OpenApiTypes.OBJECT})
     @action(detail=True, methods=["post"], token_scope=ApiToken.Scope.FULL)  # may cost money
     def model(self, request: ApiRequest, pk: str) -> Response:
         """Let a model audit the same sessions or decisions. What it answers stands apart from people."""
         row = find_campaign(request.user, pk)
         require(request.user, row.benchmark, "plan_audit")
-        given = ModelAuditSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        name = given.validated_data["model"]
-        endpoint = ModelEndpoint.objects.usable_in(row.benchmark).filter(name=name).first()
-        if endpoint is None:
-            raise ValidationError({"model": [f"There is no model “{name}”."]})
-        try:
-            plan = plan_model_audit(row, endpoint, given.validated_data["samples"])
-        except RejudgingError as error:
-            raise ValidationError({error.field: [error.message]}) from error
-        if given.validated_data["estimate"]:
+        options = given_in(request, ModelAudit)
+        plan = plan_model_audit(row, options)
+        if options.estimate:
             return Response(plan.as_json())
         start_model_audit(plan, by=request.user)
         return Response(plan.as_json(), status=status.HTTP_201_CREATED)

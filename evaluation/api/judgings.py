@@ -11,15 +11,14 @@ from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from evaluation.api.requests import pilot_and_data
+from evaluation.api.requests import pilot_and_data, pilot_to_control
 from evaluation.audits.blindness import find_pilot
-from evaluation.models import JudgingRound, ModelEndpoint, Pilot
-from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError, in_batches, plan_rejudging, start_rejudging
-from evaluation.protocol.versions import PROTOCOLS
-from evaluation.results.choice import SAMPLE_CHOICES, TURN_CHOICES, ScoringChoiceError, choose_scoring, rules_named
+from evaluation.models import JudgingRound, Pilot
+from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_rejudging
+from evaluation.results.choice import SAMPLE_CHOICES, TURN_CHOICES, choose_scoring, rules_named
 from evaluation.results.comparison import round_report
 from studio.access import ApiRequest
-from studio.api.base import OBJECTS
+from studio.api.base import OBJECTS, given_in
 from studio.models import ApiToken
 
 ROUND = OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py rejudge --json`` gives it.")
@@ -29,21 +28,9 @@ def _names(choices: list[tuple[str, str]]) -> str:
     return ", ".join(f"`{name}`: {label}" for name, label in choices)
 
 
-class RejudgingSerializer(serializers.Serializer[Any]):
-    """The options of ``manage.py rejudge``. What is not given stays as the pilot ran."""
-
-    judge = serializers.CharField(required=False, default="", allow_blank=True)
-    protocol = serializers.ChoiceField(
-        choices=list(PROTOCOLS), required=False, default="", allow_blank=True, help_text="What judges see."
-    )
-    prompt = serializers.CharField(required=False, default="", allow_blank=True)
-    samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MAX_SAMPLES)
-    sessions = serializers.ListField(child=serializers.IntegerField(), required=False, default=list)
-    every_turn = serializers.BooleanField(required=False, default=False)
-    batched = serializers.BooleanField(
-        required=False, default=False, help_text="In batches, at half the price; answers may take a day."
-    )
-    estimate = serializers.BooleanField(required=False, default=False, help_text="Only say what it would cost.")
+class Rejudging(RejudgingOptions):
+    estimate: bool = False
+    """Only say what it would cost."""
 
 
 class ScoringChoiceSerializer(serializers.Serializer[Any]):
@@ -67,23 +54,14 @@ class JudgingActions(viewsets.GenericViewSet[Pilot]):
         pilot = find_pilot(request.user, pk)
         return Response([round_report(row) for row in pilot.rounds.select_related("pilot")])
 
-    @extend_schema(request=RejudgingSerializer, responses={200: OpenApiTypes.OBJECT, 201: ROUND})
+    @extend_schema(request=Rejudging, responses={200: OpenApiTypes.OBJECT, 201: ROUND})
     @action(detail=True, methods=["post"])
     def rejudge(self, request: ApiRequest, pk: str) -> Response:
         """Judge its stored sessions again, without running the agent."""
-        pilot, data = pilot_and_data(request, pk, RejudgingSerializer)
-        only_estimate = data.pop("estimate")
-        batched = data.pop("batched")
-        name = data.pop("judge")
-        judge = ModelEndpoint.objects.usable_in(pilot.benchmark).filter(name=name).first()
-        if name and judge is None:
-            raise ValidationError({"judge": [f"There is no model “{name}”."]})
-        try:
-            plan = plan_rejudging(pilot, judge=judge, **data)
-            plan = in_batches(plan) if batched else plan
-        except RejudgingError as error:
-            raise ValidationError({error.field: [error.message]}) from error
-        if only_estimate:
+        pilot = pilot_to_control(request, pk)
+        options = given_in(request, Rejudging)
+        plan = plan_rejudging(pilot, options)
+        if options.estimate:
             return Response({"pilot": pilot.pk, "estimate": vars(plan.estimate)})
         started = start_rejudging(plan, by=request.user)
         return Response(round_report(started), status=status.HTTP_201_CREATED)
@@ -97,8 +75,5 @@ class JudgingActions(viewsets.GenericViewSet[Pilot]):
         if chosen is None:
             raise ValidationError({"round": ["This pilot has no such round."]})
         names = {name: value for name, value in data.items() if name != "round"}
-        try:
-            choice = choose_scoring(pilot, chosen, rules_named(pilot, names), by=request.user)
-        except ScoringChoiceError as error:
-            raise ValidationError({error.field: [error.message]}) from error
+        choice = choose_scoring(pilot, chosen, rules_named(pilot, names), by=request.user)
         return Response(round_report(choice.round))

@@ -11,47 +11,28 @@ from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES
 from evaluation.judging.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
 from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session
 from evaluation.models.judgings import Purpose
-from evaluation.pilots.rejudging import MAX_SAMPLES, known_versions
+from evaluation.pilots.rejudging import RejudgingOptions, known_versions
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName
-from studio.forms.numbers import WholeNumberField
+from studio.forms.options import OptionsForm
 
 SESSIONS_SHOWN = 200
 
 
-class RejudgingForm(forms.Form):
+class RejudgingForm(OptionsForm):
     """Every field left as it is means: as the pilot ran."""
 
+    of = RejudgingOptions
     judge = EndpointChoice(
-        queryset=ModelEndpoint.objects.none(),
-        required=False,
-        empty_label="As the pilot ran",
-        help_text="Another judge decides on intents and on the checklist.",
+        queryset=ModelEndpoint.objects.none(), to_field_name="name", required=False, empty_label="As the pilot ran"
     )
     protocol = forms.ChoiceField(
         choices=[("", "As the pilot ran"), *((name, f"{name}: {text}") for name, text in PROTOCOLS.items())],
         required=False,
-        help_text="What judges see. The conversation stays as it was held.",
     )
-    prompt = forms.ChoiceField(required=False, label="Prompt version", help_text="Of every prompt that has it.")
-    samples = WholeNumberField(
-        min_value=1,
-        max_value=MAX_SAMPLES,
-        initial=1,
-        help_text="How often each question is asked. More than one shows how stable the judge is.",
-    )
-    every_turn = forms.BooleanField(
-        required=False,
-        label="Judge every turn in strict",
-        help_text="Strict stops at the first turn that meets an item. Needed to score by the last turn.",
-    )
-    batched = forms.BooleanField(
-        required=False,
-        label="In batches, at half the price",
-        help_text="Answers may take a day, and what a judge is asked next waits for the next batch.",
-    )
+    prompt = forms.ChoiceField(required=False)
     sessions = forms.TypedMultipleChoiceField(
-        coerce=int, required=False, label="Sessions", help_text="Select none to judge all finished sessions."
+        coerce=int, required=False, help_text="Select none to judge all finished sessions."
     )
 
     def __init__(self, *args: Any, pilot: Pilot, **options: Any) -> None:
@@ -73,16 +54,6 @@ class RejudgingForm(forms.Form):
             (row.pk, f"{row.persona_name or row.persona_user} · {row.task_id} · run {row.run_number}")
             for row in rows[:SESSIONS_SHOWN]
         ]
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        return {
-            name: self.cleaned_data[name]
-            for name in ("judge", "protocol", "prompt", "samples", "every_turn", "sessions")
-        }
-
-    def add_error_to(self, field: str, message: str) -> None:
-        self.add_error(field if field in self.fields else None, message)
 
 
 class ScoringForm(forms.Form):

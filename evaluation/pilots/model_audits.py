@@ -10,14 +10,26 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from pydantic import Field
+
 from annotations.models import AuditCampaign, Packet
 from annotations.sources import PILOT, SESSION, VERDICT, audit_name
+from evaluation.endpoints.connection import find_model
 from evaluation.grading.questions import PLANTED_FROM, AskedQuestion
 from evaluation.judging.judgings import scoring_choice
-from evaluation.models import JudgingRound, ModelEndpoint, Pilot, Session, Verdict
-from evaluation.pilots.rejudging import Asked, Audited, RejudgingError, RejudgingPlan, plan_rejudging, start_rejudging
+from evaluation.models import JudgingRound, Pilot, Session, Verdict
+from evaluation.pilots.rejudging import (
+    MAX_SAMPLES,
+    Asked,
+    Audited,
+    RejudgingOptions,
+    RejudgingPlan,
+    plan_rejudging,
+    start_rejudging,
+)
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.store.frozen import task_of
+from studio.domain.options import Options, OptionsError
 from studio.models import User
 
 
@@ -57,8 +69,16 @@ class ModelAuditPlan:
         }
 
 
-def plan_model_audit(campaign: AuditCampaign, model: ModelEndpoint, samples: int = 1) -> ModelAuditPlan:
-    """Control items are asked as well, and nothing tells the model which these are. Raises RejudgingError."""
+class ModelAuditOptions(Options):
+    model: str
+    """Also the model that scored: it is asked anew, and you see how far it agrees with itself."""
+    samples: int = Field(default=1, ge=1, le=MAX_SAMPLES, title="Times each question is asked")
+    """The majority counts."""
+
+
+def plan_model_audit(campaign: AuditCampaign, options: ModelAuditOptions) -> ModelAuditPlan:
+    """Control items are asked as well, and nothing tells the model which these are. Raises OptionsError."""
+    find_model(campaign.benchmark, options.model, "model")
     whole = campaign.unit == AuditCampaign.Unit.SESSION
     sessions = _audited_sessions(campaign) if whole else {}
     asked = _planted_questions(sessions) if whole else _drawn_decisions(campaign)
@@ -67,20 +87,13 @@ def plan_model_audit(campaign: AuditCampaign, model: ModelEndpoint, samples: int
     for session in Session.objects.filter(pk__in=wanted).prefetch_related("run__pilot").order_by("pk"):
         by_pilot[session.pilot].add(session.pk)
     if not by_pilot:
-        raise RejudgingError("audit", f"None of the {campaign.packets_word} of this audit are there any more.")
+        raise OptionsError("", f"None of the {campaign.packets_word} of this audit are there any more.")
     plans = []
     for pilot, keys in by_pilot.items():
         like, own = _audited_round(campaign, pilot), {place: rows for place, rows in asked.items() if place[0] in keys}
         for questions in (None, own) if whole and own else (own or None,):
-            plans.append(
-                plan_rejudging(
-                    pilot,
-                    judge=model,
-                    samples=samples,
-                    sessions=keys,
-                    audit=Audited(audit_name(campaign), like, questions or {}),
-                )
-            )
+            judging = RejudgingOptions(judge=options.model, samples=options.samples, sessions=sorted(keys))
+            plans.append(plan_rejudging(pilot, judging, Audited(audit_name(campaign), like, questions or {})))
     packets = sum(map(len, sessions.values())) if whole else sum(map(len, asked.values()))
     return ModelAuditPlan(campaign, packets, tuple(plans))
 

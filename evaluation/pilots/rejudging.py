@@ -10,8 +10,9 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Max, QuerySet, Sum
+from pydantic import Field
 
-from evaluation.endpoints.connection import has_batches
+from evaluation.endpoints.connection import find_model, has_batches
 from evaluation.grading.questions import AskedQuestion
 from evaluation.judging.judgings import prompt_names
 from evaluation.leases import wake_workers
@@ -22,7 +23,8 @@ from evaluation.models.pilots import Role
 from evaluation.protocol.participants import Tokens
 from evaluation.protocol.prompt_files import CURRENT, NAMES, PromptName, load_prompt, versions_under
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.versions import PROTOCOLS, ProtocolName
+from evaluation.protocol.versions import ProtocolName
+from studio.domain.options import Options, OptionsError
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
@@ -37,13 +39,23 @@ IDENTITY = ("base_url", "model", "effort", "params")
 """Two judges of which these are equal give the same answers."""
 
 
-class RejudgingError(Exception):
-    """The pilot cannot be judged again in this way. ``field`` names the invalid choice."""
+class RejudgingOptions(Options):
+    """What is left out stays as the pilot ran."""
 
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
+    judge: str = ""
+    """Another judge decides on intents and on the checklist."""
+    protocol: ProtocolName | None = None
+    """What judges see. The conversation stays as it was held."""
+    prompt: str = Field(default="", title="Prompt version")
+    """Of every prompt that has it."""
+    samples: int = Field(default=1, ge=1, le=MAX_SAMPLES)
+    """How often each question is asked. More than one shows how stable the judge is."""
+    every_turn: bool = Field(default=False, title="Judge every turn in strict")
+    """Strict stops at the first turn that meets an item. Needed to score by the last turn."""
+    batched: bool = Field(default=False, title="In batches, at half the price")
+    """Answers may take a day, and what a judge is asked next waits for the next batch."""
+    sessions: list[int] = Field(default_factory=list)
+    """Only these, by their ids; none: all finished sessions."""
 
 
 @dataclass(frozen=True)
@@ -130,56 +142,44 @@ def known_versions(protocol: ProtocolName) -> list[str]:
     return sorted({version for name in NAMES for version in versions_under(protocol, name)}, key=int)
 
 
-def plan_rejudging(
-    pilot: Pilot,
-    *,
-    judge: ModelEndpoint | None = None,
-    protocol: str = "",
-    prompt: str = "",
-    samples: int = 1,
-    sessions: Collection[int] = (),
-    every_turn: bool = False,
-    audit: Audited | None = None,
-) -> RejudgingPlan:
-    """What is not given stays as the pilot ran. A ``judge`` judges intents and checklist alike; ``protocol`` says what
-    judges see, ``prompt`` is the version of every prompt of the protocol that has it. ``audit``: in which the judge
-    takes part. Raises RejudgingError.
-    """
+def plan_rejudging(pilot: Pilot, options: RejudgingOptions, audit: Audited | None = None) -> RejudgingPlan:
+    """``audit``: in which the judge takes part. Raises OptionsError."""
     audit = audit or Audited()
-    if not 1 <= samples <= MAX_SAMPLES:
-        raise RejudgingError("samples", f"Choose between 1 and {MAX_SAMPLES} samples.")
-    if judge is not None and judge.benchmark_id not in (None, pilot.benchmark_id):
-        raise RejudgingError("judge", f"“{judge}” belongs to another benchmark.")
+    judge = find_model(pilot.benchmark, options.judge, "judge") if options.judge else None
     roles: dict[str, Role] = {scoring: "judge" if scoring else "user_model" for scoring in SCORINGS}
     judges = {scoring: judge or pilot.endpoint(role) for scoring, role in roles.items()}
     first = audit.like or JudgingRound.objects.get(pilot=pilot, number=1)
-    if protocol not in ("", *PROTOCOLS):
-        raise RejudgingError("protocol", f"There is no protocol “{protocol}”; there are {', '.join(PROTOCOLS)}.")
-    seen = ProtocolName(protocol or first.protocol)
-    prompts = _prompts(first, seen, prompt)
-    chosen = tuple(sorted({session for session, _ in audit.asked})) if audit.asked else _sessions(pilot, sessions)
-    same = judge is None and all(first.prompts.get(name) == identity for name, identity in prompts.items())
+    seen = ProtocolName(options.protocol or first.protocol)
+    prompts = _prompts(first, seen, options.prompt)
+    asked = {session for session, _ in audit.asked}
+    chosen = tuple(sorted(asked)) if asked else _sessions(pilot, options.sessions)
+    again = (
+        options.samples > 1
+        and judge is None
+        and all(first.prompts.get(name) == identity for name, identity in prompts.items())
+    )
     plan = RejudgingPlan(
         pilot=pilot,
         judges=judges,
         prompts=prompts,
-        samples=samples,
-        every_turn=every_turn,
+        samples=options.samples,
+        every_turn=options.every_turn,
         sessions=chosen,
-        purpose=Purpose.AUDIT if audit.name else Purpose.STABILITY if same and samples > 1 else Purpose.REJUDGING,
+        purpose=Purpose.AUDIT if audit.name else Purpose.STABILITY if again else Purpose.REJUDGING,
         source=audit.name,
         asked=audit.asked,
         estimate=RejudgingEstimate(0, 0, "0", 0),
         protocol=seen,
     )
-    return replace(plan, estimate=_estimate(plan))
+    plan = replace(plan, estimate=_estimate(plan))
+    return _in_batches(plan) if options.batched else plan
 
 
-def in_batches(plan: RejudgingPlan) -> RejudgingPlan:
-    """The same, at half the price and within days. Raises RejudgingError if a judge's service has no batches."""
+def _in_batches(plan: RejudgingPlan) -> RejudgingPlan:
+    """The same, at half the price and within days. Raises OptionsError if a judge's service has no batches."""
     for judge in plan.judges.values():
         if not has_batches(judge):
-            raise RejudgingError("batched", f"The service of “{judge}” takes no batches.")
+            raise OptionsError("batched", f"The service of “{judge}” takes no batches.")
     cost = plan.estimate.cost
     halved = replace(plan.estimate, cost=None if cost is None else str(Decimal(cost) / 2))
     return replace(plan, batched=True, estimate=halved)
@@ -242,7 +242,7 @@ def resume_round(judging_round: JudgingRound) -> int:
 def _prompts(first: JudgingRound, protocol: ProtocolName, version: str) -> dict[PromptName, dict[str, str]]:
     if version and version not in known_versions(protocol):
         known = ", ".join(known_versions(protocol))
-        raise RejudgingError("prompt", f"No prompt has a version “{version}”; there are {known}.")
+        raise OptionsError("prompt", f"No prompt has a version “{version}”; there are {known}.")
     ran = first.prompts if protocol == first.protocol else {}
     prompts = {}
     for name in NAMES:
@@ -259,10 +259,10 @@ def _sessions(pilot: Pilot, wanted: Collection[int]) -> tuple[int, ...]:
     )
     judged = list(rows.order_by("run", "position").values_list("pk", flat=True))
     if unknown := sorted(set(wanted) - set(judged)):
-        raise RejudgingError("sessions", f"Session {unknown[0]} is not a finished session of this pilot.")
+        raise OptionsError("sessions", f"Session {unknown[0]} is not a finished session of this pilot.")
     chosen = tuple(pk for pk in judged if not wanted or pk in set(wanted))
     if not chosen:
-        raise RejudgingError("sessions", "No session of this pilot is finished and judged yet.")
+        raise OptionsError("sessions", "No session of this pilot is finished and judged yet.")
     return chosen
 
 

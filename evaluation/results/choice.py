@@ -12,18 +12,9 @@ from evaluation.models.judgings import Purpose
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName
 from evaluation.results.scores import UNFINISHED, refresh_scores
+from studio.domain.options import OptionsError
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
-
-
-class ScoringChoiceError(Exception):
-    """This round, or these rules, cannot score the pilot. ``field`` names the invalid choice."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
-
 
 TURN_CHOICES = [(name, rule.label) for name, rule in TURN_RULES.items()]
 SAMPLE_CHOICES = [(name, rule.label) for name, rule in SAMPLE_RULES.items()]
@@ -38,7 +29,7 @@ def rules_named(pilot: Pilot, names: Mapping[str, str]) -> Rules:
 def choose_scoring(
     pilot: Pilot, judging_round: JudgingRound, rules: Rules | None = None, *, by: User | None
 ) -> ScoringChoice:
-    """From now on ``judging_round`` scores the pilot. Rules that are not given stay. Raises ScoringChoiceError."""
+    """From now on ``judging_round`` scores the pilot. Rules that are not given stay. Raises OptionsError."""
     pilot = Pilot.objects.select_for_update(no_key=True).get(pk=pilot.pk)
     before = scoring_choice(pilot)
     rules = rules or rules_of(before)
@@ -60,18 +51,18 @@ def choose_scoring(
 
 def _validate(pilot: Pilot, judging_round: JudgingRound, rules: Rules) -> None:
     if judging_round.pilot_id != pilot.pk:
-        raise ScoringChoiceError("round", "This round is of another pilot.")
+        raise OptionsError("round", "This round is of another pilot.")
     for mode, rule in rules.items():
         if rule.turns not in TURN_RULES or rule.samples not in SAMPLE_RULES:
-            raise ScoringChoiceError("rules", f"There is no such credit rule for {mode}.")
+            raise OptionsError("rules", f"There is no such credit rule for {mode}.")
     if pilot.state in UNFINISHED:
-        raise ScoringChoiceError("round", "The pilot is still running. Choose once it has ended.")
+        raise OptionsError("round", "The pilot is still running. Choose once it has ended.")
     if judging_round.purpose == Purpose.AUDIT:
-        raise ScoringChoiceError("round", "What a model answered in an audit never scores. Judge the pilot again.")
+        raise OptionsError("round", "What a model answered in an audit never scores. Judge the pilot again.")
     if judging_round.number > 1:
         _validate_finished(pilot, judging_round)
     if judging_round.protocol != pilot.protocol:
-        raise ScoringChoiceError(
+        raise OptionsError(
             "round",
             f"This round judged under the {judging_round.protocol} protocol; the pilot ran under {pilot.protocol}.",
         )
@@ -82,13 +73,13 @@ def _validate_turns(judging_round: JudgingRound, strict: TurnRule) -> None:
     if judging_round.every_turn:
         return
     if judging_round.protocol == ProtocolName.PAPER and not strict.every_turn:
-        raise ScoringChoiceError(
+        raise OptionsError(
             "rules",
             "This round judged criteria at the end of sessions, so only the last turn is known. Judge again "
             "with every turn.",
         )
     if judging_round.protocol == ProtocolName.RELEASE and strict.every_turn:
-        raise ScoringChoiceError(
+        raise OptionsError(
             "rules",
             "This round stopped judging an item once it was met, so its last turn is not known. Judge again with "
             "every turn.",
@@ -98,8 +89,8 @@ def _validate_turns(judging_round: JudgingRound, strict: TurnRule) -> None:
 def _validate_finished(pilot: Pilot, judging_round: JudgingRound) -> None:
     rows = Judging.objects.filter(round=judging_round)
     if rows.exclude(state=Judging.State.FINISHED).exists():
-        raise ScoringChoiceError("round", "Some of its judgings are not finished.")
+        raise OptionsError("round", "Some of its judgings are not finished.")
     finished = Session.objects.filter(run__pilot=pilot, state=Session.State.FINISHED)
     missing = finished.exclude(pk__in=rows.values("session")).count()
     if missing:
-        raise ScoringChoiceError("round", f"It left out {missing} finished sessions, so it cannot score the pilot.")
+        raise OptionsError("round", f"It left out {missing} finished sessions, so it cannot score the pilot.")

@@ -11,16 +11,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from evaluation.audits.blindness import find_pilot
 from evaluation.forms.judgings import RejudgingForm, ScoringForm
 from evaluation.models import JudgingRound, Pilot
-from evaluation.pilots.rejudging import (
-    RejudgingError,
-    RejudgingPlan,
-    in_batches,
-    plan_rejudging,
-    resume_round,
-    start_rejudging,
-)
-from evaluation.results.choice import ScoringChoiceError, choose_scoring
+from evaluation.pilots.rejudging import RejudgingPlan, plan_rejudging, resume_round, start_rejudging
+from evaluation.results.choice import choose_scoring
 from studio.access import SignedInRequest, require
+from studio.domain.options import OptionsError
 
 
 @login_required
@@ -63,7 +57,7 @@ def scoring(request: SignedInRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             choice = choose_scoring(pilot, form.cleaned_data["round"], form.rules, by=request.user)
-        except ScoringChoiceError as error:
+        except OptionsError as error:
             form.add_error_to(error.field, error.message)
         else:
             messages.success(request, f"Round {choice.round.number} scores this pilot now.")
@@ -76,8 +70,7 @@ def _plan(form: RejudgingForm, pilot: Pilot) -> RejudgingPlan | None:
     if not form.is_valid():
         return None
     try:
-        plan = plan_rejudging(pilot, **form.arguments)
-        return in_batches(plan) if form.cleaned_data["batched"] else plan
-    except RejudgingError as error:
-        form.add_error_to(error.field, error.message)
+        return plan_rejudging(pilot, form.options())
+    except OptionsError as error:
+        form.reject(error)
         return None

@@ -17,21 +17,16 @@ from annotations.access import find_campaign
 from annotations.models import AuditCampaign
 from annotations.visibility import sees_results
 from evaluation.models import ModelEndpoint
-from evaluation.pilots.model_audits import ModelAuditPlan, plan_model_audit, start_model_audit
-from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
+from evaluation.pilots.model_audits import ModelAuditOptions, ModelAuditPlan, plan_model_audit, start_model_audit
 from studio.access import SignedInRequest, require
+from studio.domain.options import OptionsError
 from studio.domain.phrases import count_of
-from studio.forms.numbers import WholeNumberField
+from studio.forms.options import OptionsForm
 
 
-class ModelAuditForm(forms.Form):
-    model = forms.ModelChoiceField(
-        ModelEndpoint.objects.none(),
-        help_text="Also the model that scored: it is asked anew, and you see how far it agrees with itself.",
-    )
-    samples = WholeNumberField(
-        label="Times each question is asked", min_value=1, max_value=MAX_SAMPLES, help_text="The majority counts."
-    )
+class ModelAuditForm(OptionsForm):
+    of = ModelAuditOptions
+    model = forms.ModelChoiceField(ModelEndpoint.objects.none(), to_field_name="name")
 
     def __init__(self, campaign: AuditCampaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -49,7 +44,7 @@ def audit_model(request: SignedInRequest, pk: int) -> HttpResponse:
     if not sees_results(request.user, row):
         raise PermissionDenied("You judge in this audit yourself. Open its results first.")
     given = request.POST if request.method == "POST" else request.GET
-    form = ModelAuditForm(row, given or None, initial={"samples": 1})
+    form = ModelAuditForm(row, given or None)
     plan = _plan(form, row)
     if request.method == "POST" and plan is not None:
         start_model_audit(plan, by=request.user)
@@ -68,9 +63,9 @@ def _plan(form: ModelAuditForm, campaign: AuditCampaign) -> ModelAuditPlan | Non
     if not form.is_valid():
         return None
     try:
-        return plan_model_audit(campaign, form.cleaned_data["model"], form.cleaned_data["samples"])
-    except RejudgingError as error:
-        form.add_error(error.field if error.field in form.fields else None, error.message)
+        return plan_model_audit(campaign, form.options())
+    except OptionsError as error:
+        form.reject(error)
         return None
 
 

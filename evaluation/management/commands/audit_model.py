@@ -7,21 +7,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotations.models import AuditCampaign
-from evaluation.models import ModelEndpoint
 from evaluation.pilots.judging_work import wait_for_round
-from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
-from evaluation.pilots.rejudging import MAX_SAMPLES, RejudgingError
-from studio.management.base import ReportCommand, default_user
-
-EMPTY: dict[str, Any] = {
-    "campaign": None,
-    "packets": 0,
-    "sessions": 0,
-    "calls": 0,
-    "tokens": 0,
-    "cost": "0",
-    "started": False,
-}
+from evaluation.pilots.model_audits import ModelAuditOptions, plan_model_audit, start_model_audit
+from studio.management.base import ReportCommand, add_options, default_user, read_options
 
 
 class Command(ReportCommand):
@@ -31,40 +19,32 @@ class Command(ReportCommand):
         "Exit status 0: started, estimated, or with --wait finished; 2: usage error."
     )
 
-    empty = EMPTY
+    empty = {
+        "campaign": None,
+        "packets": 0,
+        "sessions": 0,
+        "calls": 0,
+        "tokens": 0,
+        "cost": "0",
+        "started": False,
+    }
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
         parser.add_argument("--campaign", type=int, required=True, metavar="N", help="as in its page's address")
-        parser.add_argument("--model", required=True, metavar="NAME", help="a model endpoint")
-        parser.add_argument(
-            "--samples", type=int, default=1, metavar="K", help=f"times each question is asked, 1 to {MAX_SAMPLES}"
-        )
+        add_options(parser, ModelAuditOptions)
         parser.add_argument("--estimate", action="store_true", help="only say what it would cost")
         parser.add_argument("--wait", action="store_true", help="return when all is judged")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        as_json = options["json"]
-        campaign = AuditCampaign.objects.select_related("benchmark").filter(pk=options["campaign"]).first()
-        if campaign is None:
-            self.stop("--campaign: there is no such audit.", "")
-        models = ModelEndpoint.objects.usable_in(campaign.benchmark)
-        model = models.filter(name=options["model"]).first()
-        if model is None:
-            known = ", ".join(models.values_list("name", flat=True)) or "none yet"
-            message = f"--model: there is no model “{options['model']}”."
-            self.stop(message, f"Available: {known}.")
-        try:
-            plan = plan_model_audit(campaign, model, options["samples"])
-        except RejudgingError as error:
-            self.stop(error.message, "Nothing was started.")
+        campaign = self.find("audit", AuditCampaign.objects.select_related("benchmark"), "pk", options["campaign"])
+        plan = plan_model_audit(campaign, read_options(ModelAuditOptions, options))
         rounds = [] if options["estimate"] else start_model_audit(plan, by=default_user())
         if options["wait"]:
             for row in rounds:
                 wait_for_round(row)
-        document = EMPTY | {"campaign": campaign.pk, "started": bool(rounds)} | plan.as_json()
-        if as_json:
-            self.print_json(document)
+        if self.as_json:
+            self.print_json(self.empty | {"campaign": campaign.pk, "started": bool(rounds)} | plan.as_json())
         else:
             cost = "unknown" if plan.cost is None else plan.cost
             self.stdout.write(

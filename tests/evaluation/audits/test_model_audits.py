@@ -22,9 +22,10 @@ from evaluation.audits.known import draw_gold_item
 from evaluation.audits.regression import judge_records, regression_cases
 from evaluation.models import Judging, JudgingRound, ModelEndpoint
 from evaluation.pilots.judging_work import work_on
-from evaluation.pilots.model_audits import plan_model_audit, start_model_audit
-from evaluation.results.choice import ScoringChoiceError, choose_scoring
+from evaluation.pilots.model_audits import ModelAuditOptions, plan_model_audit, start_model_audit
+from evaluation.results.choice import choose_scoring
 from evaluation.results.scores import read_scores
+from studio.domain.options import OptionsError
 from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import client_of
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
@@ -62,7 +63,9 @@ class Desk:
         return open_audit(self.pilot, by=None, overlap=1, size=2, strata="pilot", own_tasks=True, **options)  # type: ignore[arg-type]
 
     def let_audit(self, model: ModelEndpoint, samples: int = 1, audit: AuditCampaign | None = None) -> JudgingRound:
-        (started,) = start_model_audit(plan_model_audit(audit or self.audit, model, samples), by=None)
+        (started,) = start_model_audit(
+            plan_model_audit(audit or self.audit, ModelAuditOptions(model=model.name, samples=samples)), by=None
+        )
         for pk in started.judgings.values_list("pk", flat=True):
             work_on(pk)
         return started
@@ -117,7 +120,7 @@ def test_decisions_can_be_audited_where_the_judge_told_no_tokens(monkeypatch: py
     with serving(SilentOnUsage()) as scoring, serving(StubModel()) as other:
         desk = Desk(scoring, other)
 
-        plan = plan_model_audit(desk.draw_decisions(), desk.model_of(other))
+        plan = plan_model_audit(desk.draw_decisions(), ModelAuditOptions(model=desk.model_of(other).name))
 
     assert (plan.calls, plan.tokens, plan.as_json()["cost"]) == (2, 0, None)
 
@@ -136,7 +139,7 @@ def test_scoring_model_is_asked_anew_when_it_audits_itself(desk: Desk):
 def test_unfinished_model_audit_is_labelled_and_changes_no_score(desk: Desk):
     before = read_scores(desk.pilot)
 
-    start_model_audit(plan_model_audit(desk.audit, desk.model_of(desk.other)), by=None)
+    start_model_audit(plan_model_audit(desk.audit, ModelAuditOptions(model=desk.model_of(desk.other).name)), by=None)
 
     row = summarize([desk.audit]).sources[1]
     assert row.model is not None and row.model.waiting == 2
@@ -186,7 +189,7 @@ def test_of_single_decisions_a_model_is_asked_the_drawn_ones_alone(desk: Desk):
     benchmark = desk.pilot.benchmark
     assert [found.number for found, _ in judge_records(benchmark, regression_cases(benchmark))] == [1]
     assert read_scores(desk.pilot) == before
-    with pytest.raises(ScoringChoiceError, match="never scores"):
+    with pytest.raises(OptionsError, match="never scores"):
         choose_scoring(desk.pilot, started, by=None)
 
 
@@ -201,7 +204,7 @@ def test_page_api_and_command_estimate_the_drawn_decisions_alone_and_count_what_
         call_command("audit_model", *options, stdout=out)
         asked = {"model": model.name, "samples": 2, "estimate": True}
         answer = client.post(f"/api/audits/{drawn.pk}/model/", asked, content_type="application/json").json()
-        page = client.get(f"/audits/{drawn.pk}/model/?model={model.pk}&samples=2").content.decode()
+        page = client.get(f"/audits/{drawn.pk}/model/", {"model": model.name, "samples": 2}).content.decode()
         return json.loads(out.getvalue())["calls"], answer["calls"], " ".join(page.split())
 
     command, api, page = calls()
@@ -253,7 +256,7 @@ def test_of_whole_sessions_a_model_is_asked_planted_questions_and_gold_items_too
     assert sorted(audit.packets.values_list("control", flat=True)) == ["", "gold"]
     (drawn,) = audit.packets.filter(control="")
     (planted,) = [row["subject"] for row in drawn.content["questions"] if row["key"] in drawn.known]
-    plan = plan_model_audit(audit, desk.model_of(desk.other))
+    plan = plan_model_audit(audit, ModelAuditOptions(model=desk.model_of(desk.other).name))
 
     for started in start_model_audit(plan, by=None):
         for pk in started.judgings.values_list("pk", flat=True):
@@ -279,8 +282,8 @@ def test_page_tells_the_cost_and_starts_the_audit(desk: Desk):
     url = f"/audits/{desk.audit.pk}/model/"
     assert url in client.get(f"/audits/{desk.audit.pk}/").content.decode()
 
-    told = client.get(f"{url}?model={model.pk}&samples=2").content.decode()
-    started = client.post(url, {"model": model.pk, "samples": "2"})
+    told = client.get(url, {"model": model.name, "samples": 2}).content.decode()
+    started = client.post(url, {"model": model.name, "samples": "2"})
 
     assert "for about 4 calls" in " ".join(told.split())
     assert started.headers["Location"] == f"/audits/{desk.audit.pk}/"

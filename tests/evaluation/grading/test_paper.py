@@ -10,11 +10,12 @@ import pytest
 
 from evaluation.models import Pilot, Session, Verdict
 from evaluation.pilots.judging_work import work_on as judge
-from evaluation.pilots.rejudging import plan_rejudging, start_rejudging
+from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_rejudging
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.choice import ScoringChoiceError, choose_scoring
+from evaluation.results.choice import choose_scoring
 from evaluation.results.comparison import round_report
 from evaluation.results.pilot_report import pilot_report
+from studio.domain.options import OptionsError
 from studio.domain.task import ExactCheck
 from tests.evaluation.builders import file, intents, rubric, rule, task
 from tests.evaluation.pilots.builders import start, work_through
@@ -146,14 +147,14 @@ def test_judging_again_under_the_other_protocol_tells_how_much_differs_and_canno
     stub.satisfaction = lambda body: decisions(body, lambda index: index == 1)
     stub.checklist = lambda body: decisions(body, lambda index: False)
 
-    judging_round = start_rejudging(plan_rejudging(pilot, protocol="paper"), by=None)
+    judging_round = start_rejudging(plan_rejudging(pilot, RejudgingOptions(protocol="paper")), by=None)
     for pk in judging_round.judgings.values_list("pk", flat=True):
         assert judge(pk)
 
     assert set(judging_round.judgings.values_list("scoring", flat=True)) == {"", "strict"}
     assert judging_round.prompts["checklist"]["version"] == "4"
     assert round_report(judging_round)["outcomes"] == {"intents": 2, "statuses": 1, "scored": 1, "scores": 1}
-    with pytest.raises(ScoringChoiceError, match="ran under release"):
+    with pytest.raises(OptionsError, match="ran under release"):
         choose_scoring(pilot, judging_round, by=None)
 
 
@@ -161,7 +162,7 @@ def test_every_turn_is_judged_where_it_is_wanted(stub: StubModel):
     stub.agent = writing("first", "second")
     pilot = play(stub, task("a", intents=intents("One.", "Two."), checklist=(rubric("x"),)))
 
-    judging_round = start_rejudging(plan_rejudging(pilot, every_turn=True), by=None)
+    judging_round = start_rejudging(plan_rejudging(pilot, RejudgingOptions(every_turn=True)), by=None)
     for pk in judging_round.judgings.values_list("pk", flat=True):
         judge(pk)
 

@@ -40,10 +40,10 @@ def test_cost_of_a_judge_without_a_price_is_unknown_before_and_after(stub: StubM
     client = signed_in(pilot, "author")
     judge = model_of(other, input_price=None)
 
-    page = text_of(client.get(f"/pilots/{pilot.pk}/rejudge/", {"judge": judge.pk, "samples": 1}))
+    page = text_of(client.get(f"/pilots/{pilot.pk}/rejudge/", {"judge": judge.name, "samples": 1}))
     assert "<b>Unknown cost</b> for about 5 calls" in page
 
-    client.post(f"/pilots/{pilot.pk}/rejudge/", {"samples": 1, "judge": judge.pk})
+    client.post(f"/pilots/{pilot.pk}/rejudge/", {"samples": 1, "judge": judge.name})
     for row in JudgingRound.objects.get(number=2).judgings.all():
         work_on(row.pk)
 
@@ -56,13 +56,13 @@ def test_page_estimates_the_cost_before_and_shows_cost_and_flips_after(stub: Stu
     client = signed_in(pilot, "author")
     judge = model_of(other, input_price=100_000, output_price=0)
 
-    page = text_of(client.get(f"/pilots/{pilot.pk}/rejudge/", {"judge": judge.pk, "samples": 2}))
+    page = text_of(client.get(f"/pilots/{pilot.pk}/rejudge/", {"judge": judge.name, "samples": 2}))
     assert "<b>$10.00</b> for about 10 calls" in page
     free = text_of(client.get(f"/pilots/{pilot.pk}/rejudge/"))
     assert "<b>$0</b> for about 0 calls" in free
     assert "3 judgings are answered from the record and cost nothing" in free
 
-    response = client.post(f"/pilots/{pilot.pk}/rejudge/", {"samples": 1, "judge": judge.pk})
+    response = client.post(f"/pilots/{pilot.pk}/rejudge/", {"samples": 1, "judge": judge.name})
     started = JudgingRound.objects.get(number=2)
     assert response.status_code == 302
     waiting = text_of(client.get(f"/pilots/{pilot.pk}/"))

@@ -17,14 +17,15 @@ from evaluation.judging.corrections import correct_verdict
 from evaluation.judging.recomputing import COMPUTE_RESULTS
 from evaluation.models import ComputedPart, Judging, JudgingRound, ModelCall, Pilot, ScoringChoice, Session, Verdict
 from evaluation.pilots.judging_work import work_on
-from evaluation.pilots.rejudging import RejudgingError, plan_rejudging, resume_round, start_rejudging
+from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, resume_round, start_rejudging
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.ahead import compute_ahead
 from evaluation.results.benchmark_results import forget
-from evaluation.results.choice import ScoringChoiceError, choose_scoring
+from evaluation.results.choice import choose_scoring
 from evaluation.results.comparison import round_report
 from evaluation.results.pilot_report import load_pilot, pilot_report, scores_json
 from evaluation.results.scores import read_scores
+from studio.domain.options import OptionsError
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel, decisions, serving
@@ -66,7 +67,8 @@ def run_pilot(stub: StubModel, benchmark=None) -> Pilot:
 
 
 def rejudge(pilot: Pilot, **options: object) -> JudgingRound:
-    started = start_rejudging(plan_rejudging(pilot, **options), by=None)
+    options = {name: getattr(value, "name", value) for name, value in options.items()}
+    started = start_rejudging(plan_rejudging(pilot, RejudgingOptions.read(options)), by=None)
     for pk in started.judgings.values_list("pk", flat=True):
         work_on(pk)
     return started
@@ -97,7 +99,7 @@ def test_other_judge_is_asked_once_for_each_question_and_what_flips_is_counted(s
     asked = stub.asked.total()
     judge = model_of(other, input_price=100_000, output_price=0)
 
-    plan = plan_rejudging(pilot, judge=judge)
+    plan = plan_rejudging(pilot, RejudgingOptions(judge=judge.name))
     again = start_rejudging(plan, by=None)
     for row in again.judgings.all():
         work_on(row.pk)
@@ -236,7 +238,7 @@ def test_corrected_verdict_recomputes_the_scores(stub: StubModel):
 def test_last_turn_rule_needs_every_turn_judged(stub: StubModel):
     pilot = run_pilot(stub)
     rules = {mode: CreditRule("last_turn") for mode in ScoringMode}
-    with pytest.raises(ScoringChoiceError, match="every turn"):
+    with pytest.raises(OptionsError, match="every turn"):
         choose_scoring(pilot, JudgingRound.objects.get(pilot=pilot, number=1), rules, by=None)
     stub.checklist = lambda body: decisions(body, lambda index: "Turn 2." not in str(body["messages"][1]))
     again = rejudge(pilot, judge=model_of(stub), prompt="2", every_turn=True)
@@ -255,10 +257,10 @@ def test_partial_round_cannot_score(stub: StubModel):
     session = Session.objects.first()
     again = rejudge(pilot, sessions=[session.pk])
 
-    with pytest.raises(ScoringChoiceError, match="left out 1"):
+    with pytest.raises(OptionsError, match="left out 1"):
         choose_scoring(pilot, again, by=None)
-    with pytest.raises(RejudgingError, match="not a finished session"):
-        plan_rejudging(pilot, sessions=[session.pk, 0])
+    with pytest.raises(OptionsError, match="not a finished session"):
+        plan_rejudging(pilot, RejudgingOptions(sessions=[session.pk, 0]))
 
 
 def test_outage_stops_a_judging_and_it_can_be_taken_up(stub: StubModel, other: StubModel):
