@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from evaluation.grading.decided import Decided, Known, judged
+from evaluation.grading.decided import Decided, judged
 from evaluation.grading.evidence import TurnEvidence
 from evaluation.grading.judges import Answer, Ask, ModelChecklistJudge, ModelIntentJudge, Versions, intent_judge
 from evaluation.protocol.participants import OpenIntent
@@ -49,11 +49,10 @@ def decide_questions(
     protocol: ProtocolName,
     ask: Ask,
     versions: Versions,
-    known: Known,
 ) -> Iterator[list[Decided]]:
-    """``mode``: of a checklist's questions. What is known already is not asked again. Raises InfrastructureError."""
+    """``mode``: of a checklist's questions. What is asked twice is decided once. Raises InfrastructureError."""
     by_number = {turn.number: turn for turn in turns}
-    over = set(known)
+    over: set[tuple[str, int, int]] = set()
     for question in questions:
         if question.place not in over:
             turn = by_number[question.turn]

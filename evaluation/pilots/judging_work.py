@@ -109,7 +109,8 @@ def _decide(
     known, versions, mode = known_of(judging), versions_of(judging), ScoringMode(judging.scoring or ScoringMode.STRICT)
     if judging.asked is not None:
         turns = load_evidence(session, ScoringMode.STRICT)
-        return decide_questions(asked_in(judging), task, turns, mode, protocol, ask, versions, known)
+        questions = [question for question in asked_in(judging) if question.place not in known]
+        return decide_questions(questions, task, turns, mode, protocol, ask, versions)
     turns = load_evidence(session, mode)
     if not judging.scoring:
         held = {row.index: IntentStatus(row.status, row.turn) for row in session.intents.all()}

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -86,6 +86,8 @@ class Outside:
     """Ends the run when set."""
     now: datetime | None = None
     """What time programs are told; None: the machine's."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Below ``/run/program``, read-only."""
 
 
 Entry = tuple[str, bytes | None]
@@ -98,14 +100,13 @@ def run_shell(
     then: Callable[[Path], None],
     limits: SandboxLimits = LIMITS,
     *,
-    files: dict[str, bytes] | None = None,
     stdin: bytes = b"",
     look: Look | None = None,
     outside: Outside | None = None,
 ) -> SandboxResult:
     """Run ``command`` in a folder with ``entries``. ``then`` gets the folder as it was left, hostile
-    contents and all: it must follow no link. ``files`` appear below ``/run/program``, read-only. ``look`` gets what it
-    printed while it runs. ``outside`` is what else it may have.
+    contents and all: it must follow no link. ``look`` gets what it printed while it runs. ``outside`` is what else it
+    may have.
 
     Raises SandboxUnavailableError.
     """
@@ -130,7 +131,7 @@ def run_shell(
             )
             chain = build_chain(
                 [],
-                files={**(files or {}), **told},
+                files={**(outside.files if outside else {}), **told},
                 limits=limits,
                 hidden=hidden_folders(),
                 interpreter=interpreter,

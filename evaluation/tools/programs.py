@@ -56,9 +56,8 @@ def run_program(
             list(entries_of(shell.workspace)),
             lambda folder: _carry(folder, shell),
             limits,
-            files={"main.py": source.encode()},
             stdin=given,
-            outside=connected or Outside(now=shell.now),
+            outside=replace(connected or Outside(now=shell.now), files={"main.py": source.encode()}),
         )
     except SandboxUnavailableError as error:
         raise NoSandboxError(str(error)) from None

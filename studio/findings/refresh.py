@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from studio.domain.base import FileRef
-from studio.domain.checks import STOPPED, find_problems
+from studio.domain.checks import STOPPED, Known, find_problems
 from studio.domain.checks.opinions import Opinion
 from studio.domain.checks.questions import OpinionQuestion, questions_of
 from studio.domain.episode import EpisodeSpec
@@ -74,10 +74,7 @@ class LoadedPersona:
         return {
             "episode": self.episode,
             "texts": {sha256: text for sha256, text in self.texts.items() if sha256 in wanted},
-            "plan": self.row.benchmark.plan,
-            "reports": self.reports,
-            "tools": self.tools,
-            "opinions": self.opinions,
+            "known": Known(self.row.benchmark.plan, self.reports, self.tools, self.opinions or {}),
             "unchanged": unchanged,
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,7 @@ def import_path(
         if unpacked.errors:
             return _refused(unpacked.errors)
         upload = _read(unpacked.files)
-        return _import(
-            benchmark, upload, by=by, published=published, dry_run=dry_run, name=path.name, defer_above=defer_above
-        )
+        return _import(benchmark, upload, _How(by, path.name, published, dry_run=dry_run, defer_above=defer_above))
     if path.stat().st_size > settings.UPLOAD_MAX_BYTES:
         message = f"The file has {path.stat().st_size:,} bytes; the limit is {settings.UPLOAD_MAX_BYTES:,}."
         return _refused([Problem(file=path.name, message=message, fix="Import the personas one by one.")])
@@ -84,21 +83,17 @@ def import_archive(
     name: str = "",
     published: bool = False,
     dry_run: bool = False,
-    staged: Import | None = None,
     defer_above: int | None = None,
 ) -> ImportReport:
-    """``name``: the persona's id if its files are at the root of the zip. ``staged``: its preview, if there was one;
-    who uploaded it is an author of what is imported too."""
-    return _import(
-        benchmark,
-        _read_archive(data, name),  # of whose files only those that are stored are kept
-        by=by,
-        published=published,
-        dry_run=dry_run,
-        name=name,
-        staged=staged,
-        defer_above=defer_above,
-    )
+    """``name``: the persona's id if its files are at the root of the zip."""
+    how = _How(by, name, published, dry_run=dry_run, defer_above=defer_above)
+    return _import(benchmark, _read_archive(data, name), how)  # of whose files only those that are stored are kept
+
+
+def import_staged(staged: Import, data: bytes, *, by: User | None, name: str) -> ImportReport:
+    """What was previewed; who uploaded it is an author of what is imported too."""
+    how = _How(by, name, staged.published, defer_above=DEFER_ABOVE, staged=staged)
+    return _import(staged.benchmark, _read_archive(data, name), how)
 
 
 def import_files(
@@ -121,7 +116,7 @@ def import_files(
     if problems := check_names(files, upload_limits()):
         return _refused(problems)
     upload = _read(files, name)
-    return _import(benchmark, upload, by=by, published=published, dry_run=dry_run, name=name, defer_above=defer_above)
+    return _import(benchmark, upload, _How(by, name, published, dry_run=dry_run, defer_above=defer_above))
 
 
 def _read_archive(data: bytes, name: str) -> tuple[Reading, PackFacts | None]:
@@ -151,20 +146,24 @@ def _refused(errors: Sequence[Problem]) -> ImportReport:
     return ImportReport(errors=list(errors))
 
 
-def _import(
-    benchmark: Benchmark,
-    upload: tuple[Reading, PackFacts | None],
-    *,
-    by: User | None,
-    published: bool,
-    dry_run: bool,
-    name: str,
-    staged: Import | None = None,
-    defer_above: int | None,
-) -> ImportReport:
+@dataclass(frozen=True)
+class _How:
+    """As the parameters of ``import_files``."""
+
+    by: User | None
+    name: str
+    published: bool
+    dry_run: bool = False
+    defer_above: int | None = None
+    staged: Import | None = None
+    """Its preview, if there was one."""
+
+
+def _import(benchmark: Benchmark, upload: tuple[Reading, PackFacts | None], how: _How) -> ImportReport:
     reading, pack = upload
-    if published:
-        validate_may_publish(benchmark, by)
+    staged = how.staged
+    if how.published:
+        validate_may_publish(benchmark, how.by)
     errors = reading.errors or list(_oversized_tasks(reading))
     report = ImportReport(warnings=reading.warnings, errors=errors, pack=pack)
     if report.errors:
@@ -173,13 +172,14 @@ def _import(
     keys = _grader_keys(reading, report)
     report.totals = totals(reading.episodes, keys)
     try:
+        uploaded_by = staged.by if staged else None
         writer = ImportWriter(
-            benchmark, reading, keys, report, by=by, published=published, uploaded_by=staged.by if staged else None
+            benchmark, reading, keys, report, by=how.by, published=how.published, uploaded_by=uploaded_by
         )
-        stored = _store(writer, staged, name=name, dry_run=dry_run, defer_above=defer_above)
+        stored = _store(writer, staged, name=how.name, dry_run=how.dry_run, defer_above=how.defer_above)
     except DraftError as error:
         return _refused([Problem(file="", message=str(error), fix="Correct it and import again.")])
-    if dry_run:
+    if how.dry_run:
         stored.personas, stored.publication = [], None
     return stored
 

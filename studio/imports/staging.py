@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from django.conf import settings
 
 from studio.files.uploads import Upload, UploadError
-from studio.imports.importer import DEFER_ABOVE, ImportReport, import_archive
+from studio.imports.importer import ImportReport, import_archive, import_staged
 from studio.models import Benchmark, Import, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications.notify import users_allowed
@@ -66,15 +66,7 @@ def confirm(row: Import, *, by: User, published: bool | None = None) -> ImportRe
         raise UploadError("This import has already been completed or discarded.")
     if published is not None:
         row.published = published
-    report = import_archive(
-        row.benchmark,
-        bytes(row.upload),
-        name=_stem(row.name),
-        by=by,
-        published=row.published,
-        staged=row,
-        defer_above=DEFER_ABOVE,
-    )
+    report = import_staged(row, bytes(row.upload), by=by, name=_stem(row.name))
     row.state, row.report, row.upload = "done" if report.ok else "refused", report.to_stored(), None
     row.save()
     return report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from studio.domain.checks import find_problems
+from studio.domain.checks import Known, find_problems
 from studio.domain.checks.questions import questions_about
 from studio.domain.episode import EpisodeSpec
 from studio.domain.evidence_map import EvidenceMap, build_evidence_map
@@ -30,10 +30,12 @@ def check_unsaved(
         episode,
         spec.task_id,
         texts={**load_texts([episode]), **(texts or {})},
-        plan=task.persona.benchmark.plan,
-        reports=load_reports([episode]),
-        tools=episode_tool_descriptions([episode]),
-        opinions=read_opinions(task.persona.benchmark_id, questions_about(spec)),
+        known=Known(
+            plan=task.persona.benchmark.plan,
+            reports=load_reports([episode]),
+            tools=episode_tool_descriptions([episode]),
+            opinions=read_opinions(task.persona.benchmark_id, questions_about(spec)) or {},
+        ),
     )
 
 

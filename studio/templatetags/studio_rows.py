@@ -165,12 +165,9 @@ def area(
     value: str,
     field: str = "",
     item: int | None = None,
-    css: str = "",
-    readonly: bool = False,
-    label: str = "",
-    placeholder: str = "",
-    id: str = "",
+    **look: str | bool,
 ) -> SafeString:
+    """``look``: css, readonly, label, placeholder and id of the field."""
     findings = [finding for finding in findings_at(context, field, item) if finding.passage]
     by_input = _open_threads(context, "by input", lambda thread: thread.input_name)
     threads = [thread for thread in by_input.get(name, ()) if thread.location.span]
@@ -181,14 +178,10 @@ def area(
         "studio/components/area.html",
         context,
         name=name,
-        css=css,
         marks=pretty_json(marks) if marks else "",
         text=value,
         pieces=marked_pieces(value, findings, threads) if findings or threads else None,
-        label=label,
-        placeholder=placeholder,
-        id=id,
-        readonly=readonly,
+        **{"css": "", "readonly": False, "label": "", "placeholder": "", "id": ""} | look,
     )
 
 

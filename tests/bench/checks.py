@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annotations.intervals import wilson
-from studio.domain.checks import find_problems
+from studio.domain.checks import Known, find_problems
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.pibench import read_personas
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] = ()) -> int:
             print(f"{set_name}: {name} is not in {folder}; name its folder in PIBENCH_DATA", file=sys.stderr)
             return 2
         episode, texts = read(folder, name)
-        findings = find_problems(episode, texts=texts, opinions=asked.about([episode]) if asked else None)
+        findings = find_problems(episode, texts=texts, known=Known(opinions=asked.about([episode])) if asked else None)
         labels = json.loads((LABELS / f"{name}.json").read_text("utf-8"))
         print(f"{set_name}: {name}; readings agree with κ {kappa(*labels['readings']):.2f}")
         rows = scores(findings, labels, episode, texts)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.domain.base import FileRef
-from studio.domain.checks import find_problems
+from studio.domain.checks import Known, find_problems
 from studio.domain.checks.opinions import Opinion
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
@@ -30,7 +30,11 @@ def own_tasks(name: str) -> list[EpisodeSpec]:
 
 def own_findings(name: str, opinions: Mapping[str, Opinion] | None = None) -> list[Finding]:
     """Findings of the rules that have labels."""
-    items = [finding for episode in own_tasks(name) for finding in find_problems(episode, opinions=opinions)]
+    items = [
+        finding
+        for episode in own_tasks(name)
+        for finding in find_problems(episode, known=Known(opinions=opinions or {}))
+    ]
     pairs = [finding for episode in own_episodes(name) for finding in find_problems(episode)]
     return items + [finding for finding in pairs if finding.rule == "undeclared-dependency"]
 

@@ -12,8 +12,9 @@ from django.test import Client
 from evaluation.models import BatchedQuestion, Judging, JudgingBatch, JudgingRound, ModelCall, Pilot, Verdict
 from evaluation.pilots import batching
 from evaluation.pilots.judging_work import claimable, work_on
-from evaluation.pilots.rejudging import RejudgingError, in_batches, plan_rejudging, resume_round, start_rejudging
+from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, resume_round, start_rejudging
 from evaluation.results.comparison import round_report
+from studio.domain.options import OptionsError
 from studio.models import Role
 from tests.factories import member
 from tests.zoo.batches import SEAT
@@ -53,7 +54,7 @@ def openai() -> Iterator[Zoo]:
 
 def start(pilot: Pilot, zoo: Zoo, **options: Any) -> JudgingRound:
     judge = connect(zoo, "judge", **options)
-    return start_rejudging(in_batches(plan_rejudging(pilot, judge=judge)), by=None)
+    return start_rejudging(plan_rejudging(pilot, RejudgingOptions(judge=judge.name, batched=True)), by=None)
 
 
 def work(judging_round: JudgingRound) -> None:
@@ -192,9 +193,9 @@ def test_a_batch_that_is_refused_stops_its_judgings_with_the_reason_and_another_
 
 def test_batches_are_offered_only_where_a_service_has_them(pilot: Pilot):
     with playing(SERVICES["deepseek"]()) as zoo:
-        plan = plan_rejudging(pilot, judge=connect(zoo, "judge"))
-    with pytest.raises(RejudgingError, match="takes no batches"):
-        in_batches(plan)
+        judge = connect(zoo, "judge")
+    with pytest.raises(OptionsError, match="takes no batches"):
+        plan_rejudging(pilot, RejudgingOptions(judge=judge.name, batched=True))
 
 
 def test_the_page_says_how_far_a_batch_is_and_the_form_what_half_costs(pilot: Pilot, openai: Zoo, client: Client):

@@ -10,12 +10,9 @@ from time import thread_time
 
 from studio.domain.checks import rules
 from studio.domain.checks.bounds import within_bounds
-from studio.domain.checks.opinions import Opinion
-from studio.domain.checks.rule import RULES, CheckContext, Flaw, Rule
+from studio.domain.checks.rule import RULES, CheckContext, Flaw, Known, Rule
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
-from studio.domain.graders import GraderReport
-from studio.domain.plan import PAPER_PLAN, Plan
 from studio.domain.task import TaskSpec
 
 for module in pkgutil.iter_modules(rules.__path__):
@@ -37,10 +34,7 @@ def find_problems(
     task_id: str | None = None,
     *,
     texts: Mapping[str, str] | None = None,
-    plan: Plan = PAPER_PLAN,
-    reports: Mapping[str, GraderReport] | None = None,
-    tools: Mapping[str, str] | None = None,
-    opinions: Mapping[str, Opinion] | None = None,
+    known: Known | None = None,
     unchanged: Collection[str] = (),
     seconds: float = BUDGET_SECONDS,
 ) -> list[Finding]:
@@ -48,15 +42,11 @@ def find_problems(
     ``seconds`` of processor time are spent, no further rule is asked, and tasks not checked to the end have an error
     that says so.
 
-    ``texts`` are contents of text files and ``reports`` the results of running grader scripts, both by sha256.
-    ``tools`` are descriptions by tool name. ``opinions`` of a model, by their question's key, replace the verdict of
-    rules that ask such questions. The tasks with the ids ``unchanged`` are checked only by rules that read
-    several tasks, because the findings of the others are known.
+    ``texts`` are contents of text files by sha256. The tasks with the ids ``unchanged`` are checked only by rules that
+    read several tasks, because the findings of the others are known.
     """
     episode = within_bounds(episode)
-    context = CheckContext(
-        episode=episode, texts=texts or {}, plan=plan, reports=reports or {}, tools=tools or {}, opinions=opinions or {}
-    )
+    context = CheckContext(episode, texts or {}, known or Known())
     findings, deadline = [], thread_time() + seconds
     for task in (*episode.tasks, *episode.unplaced):
         if task_id is None or task.task_id == task_id:

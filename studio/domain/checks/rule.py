@@ -10,7 +10,7 @@ from studio.domain.checks.opinions import Opinion
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Severity
 from studio.domain.graders.report import GraderReport
-from studio.domain.plan import Plan
+from studio.domain.plan import PAPER_PLAN, Plan
 from studio.domain.task import ExactCheck, TaskSpec
 
 T = TypeVar("T")
@@ -38,20 +38,28 @@ class Flaw:
 
 
 @dataclass(frozen=True)
+class Known:
+    """What is known besides an episode and its texts."""
+
+    plan: Plan = PAPER_PLAN
+    """The benchmark's plan; see ``find_gaps``."""
+    reports: Mapping[str, GraderReport] = field(default_factory=dict)
+    """Results of running grader scripts, by the script's sha256; absent: not run yet."""
+    tools: Mapping[str, str] = field(default_factory=dict)
+    """Descriptions shown to agents, by tool name; absent: unknown."""
+    opinions: Mapping[str, Opinion] = field(default_factory=dict)
+    """Second opinions of a model (``Opinion``) by their question's key; absent: none was asked for. They replace the
+    verdict of rules that ask such questions."""
+
+
+@dataclass(frozen=True)
 class CheckContext:
     """What a rule may read besides the task."""
 
     episode: EpisodeSpec
     texts: Mapping[str, str]
     """Contents of text files by sha256; absent: not text, or not loaded."""
-    plan: Plan
-    """The benchmark's plan; see ``find_gaps``."""
-    reports: Mapping[str, GraderReport]
-    """Results of running grader scripts, by the script's sha256; absent: not run yet."""
-    tools: Mapping[str, str]
-    """Descriptions shown to agents, by tool name; absent: unknown."""
-    opinions: Mapping[str, Opinion] = field(default_factory=dict)
-    """Second opinions of a model (``Opinion``) by their question's key; absent: none was asked for."""
+    known: Known
     _computed: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, compute: Callable[[CheckContext], T]) -> T:

@@ -27,4 +27,4 @@ def script_of(task: TaskSpec, context: CheckContext) -> ReadableScript | None:
     if file is None or source is None:
         return None
     name = file.path.rpartition("/")[2]
-    return ReadableScript(name, source, read_script(source), context.reports.get(file.sha256))
+    return ReadableScript(name, source, read_script(source), context.known.reports.get(file.sha256))

@@ -182,7 +182,7 @@ def criterion_not_atomic(task: TaskSpec, context: CheckContext) -> Iterator[Flaw
     Table 11)."""
     for position, item in enumerate(task.checklist, 1):
         estimate = requirements(item.criterion)
-        opinion = context.opinions.get(atomic_question(item.criterion).key) if context.opinions else None
+        opinion = context.known.opinions.get(atomic_question(item.criterion).key) if context.known.opinions else None
         if opinion and (opinion.count > 1) != (estimate.sure > 1 or estimate.listed > 2):
             if opinion.count > 1:
                 message = f"Asks for {opinion.count} things{BY_MODEL}."

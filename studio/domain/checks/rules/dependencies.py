@@ -153,7 +153,7 @@ def group_size(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 
 def _gaps(context: CheckContext) -> list[Gap]:
-    return find_gaps(episode_shape(context.episode), context.plan)
+    return find_gaps(episode_shape(context.episode), context.known.plan)
 
 
 @rule("too-many-groups", "warning", across_tasks=True)
@@ -161,11 +161,11 @@ def too_many_groups(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An episode has as many dependency groups as the benchmark's plan says. Reported at the first task of each extra
     group."""
     groups = context.once(_groups)
-    for group in groups[context.plan.groups :]:
+    for group in groups[context.known.plan.groups :]:
         if group[0] == task.task_id:
             yield Flaw(
                 "depends_on",
-                f"The episode has {len(groups)} dependency groups, and the plan is {context.plan.groups}.",
+                f"The episode has {len(groups)} dependency groups, and the plan is {context.known.plan.groups}.",
                 "Remove a group, or change the benchmark's plan.",
             )
 

@@ -42,7 +42,9 @@ def intent_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     for position, intent in enumerate(task.intents, 1):
         if UNFILLED.search(intent.content):  # reported by another rule
             continue
-        opinion = context.opinions.get(leak_question(intent.content, task).key) if context.opinions else None
+        opinion = (
+            context.known.opinions.get(leak_question(intent.content, task).key) if context.known.opinions else None
+        )
         leak = find_leak(intent.content, opening_text(task), topic)
         if opinion and opinion.degree != _degree(leak):
             if opinion.degree != "none":
@@ -149,7 +151,7 @@ def intent_in_tool(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     General tools are the same in every benchmark and tell nothing of a task.
     """
     bound = task.tools or context.episode.persona.tools
-    shown = {name: text for name, text in context.tools.items() if name in bound and "__" in name}
+    shown = {name: text for name, text in context.known.tools.items() if name in bound and "__" in name}
     everything = "\n".join(shown.values())
     for position, intent in enumerate(task.intents, 1):
         if len(content_words(intent.content)) < MIN_WORDS or word_overlap(intent.content, everything) < ANYWHERE:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from studio.domain.base import FileRef
-from studio.domain.checks import find_problems
+from studio.domain.checks import Known, find_problems
 from studio.domain.checks.rule import CheckContext
 from studio.domain.checks.rules.missing import request_unknown_record
 from studio.domain.episode import EpisodeSpec
@@ -79,7 +79,7 @@ def test_nothing_is_missed_in_the_requests_of_real_personas(name: str, pibench_d
         texts[sha] = text
         added.append(FileRef(path=f"apps/{app}.json", sha256=sha, size=len(text)))
     persona = episode.persona.model_copy(update={"files": (*episode.persona.files, *added)})
-    context = CheckContext(episode.model_copy(update={"persona": persona}), texts, Plan(), {}, {})
+    context = CheckContext(episode.model_copy(update={"persona": persona}), texts, Known(Plan()))
 
     assert len(episode.tasks) + len(episode.unplaced) == 20
     flaws = [flaw for task in (*episode.tasks, *episode.unplaced) for flaw in request_unknown_record(task, context)]

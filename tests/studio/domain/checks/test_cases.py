@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.domain.checks import RULES, find_problems
+from studio.domain.checks import RULES, Known, find_problems
 from studio.domain.checks.disagreement import find_disagreement
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
@@ -22,7 +22,7 @@ IDS = [f"{case.rule}-{number}" for number, case in enumerate(CASES)]
 
 def findings_of(case: Case, *, flawed: bool) -> list[Finding]:
     episode, texts = build(case, case.flawed if flawed else case.sound)
-    findings = find_problems(episode, "t", texts=texts, tools=case.tools)
+    findings = find_problems(episode, "t", texts=texts, known=Known(tools=case.tools))
     return [finding for finding in findings if finding.rule == case.rule]
 
 

@@ -7,11 +7,10 @@ import time
 import pytest
 
 from studio.domain.base import FileRef
-from studio.domain.checks import RULES, CheckContext, Rule, find_problems
+from studio.domain.checks import RULES, CheckContext, Known, Rule, find_problems
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.persona import PersonaSpec
-from studio.domain.plan import PAPER_PLAN
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec, Trigger
 
 SENTENCE = "Please write the letter to Ms Ode about the price of 40 pounds on 3 May. "
@@ -58,7 +57,7 @@ def task_and_context(text: str) -> tuple[TaskSpec, CheckContext]:
     )
     persona = PersonaSpec(user_id="p", tools=("read_file",))
     episode = EpisodeSpec(episode_id="e", persona=persona, tasks=(other, task))
-    return task, CheckContext(episode, {file.sha256: text}, PAPER_PLAN, {}, {"read_file": text})
+    return task, CheckContext(episode, {file.sha256: text}, Known(tools={"read_file": text}))
 
 
 def cpu_seconds(rule: Rule, bit: str) -> float:

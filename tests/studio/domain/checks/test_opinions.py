@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from studio.domain.checks import find_problems
+from studio.domain.checks import Known, find_problems
 from studio.domain.checks.opinions import Opinion
 from studio.domain.checks.questions import batches, questions_of, read_opinions, schema_for
 from studio.domain.episode import EpisodeSpec
@@ -30,7 +30,7 @@ LEAK, HIDDEN, BUNDLE = questions_of(EPISODE)
 def reported(rule: str, **opinions: Opinion) -> list[Finding]:
     keys = {"leak": LEAK.key, "hidden": HIDDEN.key, "bundle": BUNDLE.key}
     known = {keys[name]: opinion for name, opinion in opinions.items()}
-    return [each for each in find_problems(EPISODE, opinions=known) if each.rule == rule]
+    return [each for each in find_problems(EPISODE, known=Known(opinions=known)) if each.rule == rule]
 
 
 def test_without_opinions_the_words_decide() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from studio.domain.base import FileRef
-from studio.domain.checks import find_problems
+from studio.domain.checks import Known, find_problems
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.graders import GraderReport
@@ -66,7 +66,7 @@ def findings_of_script(source: str, report: dict[str, Any] | None = None, **part
     persona = PersonaSpec(user_id="Pilot", tools=TOOLS, scripts=(script,), role_text="A landlord of four houses")
     episode = EpisodeSpec(episode_id="ep", persona=persona, tasks=(*parts.get("before", ()), task))
     reports = {SHA: GraderReport(sha256=SHA, tried=20, **({"keys": ("a",)} | report))} if report is not None else {}
-    return find_problems(episode, "t", texts={SHA: source}, reports=reports)
+    return find_problems(episode, "t", texts={SHA: source}, known=Known(reports=reports))
 
 
 SCRIPT_CASES: tuple[ScriptCase, ...] = (
