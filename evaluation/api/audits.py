@@ -7,9 +7,10 @@ from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework import serializers, status
+from pydantic import Field
+from rest_framework import status
 from rest_framework.decorators import action
-from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.response import Response
 
 from annotations.access import find_campaign
@@ -19,7 +20,6 @@ from annotations.visibility import sees_results
 from evaluation.audits.blindness import require_judges_open
 from evaluation.audits.campaigns import audited_pilots
 from evaluation.audits.corrections import (
-    CorrectionError,
     correct_by_audit,
     corrections_by,
     overturned_questions,
@@ -30,7 +30,8 @@ from evaluation.audits.opening import AuditOptions, open_audit
 from evaluation.pilots.model_audits import ModelAuditOptions, plan_model_audit, start_model_audit
 from evaluation.results.scores import refresh_scores
 from studio.access import ApiRequest, find_benchmark, require
-from studio.api.base import ConflictAPIError, given_in
+from studio.api.base import given_in, named_in
+from studio.domain.options import Options
 from studio.models import ApiToken
 
 
@@ -44,9 +45,10 @@ class ModelAudit(ModelAuditOptions):
     """Only say what it would cost."""
 
 
-class CorrectionSerializer(serializers.Serializer[Any]):
-    reason = serializers.CharField(max_length=500)
-    back = serializers.BooleanField(required=False, default=False, help_text="The judge's verdicts score again.")
+class Correction(Options):
+    reason: str = Field(max_length=500)
+    back: bool = False
+    """The judge's verdicts score again."""
 
 
 class AuditViewSet(CampaignViewSet):
@@ -84,20 +86,13 @@ class AuditViewSet(CampaignViewSet):
         """Where people decided otherwise than the judge, and how many verdicts score as they decided."""
         return Response(_corrections_json(self._planned(request, pk)))
 
-    @extend_schema(request=CorrectionSerializer, responses=OpenApiResponse(OpenApiTypes.OBJECT, "As GET."))
+    @extend_schema(request=Correction, responses=OpenApiResponse(OpenApiTypes.OBJECT, "As GET."))
     @corrections.mapping.post
     def correct(self, request: ApiRequest, pk: str) -> Response:
         """Let people's answers score, of a closed audit, or the judge's verdicts again."""
         row = self._planned(request, pk)
-        given = CorrectionSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        act = take_corrections_back if given.validated_data["back"] else correct_by_audit
-        try:
-            act(row, by=request.user, reason=given.validated_data["reason"])
-        except CorrectionError as error:
-            if error.field:
-                raise ValidationError({error.field: [str(error)]}) from error
-            raise ConflictAPIError(str(error)) from error
+        given = given_in(request, Correction)
+        (take_corrections_back if given.back else correct_by_audit)(row, by=request.user, reason=given.reason)
         refresh_scores(audited_pilots(row))
         return Response(_corrections_json(row))
 
@@ -111,9 +106,9 @@ class AuditViewSet(CampaignViewSet):
     @extend_schema(request=NewAudit, responses={201: CampaignSerializer})
     def create(self, request: ApiRequest) -> Response:
         """Freeze a sample of what judges decided in pilots, for people to judge."""
-        options = given_in(request, NewAudit)
-        benchmark = find_benchmark(request.user, options.benchmark)
+        benchmark = find_benchmark(request.user, named_in(request, "benchmark"))
         require(request.user, benchmark, "plan_audit")
+        options = given_in(request, NewAudit)
         row = open_audit(benchmark, options, by=request.user)
         return Response(CampaignSerializer(row).data, status=status.HTTP_201_CREATED)
 

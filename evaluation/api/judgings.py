@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework import serializers, status, viewsets
+from pydantic import Field
+from rest_framework import status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from evaluation.api.requests import pilot_and_data, pilot_to_control
+from evaluation.api.requests import pilot_and_options
 from evaluation.audits.blindness import find_pilot
 from evaluation.models import JudgingRound, Pilot
 from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_rejudging
 from evaluation.results.choice import SAMPLE_CHOICES, TURN_CHOICES, choose_scoring, rules_named
 from evaluation.results.comparison import round_report
 from studio.access import ApiRequest
-from studio.api.base import OBJECTS, given_in
+from studio.api.base import OBJECTS
+from studio.domain.options import Options, OptionsError
 from studio.models import ApiToken
 
 ROUND = OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py rejudge --json`` gives it.")
@@ -33,13 +32,13 @@ class Rejudging(RejudgingOptions):
     """Only say what it would cost."""
 
 
-class ScoringChoiceSerializer(serializers.Serializer[Any]):
+class ScoringChoice(Options):
     """Credit rules that are not given stay."""
 
-    round = serializers.IntegerField(min_value=1)
-    compat = serializers.CharField(required=False, help_text=_names(TURN_CHOICES))
-    strict = serializers.CharField(required=False, help_text=_names(TURN_CHOICES))
-    samples = serializers.CharField(required=False, help_text=_names(SAMPLE_CHOICES))
+    round: int = Field(ge=1)
+    compat: str = Field(default="", description=_names(TURN_CHOICES))
+    strict: str = Field(default="", description=_names(TURN_CHOICES))
+    samples: str = Field(default="", description=_names(SAMPLE_CHOICES))
 
 
 class JudgingActions(viewsets.GenericViewSet[Pilot]):
@@ -58,22 +57,21 @@ class JudgingActions(viewsets.GenericViewSet[Pilot]):
     @action(detail=True, methods=["post"])
     def rejudge(self, request: ApiRequest, pk: str) -> Response:
         """Judge its stored sessions again, without running the agent."""
-        pilot = pilot_to_control(request, pk)
-        options = given_in(request, Rejudging)
+        pilot, options = pilot_and_options(request, pk, Rejudging)
         plan = plan_rejudging(pilot, options)
         if options.estimate:
             return Response({"pilot": pilot.pk, "estimate": vars(plan.estimate)})
         started = start_rejudging(plan, by=request.user)
         return Response(round_report(started), status=status.HTTP_201_CREATED)
 
-    @extend_schema(request=ScoringChoiceSerializer, responses=ROUND)
+    @extend_schema(request=ScoringChoice, responses=ROUND)
     @action(detail=True, methods=["post"])
     def scoring(self, request: ApiRequest, pk: str) -> Response:
         """Choose the round that scores it, and the credit rules."""
-        pilot, data = pilot_and_data(request, pk, ScoringChoiceSerializer)
-        chosen = JudgingRound.objects.filter(pilot=pilot, number=data["round"]).first()
+        pilot, wanted = pilot_and_options(request, pk, ScoringChoice)
+        chosen = JudgingRound.objects.filter(pilot=pilot, number=wanted.round).first()
         if chosen is None:
-            raise ValidationError({"round": ["This pilot has no such round."]})
-        names = {name: value for name, value in data.items() if name != "round"}
+            raise OptionsError("round", "This pilot has no such round.")
+        names = {name: value for name, value in wanted.model_dump(exclude={"round"}).items() if value}
         choice = choose_scoring(pilot, chosen, rules_named(pilot, names), by=request.user)
         return Response(round_report(choice.round))

@@ -6,8 +6,8 @@ from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework import serializers, status
-from rest_framework.exceptions import ValidationError
+from pydantic import Field
+from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -15,22 +15,22 @@ from annotations.gold import GoldError, questions_of, type_answers
 from annotations.models import AuditCampaign, GoldItem
 from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, pilots_to_draw_from
 from studio.access import ApiRequest, find_benchmark, require
+from studio.api.base import given_in
+from studio.domain.options import Options, OptionsError
 from studio.models import Benchmark
 
 ITEM = OpenApiResponse(OpenApiTypes.OBJECT, "The item as auditors will see it, its questions and known answers.")
 
 
-class DrawSerializer(serializers.Serializer[Any]):
-    pilot = serializers.IntegerField(help_text="Its id.")
-    unit = serializers.ChoiceField(
-        choices=AuditCampaign.Unit.choices, required=False, default=AuditCampaign.Unit.SESSION
-    )
+class Draw(Options):
+    pilot: int = Field(ge=0, lt=2**63)
+    """Its id."""
+    unit: AuditCampaign.Unit = AuditCampaign.Unit.SESSION
 
 
-class KnownAnswersSerializer(serializers.Serializer[Any]):
-    answers = serializers.DictField(
-        child=serializers.CharField(allow_blank=True), help_text="By key of the question; what is left out is open."
-    )
+class KnownAnswers(Options):
+    answers: dict[str, str]
+    """By key of the question; what is left out is open."""
 
 
 class KnownAnswersView(APIView):
@@ -40,17 +40,15 @@ class KnownAnswersView(APIView):
         items = gold_items(self._benchmark(request, slug), request.user)
         return Response({"items": [_item_json(row) for row in items]})
 
-    @extend_schema(operation_id="known_answers_draw", request=DrawSerializer, responses={201: ITEM})
+    @extend_schema(operation_id="known_answers_draw", request=Draw, responses={201: ITEM})
     def post(self, request: ApiRequest, slug: str) -> Response:
         """Draw a session or a decision of a pilot, to type its answers."""
         benchmark = self._benchmark(request, slug)
-        given = DrawSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        key = given.validated_data["pilot"]
-        pilot = pilots_to_draw_from(benchmark, request.user).filter(pk=key).first()
+        given = given_in(request, Draw)
+        pilot = pilots_to_draw_from(benchmark, request.user).filter(pk=given.pilot).first()
         if pilot is None:
-            raise ValidationError({"pilot": [f"There is no pilot {key} here with decisions to audit."]})
-        item = draw_gold_item(pilot, given.validated_data["unit"], by=request.user)
+            raise OptionsError("pilot", f"There is no pilot {given.pilot} here with decisions to audit.")
+        item = draw_gold_item(pilot, given.unit, by=request.user)
         return Response(_item_json(item), status=status.HTTP_201_CREATED)
 
     def _benchmark(self, request: ApiRequest, slug: str) -> Benchmark:
@@ -64,16 +62,15 @@ class KnownAnswerView(APIView):
     def get(self, request: ApiRequest, pk: int) -> Response:
         return Response(_item_json(find_gold_item(request.user, pk)))
 
-    @extend_schema(operation_id="known_answer_type", request=KnownAnswersSerializer, responses=ITEM)
+    @extend_schema(operation_id="known_answer_type", request=KnownAnswers, responses=ITEM)
     def put(self, request: ApiRequest, pk: int) -> Response:
         """Type the known answers. You will never be asked this item."""
         item = find_gold_item(request.user, pk)
-        given = KnownAnswersSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = given_in(request, KnownAnswers)
         try:
-            type_answers(item, given.validated_data["answers"], by=request.user)
+            type_answers(item, given.answers, by=request.user)
         except GoldError as error:
-            raise ValidationError({error.field or "answers": [str(error)]}) from error
+            raise OptionsError(error.field or "answers", str(error)) from error
         return Response(_item_json(item))
 
     @extend_schema(operation_id="known_answer_remove", responses={204: None})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
@@ -14,15 +14,16 @@ from rest_framework.response import Response
 from evaluation import visibility
 from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.api.judgings import JudgingActions
-from evaluation.api.requests import pilot_and_data
+from evaluation.api.requests import pilot_and_options
 from evaluation.audits.blindness import find_pilot, open_pilots
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.budgets import set_budgets
-from evaluation.pilots.control import ACTIONS, ControlError, control_pilot
+from evaluation.pilots.control import ControlError, control_pilot
 from evaluation.pilots.start import PilotOptions, start_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
-from studio.api.base import given_in
+from studio.api.base import given_in, named_in
+from studio.domain.options import Options
 from studio.models import ApiToken
 
 
@@ -76,15 +77,14 @@ class NewPilot(PilotOptions):
     """Its slug."""
 
 
-class ControlSerializer(serializers.Serializer[Any]):
-    action = serializers.ChoiceField(choices=ACTIONS)
-    everything = serializers.BooleanField(
-        required=False, default=False, help_text="With retry: the sessions that the agent failed, too."
-    )
+class Control(Options):
+    action: Literal["pause", "resume", "cancel", "retry"]
+    everything: bool = False
+    """With retry: the sessions that the agent failed, too."""
 
 
-class BudgetsSerializer(serializers.Serializer[Any]):
-    budgets = serializers.DictField(child=serializers.DictField(child=serializers.FloatField(min_value=0)))
+class Budgets(Options):
+    budgets: dict[str, dict[str, float]]
 
 
 class ControlledPilotSerializer(serializers.Serializer[Any]):
@@ -112,28 +112,28 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
     @extend_schema(request=NewPilot, responses={201: PilotSerializer})
     def create(self, request: ApiRequest) -> Response:
         """Start a pilot on the tasks as they are now."""
-        options = given_in(request, NewPilot)
-        benchmark = find_benchmark(request.user, options.benchmark)
+        benchmark = find_benchmark(request.user, named_in(request, "benchmark"))
         require(request.user, benchmark, "pilot")
+        options = given_in(request, NewPilot)
         pilot = start_pilot(benchmark, options, by=request.user)
         row = self.get_queryset().get(pk=pilot.pk)
         return Response(PilotSerializer(row).data, status=status.HTTP_201_CREATED)
 
-    @extend_schema(request=BudgetsSerializer, responses=BudgetsSerializer)
+    @extend_schema(request=Budgets, responses=Budgets)
     @action(detail=True, methods=["post"])
     def budget(self, request: ApiRequest, pk: str) -> Response:
         """Change the budgets named; the others stay. A paused pilot then goes on with ``control``."""
-        row, given = pilot_and_data(request, pk, BudgetsSerializer)
-        set_budgets(row, given["budgets"], by=request.user)
+        row, given = pilot_and_options(request, pk, Budgets)
+        set_budgets(row, given.budgets, by=request.user)
         return Response({"budgets": row.budgets})
 
-    @extend_schema(request=ControlSerializer, responses=ControlledPilotSerializer)
+    @extend_schema(request=Control, responses=ControlledPilotSerializer)
     @action(detail=True, methods=["post"])
     def control(self, request: ApiRequest, pk: str) -> Response:
         """Pause, resume, cancel or retry; as ``manage.py pilot_control``."""
-        row, chosen = pilot_and_data(request, pk, ControlSerializer)
+        row, chosen = pilot_and_options(request, pk, Control)
         try:
-            row = control_pilot(row.pk, chosen["action"], by=request.user, everything=chosen["everything"])
+            row = control_pilot(row.pk, chosen.action, by=request.user, everything=chosen.everything)
         except ControlError as error:
             raise ValidationError({"action": [str(error)]}) from error
         return Response({"pilot": row.pk, "state": row.state})

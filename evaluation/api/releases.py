@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
+from pydantic import Field
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
@@ -16,9 +17,10 @@ from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.audits.blindness import find_release
 from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
-from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
+from evaluation.releases.elsewhere import accept_elsewhere
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import given_in, named_in
+from studio.domain.options import Options
 from studio.models import ApiToken
 
 ZIP = (200, "application/zip")
@@ -35,13 +37,11 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         read_only_fields = fields
 
 
-class AcceptElsewhereSerializer(serializers.Serializer[Any]):
-    benchmark = serializers.SlugField()
-    tasks = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
-        required=False,
-        help_text="Ids; all that wait for it by default.",
-    )
+class AcceptElsewhere(Options):
+    benchmark: str
+    """Its slug."""
+    tasks: list[Annotated[int, Field(ge=1, lt=2**63)]] | None = None
+    """Ids; left out, all that wait for it."""
 
 
 class AcceptedElsewhereSerializer(serializers.Serializer[Any]):
@@ -87,20 +87,16 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         return Response(ReleaseSerializer(row).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
-        request=AcceptElsewhereSerializer,
+        request=AcceptElsewhere,
         responses={200: AcceptedElsewhereSerializer, 409: OpenApiTypes.OBJECT},
     )
     @action(detail=False, methods=["post"], url_path="accept-elsewhere")
     def accept_elsewhere(self, request: ApiRequest) -> Response:
         """Accept, under your name, that tasks were approved elsewhere; they no longer block a release."""
-        wanted = AcceptElsewhereSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        benchmark = find_benchmark(request.user, wanted.validated_data["benchmark"])
+        benchmark = find_benchmark(request.user, named_in(request, "benchmark"))
         require(request.user, benchmark, "release")
-        try:
-            accepted = accept_elsewhere(benchmark, wanted.validated_data.get("tasks"), by=request.user)
-        except AcceptanceError as error:
-            return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
+        wanted = given_in(request, AcceptElsewhere)
+        accepted = accept_elsewhere(benchmark, wanted.tasks, by=request.user)
         return Response({"accepted": accepted})
 
     @extend_schema(responses={ZIP: OpenApiTypes.BINARY})

@@ -20,18 +20,11 @@ from evaluation.judging.judgings import scoring_choice
 from evaluation.judging.recomputing import recompute_results
 from evaluation.models import JudgingRound, Session, Verdict, VerdictCorrection
 from evaluation.protocol.scoring import ScoringMode
+from studio.domain.options import OptionsError
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
 Kind = Verdict.Kind
-
-
-class CorrectionError(Exception):
-    """The verdicts cannot be corrected. ``field`` names the invalid entry, if there is one."""
-
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
-        self.field = field
 
 
 @dataclass(frozen=True)
@@ -68,18 +61,16 @@ def corrections_by(campaign: AuditCampaign) -> list[VerdictCorrection]:
 @atomic_with_retry
 def correct_by_audit(campaign: AuditCampaign, *, by: User, reason: str) -> int:
     """Every verdict on which people decided otherwise counts as they decided, in the scores of its pilot, from now on.
-    The number of verdicts. Raises CorrectionError.
+    The number of verdicts. Raises OptionsError.
     """
     campaign = AuditCampaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if campaign.state != AuditCampaign.State.CLOSED:
-        raise CorrectionError("Close the audit first: its answers can still change.")
+        raise OptionsError("", "Close the audit first: its answers can still change.")
     if not reason.strip():
-        raise CorrectionError(
-            "Say in one sentence why people's answers should score; it stays in the history.", "reason"
-        )
+        raise OptionsError("reason", "Say in one sentence why people's answers should score; it stays in the history.")
     changes = dict(_changes(overturned_questions(campaign), _scoring_rounds(campaign)))
     if not changes:
-        raise CorrectionError("People decided nothing otherwise than the judge that still scores.")
+        raise OptionsError("", "People decided nothing otherwise than the judge that still scores.")
     for row, met in changes.items():
         correct_verdict(row, met, by=by, reason=reason.strip(), source=audit_name(campaign))
     found = f"Let people's answers score where “{campaign.name}” found {len(changes)} verdicts wrong"
@@ -89,13 +80,13 @@ def correct_by_audit(campaign: AuditCampaign, *, by: User, reason: str) -> int:
 
 @atomic_with_retry
 def take_corrections_back(campaign: AuditCampaign, *, by: User, reason: str) -> int:
-    """The judge's verdicts count again. The number of verdicts. Raises CorrectionError."""
+    """The judge's verdicts count again. The number of verdicts. Raises OptionsError."""
     campaign = AuditCampaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if not reason.strip():
-        raise CorrectionError("Say in one sentence why the judge's verdicts should score again.", "reason")
+        raise OptionsError("reason", "Say in one sentence why the judge's verdicts should score again.")
     rows = corrections_by(campaign)
     if not rows:
-        raise CorrectionError("No verdict is corrected by this audit.")
+        raise OptionsError("", "No verdict is corrected by this audit.")
     for row in rows:
         assert row.verdict.met is not None
         correct_verdict(row.verdict, row.verdict.met, by=by, reason=reason.strip(), source=audit_name(campaign))

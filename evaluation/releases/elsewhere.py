@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.db.models import F, QuerySet
 
 from evaluation.models import ElsewhereAcceptance
+from studio.domain.options import OptionsError
 from studio.drafts.authors import authors_of_newest
 from studio.models import Benchmark, Event, Review, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
@@ -18,10 +19,6 @@ class ElsewhereApproval(NamedTuple):
     confirmed_by: str
     """Empty if nobody had to confirm it then."""
     date: str
-
-
-class AcceptanceError(ValueError):
-    """An approval elsewhere that cannot be accepted; the message says why."""
 
 
 def unaccepted_approvals(benchmark: Benchmark) -> list[ElsewhereApproval]:
@@ -38,7 +35,7 @@ def unaccepted_approvals(benchmark: Benchmark) -> list[ElsewhereApproval]:
 
 @atomic_with_retry
 def accept_elsewhere(benchmark: Benchmark, tasks: Collection[int] | None = None, *, by: User) -> int:
-    """Accept the approvals of these tasks, or of all; returns how many. Raises AcceptanceError for who wrote part of
+    """Accept the approvals of these tasks, or of all; returns how many. Raises OptionsError for who wrote part of
     them."""
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     rows = _unaccepted(benchmark)
@@ -46,11 +43,11 @@ def accept_elsewhere(benchmark: Benchmark, tasks: Collection[int] | None = None,
         rows = rows.filter(revision__task__in=tasks)
     reviews = list(rows.values_list("pk", "revision__task"))
     if not reviews:
-        raise AcceptanceError("There is no approval elsewhere to accept; somebody may have accepted it already.")
+        raise OptionsError("", "There is no approval elsewhere to accept; somebody may have accepted it already.")
     accepted = list(Task.objects.filter(pk__in=[task for _, task in reviews]).select_related("persona"))
     authors = authors_of_newest(accepted)
     if own := [task for task in accepted if by.pk in authors[task.pk]]:
-        raise AcceptanceError(f"You wrote part of “{own[0]}”, so someone else has to accept its approval elsewhere.")
+        raise OptionsError("", f"You wrote part of “{own[0]}”, so someone else has to accept its approval elsewhere.")
     ElsewhereAcceptance.objects.bulk_create(ElsewhereAcceptance(review_id=review, by=by) for review, _ in reviews)
     Event.objects.bulk_create(
         Event(

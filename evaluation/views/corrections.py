@@ -14,7 +14,6 @@ from annotations.access import find_campaign
 from annotations.visibility import sees_results
 from evaluation.audits.campaigns import audited_pilots
 from evaluation.audits.corrections import (
-    CorrectionError,
     correct_by_audit,
     corrections_by,
     overturned_questions,
@@ -22,6 +21,7 @@ from evaluation.audits.corrections import (
 )
 from evaluation.results.scores import refresh_scores
 from studio.access import SignedInRequest, require
+from studio.domain.options import OptionsError
 from studio.domain.phrases import count_of
 
 
@@ -38,7 +38,7 @@ def corrections(request: SignedInRequest, pk: int) -> HttpResponse:
         back = "back" in request.POST
         try:
             number = (take_corrections_back if back else correct_by_audit)(row, by=request.user, reason=reason)
-        except CorrectionError as refused:
+        except OptionsError as refused:
             error = refused
         else:
             refresh_scores(audited_pilots(row))

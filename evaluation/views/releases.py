@@ -19,7 +19,7 @@ from evaluation.audits.blindness import find_release
 from evaluation.forms.releases import ReleaseForm
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds
 from evaluation.releases.cut import ReleaseBlockedError, cut_release
-from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
+from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.readiness import APPROVED_ELSEWHERE, Blocker
 from evaluation.releases.todo import blocked_releases
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require, why_not
@@ -135,7 +135,7 @@ def release_accept(request: SignedInRequest, slug: str) -> HttpResponse:
     try:
         number = accept_elsewhere(benchmark, tasks, by=request.user)
         messages.success(request, f"Accepted under your name: {count_of(number, 'task')}.")
-    except AcceptanceError as error:
+    except OptionsError as error:
         messages.error(request, str(error))
     return redirect("evaluation:release_new", slug)
 

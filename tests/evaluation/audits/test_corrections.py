@@ -9,10 +9,11 @@ from django.utils import timezone
 from annotations.campaigns import close_campaign
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign
-from evaluation.audits.corrections import CorrectionError, correct_by_audit, corrections_by, take_corrections_back
+from evaluation.audits.corrections import correct_by_audit, corrections_by, take_corrections_back
 from evaluation.audits.judges import judges_document
 from evaluation.models import Pilot, Session, Verdict, VerdictCorrection
 from evaluation.results.scores import read_scores
+from studio.domain.options import OptionsError
 from studio.models import Event
 from tests.annotations.builders import judged, make_person, open_audit, record_judgment
 from tests.evaluation.audits.test_sessions import RIGHT, judged_pilot
@@ -105,11 +106,11 @@ def test_corrections_need_a_closed_audit_a_reason_and_a_difference():
 
     assert "People decided otherwise on <b>0</b> questions" in " ".join(client.get(page).content.decode().split())
     assert client.post(api, {"reason": "Because."}).status_code == 409
-    with pytest.raises(CorrectionError) as refused:
+    with pytest.raises(OptionsError) as refused:
         correct_by_audit(campaign, by=owner, reason=" ")
     assert refused.value.field == "reason"
     AuditCampaign.objects.update(state="open")
-    with pytest.raises(CorrectionError, match="Close the audit first"):
+    with pytest.raises(OptionsError, match="Close the audit first"):
         correct_by_audit(campaign, by=owner, reason="Because.")
 
 

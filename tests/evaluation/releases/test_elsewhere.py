@@ -8,8 +8,9 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.models import ElsewhereAcceptance
-from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
+from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.readiness import release_blockers
+from studio.domain.options import OptionsError
 from studio.drafts.load import load_task
 from studio.imports.importer import import_files
 from studio.imports.publication import confirm_publication
@@ -76,12 +77,12 @@ def test_all_are_accepted_in_one_step_and_once(desk: Desk) -> None:
     assert accept_elsewhere(desk.benchmark, by=desk.manager) == 2
 
     assert blocking(desk.benchmark) == []
-    with pytest.raises(AcceptanceError, match="There is no approval elsewhere"):
+    with pytest.raises(OptionsError, match="There is no approval elsewhere"):
         accept_elsewhere(desk.benchmark, by=desk.manager)
 
 
 def test_importer_cannot_accept_their_own_tasks(desk: Desk) -> None:
-    with pytest.raises(AcceptanceError, match="You wrote part of"):
+    with pytest.raises(OptionsError, match="You wrote part of"):
         accept_elsewhere(desk.benchmark, by=desk.owner)
 
     assert not ElsewhereAcceptance.objects.exists()
