@@ -54,10 +54,10 @@ def choices_in(form: forms.Form, name: str) -> QuerySet[Any]:
 
 class OpenAuditForm(OptionsForm):
     of = AuditOptions
+    silent = ("pilots",)
     pilots = PilotsChoice(
         Pilot.objects.none(),
         label="Pilots",
-        help_text=" ",
         widget=forms.CheckboxSelectMultiple,
         error_messages={
             "required": "Choose the pilots whose judge to audit.",

@@ -79,7 +79,7 @@ def test_page_estimates_the_cost_before_and_shows_cost_and_flips_after(stub: Stu
 def test_choice_of_what_scores_is_made_on_a_page_and_shown_with_its_author(stub: StubModel, other: StubModel):
     pilot = run_pilot(stub)
     client = signed_in(pilot, "author")
-    started = judged_again(pilot, client, judge=model_of(other).pk)
+    started = judged_again(pilot, client, judge=model_of(other).name)
     data = {"round": started.pk, "compat": "any_turn", "strict": "last_turn", "samples": "majority"}
 
     refused = client.post(f"/pilots/{pilot.pk}/scoring/", data)
