@@ -205,7 +205,7 @@ def test_the_page_says_how_far_a_batch_is_and_the_form_what_half_costs(pilot: Pi
     whole = plan_rejudging(pilot, judge=judge).estimate.cost
     address = f"/pilots/{pilot.pk}/rejudge/"
     assert whole is not None
-    given = {"judge": judge.pk, "samples": 1, "batched": "on"}
+    given = {"judge": judge.name, "samples": 1, "batched": "on"}
     assert client.get(address, given).context["plan"].estimate.cost == str(Decimal(whole) / 2)
     client.post(address, given)
     judging_round = JudgingRound.objects.get(number=2)
