@@ -83,7 +83,7 @@ def test_batches_decide_what_single_questions_would_at_half_the_price(pilot: Pil
     report = round_report(judging_round)
     with playing(SERVICES[zoo.service.name]()) as other:
         judge = connect(other, "user")
-        alone = start_rejudging(plan_rejudging(pilot, judge=judge), by=None)
+        alone = start_rejudging(plan_rejudging(pilot, RejudgingOptions(judge=judge.name)), by=None)
         for pk in alone.judgings.values_list("pk", flat=True):
             work_on(pk)
     log = zoo.service.log
@@ -202,7 +202,7 @@ def test_the_page_says_how_far_a_batch_is_and_the_form_what_half_costs(pilot: Pi
     client.force_login(member(pilot.benchmark, Role.OWNER))
     openai.desk.at_once = False
     judge = connect(openai, "judge")
-    whole = plan_rejudging(pilot, judge=judge).estimate.cost
+    whole = plan_rejudging(pilot, RejudgingOptions(judge=judge.name)).estimate.cost
     address = f"/pilots/{pilot.pk}/rejudge/"
     assert whole is not None
     given = {"judge": judge.name, "samples": 1, "batched": "on"}

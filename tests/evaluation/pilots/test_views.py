@@ -75,7 +75,7 @@ def test_author_starts_a_pilot_and_sees_its_page(client: Client):
 
 def test_start_form_marks_drafts_and_scripted_models(client: Client):
     benchmark = benchmark_of(task("a"), task("b"))
-    mark_approved(benchmark.personas.get().persona.tasks.filter(task_id="b"))
+    mark_approved(benchmark.personas.get().tasks.filter(task_id="b"))
     client.force_login(person(benchmark, "author"))
 
     page = client.get(f"/benchmarks/{benchmark.slug}/pilots/new/").content.decode()
