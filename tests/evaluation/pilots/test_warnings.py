@@ -125,7 +125,7 @@ def test_a_reason_that_several_tasks_share_is_said_once_and_leads_to_each_person
     benchmark = benchmark_of(*tasks, persona=persona)
     client.force_login(member(benchmark, Role.OWNER))
 
-    with pytest.raises(PilotError) as refused:
+    with pytest.raises(OptionsError) as refused:
         pilot_of(benchmark)
     data = form_data(ModelEndpoint.objects.get(name="scripted-helpful"))
     estimate = client.get(f"/benchmarks/{benchmark.slug}/pilots/estimate/", data).content.decode()
