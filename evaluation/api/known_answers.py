@@ -23,7 +23,7 @@ ITEM = OpenApiResponse(OpenApiTypes.OBJECT, "The item as auditors will see it, i
 
 
 class Draw(Options):
-    pilot: int = Field(ge=0, lt=2**63)
+    pilot: int = Field(ge=0, le=2**63 - 1)
     """Its id."""
     unit: AuditCampaign.Unit = AuditCampaign.Unit.SESSION
 

@@ -40,7 +40,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
 class AcceptElsewhere(Options):
     benchmark: str
     """Its slug."""
-    tasks: list[Annotated[int, Field(ge=1, lt=2**63)]] | None = None
+    tasks: list[Annotated[int, Field(ge=1, le=2**63 - 1)]] | None = None
     """Ids; left out, all that wait for it."""
 
 

@@ -26,12 +26,27 @@ class OptionsError(Exception):
         self.message = message
 
 
+def _without_null(schema: dict[str, Any]) -> None:
+    """It is as if it were left out, and OpenAPI 3.0 has no such type."""
+    for field in schema.get("properties", {}).values():
+        for choice in field.pop("anyOf", ()):
+            if choice != {"type": "null"}:
+                field |= choice
+        if field.get("default", "") is None:
+            del field["default"]
+
+
 class Options(BaseModel):
     """Names, numbers and dates, as they are written in JSON. Each field has its default, its limits and, as its
     description, its meaning; its title is its label on pages."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", str_strip_whitespace=True, allow_inf_nan=False, use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        str_strip_whitespace=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+        json_schema_extra=_without_null,
     )
 
     @model_validator(mode="before")
