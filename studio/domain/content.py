@@ -26,6 +26,7 @@ SERVER_FILES = "servers"
 WEB = "web"
 SKILL, SCRIPT, APP, EARLIER = "skill:", "script:", "app:", "earlier:"
 """Followed by a name: of the skill, the script's path, the app, the earlier task's id."""
+REQUEST = "?"
 _WITH_SOURCE = ("intents", "checklist", "tool_evidence")
 """Fields whose rows keep what they were imported from."""
 _APART = {name for name, about in fields_of(TaskSpec).items() if about.apart or about.exported_only}
@@ -71,12 +72,12 @@ def own_part(task: JsonDict) -> str:
 
 
 def pieces_of(task: JsonDict) -> list[str]:
-    """Hashes of the texts by which a task is known again after an export, the request's first; of a ``TaskSpec`` as
-    JSON."""
-    texts = [task["initial_request"], *(row["content"] for row in task["intents"])]
-    texts += [row["criterion"] for row in task["checklist"]]
-    said = (" ".join(text.casefold().split()) for text in texts)
-    return list(dict.fromkeys(hash_of_text(text)[:16] for text in said if text))
+    """Hashes of the texts by which a task is known again after an export; the request's begins with ``REQUEST``. Of a
+    ``TaskSpec`` as JSON."""
+    texts = [row["content"] for row in task["intents"]] + [row["criterion"] for row in task["checklist"]]
+    request, *others = (" ".join(text.casefold().split()) for text in (task["initial_request"], *texts))
+    asked = [f"{REQUEST}{hash_of_text(request)[:16]}"] if request else []
+    return asked + list(dict.fromkeys(hash_of_text(text)[:16] for text in others if text))
 
 
 def persona_parts(persona: PersonaSpec) -> dict[str, str]:

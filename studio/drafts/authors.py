@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
+from studio.domain.content import REQUEST
 from studio.models import Revision, Task
 
 
@@ -64,17 +65,24 @@ class ImportOrigin:
 
 
 def origins_of(tasks: Sequence[tuple[Sequence[str], int | None]]) -> list[ImportOrigin]:
-    """For each, tasks anywhere in the studio that share the request or half of its other texts: so a task is known
-    again after an export. ``tasks``: ``pieces_of``, with the pk of the task it is for, which does not count. One query.
-    """
+    """For each, tasks anywhere in the studio that share its request, or half of its texts and, unless it has no
+    request, at least three: so a task is known again after an export. ``tasks``: ``pieces_of``, with the pk of the
+    task it is for, which does not count. One query."""
     authors: list[set[int]] = [set() for _ in tasks]
     written_here = [False] * len(tasks)
-    wanted = [{"task": task, "pieces": list(pieces)} for pieces, task in tasks]
+    wanted = [
+        {
+            "task": task,
+            "request": next((piece for piece in pieces if piece.startswith(REQUEST)), None),
+            "pieces": list(pieces),
+        }
+        for pieces, task in tasks
+    ]
     with connection.cursor() as cursor:
         cursor.execute(
             """
             WITH wanted AS (
-              SELECT index, (row ->> 'task')::bigint AS task,
+              SELECT index, (row ->> 'task')::bigint AS task, row ->> 'request' AS request,
                      ARRAY(SELECT jsonb_array_elements_text(row -> 'pieces')) AS pieces
                 FROM jsonb_array_elements(%s::jsonb) WITH ORDINALITY given (row, index)
             )
@@ -83,10 +91,12 @@ def origins_of(tasks: Sequence[tuple[Sequence[str], int | None]]) -> list[Import
                    came_by_import(known.task_id, known.number)
               FROM wanted CROSS JOIN LATERAL (  -- each by the index: a join would read all revisions
                SELECT r.task_id, max(r.number) AS number FROM studio_revision r
+                CROSS JOIN LATERAL (SELECT count(*) AS number FROM unnest(wanted.pieces) piece
+                                     WHERE piece = ANY (r.pieces)) shared
                 WHERE r.pieces && wanted.pieces AND r.task_id IS DISTINCT FROM wanted.task
-                  AND (wanted.pieces[1] = r.pieces[1]
-                       OR 2 * (SELECT count(*) FROM unnest(wanted.pieces) piece WHERE piece = ANY (r.pieces))
-                          >= cardinality(wanted.pieces))
+                  AND (wanted.request = ANY (r.pieces)
+                       OR 2 * shared.number >= cardinality(wanted.pieces)
+                          AND shared.number >= CASE WHEN wanted.request IS NULL THEN 1 ELSE 3 END)
                 GROUP BY r.task_id
              ) known
             """,
