@@ -38,7 +38,7 @@ class VerdictQuerySet(models.QuerySet["Verdict"]):
         """Those that score it, as corrected, with their judgings: by sample, turn and what they are about."""
         rows = self.decided_by_persons() if session.run.pilot_id is None else self.scoring().corrected()
         rows = rows.filter(judging__session=session).select_related("judging")
-        return rows.order_by("judging__sample", "turn", "kind", "index", "grader")
+        return rows.order_by("judging__sample", "turn", "kind", "index", "-grader")
 
     def decisions(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """The columns, and last what was decided."""

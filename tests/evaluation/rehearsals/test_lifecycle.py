@@ -126,8 +126,8 @@ def test_changed_judge_proposals_are_marked_as_manual(stub):
     assert decided[1] == [("satisfaction", "judge", True, True)]
     assert decided[2] == [
         ("follow_up", "person", False, False),
-        ("satisfaction", "judge", True, False),
         ("satisfaction", "person", False, False),
+        ("satisfaction", "judge", True, False),
     ]
     assert decided[3] == [("follow_up", "judge", False, False), ("satisfaction", "judge", False, False)]
     assert statuses(row) == ["completed", "provided", "open"]
@@ -237,3 +237,16 @@ def test_deleting_removes_calls_but_not_shared_files(stub):
     for left in (Rehearsal, Session, Turn, Snapshot, ModelCall):
         assert not left._default_manager.exists()
     assert Blob.objects.exists()
+
+
+def test_what_the_person_decided_is_shown_as_theirs_where_the_judge_said_no(stub):
+    row = started("user", real(stub, "judge"), real(stub, "agent"))
+    work_on(row)
+
+    lifecycle.submit_decisions(row.pk, {1: "met", 2: "asked"}, {}, "")
+
+    first, second, _ = shown(row).session.intents
+    assert [(each.status, each.verdict and each.verdict.grader) for each in (first, second)] == [
+        ("completed", "person"),
+        ("inferred", "person"),
+    ]
