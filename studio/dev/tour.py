@@ -39,7 +39,6 @@ class TourPaths:
     imported: str = ""
     model: str = ""
     invitation: str = ""
-    person: str = ""
 
 
 def every_page(paths: TourPaths) -> list[Shot]:
@@ -92,6 +91,7 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("skill", f"{persona}skills/script-timing/", "author"),
         Shot("skill-new", f"{persona}skills/", "author"),
         Shot("apps", f"{persona}apps/"),
+        Shot("approvals", f"{persona}approvals/", "reviewer"),
         Shot("cast", "/b/sample/p/vet_practice_manager/cast/", "author"),
         Shot("can-be-done", "/b/sample/p/vet_practice_manager/can-be-done/"),
         Shot("clock", f"{persona}apps/clock/times/", "author"),
@@ -159,7 +159,6 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("authenticator", "/settings/second-step/totp/activate/"),
         Shot("passkeys", "/settings/second-step/webauthn/"),
         Shot("passkey-new", "/settings/second-step/webauthn/add/"),
-        *([Shot("people", "/people/"), Shot("person", paths.person)] if paths.person else []),
         Shot("not-found", "/b/nowhere/"),
         Shot("styleguide", "/styleguide/"),
     ]

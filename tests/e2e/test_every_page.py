@@ -35,7 +35,7 @@ from tests.e2e.visitor import Visitor
 
 ACTIONS = (  # redirect to a page
     "logout token_revoke member_invite member_invitation_revoke notification "
-    "inbox_read_all tasks_change template_change import_decide file_delete board_move "
+    "inbox_read_all tasks_change import_decide file_delete board_move "
     "script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
     "suggestion_conflict guide_act guide_strip import_publication assign waive restore workflow_step discard build_on"
 )
@@ -168,7 +168,6 @@ def test_every_url_is_in_the_tour_or_listed_as_no_page():
         imported="/b/sample/import/1/",
         model="/settings/models/1/",
         invitation="/invitation/secret/",
-        person="/people/1/",
     )
     toured = {resolve(shot.url.partition("?")[0]).view_name for shot in every_page(paths)}
     urls = {
