@@ -16,13 +16,17 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 STYLESHEET = "css/studio.css"
 """The style sheets of every page, in order."""
 _STYLE_IMPORT = re.compile(r'^@import "([^"]+)";$', re.MULTILINE)
-_IMPORT = re.compile(r"""^(?:import\s*|(?:import|export)\s[^"';()]*?\sfrom\s*)["'](\.\.?/[^"']+)["']""", re.MULTILINE)
+_IMPORT = r"""^(?P<start>import\s*|(?:import|export)\s[^"';()]*?\sfrom\s*)["'](?P<url>\.\.?/[^"']+)["']"""
 
 
 class StaticFilesStorage(CompressedManifestStaticFilesStorage):
     """With the style sheets of every page in one file. A page that names a file that was not collected is an error."""
 
-    support_js_module_import_aggregation = True
+    patterns = (
+        *CompressedManifestStaticFilesStorage.patterns,
+        ("*.js", ((rf"(?m)(?P<matched>{_IMPORT})", '%(start)s"%(url)s"'),)),
+    )
+    """Django's own pattern for modules also takes types in comments for imports, as scripts of packages have them."""
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
         if STYLESHEET in paths and not dry_run:
@@ -45,8 +49,8 @@ def imported_modules(name: str) -> tuple[str, ...]:
     while waiting:
         path = finders.find(current := waiting.pop())
         text = Path(str(path)).read_text() if path else ""
-        for address in _IMPORT.findall(text):
-            target = posixpath.normpath(posixpath.join(posixpath.dirname(current), address))
+        for found_import in re.finditer(_IMPORT, text, re.MULTILINE):
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(current), found_import["url"]))
             if target not in found and target != name:
                 found[target] = None
                 waiting.append(target)

@@ -26,7 +26,6 @@ def collected(tmp_path_factory):
     with override_settings(
         STATIC_ROOT=str(folder),
         STORAGES=STORAGES,
-        STATICFILES_FINDERS=["django.contrib.staticfiles.finders.FileSystemFinder"],
         WHITENOISE_AUTOREFRESH=False,
         WHITENOISE_USE_FINDERS=False,
     ):
