@@ -126,7 +126,7 @@ def test_confirming_what_was_approved_elsewhere_checks_it_first() -> None:
 
 def test_command_api_and_page_say_what_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: Any) -> None:
     monkeypatch.setattr("studio.api.benchmarks.DEFER_ABOVE", 3)
-    monkeypatch.setattr("studio.imports.staging.DEFER_ABOVE", 3)
+    monkeypatch.setattr("studio.imports.importer.DEFER_ABOVE", 3)
     archive = tmp_path / "data.zip"
     archive.write_bytes(zipped(SMALL))
     benchmark = BenchmarkFactory()

@@ -133,7 +133,7 @@ def test_persona_that_binds_no_app_has_them_all():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--persona", "x"), "Bench has no persona “x”."),
+        (("--persona", "x"), "There is no persona “x”. Available: clerk"),
         (("--http", "many"), "This is no port."),
         (("--http", "0.0.0.0:8100"), "Anyone who reaches 0.0.0.0 could read the persona's data."),
     ],
