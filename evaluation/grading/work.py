@@ -46,7 +46,9 @@ AROUND = 2
 NAMED = 12
 """Names in a list of what is left out."""
 WRITES_FILES = frozenset({"write_file", "edit_file", "notebook_edit"})
-READS_WORKSPACE = frozenset({"read_file", "list_dir", "glob", "grep", "ask_user", "find_tools"})
+ASKS_USER = "ask_user"
+"""Its question and answer stand in the conversation."""
+READS_WORKSPACE = frozenset({"read_file", "list_dir", "glob", "grep", ASKS_USER, "find_tools"})
 READS = READS_WORKSPACE | {"web_search", "web_fetch"}
 """Tools outside of apps that change nothing."""
 READS_APP = re.compile(r"__(show|search|get|list|find|download|check)_|_exists$")
@@ -327,7 +329,8 @@ def _calls(turns: Sequence[PlayedTurn], evidence: Sequence[ToolEvidence]) -> tup
     if left_out := [at for at in (*acted, *looked) if at not in kept]:
         names = _names(sorted({made[at][1].name for at in left_out}))
         about.append(f"Cut: {len(left_out)} earlier call{'s' if len(left_out) > 1 else ''} not shown: {names}.")
-    if others := Counter(bare_tool_name(call.name) for at, (_, call) in enumerate(made) if shown[at] is None):
+    unseen = [bare_tool_name(call.name) for at, (_, call) in enumerate(made) if shown[at] is None]
+    if others := Counter(name for name in unseen if name != ASKS_USER):
         names = _names([f"{name} ×{number}" if number > 1 else name for name, number in sorted(others.items())])
         about.append(f"Calls that only looked into the workspace or signed in, not shown: {names}.")
     return [each for at in sorted(kept) if (each := shown[at]) is not None], about

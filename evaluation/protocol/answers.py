@@ -15,6 +15,7 @@ from evaluation.protocol.prompts import JudgePrompt
 MAX_QUOTE = 4_000
 """Characters; longer quotes and reasons are truncated."""
 
+_JSON_ESCAPE = re.compile(r'\\(["nrt])')
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 _STYLES: dict[str, Style] = {"clarify": "clarify", "options": "options"}
 
@@ -44,13 +45,20 @@ def parse_answer(prompt: JudgePrompt, answer: str) -> tuple[Decision, ...]:
 def occurs(quote: str, evidence: str) -> bool:
     """Whether ``quote`` is not empty and occurs in ``evidence``, ignoring runs of white space.
 
-    A quote from an escaped prompt may be escaped itself.
+    A quote from an escaped prompt may be escaped itself; one from a call's arguments, which are shown as JSON, may have
+    the line breaks and quotation marks that they stand for.
     """
     wanted = _collapse_whitespace(quote)
     if not wanted:
         return False
     text = _collapse_whitespace(evidence)
-    return wanted in text or _collapse_whitespace(html.unescape(quote)) in text
+    if wanted in text or _collapse_whitespace(html.unescape(quote)) in text:
+        return True
+    return _without_json_escapes(quote) in _without_json_escapes(evidence)
+
+
+def _without_json_escapes(text: str) -> str:
+    return _collapse_whitespace(_JSON_ESCAPE.sub(lambda found: '"' if found[1] == '"' else " ", text))
 
 
 def extract_document(answer: str) -> Any:

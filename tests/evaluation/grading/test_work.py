@@ -184,6 +184,7 @@ def test_what_a_call_did_is_said_as_it_was():
         call("mcp_todo_update_list"),
         call("gmail__send_email", ok=False, result="500"),
         call("gmail__logout"),
+        call("ask_user", question="Which one?"),
     ]
 
     shown = show({}, calls=made)

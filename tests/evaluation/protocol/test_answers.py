@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.protocol.answers import UnusableAnswerError, parse_answer
+from evaluation.protocol.answers import UnusableAnswerError, occurs, parse_answer
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt, satisfaction_prompt
 
@@ -80,6 +80,13 @@ def test_quote_supports_a_decision_only_if_it_occurs_in_the_material(quote: str,
     first, _ = parse_answer(PROMPT, answer(entry(quote=quote), entry(4, "NO", "")))
 
     assert (first.yes, first.supported) == (True, supported)
+
+
+def test_quote_from_a_calls_arguments_may_have_the_line_breaks_that_they_stand_for():
+    shown = '<arguments>{"text": "Dear Ada,\\nthe \\"blue\\" one."}</arguments>'
+
+    assert occurs('Dear Ada,\nthe "blue" one.', shown)
+    assert not occurs("Dear Ada,\nthe blue one.", shown)
 
 
 def test_follow_up_decision_has_a_style():
