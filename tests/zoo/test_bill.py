@@ -16,7 +16,7 @@ import pytest
 from django.conf import settings
 
 from evaluation.models import ModelCall, Pilot, Session
-from evaluation.pilots.start import start_pilot
+from evaluation.pilots.start import PilotOptions, start_pilot
 from evaluation.protocol.participants import Tokens
 from evaluation.store.usage import as_ran, use_by_part
 from studio.imports.importer import import_path
@@ -65,8 +65,9 @@ def play(zoo: Zoo, folder: Path, first: int) -> Pilot:
         for persona in benchmark.personas.all()
         for row in persona.tasks.order_by("position")[: first or None]
     ]
-    seats: Any = {option: connect(zoo, seat) for seat, option in SEATS.items()}
-    return work_through(start_pilot(benchmark, by=None, tasks=tasks, accept_warnings=True, **seats))
+    seats: Any = {option: connect(zoo, seat).name for seat, option in SEATS.items()}
+    options = PilotOptions(tasks=tasks, accept_warnings=True, **seats)
+    return work_through(start_pilot(benchmark, options, by=None))
 
 
 def calls_of(pilot: Pilot) -> Any:

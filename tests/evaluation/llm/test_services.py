@@ -99,7 +99,7 @@ def test_judge_answers_in_json(zoo: Zoo):
 
     answer, completion = client(zoo, learned=learned).ask_json(JUDGE, "voice_check", SCHEMA, parse, temperature=0)
 
-    assert answer == {"says_all": True, "holds_back": True, "reason": "It does."}
+    assert answer == {"says_all": True, "holds_back": True, "adds_nothing": True, "reason": "It does."}
     assert "ZOO-THOUGHT" not in completion.text
     refused = [entry.refused for entry in zoo.service.log if entry.refused]
     assert len(refused) <= 2, (refused, learned.facts)

@@ -63,7 +63,7 @@ def test_token_of_a_disabled_account_does_not_work():
 @pytest.mark.parametrize(("scope", "reads", "writes", "starts"), [
     ("read", 200, 403, 403),
     ("write", 200, 400, 403),
-    ("full", 200, 400, 400),
+    ("full", 200, 400, 404),
 ])  # fmt: skip
 def test_scope_decides_what_a_token_may(scope: str, reads: int, writes: int, starts: int):
     benchmark = BenchmarkFactory()
