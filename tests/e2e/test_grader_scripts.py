@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from evaluation.sandbox import why_unavailable
 from evaluation.trials.analyses import analyse_missing
-from studio.models import GraderScript, Task, TaskState, User
+from studio.models import GraderScript, Task, User
 from studio.personas.scripts import create_script
 from studio.personas.starter_script import STARTER_SCRIPT
 from tests.e2e.accessibility import violations
@@ -219,7 +219,7 @@ def test_script_is_written_and_run_without_browser_scripts(radio, visit):
     expect(page.locator("#messages")).to_contain_text("Saved.")
 
 
-def test_approved_task_becomes_a_draft_when_its_script_changes(radio, script, visit):
+def test_approval_of_a_task_is_outdated_when_its_script_changes(radio, script, visit):
     page = open_script(script, visit("author"))
     mark_approved(Task.objects.filter(pk=radio["02_briefing"].pk))
     rewrite(page, "def score(h):\n    return {'called': int(bool(h))}")
@@ -227,4 +227,4 @@ def test_approved_task_becomes_a_draft_when_its_script_changes(radio, script, vi
     page.keyboard.press("Control+s")
 
     expect(page.locator("#messages")).to_contain_text("Saved.")
-    assert Task.objects.get(pk=radio["02_briefing"].pk).state == TaskState.DRAFT
+    assert Task.objects.get(pk=radio["02_briefing"].pk).outdated
