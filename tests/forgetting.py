@@ -6,5 +6,5 @@ from functools import lru_cache
 
 def forget_texts() -> None:
     for each in gc.get_objects():
-        if isinstance(each, type(lru_cache(len))) and each.__module__.startswith("studio.domain"):
+        if type(each) is type(lru_cache(len)) and each.__module__.startswith("studio.domain"):
             each.cache_clear()
