@@ -13,13 +13,14 @@ from evaluation.models import ModelEndpoint, Pilot
 from evaluation.models.agents import REACT
 from evaluation.pilots.agents import KindParameter, kind_choices, kind_parameters
 from evaluation.pilots.budgets import KINDS, MAX_BUDGET
-from evaluation.pilots.plans import APPROVED, bases_for, runnable_personas
+from evaluation.pilots.plans import bases_for, runnable_personas
 from evaluation.pilots.start import LIMITS, PilotOptions
 from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
 from evaluation.protocol.voice import STYLES
 from studio.forms.numbers import NumberField, WholeNumberField
 from studio.forms.options import OptionsForm
 from studio.models import Benchmark, Persona, Task
+from studio.models.tasks import APPROVED
 
 TASKS_SHOWN = 100
 """With more tasks than this, only those of the selected persona are listed."""

@@ -22,7 +22,7 @@ from evaluation.protocol.modes import (
     with_dependencies,
 )
 from evaluation.store.snapshots import snapshot_after, snapshot_before
-from studio.domain.content import content_hash, links_of, parts_of, persona_parts
+from studio.domain.content import content_hash, parts_of_tasks
 from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -31,7 +31,6 @@ from studio.models.tasks import personas_with
 
 IN_REQUEST = "intent-in-request"
 """Rule of the checks."""
-APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
 ENDED = (Session.State.FINISHED, Session.State.FAILED)
 UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING, Pilot.State.PAUSED)
 
@@ -92,10 +91,9 @@ class PersonaPlan:
 
 
 def contents_of(persona: PersonaRevision, tasks: Mapping[str, tuple[Task, Revision]]) -> dict[str, str]:
-    spec = PersonaSpec.model_validate(persona.spec)
-    shared = persona_parts(spec)
-    links = {name: links_of(revision.spec) for name, (_, revision) in tasks.items()}
-    return {name: content_hash(parts_of(each, links, shared, spec.user_id)) for name, each in links.items()}
+    documents = (revision.spec for _, revision in tasks.values())
+    parts = parts_of_tasks(documents, PersonaSpec.model_validate(persona.spec))
+    return {name: content_hash(each) for name, each in parts.items()}
 
 
 def said_in_requests(plans: Sequence[PersonaPlan]) -> dict[str, dict[str, list[int]]]:

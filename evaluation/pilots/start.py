@@ -19,7 +19,7 @@ from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.agents import agent_of, find_agent, validate_agent
 from evaluation.pilots.budgets import benchmark_limits, validate_budgets
-from evaluation.pilots.plans import APPROVED, PersonaPlan, plan_pilot, said_in_requests
+from evaluation.pilots.plans import PersonaPlan, plan_pilot, said_in_requests
 from evaluation.pilots.warnings import warnings_before, with_tools_in_reach
 from evaluation.protocol.modes import TEXTS, PilotMode
 from evaluation.protocol.session import MAX_TURNS
@@ -27,6 +27,7 @@ from evaluation.protocol.versions import PROTOCOLS, ProtocolName, Terms
 from evaluation.protocol.voice import STYLES, USUAL_STYLE, UserStyle, freeze_user, usual_style
 from studio.domain.options import Options, OptionsError
 from studio.models import Benchmark, Event, User
+from studio.models.tasks import APPROVED
 from studio.models.transactions import atomic_with_retry
 
 MAX_RUNS = 20

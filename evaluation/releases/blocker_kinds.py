@@ -22,13 +22,13 @@ from evaluation.releases.missing_tools import missing_tools
 from evaluation.releases.readiness import (
     NOT_APPROVED,
     NOT_PILOTED,
-    RELEASABLE,
     Blocker,
     find_blockers,
     not_approved,
     not_piloted,
 )
 from studio.models import Benchmark, Revision, Task, TaskState
+from studio.models.tasks import APPROVED, OUTDATED
 from studio.reports.statistics import totals_of
 
 
@@ -68,8 +68,8 @@ def blocker_kinds(benchmark: Benchmark) -> list[BlockerKind]:
     kinds += [
         _counted(
             NOT_APPROVED,
-            tasks.exclude(state__in=RELEASABLE),
-            total.tasks - sum(total.states[state] for state in RELEASABLE),
+            tasks.exclude(state__in=APPROVED),
+            total.tasks - sum(total.states[state] for state in APPROVED),
             not_approved,
         ),
         _counted(
@@ -91,10 +91,7 @@ def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[Task], *, errors: int) ->
     return {
         *(tasks.filter(n_errors__gt=0).order_by().values_list("pk", flat=True) if errors else ()),
         *(tasks.exclude(grader_path="").order_by().values_list("pk", flat=True) if graded else ()),
-        *tasks.filter(state__in=RELEASABLE)
-        .exclude(content=F("approved_content"))
-        .order_by()
-        .values_list("pk", flat=True),
+        *tasks.filter(OUTDATED).order_by().values_list("pk", flat=True),
         *(_tasks_piloted(benchmark) if piloted else ()),
         *(approval.task for approval in (unaccepted_approvals(benchmark) if elsewhere else ())),
         *(tasks_with_scripted_texts(benchmark) if scripted else ()),

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from evaluation.models import Release, ReleaseTask
 from evaluation.releases.candidate import ReleaseCandidate, load_candidate
-from evaluation.releases.readiness import RELEASABLE, Blocker, find_blockers
+from evaluation.releases.readiness import Blocker, find_blockers
 from evaluation.results.selection import frozen_views
 from studio.domain.base import JsonDict
 from studio.domain.dependencies import dependency_groups
@@ -21,6 +21,7 @@ from studio.drafts.load import load_episodes
 from studio.findings.refresh import refresh_findings, run_graders
 from studio.imports.export import episode_files
 from studio.models import Benchmark, Blob, ErrorWaiver, Event, Finding, Persona, Review, Task, TaskState, User
+from studio.models.tasks import APPROVED
 from studio.models.transactions import atomic_with_retry
 from studio.reports.statistics import grader_checks
 
@@ -90,7 +91,7 @@ def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | Non
     ReleaseTask.objects.bulk_create(
         [ReleaseTask(release=release, revision_id=candidate.revisions[row.pk].pk) for row in candidate.tasks]
     )
-    approved = [row.pk for row in candidate.tasks if row.state in RELEASABLE]
+    approved = [row.pk for row in candidate.tasks if row.state in APPROVED]
     Task.objects.filter(pk__in=approved).update(state=TaskState.RELEASED)
     Event.objects.create(
         benchmark=benchmark,
@@ -159,7 +160,7 @@ def _manifest(
 
 def _approvers(candidate: ReleaseCandidate) -> dict[int, list[str]]:
     """Names of those who approved, by the key of the revision; only of tasks that count as approved."""
-    approved = [candidate.revisions[row.pk].pk for row in candidate.tasks if row.state in RELEASABLE]
+    approved = [candidate.revisions[row.pk].pk for row in candidate.tasks if row.state in APPROVED]
     decisions = (Review.Decision.APPROVED, Review.Decision.APPROVED_ELSEWHERE)
     names: dict[int, set[str]] = {}
     for review in Review.objects.filter(revision__in=approved, decision__in=decisions).select_related("reviewer"):

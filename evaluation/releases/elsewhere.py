@@ -10,7 +10,8 @@ from django.db.models import F, QuerySet
 from evaluation.models import ElsewhereAcceptance
 from studio.domain.options import OptionsError
 from studio.drafts.authors import authors_of_newest
-from studio.models import Benchmark, Event, Review, Task, TaskState, User
+from studio.models import Benchmark, Event, Review, Task, User
+from studio.models.tasks import APPROVED
 from studio.models.transactions import atomic_with_retry
 
 
@@ -70,5 +71,5 @@ def _unaccepted(benchmark: Benchmark) -> QuerySet[Review]:
         acceptance=None,
         revision__task__persona__benchmark=benchmark,
         revision__number=F("revision__task__version"),
-        revision__task__state__in=[TaskState.APPROVED, TaskState.RELEASED],
+        revision__task__state__in=APPROVED,
     )

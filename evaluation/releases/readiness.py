@@ -16,8 +16,8 @@ from studio.domain.persona import script_path
 from studio.findings.queries import open_findings
 from studio.imports.importer import find_reading_errors
 from studio.models import Benchmark, GraderScript, TaskState
+from studio.models.tasks import APPROVED
 
-RELEASABLE = (TaskState.APPROVED, TaskState.RELEASED)
 APPROVED_ELSEWHERE = "task-approved-elsewhere"
 NOT_APPROVED, NOT_PILOTED = "task-not-approved", "task-not-piloted"
 OUTDATED = "task-approval-outdated"
@@ -86,7 +86,7 @@ def find_blockers(
 
 def _unapproved(candidate: ReleaseCandidate) -> Iterable[Blocker]:
     for task in candidate.tasks:
-        if task.state not in RELEASABLE:
+        if task.state not in APPROVED:
             yield not_approved(task)
 
 

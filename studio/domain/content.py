@@ -37,7 +37,7 @@ PROFILE_FIELDS = (
 
 
 @dataclass(frozen=True)
-class TaskLinks:
+class _TaskLinks:
     """What decides on which parts a task's score depends."""
 
     task_id: str
@@ -52,9 +52,9 @@ class TaskLinks:
     grader_path: str
 
 
-def links_of(task: JsonDict) -> TaskLinks:
+def _links_of(task: JsonDict) -> _TaskLinks:
     """Of a ``TaskSpec`` as JSON."""
-    return TaskLinks(
+    return _TaskLinks(
         task_id=task["task_id"],
         own=own_part(task),
         needs=tuple(need["task_id"] for need in task["depends_on"]),
@@ -104,8 +104,15 @@ def files_of(part: str, persona: PersonaSpec) -> tuple[FileRef, ...]:
     return next((skill.files for skill in persona.skills if part == f"{SKILL}{skill.name}"), ())
 
 
-def parts_of(task: TaskLinks, others: Mapping[str, TaskLinks], persona: Parts, user_id: str) -> dict[str, str]:
-    """``others``: tasks of the episode by id. ``persona``: its ``persona_parts``."""
+def parts_of_tasks(documents: Iterable[JsonDict], persona: PersonaSpec) -> dict[str, dict[str, str]]:
+    """The parts of each task of an episode by its id. ``documents``: all of its ``TaskSpec`` as JSON, since tasks build
+    on others."""
+    links = {document["task_id"]: _links_of(document) for document in documents}
+    shared = persona_parts(persona)
+    return {name: _parts_of(task, links, shared, persona.user_id) for name, task in links.items()}
+
+
+def _parts_of(task: _TaskLinks, others: Mapping[str, _TaskLinks], persona: Parts, user_id: str) -> dict[str, str]:
     script = f"{SCRIPT}{script_path(user_id, task.grader_path)}" if task.grader_path else ""
     skills = {f"{SKILL}{name}" for name in task.skills}
     parts = {TASK: task.own}
@@ -138,9 +145,9 @@ def brought_by(changed: Parts) -> list[str]:
     return sorted({sha256 for name, sha256 in changed.items() if sha256 and name.startswith((SKILL, SCRIPT, APP))})
 
 
-def _earlier(task: TaskLinks, others: Mapping[str, TaskLinks]) -> list[TaskLinks]:
+def _earlier(task: _TaskLinks, others: Mapping[str, _TaskLinks]) -> list[_TaskLinks]:
     """Those it builds on, directly or through others."""
-    found: dict[str, TaskLinks] = {}
+    found: dict[str, _TaskLinks] = {}
     ahead = list(task.needs)
     while ahead:
         name = ahead.pop()

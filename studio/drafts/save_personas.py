@@ -50,7 +50,7 @@ def save_personas(
     )
     _write_scripts([(row, new.persona) for row, _, new, fields in changed if fields != ["episode"]])
     _place_tasks([(row, new) for row, _, new, _ in changed])
-    PersonaRevision.objects.bulk_create(_revision(*each, by=by, note=note) for each in changed)
+    PersonaRevision.objects.bulk_create([_revision(row, old, new, by=by, note=note) for row, old, new, _ in changed])
     refresh_contents([row.pk for row, *_ in changed])
     Event.objects.bulk_create(
         Event(
@@ -66,9 +66,7 @@ def save_personas(
     return results
 
 
-def _revision(
-    row: Persona, old: EpisodeSpec, new: EpisodeSpec, _: Sequence[str], *, by: User | None, note: str
-) -> PersonaRevision:
+def _revision(row: Persona, old: EpisodeSpec, new: EpisodeSpec, *, by: User | None, note: str) -> PersonaRevision:
     parts = changed_parts(persona_parts(old.persona) if row.version > 1 else {}, persona_parts(new.persona))
     return PersonaRevision(
         persona=row,

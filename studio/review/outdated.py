@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from django.db.models import F
+
 from studio.domain import content
-from studio.domain.base import FileRef
 from studio.domain.diff import Difference, FieldChange, compare, line_pieces
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -42,27 +43,18 @@ def outdated_tasks(persona: Persona) -> list[Task]:
 
 def changed_labels(task: Task) -> list[str]:
     """What changed since a task was approved, in words; empty if its approval holds."""
-    review = _last_approval(task) if task.outdated else None
-    return [label_of(name) for name in content.changed_parts(review.parts, task.parts)] if review else []
+    return [label_of(name) for name in _changed([task])[task.pk]] if task.outdated else []
 
 
 def changes_since_approval(tasks: Sequence[Task]) -> list[PartChange]:
     """Of tasks of one persona, each difference once."""
     found: dict[tuple[str, str, str], list[Task]] = {}
-    approved: dict[tuple[str, str, str], Review] = {}
+    changed = _changed(tasks)
     for task in tasks:
-        if review := _last_approval(task):
-            for name, now in content.changed_parts(review.parts, task.parts).items():
-                key = (name, review.parts.get(name, ""), now)
-                found.setdefault(key, []).append(task)
-                approved.setdefault(key, review)
+        for name, (was, now) in changed[task.pk].items():
+            found.setdefault((name, was, now), []).append(task)
     return [
-        PartChange(
-            name,
-            label_of(name),
-            list(_compare(name, was, now, found[name, was, now][0], approved[name, was, now])),
-            same,
-        )
+        PartChange(name, label_of(name), list(_compare(name, was, now, same[0])), same)
         for (name, was, now), same in found.items()
     ]
 
@@ -119,22 +111,34 @@ LABELS = {
 }
 
 
-def _last_approval(task: Task) -> Review | None:
-    rows = Review.objects.filter(revision__task=task, revision__number=task.version)
-    return rows.filter(content=task.approved_content).order_by("-created_at").first()
+def _changed(tasks: Sequence[Task]) -> dict[int, dict[str, tuple[str, str]]]:
+    """sha256 by part then and now, by task key. One query."""
+    reviews = Review.objects.filter(
+        revision__task__in=tasks,
+        revision__number=F("revision__task__version"),
+        content=F("revision__task__approved_content"),
+    )
+    approved = {
+        review.revision.task_id: review for review in reviews.select_related("revision").defer("revision__spec")
+    }
+    changed: dict[int, dict[str, tuple[str, str]]] = {}
+    for task in tasks:
+        then = approved[task.pk].parts if task.pk in approved else task.parts
+        differing = content.changed_parts(then, task.parts)
+        changed[task.pk] = {name: (then.get(name, ""), now) for name, now in differing.items()}
+    return changed
 
 
-def _compare(name: str, was: str, now: str, task: Task, review: Review) -> Iterator[FieldChange]:
+def _compare(name: str, was: str, now: str, task: Task) -> Iterator[FieldChange]:
     if name.startswith(FILE_PARTS):
         yield _file_change("", was, now)
     elif name.startswith(content.EARLIER):
         yield from _earlier_changes(task, name.removeprefix(content.EARLIER), was)
     else:
         persona = task.persona
-        before = persona.revisions.filter(created_at__lte=review.created_at).order_by("-number").first()
-        newest = persona.revisions.get(number=persona.version)
-        old, new = (PersonaSpec.model_validate(row.spec if row else {"user_id": ""}) for row in (before, newest))
-        yield from _persona_changes(name, old, new)
+        last = persona.revisions.filter(changed__contains={name: was}).first() if was else None
+        old = PersonaSpec.model_validate(last.spec) if last else PersonaSpec(user_id=persona.user_id)
+        yield from _persona_changes(name, old, PersonaSpec.model_validate(persona.spec))
 
 
 def _persona_changes(name: str, old: PersonaSpec, new: PersonaSpec) -> Iterator[FieldChange]:
@@ -142,15 +146,10 @@ def _persona_changes(name: str, old: PersonaSpec, new: PersonaSpec) -> Iterator[
         fields = content.PROFILE_FIELDS if name == content.PROFILE else ("tools",)
         yield from (change for change in compare(old, new) if change.field in fields)
         return
-    before, after = (dict(_files_of(name, spec)) for spec in (old, new))
+    before, after = ({file.path: file.sha256 for file in content.files_of(name, spec)} for spec in (old, new))
     for path in sorted({*before, *after}):
         if before.get(path) != after.get(path):
             yield _file_change(path, before.get(path, ""), after.get(path, ""))
-
-
-def _files_of(name: str, persona: PersonaSpec) -> Iterator[tuple[str, str]]:
-    files: Sequence[FileRef] = content.files_of(name, persona)
-    return ((file.path, file.sha256) for file in files)
 
 
 def _earlier_changes(task: Task, earlier: str, was: str) -> Iterator[FieldChange]:

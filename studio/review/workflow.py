@@ -8,7 +8,6 @@ from typing import Any
 from studio.domain.phrases import count_of
 from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of
-from studio.drafts.contents import refresh_contents
 from studio.drafts.events import record
 from studio.drafts.locks import lock
 from studio.findings.queries import blocking_findings
@@ -38,8 +37,6 @@ def approve(
     if the benchmark requires the checklist and it is incomplete.
     """
     task = lock(task_id)
-    refresh_contents([task.persona_id])
-    task.refresh_from_db(fields=["parts", "content"])
     if task.state != TaskState.IN_REVIEW and not task.outdated:
         raise WorkflowError(f"This task is {state_label(task)}: only a task in review can be approved.")
     revision = _read(task, version)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from studio.domain.base import FileRef
-from studio.domain.content import content_hash, links_of, parts_of, persona_parts
+from studio.domain.content import content_hash, parts_of_tasks
 from studio.domain.fields import fields_of
 from studio.domain.persona import PersonaSpec, Skill
 from studio.domain.task import (
@@ -53,8 +53,7 @@ UNSEEN = {"user_id", "profile_source", "tools_source"}
 
 
 def content(task: TaskSpec, persona: PersonaSpec) -> str:
-    links = links_of(task.to_json())
-    return content_hash(parts_of(links, {links.task_id: links}, persona_parts(persona), persona.user_id))
+    return content_hash(parts_of_tasks([task.to_json()], persona)[task.task_id])
 
 
 def test_every_field_is_either_apart_or_among_those_tried_here() -> None:
