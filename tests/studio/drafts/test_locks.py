@@ -9,6 +9,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 
 from studio.drafts.autosave import EditorKey, autosave, locked_text
+from studio.drafts.contents import refresh_contents
 from studio.drafts.locks import lock, lock_all
 from studio.models import Autosave, Benchmark, Persona, Role, Task
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
@@ -22,7 +23,7 @@ def task() -> Task:
     return a_task(a_persona(benchmark, by=member(benchmark, Role.AUTHOR)))
 
 
-def is_free(model: type[Task] | type[Autosave], pk: int) -> bool:
+def is_free(model: type[Task] | type[Autosave] | type[Persona], pk: int) -> bool:
     """Whether another transaction could lock the row at once."""
 
     def ask() -> bool:
@@ -63,3 +64,13 @@ def test_autosaved_text_is_locked_until_the_transaction_ends(task: Task, of_pers
         assert not is_free(Autosave, row.pk)
 
     assert is_free(Autosave, row.pk)
+
+
+def test_what_scores_depend_on_is_computed_by_one_save_of_a_persona_at_a_time(task: Task) -> None:
+    """Else one would compute it from what the other replaces."""
+    with transaction.atomic():
+        assert is_free(Persona, task.persona_id)
+        refresh_contents([task.persona_id])
+        assert not is_free(Persona, task.persona_id)
+
+    assert is_free(Persona, task.persona_id)
