@@ -40,7 +40,8 @@ class FileKind(ABC, Generic[S]):
     empty: S
 
     @abstractmethod
-    def find(self, spec: PersonaSpec, name: str) -> S | None: ...
+    def find(self, spec: PersonaSpec, name: str) -> S | None:
+        """None if there is no such file; of one that cannot be read an empty text, so that it can be written anew."""
 
     @abstractmethod
     def put(self, episode: EpisodeSpec, name: str, text: S) -> Change:
@@ -79,10 +80,7 @@ class FileVersions(Generic[S]):
 
     def at(self, number: int) -> S:
         row = self.persona.revisions.filter(number=number).first() if number != self.newest else None
-        if row is None:
-            spec = load_episode(self.persona, with_tasks=False).persona
-        else:
-            spec = PersonaSpec.model_validate(row.spec)
+        spec = PersonaSpec.model_validate(row.spec) if row else load_episode(self.persona, with_tasks=False).persona
         return self.kind.find(spec, self.name) or self.kind.empty
 
     def author_of(self, number: int) -> int | None:

@@ -100,8 +100,10 @@ class ToolServers(FileKind[ServerText]):
         self.asked = asked
 
     def find(self, spec: PersonaSpec, name: str) -> ServerText | None:
-        server = _server_of(spec, name)
-        return ServerText(**{field: getattr(server, field) for field in ServerText.model_fields}) if server else None
+        row = _row_of(spec, name)
+        if row and row.server:
+            return ServerText(**{field: getattr(row.server, field) for field in ServerText.model_fields})
+        return ServerText(name=name) if row else None
 
     def put(self, episode: EpisodeSpec, name: str, text: ServerText) -> Change:
         server, spec = self.asked, episode.persona
@@ -151,12 +153,12 @@ def _files_of(persona: PersonaSpec, name: str) -> tuple[FileRef, ...]:
 
 
 def _bound(spec: PersonaSpec, name: str) -> set[str]:
-    server = _server_of(spec, name)
-    return set(server.tool_names) if server else set()
+    row = _row_of(spec, name)
+    return set(row.server.tool_names) if row and row.server else set()
 
 
-def _server_of(spec: PersonaSpec, name: str) -> ToolServer | None:
-    return next((row.server for row in servers_of(spec) if row.name == name), None)
+def _row_of(spec: PersonaSpec, name: str) -> PersonaServer | None:
+    return next((row for row in servers_of(spec) if row.name == name), None)
 
 
 def _validate_new(spec: PersonaSpec, old: str, new: str) -> None:

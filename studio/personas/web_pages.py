@@ -80,7 +80,8 @@ class WebPages(FileKind[WebPageText]):
 
     def find(self, spec: PersonaSpec, name: str) -> WebPageText | None:
         row = find_web_page(spec, name)
-        return WebPageText(**asdict(row.page)) if row and row.page else None
+        text = WebPageText(**asdict(row.page)) if row and row.page else self.empty
+        return text if row else None
 
     def put(self, episode: EpisodeSpec, name: str, text: WebPageText) -> Change:
         page, spec = WebPage(**text.model_dump()), episode.persona

@@ -142,10 +142,6 @@ class WebPagePage(FormPage[WebPageText]):
     def list_address(self) -> str:
         return self.reverse("profile") + "#web"
 
-    @property
-    def exists(self) -> bool:
-        return find_web_page(load_episode(self.persona, with_tasks=False).persona, self.name) is not None
-
     def form(self, *sent: Any, spec: WebPageText) -> WebPageForm:
         rows = self.persona.tasks.order_by("position", "task_id").values_list("task_id", "title")
         tasks = [(task_id, title or task_id) for task_id, title in rows]

@@ -13,11 +13,11 @@ from evaluation.releases.missing_tools import missing_tools
 from studio.domain import tool_servers
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ToolEvidence
-from studio.domain.tool_servers import ServerText, ServerTool, ToolServer, ToolServerPolicy
+from studio.domain.tool_servers import ServerText, ServerTool, ToolServer, ToolServerPolicy, path_of
 from studio.drafts.load import load_episodes
 from studio.drafts.validate import DraftError
 from studio.models import Membership, Persona, Role, User
-from studio.personas.files import delete_file, save_file
+from studio.personas.files import PROFILE, delete_file, save_file, stored_file
 from studio.personas.tool_servers import TOOL_SERVERS, ask_server, servers_of
 from tests.evaluation.builders import benchmark_of, task
 from tests.factories import UserFactory
@@ -167,6 +167,22 @@ def test_owner_adds_a_server_on_its_page_and_others_only_see_it(client: Client, 
     client.force_login(owner)
     client.post(delete, sent)
     assert servers_of(spec_of(persona)) == []
+
+
+def test_server_whose_file_cannot_be_read_is_written_anew_on_its_page(client: Client, persona: Persona):
+    owner = UserFactory()
+    Membership.objects.create(benchmark=persona.benchmark, user=owner, role=Role.OWNER)
+    broken = spec_of(persona).model_copy(update={"files": (stored_file(path_of("weather"), b"{"),)})
+    save_file(PROFILE, persona, "", broken, by=owner)
+    client.force_login(owner)
+    address = reverse("studio:tool_server", args=[persona.benchmark.slug, "clerk"]) + "?name=weather"
+
+    form = form_of(client.get(address).content.decode(), "server").data()
+    answer = client.post(address, form | {"address": WEATHER.address})
+
+    assert form["name"] == ["weather"] and answer.status_code == 302
+    (row,) = servers_of(spec_of(persona))
+    assert (row.name, row.flaw) == ("weather", "") and row.server is not None and row.server.address == WEATHER.address
 
 
 def test_changes_of_two_owners_are_merged_or_shown_side_by_side(client: Client, persona: Persona):
