@@ -19,7 +19,7 @@ from studio.models import (
 MAX_EVENTS = 400
 """Newest events read for the feed."""
 SHOWN = 12
-WITHOUT_SUMMARY = ("created", "edited", "reordered", "withdrawn", "retired", "reopened", "made_template")
+WITHOUT_SUMMARY = ("created", "edited", "reordered", "withdrawn", "retired", "reopened")
 """Verbs of events whose summary adds nothing to the verb."""
 WIDE = ("task__spec", "persona__spec", "persona__episode", "task__persona__spec", "task__persona__episode")
 """What the feed does not show of tasks and personas."""

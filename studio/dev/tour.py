@@ -75,7 +75,6 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("assistance", f"/benchmarks/{slug}/help/"),
         Shot("tasks", f"{benchmark}tasks/"),
         Shot("copy", f"{benchmark}tasks/copy/?task={number_in(tasks[2])}"),
-        Shot("template-new", f"{tasks[2]}template/"),
         Shot("findings", f"{benchmark}findings/"),
         Shot("history", f"{benchmark}history/"),
         Shot("import", f"{benchmark}import/"),

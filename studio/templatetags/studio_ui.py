@@ -103,7 +103,7 @@ def empty(content: SafeString, title: str) -> SafeString:
 
 SUMMARY_IS_SENTENCE = {
     "created", "imported", "piloted", "released", "audit_opened", "audit_closed", "audit_results_read",
-    "template_changed", "template_deleted", "audit_reopened", "verdicts_corrected",
+    "audit_reopened", "verdicts_corrected",
 }  # fmt: skip
 """Verbs of events whose summary is a whole sentence."""
 
