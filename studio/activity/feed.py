@@ -157,8 +157,7 @@ def _item(event: Event) -> ActivityItem:
 
 def recent_events(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
     """Newest first; an import counts as one event, not one for every task."""
-    single = Event.objects.exclude(verb__in=["imported", "approved_elsewhere"], persona__isnull=False)
-    return _with_rows(single.filter(benchmark__in=benchmarks))
+    return _with_rows(_narrow(benchmarks))
 
 
 def _with_rows(events: QuerySet[Event]) -> QuerySet[Event]:
@@ -174,4 +173,5 @@ def latest_events(benchmark: Benchmark, *, most: int) -> list[Event]:
 
 
 def _narrow(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
-    return recent_events(benchmarks).select_related(None).defer(None)
+    single = Event.objects.exclude(verb__in=["imported", "approved_elsewhere"], persona__isnull=False)
+    return single.filter(benchmark__in=benchmarks)
