@@ -15,20 +15,21 @@ from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.forms.clock import ClockForm
 from studio.forms.post_data import number_of
-from studio.personas.app_data import persona_apps, save_apps
+from studio.personas.app_data import APP_DATA, save_apps
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def clock(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
-    text = next(each.text for each in persona_apps(persona) if each.card.name == CLOCK)
+    episode = load_episode(persona)
+    stored = APP_DATA.find(episode.persona, CLOCK) or APP_DATA.empty
     times, error = EpisodeTimes(), ""
     try:
-        times = read_times(text.encode()) if text else times
+        times = read_times(stored.text.encode()) if stored.text else times
     except ClockError as flaw:
         error = str(flaw)
-    tasks = [(task.task_id, task.title.strip() or task.task_id) for task in load_episode(persona).tasks]
+    tasks = [(task.task_id, task.title.strip() or task.task_id) for task in episode.tasks]
     form = ClockForm(request.POST if request.method == "POST" else None, times=times, tasks=tasks)
     if request.method == "POST":
         access.require(request.user, persona.benchmark, "edit")
