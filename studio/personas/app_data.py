@@ -16,7 +16,7 @@ from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import Blob, Persona, User
 from studio.models.transactions import atomic_with_retry
-from studio.personas.files import PROFILE, Change, FileKind, save_file, stored_file, text_of, with_files
+from studio.personas.files import Change, FileKind, apply_change, stored_file, text_of, with_files
 
 MAX_TEXT = 5_000_000
 """Characters of an app's data."""
@@ -90,8 +90,8 @@ def save_apps(
     row = Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
     if base_version not in (None, row.version):
         raise StaleDraftError(row.version)
-    change = put_apps(load_episode(row, with_tasks=False).persona, texts, note)
-    save_file(PROFILE, row, "", change.spec, by=by, note=note)
+    episode = load_episode(row)
+    apply_change(row, episode, put_apps(episode.persona, texts, note), by=by)
 
 
 def validate_length(text: str) -> None:

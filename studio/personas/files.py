@@ -101,8 +101,8 @@ class FileEditor(DraftEditor[S], Generic[S]):
         self.persona.refresh_from_db(from_queryset=rows.select_for_update(no_key=True, of=("self",)))
 
     def store(self, spec: S, *, note: str) -> int:
-        save_file(self.versions.kind, self.persona, self.versions.name, spec, by=self.user, note=note)
-        self.persona.refresh_from_db(fields=["version"])
+        kind, name = self.versions.kind, self.versions.name
+        self.persona.version = save_file(kind, self.persona, name, spec, by=self.user, note=note)
         return self.persona.version
 
 
@@ -114,7 +114,7 @@ def save_file(
     (``Blob``) before. Raises DraftError."""
     row = Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
     episode = load_episode(row)
-    return _apply(row, episode, kind.put(episode, name, text), by=by, note=note, verb=verb)
+    return apply_change(row, episode, kind.put(episode, name, text), by=by, note=note, verb=verb)
 
 
 @atomic_with_retry
@@ -125,12 +125,13 @@ def delete_file(kind: FileKind[S], persona: Persona, name: str, *, by: User, bas
     if base_version and versions.at(base_version) != versions.at(row.version):
         raise StaleDraftError(row.version)
     episode = load_episode(row)
-    return _apply(row, episode, kind.drop(episode, name), by=by)
+    return apply_change(row, episode, kind.drop(episode, name), by=by)
 
 
-def _apply(
+def apply_change(
     row: Persona, episode: EpisodeSpec, change: Change, *, by: User | None, note: str = "", verb: str = "edited"
 ) -> int:
+    """To a locked row, as loaded now; returns the version."""
     note = (note.strip() or change.note)[:300]
     new = episode.model_copy(update={"persona": change.spec})
     [fields] = save_personas([(row, episode, new)], by=by, note=note, verb=verb)
