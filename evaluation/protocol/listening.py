@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from xml.sax.saxutils import unescape
 
 from evaluation.protocol.answers import extract_document
 from evaluation.protocol.participants import OpenIntent
@@ -59,14 +60,13 @@ CHECK_SCHEMA = _object(reason=_TEXT, **dict.fromkeys(FLAGS, _FLAG))
 
 
 def choice_messages(scene: Scene, intents: Sequence[OpenIntent], version: str) -> Messages:
-    wishes = "\n".join(map(_wish, intents))
     return _messages(
         "next_intent",
         version,
         person=scene.person,
         conversation=scene.conversation,
         work=scene.work or NOTHING,
-        wishes=wishes,
+        wishes="\n".join(map(_wish, intents)),
     )
 
 
@@ -108,11 +108,12 @@ def parse_choice(answer: str, indexes: Collection[int]) -> int:
 
 
 def parse_said(answer: str) -> Said:
+    """What the model repeats as its prompt shows it, escaped, is said as it is: a password, for one."""
     document = _document(answer)
     message, missing = document.get("message"), document.get("missing", "")
     if not isinstance(message, str) or not message.strip() or not isinstance(missing, str):
         raise ValueError("“message” must be a text, and “missing” a text or empty.")
-    return Said(message.strip(), " ".join(missing.split())[:MAX_MISSING])
+    return Said(unescape(message.strip()), unescape(" ".join(missing.split()))[:MAX_MISSING])
 
 
 def parse_check(answer: str) -> str:

@@ -72,6 +72,18 @@ def test_what_is_missing_is_said_beside_the_message():
         parse_said('{"message": " "}')
 
 
+@pytest.mark.parametrize("repeated", ["%@g}L&amp;b&lt;1", "%@g}L&b<1"])
+def test_what_the_prompt_shows_escaped_is_said_as_it_is(repeated: str):
+    answer = json.dumps({"message": f"It is {repeated} & no more.", "missing": f"a map of {repeated}"})
+
+    assert parse_said(answer) == Said("It is %@g}L&b<1 & no more.", "a map of %@g}L&b<1")
+
+
+def test_no_more_is_read_back_than_was_escaped():
+    assert parse_said(json.dumps({"message": "See ?a=1&copy=2&quot;"})).message == "See ?a=1&copy=2&quot;"
+    assert parse_said(json.dumps({"message": "Write &amp;amp;lt; there."})).message == "Write &amp;lt; there."
+
+
 @pytest.mark.parametrize("wrong", ["says_all", "holds_back", "adds_nothing"])
 def test_a_message_holds_if_nothing_is_lost_given_away_or_added(wrong: str):
     flags = {"reason": "It lies.", "says_all": True, "holds_back": True, "adds_nothing": True}
