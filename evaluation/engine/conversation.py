@@ -104,6 +104,7 @@ class _Conversation:
         self._earlier = standing.said_earlier
         self._apps = load_apps(standing.apps, plan.persona, plan.moment, store.read)
         self._world = self._apps.open()
+        self._person = cache(partial(know, plan.persona, store.read))
         self._recording = Recording(plan, store, standing.progress.turns)
         self._journal = SessionJournal(plan.name, store.made, standing.progress.turns, self._world.clock)
         if servers is not None:
@@ -161,8 +162,7 @@ class _Conversation:
         client = self._recording.client(PURPOSE)
         if plan.terms.protocol == ProtocolName.RELEASE:
             return PersonaVoice(client, plan.persona, versions, reply.text)
-        person = know(plan.persona, self._store.read)
-        scene = cache(lambda: scene_of(person, self._earlier, work(), reply, progress.missing))
+        scene = cache(lambda: scene_of(self._person(), self._earlier, work(), reply, progress.missing))
         return ListeningUser(client, scene, versions, plan.said_in_request)
 
     def _build_agent(self, standing: Standing, servers: ServerTools | None) -> Agent:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from evaluation.engine import conversation
 from evaluation.models import ModelCall, Session
 from evaluation.releases.readiness import release_blockers
 from evaluation.results.pilot_report import pilot_report
@@ -121,6 +122,15 @@ def test_the_user_sees_the_files_that_judges_see_and_knows_the_sign_ins_of_the_a
         assert "\ntides\n</file>" in question
         assert "Gmail sign-in: My Gmail email is ada@example.com and password is 'tide-7'." in question
         assert "email address of Noor: noor@example.com" in question
+
+
+def test_what_the_user_knows_is_read_once(stub: StubModel, monkeypatch: pytest.MonkeyPatch):
+    read = []
+    monkeypatch.setattr(conversation, "know", lambda persona, _: read.append(persona) or "A clerk.")
+
+    work_through(start(stub, one_task(), protocol="paper"))
+
+    assert Session.objects.get().turn_count == 3 and len(read) == 1
 
 
 def test_what_a_check_finds_is_told_to_who_speaks_and_an_authors_own_words_are_not_checked(stub: StubModel):
