@@ -14,7 +14,7 @@ from evaluation.agents.person import SHELL, Tool, World, tools_for_person, why_n
 from evaluation.engine.conversation import storable_call
 from evaluation.engine.store import Replied
 from evaluation.grading.work import PlayedTurn
-from evaluation.models import Rehearsal
+from evaluation.models import Rehearsal, Session
 from evaluation.protocol.participants import AgentReply, InfrastructureError, ToolRecord
 from evaluation.rehearsals.lifecycle import RehearsalError, acting
 from evaluation.store.evidence import found_files, load_turns
@@ -51,10 +51,6 @@ class Desk:
         """All of the rehearsal, oldest first."""
         return [*(call for turn in self.turns for call in turn.calls), *self.made]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(reachable_names(self.persona.tools, self.task.tools))
-
     def open_apps(self, held: AppHashes) -> AppStates:
         """With the clock where the next call finds it. Raises InfrastructureError and MissingContentError."""
         apps = load_apps(held, self.persona, self.moment, Blob.objects.read)
@@ -64,7 +60,7 @@ class Desk:
 
 def desk_of(row: Rehearsal) -> Desk:
     session = row.session
-    task, persona = task_of(session.revision_id), persona_of(session.run.persona_revision_id)
+    task, persona = _specs(session)
     turns, terms = load_turns(session), session.run.terms
     moment = Moment(task.task_id, session.position, terms.pace, terms.brief_lists)
     under_way = turns[session.turn_count :]
@@ -79,11 +75,19 @@ def desk_of(row: Rehearsal) -> Desk:
     )
 
 
+def _specs(session: Session) -> tuple[TaskSpec, PersonaSpec]:
+    return task_of(session.revision_id), persona_of(session.run.persona_revision_id)
+
+
+def _names(task: TaskSpec, persona: PersonaSpec) -> tuple[str, ...]:
+    return reachable_names(persona.tools, task.tools)
+
+
 def offered_tools(row: Rehearsal) -> dict[str, Tool]:
     """By the name that the persona binds."""
-    desk = desk_of(row)
-    corpus = open_corpus(desk.persona, desk.task.task_id, Blob.objects.read)
-    return {tool.name: tool for tool in tools_for_person(Path(), desk.names, corpus=corpus).tools}
+    task, persona = _specs(row.session)
+    corpus = open_corpus(persona, task.task_id, Blob.objects.read)
+    return {tool.name: tool for tool in tools_for_person(Path(), _names(task, persona), corpus=corpus).tools}
 
 
 def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | None = None) -> ToolRecord:
@@ -100,7 +104,7 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | N
                 world = apps.open()
                 corpus = open_corpus(desk.persona, desk.task.task_id, Blob.objects.read)
                 shell_seconds = sum(call.seconds for call in desk.calls if call.name == SHELL)
-                toolbox = tools_for_person(folder, desk.names, world, corpus, shell_seconds)
+                toolbox = tools_for_person(folder, _names(desk.task, desk.persona), world, corpus, shell_seconds)
                 record = storable_call(toolbox.call(name, json.dumps(arguments, ensure_ascii=False)))
                 files = store_files(folder, desk.files, Blob.objects.store)
                 states = apps.store(world.snapshot(), Blob.objects.store)
@@ -112,7 +116,7 @@ def make_call(pk: int, name: str, arguments: Mapping[str, Any], *, turn: int | N
 
 def why_without_shell(row: Rehearsal) -> str:
     """Why commands, which the persona's assistant has, cannot be run here; empty if they can, or it has none."""
-    return why_no_shell() if SHELL in desk_of(row).names else ""
+    return why_no_shell() if SHELL in _names(*_specs(row.session)) else ""
 
 
 def apps_now(row: Rehearsal, app: str) -> World | None:

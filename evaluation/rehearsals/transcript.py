@@ -67,9 +67,8 @@ def load_rehearsal(row: Rehearsal) -> RehearsalTranscript:
     shown = load_transcript(session, [] if over else _by_rule(session))
     turns, number = tuple(shown.turns[: session.turn_count]), session.turn_count + 1
     current = next(iter(shown.turns[session.turn_count :]), None)
-    last = shown.turns[-1] if shown.turns else None
     before = turns[-1].turn.snapshot.manifest if turns else found_files(session)
-    now = last.turn.snapshot.manifest if last else before
+    now = shown.turns[-1].turn.snapshot.manifest if shown.turns else before
     count = Counter(intent.status for intent in shown.intents)
     ending = _ending(session, count["open"]) if over else ""
     return RehearsalTranscript(

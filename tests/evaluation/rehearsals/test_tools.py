@@ -119,6 +119,14 @@ def test_violation_of_the_declaration_is_shown_beside_its_field(row: Rehearsal):
     assert list(errors) == ["email_addresses"]
 
 
+def test_tools_are_offered_without_a_look_at_the_turns(row: Rehearsal, django_assert_num_queries):
+    row = reloaded(row)
+    offered = offered_tools(row)
+
+    with django_assert_num_queries(0):
+        assert offered_tools(row).keys() == offered.keys()
+
+
 def test_mail_is_read_and_answered_in_a_mailbox_and_the_change_is_shown(client: Client, row: Rehearsal):
     page = client.get(f"/rehearsals/{row.pk}/mail/").content.decode()
     assert "Log in" in page and "<code>mail-of-ada</code>" in page
