@@ -14,13 +14,13 @@ from datetime import timedelta
 from django.db.models import F, Q
 from django.utils import timezone
 
-from evaluation.call_records import BatchingRecord, CallRecorder
+from evaluation.call_records import CallRecorder, RejudgingRecord
 from evaluation.judging.judgings import judge_of
 from evaluation.leases import renewing, wake_workers
 from evaluation.llm import Endpoint, EndpointError, ModelClient, UnreadableAnswerError
 from evaluation.llm.client import AskedLaterError
 from evaluation.model_access import endpoint_of
-from evaluation.models import BatchedQuestion, Judging, JudgingBatch, JudgingRound, ModelEndpoint
+from evaluation.models import BatchedQuestion, Judging, JudgingBatch, JudgingRound
 from evaluation.models.leased import LeasedRows, LeaseLostError, free
 from studio.domain.storable import storable
 from studio.models.transactions import atomic_with_retry
@@ -124,9 +124,8 @@ def _advance(batch: JudgingBatch) -> None:
 
 def _kept(endpoint: Endpoint, question: BatchedQuestion, answer: dict[str, object]) -> bool:
     """Whether the answer could be read."""
-    judge: ModelEndpoint = judge_of(question.judging)
-    record = BatchingRecord(question.judging)
-    recorder = CallRecorder(record, judge, question.purpose, lambda: question.turn, question.judging)
+    judging, record = question.judging, RejudgingRecord(question.judging)
+    recorder = CallRecorder(record, judge_of(judging), question.purpose, lambda: question.turn, judging)
     cheap = replace(endpoint, prices=endpoint.prices.halved)
     try:
         ModelClient(cheap, recorder=recorder).keep(question.request_hash, question.body, answer)
