@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotations.access import find_assigned_campaign, find_campaign
 from annotations.api.judging import PacketActions
-from annotations.api.requests import ANY, refusal, user_of, valid
+from annotations.api.requests import ANY, user_of, valid
 from annotations.auditors import own_record, record_json, records_in
 from annotations.campaigns import close_campaign, reopen_campaign
 from annotations.figures import campaign_figures
@@ -20,6 +20,7 @@ from annotations.models import AuditCampaign
 from annotations.visibility import sees_results, shares_of, visible_campaigns
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import OBJECTS, ConflictAPIError
+from studio.domain.options import OptionsError
 from studio.models import User
 
 BENCHMARK = OpenApiParameter("benchmark", str, description="Slug; limits to this benchmark.")
@@ -118,7 +119,7 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
         try:
             open_results(row, user_of(request))
         except JudgmentError as error:
-            raise refusal("", error) from error
+            raise OptionsError("", str(error)) from error
         return Response(campaign_figures(row))
 
 

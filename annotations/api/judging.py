@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from annotations.access import find_assigned_campaign, find_campaign, find_packet, readable_packets
 from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
 from annotations.api.packets import judgments_json, packet_json, question_json
-from annotations.api.requests import ANY, refusal, user_of, valid
+from annotations.api.requests import ANY, user_of, valid
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.judgments import (
     MAX_COMMENT_LENGTH,
@@ -31,6 +31,7 @@ from annotations.packets import BROKEN, DECISION, NO, NOT_SHOWN, UNSURE, YES
 from annotations.visibility import may_adjudicate, sees_results, why_not_adjudicate
 from studio.access import ApiRequest
 from studio.api.base import OBJECTS, ConflictAPIError
+from studio.domain.options import OptionsError
 
 Questions = dict[int, list[AuditedQuestion]]
 POSITION = r"packets/(?P<position>[0-9]{1,9})"
@@ -138,7 +139,7 @@ class PacketActions:
         try:
             row = record_judgment(packet, HandedIn(answers, **data), auditor=user, number=number)
         except JudgmentError as error:
-            raise refusal(error.field, error) from error
+            raise OptionsError(error.field, str(error)) from error
         return Response({"position": packet.position, "number": row.number}, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=UndoSerializer, responses=OpenApiResponse(ANY, "The packet, leased to you again."))
@@ -152,7 +153,7 @@ class PacketActions:
         try:
             packet = take_back(chosen, user) if chosen else undo_last(row, user)
         except JudgmentError as error:
-            raise refusal("", error) from error
+            raise OptionsError("", str(error)) from error
         return Response({"packet": question_json(packet, user)})
 
     @extend_schema(request=AdjudicationSerializer, responses={201: ANY})
@@ -172,7 +173,7 @@ class PacketActions:
         try:
             made = adjudicate(packet, by=user, **data)
         except AdjudicationError as error:
-            raise refusal(error.field, error) from error
+            raise OptionsError(error.field, str(error)) from error
         found = {
             "position": packet.position,
             "answers": dict(made.answers.values_list("question", "value")),

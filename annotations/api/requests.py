@@ -6,10 +6,8 @@ from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 
 from studio.access import ApiRequest
-from studio.api.base import ConflictAPIError
 from studio.models import User
 
 ANY = OpenApiTypes.OBJECT
@@ -24,7 +22,3 @@ def valid(serializer: type[serializers.Serializer[Any]], request: ApiRequest) ->
     given = serializer(data=request.data)
     given.is_valid(raise_exception=True)
     return dict(given.validated_data)
-
-
-def refusal(field: str, error: Exception) -> Exception:
-    return ValidationError({field: [str(error)]}) if field else ConflictAPIError(str(error))
