@@ -11,18 +11,11 @@ from annotations.consensus import adjudicated_answers
 from annotations.models import Consensus, GoldItem, Packet
 from annotations.packets import UNSURE, VOID, PacketContent, Question, Sealed
 from annotations.visibility import given_answers
+from studio.domain.options import OptionsError
 from studio.models import Benchmark, User
 
 MIN_PEOPLE = 2
 """Who must have given the same answer, unless it was adjudicated."""
-
-
-class GoldError(Exception):
-    """The known answers were rejected. ``field`` names the invalid entry."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 def add_gold_item(benchmark: Benchmark, item: FrozenDecision, origin: str, *, by: User) -> GoldItem:
@@ -42,16 +35,16 @@ def questions_of(item: GoldItem) -> tuple[Question, ...]:
 
 
 def type_answers(item: GoldItem, answers: Mapping[str, str], *, by: User) -> None:
-    """For later audits; those that are open keep what they asked. Raises GoldError."""
+    """For later audits; those that are open keep what they asked. Raises OptionsError."""
     known = {}
     for question in questions_of(item):
         answer = answers.get(question.key, "")
         if answer and answer not in question.decisive:
-            raise GoldError(f"answers.{question.key}", "Choose one of these answers, or none.")
+            raise OptionsError(f"answers.{question.key}", "Choose one of these answers, or none.")
         if answer:
             known[question.key] = answer
     if not known:
-        raise GoldError("", "Give the known answer to at least one question, or remove the item.")
+        raise OptionsError("", "Give the known answer to at least one question, or remove the item.")
     item.known, item.by = known, by
     item.save(update_fields=["known", "by"])
 

@@ -11,7 +11,7 @@ from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotations.gold import GoldError, questions_of, type_answers
+from annotations.gold import questions_of, type_answers
 from annotations.models import AuditCampaign, GoldItem
 from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, pilots_to_draw_from
 from studio.access import ApiRequest, find_benchmark, require
@@ -69,8 +69,8 @@ class KnownAnswerView(APIView):
         given = given_in(request, KnownAnswers)
         try:
             type_answers(item, given.answers, by=request.user)
-        except GoldError as error:
-            raise OptionsError(error.field or "answers", str(error)) from error
+        except OptionsError as error:
+            raise OptionsError(error.field or "answers", error.message) from error
         return Response(_item_json(item))
 
     @extend_schema(operation_id="known_answer_remove", responses={204: None})

@@ -14,7 +14,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods
 
 from annotations.forms import QuestionsForm
-from annotations.gold import GoldError, questions_of, type_answers
+from annotations.gold import questions_of, type_answers
 from annotations.models import AuditCampaign, GoldItem
 from annotations.packets import PacketContent
 from annotations.reports import KINDS
@@ -96,8 +96,8 @@ def gold_item(request: SignedInRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             type_answers(item, form.answers(), by=request.user)
-        except GoldError as error:
-            form.reject(error.field, str(error))
+        except OptionsError as error:
+            form.reject(error.field, error.message)
         else:
             messages.success(request, "The known answers are saved. Later audits may ask this.")
             return redirect("evaluation:gold", item.benchmark.slug)

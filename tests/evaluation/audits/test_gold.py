@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from annotations.gold import GoldError, type_answers
+from annotations.gold import type_answers
 from annotations.leases import next_packet
 from annotations.models import GoldItem, Packet
 from evaluation.audits.campaigns import source_of
@@ -81,7 +81,7 @@ def test_single_decision_is_drawn_and_typed_once():
 
     assert items[0].source != items[1].source
     assert items[0].known == {"decision": "no"}
-    with pytest.raises(GoldError):
+    with pytest.raises(OptionsError):
         type_answers(items[1], {"decision": "unsure"}, by=planner)
 
 
