@@ -31,24 +31,27 @@ def _undecided(user: User) -> QuerySet[Consensus, Any]:
     return (
         Consensus.objects.filter(resolved=False, packet__campaign__benchmark__in=allowed)
         .exclude(packet__judgments__auditor=user)
-        .exclude(
-            Exists(_open_firsts(OuterRef("packet__campaign"), OuterRef("packet__cluster"))), packet__first__isnull=False
-        )
+        .exclude(_has_open_firsts("packet__"), packet__first__isnull=False)
         .order_by("packet__campaign", "packet__position")
         .values_list("packet__campaign", "packet__position")
     )
 
 
-def _open_firsts(campaign: Any, cluster: Any) -> QuerySet[Packet]:
-    """Of a session: the questions on what judges were shown that have no answer in the end."""
-    rows = Packet.objects.filter(campaign=campaign, cluster=cluster, first=None, control="")
-    return rows.exclude(consensus__resolved=True)
+def _has_open_firsts(packet: str = "") -> Exists:
+    """Whether a question on what judges were shown of the packet's session has no answer in the end. ``packet``: how
+    the rows come to it."""
+    session = {name: OuterRef(f"{packet}{name}") for name in ("campaign", "cluster")}
+    return Exists(Packet.objects.filter(**session, first=None, control="").exclude(consensus__resolved=True))
 
 
 def waits_for_first(packet: Packet) -> bool:
-    """Whether something about its session is still to be decided from what judges were shown: who adjudicates this one
-    sees the whole session."""
-    return packet.first_id is not None and _open_firsts(packet.campaign_id, packet.cluster).exists()
+    return bool(waiting_for_first(Packet.objects.filter(pk=packet.pk)))
+
+
+def waiting_for_first(packets: QuerySet[Packet]) -> set[int]:
+    """Keys of those about whose session something is still to be decided from what judges were shown: who adjudicates
+    them sees the whole session."""
+    return set(packets.filter(_has_open_firsts(), first__isnull=False).values_list("pk", flat=True))
 
 
 def adjudicable_packets(user: User, *, only: int | None = None) -> dict[AuditCampaign, list[int]]:

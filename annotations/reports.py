@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.adjudication import undecided_packets, waits_for_first
+from annotations.adjudication import undecided_packets, waiting_for_first
 from annotations.breakdowns import break_down
 from annotations.consensus import decide_questions
 from annotations.controls import control_rates, control_rates_of_models
@@ -120,6 +120,7 @@ def report_context(row: AuditCampaign) -> dict[str, Any]:
 def list_undecided(campaign: AuditCampaign, user: User) -> list[UndecidedPacket]:
     given = given_answers([campaign.pk])
     allowed = not roles_in(user, campaign.benchmark).isdisjoint(ADJUDICATORS)
+    waiting = waiting_for_first(campaign.packets.all())
     return [
         UndecidedPacket(
             packet,
@@ -127,7 +128,7 @@ def list_undecided(campaign: AuditCampaign, user: User) -> list[UndecidedPacket]
             packet.content["subject"],
             counts=_count_answers(list(given[packet.pk].values())),
             may_adjudicate=allowed and user.pk not in given[packet.pk],
-            waits=waits_for_first(packet),
+            waits=packet.pk in waiting,
         )
         for packet in campaign.packets.filter(pk__in=undecided_packets(campaign, given))
     ]
