@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from studio import access
 from studio.access import ApiRequest
-from studio.api.base import TASK, TASKS, TaskView
+from studio.api.base import TASK, TASKS, TaskView, named_in
 from studio.api.review import ReviewChecklistSerializer
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
@@ -180,14 +180,13 @@ class WorkflowSteps(TaskView):
 
     @extend_schema(request=StepSerializer, responses={200: TaskSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        task = self.task(request, slug, user_id, pk)
+        reviews = named_in(request, "action") in ("approve", "request_changes")
+        self.task(request, slug, user_id, pk, "review" if reviews else "edit")
         serializer = StepSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         data = serializer.validated_data
         action, text, version = data["action"], data["text"], data.get("version")
         answers = None if data["review_checklist"] is None else from_api(data["review_checklist"])
-        is_review = action in ("approve", "request_changes")
-        access.require(request.user, task.persona.benchmark, "review" if is_review else "edit")
         user: Any = request.user
         if action == "submit":
             submit(pk, by=user, text=text)

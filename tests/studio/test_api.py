@@ -105,7 +105,8 @@ def test_roles_decide_who_saves_and_who_approves(desk):
 
     assert client_of(desk.reviewer).put(desk.url, save, format="json").status_code == 403
     assert client_of(desk.author).post(desk.url + "steps/", {"action": "submit"}).json()["state"] == "in_review"
-    assert client_of(desk.author).post(desk.url + "steps/", {"action": "approve"}).status_code == 403
+    for sent in ({"action": "approve"}, {"action": "approve", "version": "not one"}):
+        assert client_of(desk.author).post(desk.url + "steps/", sent).status_code == 403
     stale = client_of(desk.reviewer).post(desk.url + "steps/", {"action": "approve", "version": 9})
     assert stale.status_code == 409
     approved = client_of(desk.reviewer).post(desk.url + "steps/", {"action": "approve", "version": 1})
