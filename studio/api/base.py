@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from django.http import QueryDict
 from rest_framework import status
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import APIException, ParseError, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
 
@@ -37,15 +37,16 @@ Given = TypeVar("Given", bound=Options)
 
 
 def given_in(request: ApiRequest, of: type[Given]) -> Given:
-    """The request's body. Raises OptionsError."""
+    """The request's body. Raises OptionsError, and ParseError if it has no fields."""
     data: Any = request.data
+    if not isinstance(data, Mapping):
+        raise ParseError("Send an object with fields.")
     return of.read(data.dict() if isinstance(data, QueryDict) else data)
 
 
 def named_in(request: ApiRequest, field: str) -> str:
     """What the request's body is about, which decides who may send the rest of it; empty if it does not say."""
-    data: Any = request.data
-    return str(data.get(field, "")) if isinstance(data, Mapping) else ""
+    return str(request.data.get(field, "")) if isinstance(request.data, Mapping) else ""
 
 
 def refuse(error: Exception, context: Any) -> Response | None:

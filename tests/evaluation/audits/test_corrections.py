@@ -106,6 +106,7 @@ def test_corrections_need_a_closed_audit_a_reason_and_a_difference():
 
     assert "People decided otherwise on <b>0</b> questions" in " ".join(client.get(page).content.decode().split())
     assert client.post(api, {"reason": "Because."}).status_code == 409
+    assert client.post(api, "[]", content_type="application/json").status_code == 400
     with pytest.raises(OptionsError) as refused:
         correct_by_audit(campaign, by=owner, reason=" ")
     assert refused.value.field == "reason"
