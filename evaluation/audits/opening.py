@@ -199,10 +199,7 @@ def _count_of(percent: float, packets: Sequence[object]) -> int:
 def _size_for(half_width: float | None, sessions: Mapping[str, AuditableSession], *, whole: bool) -> int:
     if half_width is None:
         return DEFAULT_SESSIONS if whole else DEFAULT_SIZE
-    try:
-        if not whole:
-            return decisions_needed(half_width / 100)
-        questions = sum(len(row.questions) for row in sessions.values()) / max(1, len(sessions))
-        return sessions_needed(half_width / 100, questions)
-    except ValueError as error:
-        raise OptionsError("half_width", "Choose a precision between 0 and 50 points.") from error
+    if not whole:
+        return decisions_needed(half_width / 100)
+    questions = sum(len(row.questions) for row in sessions.values()) / max(1, len(sessions))
+    return sessions_needed(half_width / 100, questions)
