@@ -45,9 +45,8 @@ def audited_pilots(campaign: AuditCampaign) -> QuerySet[Pilot]:
 
 def summarize_audits(benchmark: Benchmark, protocol: str, *, truth: bool) -> AuditSummary:
     """Results for all real judges of a benchmark under a protocol, to one of the two questions."""
-    rows = AuditCampaign.objects.filter(benchmark=benchmark, scripted=False)
-    audits = [row for row in rows if row.protocol == protocol]
-    return summarize(audits, truth=truth)
+    audits = AuditCampaign.objects.filter(benchmark=benchmark, scripted=False, protocol=protocol)
+    return summarize(list(audits), truth=truth)
 
 
 def source_of(pilot: Pilot) -> str:
