@@ -8,7 +8,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from evaluation import visibility
@@ -23,7 +22,7 @@ from evaluation.pilots.start import PilotOptions, start_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import given_in, named_in
-from studio.domain.options import Options
+from studio.domain.options import Options, OptionsError
 from studio.models import ApiToken
 
 
@@ -135,7 +134,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
         try:
             row = control_pilot(row.pk, chosen.action, by=request.user, everything=chosen.everything)
         except ControlError as error:
-            raise ValidationError({"action": [str(error)]}) from error
+            raise OptionsError("action", str(error)) from error
         return Response({"pilot": row.pk, "state": row.state})
 
     @extend_schema(responses=OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py pilot --json`` gives it."))
