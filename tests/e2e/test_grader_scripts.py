@@ -204,6 +204,16 @@ def test_script_page_is_accessible_and_fits_a_phone(script, visit):
     assert violations(page) == []
 
 
+def test_parts_of_a_page_that_scripts_have_styled_are_exchanged_within_the_security_policy(script, visit):
+    page = open_script(script, visit("author"))
+    page.evaluate("document.querySelector('#facts').style.setProperty('top', '0px')")
+
+    page.evaluate("htmx.swap('#facts', '<section id=facts>exchanged</section>', {swapStyle: 'outerHTML'})")
+
+    expect(page.locator("#facts")).to_have_text("exchanged")
+    expect(page.locator("#facts")).not_to_have_class(re.compile("htmx"))  # it has settled
+
+
 def test_script_is_written_and_run_without_browser_scripts(radio, visit):
     page = visit("author", java_script_enabled=False).go(radio["02_briefing"].get_absolute_url())
     page.get_by_role("link", name="New grader script").click()
