@@ -37,7 +37,8 @@ ACTIONS = (  # redirect to a page
     "logout token_revoke member_invite member_invitation_revoke notification "
     "inbox_read_all tasks_change import_decide file_delete board_move "
     "script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
-    "suggestion_conflict guide_act guide_strip import_publication assign waive restore workflow_step discard build_on"
+    "suggestion_conflict guide_act guide_strip import_publication assign waive restore workflow_step discard build_on "
+    "template"
 )
 PARTS = (  # of pages
     "preview file_add signal file_syntax check autosave profile_autosave file_autosave destinations "
