@@ -163,7 +163,7 @@ class _Conversation:
         if plan.terms.protocol == ProtocolName.RELEASE:
             return PersonaVoice(client, plan.persona, versions, reply.text)
         scene = cache(lambda: scene_of(self._person(), self._earlier, work(), reply, progress.missing))
-        return ListeningUser(client, scene, versions, plan.said_in_request)
+        return ListeningUser(client, scene, versions, plan.said_in_request, progress.intents)
 
     def _build_agent(self, standing: Standing, servers: ServerTools | None) -> Agent:
         """Of the task it learns only the tool names; an informed one, the reference workflow as well."""

@@ -12,10 +12,11 @@ from evaluation.agents.react import NOTES
 from evaluation.grading.work import Work, sections
 from evaluation.llm import ModelClient
 from evaluation.protocol import listening
-from evaluation.protocol.listening import Said, Scene
+from evaluation.protocol.listening import Said, Scene, Wishes
 from evaluation.protocol.participants import AgentReply, OpenIntent
 from evaluation.protocol.prompt_files import VoicePromptName
 from evaluation.protocol.prompts import escape
+from evaluation.protocol.session import IntentState
 from evaluation.protocol.voice import (
     CHECK_SCHEMA,
     TRIES,
@@ -80,6 +81,8 @@ class ListeningUser:
     versions: Mapping[VoicePromptName, str]
     known: Collection[int] = ()
     """Intents that the request said in full: no secret, and reminded of once nothing else is open."""
+    intents: Sequence[IntentState] = ()
+    """All of the task's, before this turn."""
 
     def choose(self, intents: Sequence[OpenIntent]) -> OpenIntent:
         intents = [intent for intent in intents if intent.index not in self.known] or intents
@@ -92,13 +95,13 @@ class ListeningUser:
 
     def say(self, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> VoicedAnswer:
         """A phrasing that does not hold is asked for again, with what is wrong with it."""
-        held_back = [intent for intent in held_back if intent.index not in self.known]
-        messages = listening.voice_messages(self.scene(), told, self.versions["voice"])
+        wishes = self._wishes(told, held_back)
+        messages = listening.voice_messages(self.scene(), wishes, self.versions["voice"])
         said = Said("")
         for attempt in range(TRIES):
             first = attempt * TRIES_APART
             said, completion = self._ask(messages, "said", listening.SAID_SCHEMA, listening.parse_said, first=first)
-            problem = self._check(said.message, told, held_back)
+            problem = self._check(said.message, wishes)
             if not problem:
                 return VoicedAnswer(said.message, UserStyle.IN_VOICE, said.missing)
             messages += [
@@ -107,13 +110,22 @@ class ListeningUser:
             ]
         return VoicedAnswer(join(told), UserStyle.VERBATIM, said.missing)
 
-    def _check(self, message: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> str:
+    def _wishes(self, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent]) -> Wishes:
+        open_now = {intent.index for intent in (*told, *held_back)}
+        unsaid = (each for each in self.intents if each.turn is None or each.status == "completed")
+        return Wishes(
+            told,
+            [intent for intent in held_back if intent.index not in self.known],
+            [each.content for each in unsaid if each.index not in open_now],
+        )
+
+    def _check(self, message: str, wishes: Wishes) -> str:
         """What is wrong with it."""
-        if listening.is_verbatim(message, told):
-            return ""
+        if listening.recites(message, wishes.told):
+            return "It repeats what stands in <say> word for word. The person says it in their own words."
         version = self.versions["voice_check"]
-        messages = listening.check_messages(self.scene(), message, told, held_back, version)
-        schema, parse = listening.CHECK_SCHEMA, listening.parse_check
+        messages = listening.check_messages(self.scene(), message, wishes, version)
+        schema, parse = listening.check_schema(version), partial(listening.parse_check, version=version)
         problem: str = self._ask(messages, "voice_check", schema, parse, temperature=0)[0]
         return problem
 

@@ -38,6 +38,18 @@ class Scene:
 
 
 @dataclass(frozen=True)
+class Wishes:
+    """The person's intents as they speak; none is in two."""
+
+    told: Sequence[OpenIntent]
+    """What the message is to say."""
+    held_back: Sequence[OpenIntent] = ()
+    """Said only as far as a question asks for it."""
+    settled: Sequence[str] = ()
+    """What they want or know as well, and did not have to say."""
+
+
+@dataclass(frozen=True)
 class Said:
     message: str
     missing: str = ""
@@ -53,10 +65,11 @@ def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TEXT, _FLAG = {"type": "string"}, {"type": "boolean"}
-FLAGS = ("says_all", "holds_back", "adds_nothing")
+FLAGS = ("answers", "says_all", "holds_back", "adds_nothing")
+RECITED = 6
+"""Words from which an intent has to be put in other words."""
 CHOICE_SCHEMA = _object(reason=_TEXT, index={"type": "integer"})
 SAID_SCHEMA = _object(message=_TEXT, missing=_TEXT)
-CHECK_SCHEMA = _object(reason=_TEXT, **dict.fromkeys(FLAGS, _FLAG))
 
 
 def choice_messages(scene: Scene, intents: Sequence[OpenIntent], version: str) -> Messages:
@@ -70,7 +83,7 @@ def choice_messages(scene: Scene, intents: Sequence[OpenIntent], version: str) -
     )
 
 
-def voice_messages(scene: Scene, told: Sequence[OpenIntent], version: str) -> Messages:
+def voice_messages(scene: Scene, wishes: Wishes, version: str) -> Messages:
     return _messages(
         "voice",
         version,
@@ -79,24 +92,29 @@ def voice_messages(scene: Scene, told: Sequence[OpenIntent], version: str) -> Me
         conversation=scene.conversation,
         work=scene.work or NOTHING,
         missing="\n".join(map(escape, _once(scene.missing))) or NOTHING,
-        say=escape(join(told)),
-        lacks="\n".join(escape(intent.lacks) for intent in told if intent.lacks) or NOTHING,
+        settled=_settled(wishes) or NOTHING,
+        held_back=escape(join(wishes.held_back)) or NOTHING,
+        say=escape(join(wishes.told)),
+        lacks="\n".join(escape(intent.lacks) for intent in wishes.told if intent.lacks) or NOTHING,
         state=scene.state,
     )
 
 
-def check_messages(
-    scene: Scene, message: str, told: Sequence[OpenIntent], held_back: Sequence[OpenIntent], version: str
-) -> Messages:
+def check_messages(scene: Scene, message: str, wishes: Wishes, version: str) -> Messages:
+    known = (scene.person, _settled(wishes), scene.earlier, scene.conversation, scene.work)
     return _messages(
         "voice_check",
         version,
         message=escape(message),
         reply=scene.reply or NOTHING,
-        known="\n\n".join(part for part in (scene.person, scene.earlier, scene.conversation, scene.work) if part),
-        should_say=escape(join(told)),
-        must_hold_back=escape(join(held_back)) or NOTHING,
+        known="\n\n".join(part for part in known if part),
+        should_say=escape(join(wishes.told)),
+        must_hold_back=escape(join(wishes.held_back)) or NOTHING,
     )
+
+
+def check_schema(version: str) -> dict[str, Any]:
+    return _object(reason=_TEXT, **dict.fromkeys(_flags(version), _FLAG))
 
 
 def parse_choice(answer: str, indexes: Collection[int]) -> int:
@@ -116,23 +134,36 @@ def parse_said(answer: str) -> Said:
     return Said(unescape(message.strip()), unescape(" ".join(missing.split()))[:MAX_MISSING])
 
 
-def parse_check(answer: str) -> str:
+def parse_check(answer: str, version: str) -> str:
     """What is wrong; empty if the message holds."""
     document = _document(answer)
-    values = [document.get(name) for name in FLAGS]
-    if not all(isinstance(value, bool) for value in values):
-        raise ValueError("“says_all”, “holds_back” and “adds_nothing” must be true or false.")
-    return "" if all(values) else str(document.get("reason") or "It does not hold.")
+    values = {name: document.get(name) for name in _flags(version)}
+    if not all(isinstance(value, bool) for value in values.values()):
+        raise ValueError(f"{', '.join(f'“{name}”' for name in values)} must be true or false.")
+    wrong = [name for name, holds in values.items() if not holds]
+    return str(document.get("reason") or f"Not so: {', '.join(wrong)}.") if wrong else ""
 
 
-def is_verbatim(message: str, told: Sequence[OpenIntent]) -> bool:
-    """An author's own words need no check."""
-    return message.split() == join(told).split()
+def recites(message: str, told: Sequence[OpenIntent]) -> bool:
+    """Whether it has a whole intent in its author's words. One of a few words can hardly be put otherwise."""
+    words = f" {' '.join(message.split())} "
+    texts = (intent.content.split() for intent in told)
+    return any(len(text) >= RECITED and " ".join(text) in words for text in texts)
 
 
 def _wish(intent: OpenIntent) -> str:
     lacks = f' lacks="{escape_attribute(intent.lacks)}"' if intent.lacks else ""
     return f'<wish index="{intent.index}"{lacks}>{escape(intent.content)}</wish>'
+
+
+def _flags(version: str) -> list[str]:
+    """What a check of this version decides."""
+    asked = load_prompt("voice_check", version).user
+    return [flag for flag in FLAGS if f'"{flag}"' in asked]
+
+
+def _settled(wishes: Wishes) -> str:
+    return escape("\n\n".join(wishes.settled))
 
 
 def _once(things: Sequence[str]) -> Iterable[str]:

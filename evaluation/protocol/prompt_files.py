@@ -18,7 +18,8 @@ VoicePromptName = Literal["voice", "voice_check", "next_intent"]
 NAMES: tuple[PromptName, ...] = get_args(PromptName)
 VOICE_NAMES: tuple[VoicePromptName, ...] = get_args(VoicePromptName)
 _ON_WORK = frozenset(
-    {("satisfaction", "2"), ("satisfaction", "3"), ("follow_up", "2"), ("checklist", "3"), ("checklist", "4")}
+    {("satisfaction", "2"), ("satisfaction", "3"), ("satisfaction", "4"), ("follow_up", "2"), ("follow_up", "3")}
+    | {("checklist", "3"), ("checklist", "4"), ("checklist", "5")}
 )
 """Versions that show the session's work, as the paper protocol does."""
 _RELEASE: Mapping[PromptName | VoicePromptName, str] = {
@@ -32,12 +33,12 @@ CURRENT: Mapping[ProtocolName, Mapping[PromptName | VoicePromptName, str]] = {
     ProtocolName.RELEASE: _RELEASE,
     ProtocolName.PAPER: {
         **_RELEASE,
-        "satisfaction": "3",
-        "follow_up": "2",
-        "checklist": "4",
-        "voice": "3",
-        "voice_check": "3",
-        "next_intent": "2",
+        "satisfaction": "4",
+        "follow_up": "3",
+        "checklist": "5",
+        "voice": "4",
+        "voice_check": "4",
+        "next_intent": "3",
     },
 }
 """The versions that new pilots use. Results of different versions are not comparable."""

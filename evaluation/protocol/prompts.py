@@ -56,7 +56,11 @@ def answer_schema(purpose: PromptName, *, reason_first: bool = False) -> dict[st
         "reason": {"type": "string"},
         "style": {"type": "string", "enum": ["Clarify", "Options", ""]},
     }
-    order = ("index", "reason", "decision", "style", "quote") if reason_first else tuple(kinds)
+    order = tuple(kinds)
+    if reason_first:
+        order = ("index", "reason", "decision", "style", "quote")
+        kinds["style"] |= {"description": "Empty with NO."}
+        kinds["quote"] |= {"description": "Verbatim from the material with YES, empty with NO."}
     properties = {name: kinds[name] for name in order if name != "style" or purpose == "follow_up"}
     entry = {
         "type": "object",

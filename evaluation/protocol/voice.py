@@ -36,7 +36,8 @@ class UserStyle(StrEnum):
 STYLES = {
     UserStyle.VERBATIM: "The author’s words, as in the public release.",
     UserStyle.IN_VOICE: "As the persona would say it, and with the protocol paper they listen and answer questions; "
-    "another call checks that nothing is lost, added or given away. Two or three more calls per answer, at most seven.",
+    "another call checks that nothing is lost, added, denied or given away. Two or three more calls per answer, at "
+    "most seven.",
 }
 
 

@@ -36,7 +36,7 @@ class StubModel:
         self.checklist: Answer = lambda body: decisions(body, lambda index: True)
         self.voice: Answer = lambda body: said("As I would say it.") if is_listening(body) else "As I would say it."
         self.voice_check: Answer = lambda body: (
-            '{"says_all": true, "holds_back": true, "adds_nothing": true, "reason": ""}'
+            '{"answers": true, "says_all": true, "holds_back": true, "adds_nothing": true, "reason": ""}'
         )
         self.next_intent: Answer = lambda body: json.dumps({"reason": "", "index": int(wishes(body)[-1])})
         self.helper: Answer = lambda body: "{}"

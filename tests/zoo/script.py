@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation.protocol.listening import FLAGS
 from evaluation.scripted.answers import example_value
 from tests.evaluation.stub_model import decisions, is_listening, kind_of, said, wishes
 
@@ -61,9 +62,7 @@ def say(asked: Asked) -> Said:
     if kind in JUDGES:
         return Said(_formed(asked, decisions({"messages": list(asked.messages)}, lambda index: kind == "checklist")))
     if kind == "voice_check":
-        return Said(
-            _formed(asked, '{"says_all": true, "holds_back": true, "adds_nothing": true, "reason": "It does."}')
-        )
+        return Said(_formed(asked, json.dumps({**dict.fromkeys(FLAGS, True), "reason": "It does."})))
     body = {"messages": list(asked.messages)}
     if kind == "voice":
         words = "As I would say it."

@@ -11,7 +11,9 @@ import pytest
 from evaluation.models import Pilot, Session, Verdict
 from evaluation.pilots.judging_work import work_on as judge
 from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_rejudging
+from evaluation.protocol.prompt_files import CURRENT
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName
 from evaluation.results.choice import choose_scoring
 from evaluation.results.comparison import round_report
 from evaluation.results.pilot_report import pilot_report
@@ -152,7 +154,7 @@ def test_judging_again_under_the_other_protocol_tells_how_much_differs_and_canno
         assert judge(pk)
 
     assert set(judging_round.judgings.values_list("scoring", flat=True)) == {"", "strict"}
-    assert judging_round.prompts["checklist"]["version"] == "4"
+    assert judging_round.prompts["checklist"]["version"] == CURRENT[ProtocolName.PAPER]["checklist"]
     assert round_report(judging_round)["outcomes"] == {"intents": 2, "statuses": 1, "scored": 1, "scores": 1}
     with pytest.raises(OptionsError, match="ran under release"):
         choose_scoring(pilot, judging_round, by=None)

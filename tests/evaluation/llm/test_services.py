@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from evaluation.llm import Endpoint, Learned, ModelClient
+from evaluation.protocol.listening import FLAGS
 from tests.evaluation.conftest import LOCAL
 from tests.evaluation.llm.test_client import Notebook
 from tests.zoo.server import Zoo, playing
@@ -99,7 +100,7 @@ def test_judge_answers_in_json(zoo: Zoo):
 
     answer, completion = client(zoo, learned=learned).ask_json(JUDGE, "voice_check", SCHEMA, parse, temperature=0)
 
-    assert answer == {"says_all": True, "holds_back": True, "adds_nothing": True, "reason": "It does."}
+    assert answer == {**dict.fromkeys(FLAGS, True), "reason": "It does."}
     assert "ZOO-THOUGHT" not in completion.text
     refused = [entry.refused for entry in zoo.service.log if entry.refused]
     assert len(refused) <= 2, (refused, learned.facts)

@@ -15,7 +15,7 @@ from studio.domain.persona import PersonaSpec
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.builders import file as stored_file
 from tests.evaluation.pilots.builders import start, work_through
-from tests.evaluation.stub_model import StubModel, said
+from tests.evaluation.stub_model import StubModel, decisions, said
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
 
@@ -65,7 +65,7 @@ def test_by_default_the_user_of_the_paper_listens_chooses_and_speaks_and_that_of
 
     assert pilot.user_style == "in-voice"
     assert {name: prompt["version"] for name, prompt in pilot.config["user"]["prompts"].items()} == {
-        "voice": "3", "voice_check": "3", "next_intent": "2",
+        "voice": "4", "voice_check": "4", "next_intent": "3",
     }  # fmt: skip
     [session] = Session.objects.all()
     assert list(session.intents.order_by("turn").values_list("index", "status")) == [
@@ -90,7 +90,7 @@ def test_what_the_request_says_is_no_secret_and_reminded_of_last(stub: StubModel
     assert list(session.intents.order_by("turn").values_list("index", flat=True)) == [3, 1, 2]
     assert stub.asked["next_intent"] == 1  # among two
     checks = [body["messages"][1]["content"] for body in stub.bodies if "You check a message" in str(body)]
-    held_back = [check.partition("<must_hold_back>\n")[2].partition("\n</must_hold_back>")[0] for check in checks]
+    held_back = [check.partition("<only_if_asked>\n")[2].partition("\n</only_if_asked>")[0] for check in checks]
     assert held_back == ["The fee is 30.", "(nothing)", "(nothing)"]
 
 
@@ -133,21 +133,36 @@ def test_what_the_user_knows_is_read_once(stub: StubModel, monkeypatch: pytest.M
     assert Session.objects.get().turn_count == 3 and len(read) == 1
 
 
-def test_what_a_check_finds_is_told_to_who_speaks_and_an_authors_own_words_are_not_checked(stub: StubModel):
-    drafts = iter(["It is 30, and blue.", "The fee is\n30 crowns."])
-    stub.voice = lambda body: said(next(drafts, "Sign as Ada."))
-    stub.voice_check = lambda body: json.dumps(
-        {"reason": "Blue is added.", "says_all": True, "holds_back": True, "adds_nothing": False}
-    )
-    stub.next_intent = lambda body: '{"reason": "", "index": 1}'
+def test_what_a_check_finds_is_told_to_who_speaks_and_recited_rules_are_refused_without_one(stub: StubModel):
+    rule = "The letter explicitly states the fee of 30 crowns."
+    drafts = iter(["It is 30, and blue.", f"Thanks. {rule}", "Please put our fee of 30 into it."])
+    stub.voice = lambda body: said(next(drafts))
+    blue = {"reason": "Blue is added.", "answers": True, "says_all": True, "holds_back": True, "adds_nothing": False}
+    fine = blue | {"adds_nothing": True}
+    stub.voice_check = lambda body: json.dumps(blue if "and blue" in str(body) else fine)
 
-    work_through(start(stub, one_task(), protocol="paper"))
+    work_through(start(stub, task("a", checklist=(rubric("x"),), intents=intents(rule)), protocol="paper"))
 
     turns = list(Session.objects.get().turns.values_list("next_message", "next_style"))
-    assert turns == [("The fee is\n30 crowns.", "in-voice"), ("Sign as Ada.", "in-voice"), ("", "")]
-    assert stub.asked["voice_check"] == 1
-    again = [body for body in stub.bodies if "Blue is added." in str(body)]
-    assert len(again) == 1 and "cannot be sent" in again[0]["messages"][-1]["content"]
+    assert turns == [("Please put our fee of 30 into it.", "in-voice"), ("", "")]
+    assert (stub.asked["voice"], stub.asked["voice_check"]) == (3, 2)
+    asked = [body["messages"][-1]["content"] for body in stub.bodies if "cannot be sent" in str(body)]
+    assert ["Blue is added." in asked[0], "word for word" in asked[1]] == [True, True]
+
+
+def test_the_user_knows_what_they_want_besides_so_that_none_of_it_is_denied(stub: StubModel):
+    wanted = intents("The fee is 30.", "Sign as Ada.", "Keep British spelling.")
+    stub.next_intent = lambda body: '{"reason": "", "index": 1}'
+    stub.satisfaction = lambda body: decisions(body, lambda index: index == 3)
+
+    work_through(start(stub, task("a", checklist=(rubric("x"),), intents=wanted), protocol="paper"))
+
+    asked = [body["messages"][1]["content"] for body in stub.bodies if "You play a person" in str(body["messages"][0])]
+    first, second = [each for each in asked if "<say>" in each]
+    assert "<wanted_too>\nKeep British spelling.\n</wanted_too>" in first
+    assert "<only_if_asked>\nSign as Ada.\n</only_if_asked>" in first
+    assert "<only_if_asked>\n(nothing)\n</only_if_asked>" in second
+    assert "<wanted_too>\nKeep British spelling.\n</wanted_too>" in second
 
 
 def test_a_session_that_misses_the_same_thing_three_times_is_blocked_and_counted_beside_the_score(stub: StubModel):

@@ -9,12 +9,14 @@ import pytest
 from evaluation.protocol.listening import (
     Said,
     Scene,
+    Wishes,
     check_messages,
+    check_schema,
     choice_messages,
-    is_verbatim,
     parse_check,
     parse_choice,
     parse_said,
+    recites,
     voice_messages,
 )
 from evaluation.protocol.participants import OpenIntent
@@ -23,13 +25,27 @@ FEE, NAME = OpenIntent(1, "The fee is 30 crowns."), OpenIntent(4, "Sign as <Ada>
 SCENE = Scene("Olga, a clerk", "", "She asked for a letter.", "A mail was sent.", "Sent.", "It breaks off.", ("map",))
 
 
-def test_who_speaks_never_sees_what_is_held_back_and_who_checks_does():
-    assert "Sign as" not in str(voice_messages(SCENE, [FEE], "2"))
-    assert "Sign as &lt;Ada&gt;." in check_messages(SCENE, "It is 30.", [FEE], [NAME], "2")[1]["content"]
+def section(question: list[dict[str, str]], name: str) -> str:
+    return question[1]["content"].partition(f"<{name}>\n")[2].partition(f"\n</{name}>")[0]
+
+
+def test_who_speaks_and_who_checks_know_what_is_said_only_if_a_question_asks_for_it():
+    wishes = Wishes([FEE], [NAME])
+
+    assert section(voice_messages(SCENE, wishes, "4"), "only_if_asked") == "Sign as &lt;Ada&gt;."
+    assert section(check_messages(SCENE, "It is 30.", wishes, "4"), "only_if_asked") == "Sign as &lt;Ada&gt;."
+    assert "Sign as" not in str(voice_messages(SCENE, wishes, "3"))
+
+
+def test_who_speaks_and_who_checks_know_what_is_wanted_and_was_met_without_a_word():
+    wishes = Wishes([FEE], settled=["Use & keep British spelling."])
+
+    assert section(voice_messages(SCENE, wishes, "4"), "wanted_too") == "Use &amp; keep British spelling."
+    assert "Use &amp; keep British spelling." in section(check_messages(SCENE, "It is 30.", wishes, "4"), "known")
 
 
 def test_who_speaks_knows_the_person_the_conversation_the_work_and_what_was_missing():
-    [_, question] = voice_messages(SCENE, [FEE], "2")
+    [_, question] = voice_messages(SCENE, Wishes([FEE]), "4")
 
     shown = ("Olga, a clerk", "She asked for a letter.", "A mail was sent.", "It breaks off.", "map", FEE.content)
     assert [part for part in shown if part not in question["content"]] == []
@@ -38,23 +54,21 @@ def test_who_speaks_knows_the_person_the_conversation_the_work_and_what_was_miss
 def test_a_reply_that_is_whole_has_no_word_on_its_state():
     whole = Scene("Olga", "", "…", "", "Sent.")
 
-    assert "</say>\n\nAnswer with one JSON object" in voice_messages(whole, [FEE], "2")[1]["content"]
+    assert "</lacks>\n\nAnswer with one JSON object" in voice_messages(whole, Wishes([FEE]), "4")[1]["content"]
 
 
 def test_who_speaks_and_who_chooses_know_what_a_judge_found_lacking():
     half = OpenIntent(1, "Name the fee and the date.", "The date is <missing>.")
 
-    assert "<lacks>\nThe date is &lt;missing&gt;.\n</lacks>" in voice_messages(SCENE, [half], "3")[1]["content"]
+    assert "<lacks>\nThe date is &lt;missing&gt;.\n</lacks>" in voice_messages(SCENE, Wishes([half]), "4")[1]["content"]
     assert '<wish index="1" lacks="The date is &lt;missing&gt;.">' in choice_messages(SCENE, [half], "2")[1]["content"]
-    assert "<lacks>\n(nothing)\n</lacks>" in voice_messages(SCENE, [FEE], "3")[1]["content"]
+    assert section(voice_messages(SCENE, Wishes([FEE]), "4"), "lacks") == "(nothing)"
 
 
 def test_what_was_missing_is_listed_once():
     scene = Scene("Olga", "", "…", "", "Sent.", missing=("the map", "a key", "The map"))
 
-    shown = voice_messages(scene, [FEE], "3")[1]["content"]
-
-    assert "<missing_before>\nThe map\na key\n</missing_before>" in shown
+    assert section(voice_messages(scene, Wishes([FEE]), "4"), "missing_before") == "The map\na key"
 
 
 def test_the_choice_is_among_all_that_is_open():
@@ -84,19 +98,32 @@ def test_no_more_is_read_back_than_was_escaped():
     assert parse_said(json.dumps({"message": "Write &amp;amp;lt; there."})).message == "Write &amp;lt; there."
 
 
-@pytest.mark.parametrize("wrong", ["says_all", "holds_back", "adds_nothing"])
-def test_a_message_holds_if_nothing_is_lost_given_away_or_added(wrong: str):
-    flags = {"reason": "It lies.", "says_all": True, "holds_back": True, "adds_nothing": True}
+FLAGS = ["answers", "says_all", "holds_back", "adds_nothing"]
 
-    assert parse_check(json.dumps(flags)) == ""
-    assert parse_check(json.dumps(flags | {wrong: False})) == "It lies."
+
+@pytest.mark.parametrize("wrong", FLAGS)
+def test_a_message_holds_if_questions_are_answered_and_nothing_is_lost_given_away_or_added(wrong: str):
+    flags = {"reason": "", **dict.fromkeys(FLAGS, True)}
+
+    assert parse_check(json.dumps(flags), "4") == ""
+    assert parse_check(json.dumps(flags | {wrong: False, "reason": "It lies."}), "4") == "It lies."
+    assert parse_check(json.dumps(flags | {wrong: False}), "4") == f"Not so: {wrong}."
     with pytest.raises(ValueError, match="true or false"):
-        parse_check(json.dumps(flags | {wrong: "no"}))
+        parse_check(json.dumps(flags | {wrong: "no"}), "4")
 
 
-def test_an_intents_own_words_are_known_whatever_their_spaces():
-    assert is_verbatim("The fee is\n30  crowns.", [FEE])
-    assert not is_verbatim("The fee is 30 crowns. Thanks!", [FEE])
+def test_a_check_decides_what_its_version_asks_for():
+    assert check_schema("4")["required"] == ["reason", *FLAGS]
+    assert check_schema("3")["required"] == ["reason", *FLAGS[1:]]
+    assert parse_check(json.dumps(dict.fromkeys(FLAGS[1:], True)), "3") == ""
+
+
+def test_an_intent_in_its_authors_words_is_recited_wherever_it_stands_unless_it_is_short():
+    rule = OpenIntent(2, "The letter explicitly states the fee of 30 crowns.")
+
+    assert recites("Thanks! The letter explicitly states\nthe  fee of 30 crowns.", [FEE, rule])
+    assert not recites("Please name the fee of 30 crowns in the letter.", [FEE, rule])
+    assert not recites("The fee is 30 crowns.", [FEE])
 
 
 def test_answers_of_models_that_write_around_their_json_are_read():

@@ -27,6 +27,12 @@ VERSIONS = {
     ("voice", "3"): "e14ae4380a8878fb098a3f4736579c322d02078913c045215d5416abf63fa67b",
     ("voice_check", "3"): "867226b8e1fdfae747fa78bd57182d3c95a7249b21078133374e77d4a93eeaf7",
     ("next_intent", "2"): "a3e68bbf8eacbc5650ec6b5bea1d890d41b1274731757d1797619b23acc09d73",
+    ("satisfaction", "4"): "096995b45168f0fc21125a00623efc797b3489594fa609d83c996a5534dc489d",
+    ("follow_up", "3"): "206afc373e53231bc1528325cf5a372a91a5c49dba2b60402f3e76611fdc8ecd",
+    ("checklist", "5"): "4955e9fc35c2c4e9c534ad851edff5ab84c485fb79281863ede13b42d7a3dc86",
+    ("voice", "4"): "981460a35b7761d52b9cb2fff6d70fc9f09e95ac2e7130710f38c6236c4be5c4",
+    ("voice_check", "4"): "5101e112f838cafa7eca57717cf0cd3c9c79ac0e8953f281817b420f2a70fe34",
+    ("next_intent", "3"): "55acc9396b7ef8a693c115d678128c94f20b0a6d7071337e85092b6aa9b151b8",
 }
 INTENTS = [OpenIntent(2, "Say <b>"), OpenIntent(5, "Two\n\nlines {{reply}}")]
 ANSWER = (
