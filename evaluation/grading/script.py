@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from zipfile import ZipFile
 
 import yaml
 
+from evaluation.grading.script_driver import ContractError, checked_values, storable
 from evaluation.sandbox import SandboxLimits, SandboxResult, run_python
 from evaluation.workspaces.folders import temporary_folder
 
@@ -65,8 +67,12 @@ def grader_keys(source: str) -> tuple[str, ...]:
     with _known_keys_lock:
         if digest in _known_keys:
             return _known_keys[digest]
-    answers, outcome = _run(source, [[]], None)
-    keys = _keys_of(answers, outcome)
+    turn = _grade(source, [], None)
+    if turn.problem:
+        raise GraderScriptError(f"score([]) gave no keys: {turn.problem}.")
+    keys = tuple(turn.values)
+    if not keys:
+        raise GraderScriptError("score([]) returned no keys.")
     with _known_keys_lock:
         if len(_known_keys) > 5000:
             _known_keys.clear()
@@ -81,36 +87,22 @@ def run_grader(
     keys: Sequence[str] | None = None,
     rebuild: Sequence[Callable[[Path], None]] = (),
 ) -> GraderRun:
-    """Grade every turn's history in one sandbox, restarted only if a call kills it. ``rebuild``, if given, make the
-    workspace of each turn in a folder, for a script that reads it.
+    """Grade every turn's history in a sandbox of its own. ``rebuild``, if given, make the workspace of each turn in a
+    folder, for a script that reads it.
 
     Given ``keys``, the call ``score([])`` that determines them is skipped. If a turn's call fails, all its keys are 0;
     missing keys are 0 and unknown ones ignored. Raises GraderScriptError, SandboxUnavailableError.
     """
     fixed = tuple(keys) if keys is not None else grader_keys(source)
     if not rebuild or CONFIG not in source:
-        return GraderRun(fixed, tuple(_grade(source, histories, fixed)))
+        return GraderRun(fixed, tuple(_grade(source, history, fixed) for history in histories))
     turns: list[GraderTurn] = []
     with temporary_folder() as folder:
         folder.chmod(0o711)  # the script is nobody; others of this machine cannot guess the name
         stand = folder / secrets.token_hex(16)
         for history, make in zip(histories, rebuild, strict=True):
-            turns += _grade(source, [history], fixed, _stage(stand, make))
+            turns.append(_grade(source, history, fixed, _stage(stand, make)))
     return GraderRun(fixed, tuple(turns))
-
-
-def _grade(
-    source: str, histories: Sequence[ToolHistory], keys: tuple[str, ...], stand: Path | None = None
-) -> list[GraderTurn]:
-    turns: list[GraderTurn] = []
-    while len(turns) < len(histories):
-        remaining = histories[len(turns) :]
-        answers, outcome = _run(source, remaining, keys, stand)
-        turns += [_turn(keys, answer) for answer in answers]
-        if len(answers) < len(remaining):
-            stopped = f"the run was stopped in this turn. {outcome.explain(_limits(len(remaining)))}"
-            turns.append(_turn(keys, {"problem": stopped, "broken": True}))
-    return turns
 
 
 def program_files(driver: bytes, source: str) -> dict[str, bytes]:
@@ -144,46 +136,39 @@ def _stage(folder: Path, rebuild: Callable[[Path], None]) -> Path:
     return folder
 
 
-def _limits(calls: int) -> SandboxLimits:
-    return SandboxLimits(seconds=5 + CALL_SECONDS * calls, cpu_seconds=int(CALL_SECONDS) + 1)
-
-
-def _run(
-    source: str, histories: Sequence[ToolHistory], keys: Sequence[str] | None, stand: Path | None = None
-) -> tuple[list[dict[str, Any]], SandboxResult]:
+def _grade(source: str, history: ToolHistory, keys: tuple[str, ...] | None, stand: Path | None = None) -> GraderTurn:
     """``stand``: the folder in which the script is run, read-only; None: an empty one."""
-    asked = {"histories": list(histories), "keys": keys, "seconds": CALL_SECONDS, "stand": STAND if stand else None}
+    limits = SandboxLimits(seconds=CALL_SECONDS, cpu_seconds=int(CALL_SECONDS) + 1)
     outcome = run_python(
         program_files(DRIVER, source),
-        stdin=json.dumps(asked).encode(),
-        limits=_limits(len(histories)),
+        stdin=json.dumps({"history": list(history), "keys": keys, "stand": STAND if stand else None}).encode(),
+        limits=limits,
         folders=((stand, STAND),) if stand else (),
     )
-    answers = []
-    for line in outcome.stdout.split(b"\n")[:-1][: len(histories)]:
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            answer = None
-        answers.append(
-            answer if isinstance(answer, dict) else {"problem": "its answer was not readable", "broken": True}
-        )
-    return answers, outcome
+    if not outcome.stdout.endswith(b"\n"):
+        return GraderTurn(dict.fromkeys(keys or (), 0), _no_answer(outcome, limits), broken=True)
+    try:
+        answer = json.loads(outcome.stdout)
+        if set(answer) == {"problem"}:
+            return GraderTurn(dict.fromkeys(keys or (), 0), storable(str(answer["problem"])[:500]))
+        values = dict(checked_values(dict(map(tuple, answer["values"])), list(keys) if keys is not None else None))
+    except (ValueError, TypeError, KeyError, RecursionError, ContractError):
+        problem = "the script wrote something else in place of its result"
+        return GraderTurn(dict.fromkeys(keys or (), 0), problem, broken=True)
+    return GraderTurn(values if keys is None else {key: values.get(key, 0) for key in keys})
 
 
-def _keys_of(answers: list[dict[str, Any]], outcome: SandboxResult) -> tuple[str, ...]:
-    if not answers:
-        raise GraderScriptError(f"score([]) gave no answer. {outcome.explain(_limits(1))}")
-    if "problem" in answers[0]:
-        raise GraderScriptError(f"score([]) gave no keys: {answers[0]['problem']}.")
-    keys = tuple(str(key) for key, _ in answers[0]["values"])
-    if not keys:
-        raise GraderScriptError("score([]) returned no keys.")
-    return keys
-
-
-def _turn(keys: Sequence[str], answer: Mapping[str, Any]) -> GraderTurn:
-    if "problem" in answer:
-        return GraderTurn(dict.fromkeys(keys, 0), str(answer["problem"]), bool(answer.get("broken")))
-    values = {str(key): int(value) for key, value in answer["values"]}
-    return GraderTurn({key: values.get(key, 0) for key in keys})
+def _no_answer(outcome: SandboxResult, limits: SandboxLimits) -> str:
+    signals = {128 + number: number.name for number in signal.Signals}
+    match outcome.reason:
+        case "timeout":
+            return f"the script did not end within {limits.seconds:g} s"
+        case "output":
+            return "the script returned more than can be read"
+        case "killed" if outcome.exit in signals:
+            name = signals[outcome.exit]
+            return f"the process of the script was killed ({name}), as happens at a limit of CPU time or memory"
+        case "memory" | "files":
+            return f"the script was stopped. {outcome.explain(limits)}"
+        case _:
+            return "the script ended its process without an answer"

@@ -1,20 +1,15 @@
-"""Runs a grader script. Executed inside the sandbox; imports nothing but the standard library.
+"""Runs a grader script on one history. Executed inside the sandbox; imports nothing but the standard library.
 
-Standard input is ``{"histories": [...], "keys": [...] or null, "seconds": n, "stand": folder or null}``; the script
-lies beside this file, and so does what it may import. ``stand`` is where it is run.
-Without ``keys``, the first history's answer determines them; other keys are ignored. Each history, in order, yields
-one line of standard output: ``{"values": [[key, 0 or 1], ...]}`` or ``{"problem": "...", "broken": false}``, where
-``broken`` is a call that did not end by itself. Each call runs in a process of its own that has neither our standard
-output nor visible prints: the script cannot forge our output, and what it does to itself ends with the call.
+Standard input is ``{"history": [...], "keys": [...] or null, "stand": folder or null}``; the script lies beside this
+file, and so does what it may import. ``stand`` is where it is run. Without ``keys`` all that it returns are read, else
+others are ignored. Standard output is one line: ``{"values": [[key, 0 or 1], ...]}`` or ``{"problem": "..."}``; what
+the script prints is not seen. It shares this process, so its answer is as hostile as itself: ``checked_values`` is
+asked again outside.
 """
 
-import contextlib
 import json
 import os
-import select
-import signal
 import sys
-import time
 import traceback
 import types
 from collections.abc import Callable
@@ -24,112 +19,32 @@ SCRIPT = "grader.py"
 LIBRARIES = "libraries.zip"
 MAX_KEYS = 500
 MAX_KEY_LENGTH = 300
-MAX_ANSWER = 1 << 18
 
 
 def main() -> None:
-    if os.uname().nodename != "sandbox" or os.getppid() != 1:
-        sys.exit("The grader driver ends every process it can reach: it runs inside the sandbox only.")
     request = json.loads(sys.stdin.buffer.read())
     folder = os.path.dirname(sys.argv[0])
     with open(os.path.join(folder, SCRIPT), "rb") as file:
         source = file.read()
-    answers = os.dup(1)
-    os.set_inheritable(answers, False)
-    _hide_descriptors()
-    sys.path.append(os.path.join(folder, LIBRARIES))
-    if b"yaml" in source:
-        import yaml  # noqa: F401 - once, not anew in the process of each call
-    if request["stand"]:
-        os.chdir(request["stand"])
-    keys = request["keys"]
-    for history in request["histories"]:
-        answer = _call(source, history, keys, float(request["seconds"]), answers)
-        os.write(answers, json.dumps(answer).encode() + b"\n")
-        if keys is None:
-            keys = [key for key, _ in answer.get("values", ())]
-
-
-def _hide_descriptors() -> None:
-    """Keep the script from opening our descriptors through /proc, where the system lets us."""
-    try:
-        import ctypes
-
-        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
-    except (ImportError, OSError, AttributeError):
-        pass
-
-
-def _call(source: bytes, history: Any, keys: list[str] | None, seconds: float, answers: int) -> dict[str, Any]:
-    read, write = os.pipe()
-    pid = _fork()
-    if pid == 0:
-        os.close(read)
-        os.close(answers)
-        _answer(source, history, keys, write)
-    os.close(write)
-    try:
-        answer, in_time = _read_line(read, time.monotonic() + seconds)
-    finally:
-        os.close(read)
-        _kill_all()
-        _, status = os.waitpid(pid, 0)
-    if answer.endswith(b"\n"):
-        return _validate_answer(answer, keys)
-    if not in_time:
-        return _problem(f"the script did not end within {seconds:g} s", broken=True)
-    if len(answer) >= MAX_ANSWER:
-        return _problem("the script returned more than can be read", broken=True)
-    if os.WIFSIGNALED(status):
-        name = signal.Signals(os.WTERMSIG(status)).name
-        message = f"the process of the script was killed ({name}), as happens at a limit of CPU time or memory"
-        return _problem(message, broken=True)
-    return _problem("the script ended its process without an answer", broken=True)
-
-
-def _fork() -> int:
-    for _ in range(100):
-        try:
-            return os.fork()
-        except BlockingIOError:  # killed processes of the last call still count until they are reaped
-            time.sleep(0.01)
-    return os.fork()
-
-
-def _kill_all() -> None:
-    """Kill everything in the sandbox but ourselves and its first process."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(-1, signal.SIGKILL)
-
-
-def _read_line(fd: int, deadline: float) -> tuple[bytes, bool]:
-    """The bytes up to the first line end or the limit, and whether they came before the deadline."""
-    received = b""
-    while not received.endswith(b"\n") and len(received) < MAX_ANSWER:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([fd], [], [], left)[0]:
-            return received, False
-        if not (data := os.read(fd, 65536)):
-            break
-        received += data
-    return received, True
-
-
-def _answer(source: bytes, history: Any, keys: list[str] | None, write: int) -> None:
     dumps, send, leave = json.dumps, os.write, os._exit
-    null = os.open(os.devnull, os.O_RDWR)
-    for fd in (0, 1, 2):
-        os.dup2(null, fd)
+    answers, null = os.dup(1), os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)
+    sys.path.append(os.path.join(folder, LIBRARIES))
     try:
-        line = dumps({"values": _run(source, history, keys)}).encode()
+        if request["stand"]:
+            os.chdir(request["stand"])
+        line = dumps({"values": _run(source, request["history"], request["keys"])}).encode()
     except BaseException as exc:  # the script may raise anything, SystemExit included
         line = dumps({"problem": _describe(exc)}).encode()
-    send(write, line + b"\n")
+    line += b"\n"
+    while line:
+        line = line[send(answers, line) :]
     leave(0)
 
 
 def _run(source: bytes, history: Any, keys: list[str] | None) -> list[tuple[str, int]]:
-    checked = _check_values
+    checked = checked_values
     module = types.ModuleType("grader")
     module.__file__ = SCRIPT
     sys.modules["grader"] = module
@@ -144,7 +59,8 @@ class ContractError(Exception):
     """The script violates the contract."""
 
 
-def _check_values(result: Any, keys: list[str] | None) -> list[tuple[str, int]]:
+def checked_values(result: Any, keys: list[str] | None) -> list[tuple[str, int]]:
+    """The values of what ``score`` returned, of these keys alone if they are given. Raises ContractError."""
     if not isinstance(result, dict):
         raise ContractError(f"the script returned {type(result).__name__} from score() instead of a dict")
     if len(result) > MAX_KEYS:
@@ -155,7 +71,7 @@ def _check_values(result: Any, keys: list[str] | None) -> list[tuple[str, int]]:
             continue
         if type(key) is not str or not key.strip() or len(key) > MAX_KEY_LENGTH:
             raise ContractError(f"the script returned a key that is not a text of 1 to {MAX_KEY_LENGTH} characters")
-        if "\0" in key or _text(key) != key:
+        if "\0" in key or storable(key) != key:
             raise ContractError(f"the script returned a key that is not text: {key[:80]!r}")
         if type(value) not in (int, bool) or value not in (0, 1):
             raise ContractError(
@@ -167,33 +83,19 @@ def _check_values(result: Any, keys: list[str] | None) -> list[tuple[str, int]]:
 
 def _describe(exc: BaseException) -> str:
     if isinstance(exc, ContractError):
-        return str(exc)
+        return storable(str(exc)[:500])
     try:
         line = next((f.lineno for f in reversed(traceback.extract_tb(exc.__traceback__)) if f.filename == SCRIPT), None)
         if isinstance(exc, SyntaxError):
             line = exc.lineno
         where = f" in line {line}" if line else ""
         message = str(exc)[:300]
-        return f"the script raised {type(exc).__name__}{where}" + (f": {message}" if message else "")
+        return storable(f"the script raised {type(exc).__name__}{where}" + (f": {message}" if message else ""))
     except BaseException:
         return "the script raised an exception that cannot be described"
 
 
-def _validate_answer(answer: bytes, keys: list[str] | None) -> dict[str, Any]:
-    try:
-        document = json.loads(answer)
-        if isinstance(document, dict) and set(document) == {"problem"}:
-            return _problem(str(document["problem"]))
-        return {"values": _check_values(dict(map(tuple, document["values"])), keys)}
-    except (ValueError, TypeError, KeyError, RecursionError, ContractError):
-        return _problem("the script wrote something else in place of its result", broken=True)
-
-
-def _problem(message: str, *, broken: bool = False) -> dict[str, Any]:
-    return {"problem": _text(message[:500]), "broken": broken}
-
-
-def _text(text: str) -> str:
+def storable(text: str) -> str:
     """Without what the database cannot store: NUL and lone surrogates."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 

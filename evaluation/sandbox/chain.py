@@ -136,6 +136,7 @@ def _fill(
     if libraries is not None and libraries.is_dir():
         chain.env["LD_LIBRARY_PATH"] = f"/proc/self/fd/{chain.open_path(libraries)}"
     chain.args = [
+        *(find_tool("choom"), "--adjust", "1000", "--"),  # before rights are dropped: nobody inside can lower it again
         find_tool("prlimit"),
         f"--cpu={limits.cpu_seconds}",
         f"--as={limits.address_space or limits.memory}",
@@ -150,15 +151,14 @@ def _fill(
     chain.args.append(f"/proc/self/fd/{chain.open_path(binary)}")
     chain.args += ["--unshare-all", "--unshare-user", "--disable-userns"]
     chain.args += ["--uid", str(INSIDE_UID), "--gid", str(INSIDE_UID), "--cap-drop", "ALL"]
-    chain.args += ["--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv"]
+    chain.args += ["--die-with-parent", "--new-session", "--as-pid-1", "--hostname", "sandbox", "--clearenv"]
     calls = build_filter(unix_sockets=bool(layout.sockets), socket_pairs=layout.socket_pairs)
     if calls is None:
         raise SandboxUnavailableError(
             f"No filter of system calls is known for {platform.machine()}, so untrusted code is not run here. Run the "
             "workers on x86_64 or aarch64."
         )
-    if calls:
-        chain.args += ["--seccomp", str(chain.open_data("seccomp", calls))]
+    chain.args += ["--seccomp", str(chain.open_data("seccomp", calls))]
     for name, value in (("PATH", layout.path), ("LANG", "C.UTF-8"), *layout.env):
         chain.args += ["--setenv", name, value]
     chain.args += ["--ro-bind", "/usr", "/usr"]
@@ -175,7 +175,8 @@ def _fill(
         inside = folder.startswith("/usr/") or (interpreter.target and folder.startswith(interpreter.target + "/"))
         if inside and os.path.isdir(folder):
             chain.args += ["--size", "4096", "--tmpfs", folder, "--remount-ro", folder]
-    chain.args += ["--proc", "/proc", "--dev", "/dev"]
+    # /dev/full reads as zeros, too, but cannot be mapped: memory shared like that is charged to no process
+    chain.args += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--dev-bind", "/dev/full", "/dev/zero"]
     for name, content in files.items():
         fd = chain.open_data(name, content)
         chain.args += ["--perms", "0555", "--ro-bind-data", str(fd), f"{PROGRAM}/{name}"]

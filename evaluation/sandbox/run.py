@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
@@ -9,7 +10,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -24,33 +25,47 @@ TICK = 0.05
 """Seconds between two checks of the memory in use."""
 TELL_SECONDS = 1.0
 """Between two looks at what a program has printed so far."""
+BUFFERS = {"pipe": 64 * 1024, "socket": 256 * 1024}
+"""Bytes of the kernel's memory behind one of them: by default, and the filter lets no socket have more."""
 Look = Callable[[bytes, bytes], None]
 """Gets both outputs so far."""
 
-# Runs first, inside. Limits the processes of this sandbox alone (outside, the same limit would count
-# everything else the user runs), volunteers as the first to go when the machine is out of memory, hands out a view of
-# the writable folder, so that its files can be counted from outside, and closes what was inherited.
+SETUP_SECONDS = 60.0
+"""For all that has to stand before foreign code starts; its own time is counted from there."""
+
+# Runs first, inside, as the first process. Limits the processes of this sandbox alone (outside, the same limit would
+# count everything else the user runs).
 CONFINE = """
-import os, resource, sys, _socket
+import ctypes, os, resource, sys, _signal, _socket
 resource.setrlimit(resource.RLIMIT_NPROC, (%d, %d))
-try:
-    with open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")
-except OSError:
-    pass
 """
+# Runs when all else is ready, and says so by handing out a view of the writable folder, in which files are counted from
+# outside. What follows is run by a child. The first process stays to bury the dead; its end ends them all, no signal
+# from inside reaches it, nobody can open it (prctl(PR_SET_DUMPABLE, 0)), and it holds no descriptor.
 HAND_OVER = """
+prctl = ctypes.CDLL(None).prctl
+if os.getpid() != 1 or prctl(4, 0, 0, 0, 0) != 0:
+    sys.exit("the first process cannot be protected")
 folder = os.open(%r, os.O_RDONLY | os.O_DIRECTORY)
 rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, folder.to_bytes(4, sys.byteorder))
 _socket.socket(fileno=%d).sendmsg([b"."], [rights])
 os.closerange(3, 1 << 20)
+if child := os.fork():
+    os.closerange(0, 3)
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    ended = None
+    while ended != child:
+        ended, status = os.wait()
+    code = os.waitstatus_to_exitcode(status)
+    os._exit(code if code >= 0 else 128 - code)
+prctl(4, 1, 0, 0, 0)
 """
 LAUNCHER = f"""{CONFINE}{HAND_OVER}
 path = sys.argv[0] = sys.argv[1]
 del sys.argv[1]
 with open(path, "rb") as file:
     code = compile(file.read(), path, "exec")
-del file, folder, rights, os, resource, sys, _socket
+del file, folder, rights, child, prctl, ctypes, os, resource, sys, _signal, _socket
 exec(code)
 """
 
@@ -155,8 +170,7 @@ def run_chain(
             folders: list[int] = []
             opened.callback(_close_all, folders)
             try:
-                deadline = started + limits.seconds
-                stdout, stderr, stopped = _watch(process, deadline, limits, handover, folders, look, stop)
+                stdout, stderr, stopped = _watch(process, limits, handover, folders, look, stop)
             except BaseException:
                 process.kill()
                 raise
@@ -166,10 +180,10 @@ def run_chain(
             _wait_for_end(status)
             then(folders[0])
     seconds = time.monotonic() - started
-    if stopped is not None:
+    if stopped is not None and folders:
         return SandboxResult(stdout, stderr, None, stopped, seconds)
     code = _exit_code(status)
-    if code is None:
+    if code is None or not folders:
         raise SandboxUnavailableError(_explain_setup(stderr.decode("utf-8", "replace").strip(), process.returncode))
     reason: Reason = "ok" if code == 0 else "killed" if code > 128 else "crash"
     if reason == "crash" and stderr.rstrip().endswith(b"MemoryError"):
@@ -179,7 +193,6 @@ def run_chain(
 
 def _watch(
     process: subprocess.Popen[bytes],
-    deadline: float,
     limits: SandboxLimits,
     handover: socket.socket,
     folders: list[int],
@@ -192,6 +205,7 @@ def _watch(
     outputs: dict[IO[bytes], bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
     stopped: Reason | None = None
     checked_at = told_at = time.monotonic()
+    deadline = checked_at + SETUP_SECONDS
     told = 0
     with selectors.DefaultSelector() as selector:
         for stream in outputs:
@@ -204,6 +218,7 @@ def _watch(
                     if key.fileobj is handover:
                         selector.unregister(handover)
                         folders += socket.recv_fds(handover, 1, 1)[1]
+                        deadline = time.monotonic() + limits.seconds
                         continue
                     output = cast("IO[bytes]", key.fileobj)
                     data = os.read(output.fileno(), 65536)
@@ -230,7 +245,7 @@ def _watch(
                 stopped = stopped or "timeout"
             elif now - checked_at > TICK:
                 checked_at = now
-                if resident_bytes(process.pid) > limits.memory:
+                if held_bytes(process.pid) > limits.memory:
                     stopped = stopped or "memory"
                 elif folders and files_in(folders[0]) > limits.files:
                     stopped = stopped or "files"
@@ -240,9 +255,11 @@ def _watch(
     return bytes(outputs[process.stdout]), bytes(outputs[process.stderr]), stopped
 
 
-def resident_bytes(pid: int) -> int:
-    """Memory of a process and all its descendants; shared memory counts once for each."""
+def held_bytes(pid: int) -> int:
+    """Memory of a process and all its descendants, in which what is shared counts once for each, with what the pipes
+    and sockets can hold that they have open."""
     total, waiting, page = 0, [pid], os.sysconf("SC_PAGE_SIZE")
+    buffers: set[str] = set()
     while waiting:
         current = waiting.pop()
         try:
@@ -251,9 +268,17 @@ def resident_bytes(pid: int) -> int:
             for thread in os.listdir(f"/proc/{current}/task"):
                 with open(f"/proc/{current}/task/{thread}/children") as file:
                     waiting += map(int, file.read().split())
+                buffers.update(_open_in(f"/proc/{current}/task/{thread}/fd"))
         except (OSError, IndexError, ValueError):
             continue  # it has just ended
-    return total
+    return total + sum(BUFFERS.get(name.partition(":")[0], 0) for name in buffers)
+
+
+def _open_in(folder: str) -> Iterator[str]:
+    """What the descriptors lead to."""
+    for descriptor in os.listdir(folder):
+        with contextlib.suppress(FileNotFoundError):  # just closed
+            yield os.readlink(f"{folder}/{descriptor}")
 
 
 def files_in(folder: int) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from evaluation.sandbox.chain import ConfinedCommand, Layout, build_chain
 from evaluation.sandbox.interpreter import find_interpreter
 from evaluation.sandbox.limits import MIB, SandboxLimits
-from evaluation.sandbox.run import CONFINE, HAND_OVER, files_in, hidden_folders, resident_bytes
+from evaluation.sandbox.run import CONFINE, HAND_OVER, files_in, held_bytes, hidden_folders
 
 FOLDER = "/home"
 PROGRAMS = "/opt/mcp"
@@ -32,7 +32,7 @@ LIMITS = SandboxLimits(
     address_space=4096 * MIB,
     folder=64 * MIB,
     files=4_000,
-    processes=24,  # they and the open files alone bound the buffers of pairs of sockets
+    processes=24,
     open_files=256,
 )
 
@@ -61,7 +61,7 @@ class Prepared:
 
     def excess(self, pid: int) -> str:
         """Which limit it has passed; empty for none."""
-        if resident_bytes(pid) > self.limits.memory:
+        if held_bytes(pid) > self.limits.memory:
             return f"it used more than {self.limits.memory // MIB} MiB of memory"
         if self._folder < 0:
             try:

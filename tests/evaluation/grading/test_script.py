@@ -68,7 +68,8 @@ def test_known_keys_save_a_call():
         ("\n\n1 / 0", "ZeroDivisionError in line 3: division by zero"),
         ("raise SystemExit('bye')", "SystemExit in line 1: bye"),
         ("import os; os._exit(0)", "ended its process without an answer"),
-        ("import os; os.kill(-1, 9)", r"score\(\[\]\) gave no answer. It was killed by signal 9"),
+        ("import os; os.kill(os.getpid(), 9)", r"gave no keys: the process of the script was killed \(SIGKILL\)"),
+        ("import os; os._exit(200)", "ended its process without an answer"),
         ("def score(h): return {str(i): 0 for i in range(10**5)}", "returned 100000 keys"),
         ("\0", "the script raised"),
     ],
@@ -86,7 +87,9 @@ def test_script_without_keys_raises_with_the_reason(source, message):
         ("raise ValueError('odd')", "raised ValueError in line 4: odd"),
         ("import sys; sys.exit(0)", "raised SystemExit"),
         ("import os; os._exit(0)", "ended its process without an answer"),
-        ("import os; os.kill(-1, 9)", "the run was stopped in this turn. It was killed by signal 9"),
+        ("import os; os.kill(os.getpid(), 9)", "was killed (SIGKILL)"),
+        ("import os; os.write(3, b'x' * 2_000_000)", "returned more than can be read"),
+        ("for i in range(10**6): open(f'/ws/{i}', 'w').close()", "was stopped. It was stopped: it made more than"),
         ("import os; os.abort()", "was killed (SIGABRT)"),
         ("x = bytearray(10 ** 10)", "raised MemoryError"),
         ("open('/etc/passwd').read()", "raised FileNotFoundError"),
@@ -172,18 +175,6 @@ def test_unknown_keys_are_ignored_and_missing_keys_are_0():
     assert run.turns == (GraderTurn({"a": 0, "b": 1}),)
 
 
-def test_driver_runs_only_in_the_sandbox():
-    import subprocess
-    import sys
-
-    done = subprocess.run(
-        [sys.executable, script.__file__.replace("script.py", "script_driver.py")], check=False, capture_output=True
-    )
-
-    assert done.returncode == 1
-    assert b"inside the sandbox only" in done.stderr
-
-
 def test_script_output_is_storable():
     odd = on_tools("raise ValueError('nul \\0 and half \\ud800')")
 
@@ -202,7 +193,7 @@ def test_script_output_is_storable():
         ("raise ValueError('odd')", False),
         ("return None", False),
         ("import os; os._exit(0)", True),
-        ("import os; os.kill(-1, 9)", True),
+        ("import os; os.kill(os.getpid(), 9)", True),
     ],
 )
 def test_stopped_call_differs_from_raising_call(body, broken):
