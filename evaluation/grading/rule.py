@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evaluation.protocol.participants import ToolRecord
-from studio.domain.app_rules import decide
+from studio.domain.app_rules import decide, find_text
 from studio.domain.task import ExactCheck
 
 ON_RECORDS = frozenset({"record_exists", "record_gone", "nothing_else_changed"})
@@ -76,15 +76,11 @@ def _check_file(rule: ExactCheck, evidence: RuleEvidence) -> RuleResult:
 
 
 def _find_text(rule: ExactCheck, text: str) -> tuple[bool, str]:
-    """Whether the rule's text occurs, ignoring case and runs of white space; and the matching passage."""
-    wanted = " ".join(rule.text.split())
-    if not wanted:
+    """Whether the rule's text occurs, and the matching passage."""
+    if not rule.text.strip():
         raise RuleError("The rule names no text.")
-    collapsed = " ".join(text.split())
-    start = collapsed.lower().find(wanted.lower())
-    if start >= 0:
-        return True, collapsed[start : start + len(wanted)]
-    return wanted.casefold() in collapsed.casefold(), ""
+    passage = find_text(rule.text, text)
+    return passage is not None, passage or ""
 
 
 def _decide(rule: ExactCheck, evidence: RuleEvidence, calls: Sequence[ToolRecord]) -> RuleResult:

@@ -5,6 +5,7 @@ The text of this module is exported with a task's rules as a grader script, so i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -111,8 +112,32 @@ def same(actual: Any, wanted: Any) -> bool:
 
 
 def contains(actual: Any, text: str) -> bool:
-    wanted = " ".join(text.split()).casefold()
-    return any(wanted in " ".join(str(part).split()).casefold() for part in texts_in(actual))
+    return any(find_text(text, str(part)) is not None for part in texts_in(actual))
+
+
+def find_text(wanted: str, text: str) -> str | None:
+    """The passage that is ``wanted``, ignoring case and runs of white space; empty if it is spelt otherwise (“ß” for
+    “ss”), None if there is none. Numbers match as numbers: “150” is “150.00”, and is not in “150,000”."""
+    wanted, text = " ".join(wanted.split()), " ".join(text.split())
+    passage = passage_of(wanted, text)
+    return passage if passage is not None or passage_of(wanted.casefold(), text.casefold()) is None else ""
+
+
+def passage_of(wanted: str, text: str) -> str | None:
+    number = r"(?<!\d)(?<!\d[.,])(\d+(?:[.,]\d+)*)(?![.,]?\d)"
+    values = [value_of(each) for each in re.findall(number, wanted)]
+    pattern = re.compile(number.join(map(re.escape, re.split(r"\d+(?:[.,]\d+)*", wanted))), re.IGNORECASE)
+    match = pattern.search(text)
+    while match and [value_of(each) for each in match.groups()] != values:
+        match = pattern.search(text, match.start() + 1)
+    return match[0] if match else None
+
+
+def value_of(number: str) -> str:
+    """Without commas between thousands, and without what follows the last decimal that counts."""
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", number):
+        number = number.replace(",", "")
+    return number.rstrip("0").rstrip(".") if re.fullmatch(r"\d+\.\d+", number) else number
 
 
 def texts_in(value: Any) -> Iterator[Any]:

@@ -68,7 +68,7 @@ class ExactCheck(Spec):
     path: str = ""
     """Workspace path, for the file rules."""
     text: str = ""
-    """What must (not) occur, ignoring case and runs of white space."""
+    """What must (not) occur, ignoring case and runs of white space; numbers match as numbers (``find_text``)."""
     tool: str = ""
     """Tool name, for ``tool_called``."""
     arguments: JsonDict = Field(default_factory=dict)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from studio.domain.fixes import AppendRow, Edit, Fix, RemoveRow, SetValue
-from studio.domain.task import Dependency, Recovery
+from studio.domain.task import Dependency, ExactCheck, Recovery
+from studio.forms.rule_values import write_values
 from studio.forms.tasks import LINES, TaskForm
 
 Change = dict[str, Any]
@@ -47,8 +48,10 @@ def _put(edit: SetValue, form: TaskForm) -> list[Change]:
         return [{"put": edit.field, "value": edit.value}]
     row = f"{edit.field}.{_key(form, edit.field, edit.item)}"
     if edit.part == "rule":
-        parts = {f"rule_{name}": edit.value[name] for name in ("kind", "path", "text", "tool")}
-        return [{"put": f"{row}.{name}", "value": value} for name, value in ({"grader": "rule"} | parts).items()]
+        rule = ExactCheck.model_validate(edit.value)
+        parts = {f"rule_{name}": getattr(rule, name) for name in ("kind", "path", "text", "tool")}
+        values = {"grader": "rule"} | parts | {"rule_arguments": write_values(rule.arguments, rule.containing)}
+        return [{"put": f"{row}.{name}", "value": value} for name, value in values.items()]
     value = f"{edit.value:g}" if isinstance(edit.value, float) else edit.value
     return [{"put": f"{row}.{edit.part}", "value": value}]
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from studio.domain.checks.quotes import join_with_and, quote
+from studio.domain.checks.rule_proposals import describe_rule
 from studio.domain.checks.rules.intents import intents_needed_later, intents_shown_only_here
 from studio.domain.checks.rules.texts import BROKEN, LOST, MIXED
 from studio.domain.episode import EpisodeSpec
@@ -46,27 +47,9 @@ def _make_rule(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | 
         return None
     return Fix(
         label="Make it a rule",
-        effect=f"Item {finding.item} is decided by an exact check: {_describe_check(rule)}.",
+        effect=f"Item {finding.item} is decided by an exact check: {describe_rule(rule)}. No word of it is lost.",
         edits=(SetValue(field="checklist", item=finding.item, part="rule", value=rule.to_json()),),
     )
-
-
-def _describe_check(rule: ExactCheck) -> str:
-    return {
-        "file_exists": f"the file “{rule.path}” exists",
-        "file_contains": f"“{rule.path}” contains {quote(rule.text)}",
-        "file_lacks": f"“{rule.path}” does not contain {quote(rule.text)}",
-        "reply_contains": f"the last reply contains {quote(rule.text)}",
-        "reply_lacks": f"the last reply does not contain {quote(rule.text)}",
-        "tool_called": f"the tool “{rule.tool}” was called" + _with_arguments(rule),
-        "record_exists": f"a record of {rule.app}.{rule.table} is there at the end" + _with_arguments(rule),
-        "record_gone": f"a record of {rule.app}.{rule.table} is gone at the end" + _with_arguments(rule),
-        "nothing_else_changed": f"nothing else was changed in {rule.app or 'the apps'}",
-    }[rule.kind]
-
-
-def _with_arguments(rule: ExactCheck) -> str:
-    return "".join(f" with {name} “{value}”" for name, value in rule.arguments.items())
 
 
 def _declare_dependency(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:

@@ -1,183 +1,207 @@
-"""Proposes exact checks for criteria that do not need a judge. A rule decides the whole criterion or none of it."""
+"""Reads criteria that an exact check decides as a whole.
+
+Each word of a criterion has a part in a rule or is left over. A rule is offered only if no word is left over and the
+parts stand in an order that says what the rule decides, and nothing else.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
 
-from studio.domain.caching import cached
-from studio.domain.checks.sources import FILE_NAME, file_mentions
-from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
-from studio.domain.text.clauses import quoted
-from studio.domain.text.exact_phrases import EVERY, EXISTS
-from studio.domain.text.exactness import ExactForm, exactness
-from studio.domain.text.prose import is_negative
-from studio.domain.text.requirements import requirements
-from studio.domain.text.words import content_words
+from studio.domain.checks.quotes import quote
+from studio.domain.checks.sources import FILE_NAME
+from studio.domain.task import ExactCheck, TaskSpec
+from studio.domain.text.clauses import Span, quoted
 
-TOOL_CALL = re.compile(
-    r"\b(?:calls?|called|invokes?|invoked|uses|used)\s+(?:the\s+)?(?:tool\s+)?[“\"‘'`]?(?P<tool>[A-Za-z]\w*_\w+)",
-)
-PASSIVE_CALL = re.compile(
-    r"^\s*(?:The tool )?[“\"‘'`]?(?P<tool>[A-Za-z]\w*_\w+)[”\"’'`]?\s+(?:is|was|has been)\s+(?:called|invoked|used)\b"
-)
-"""A tool by its name; “logs into”, “the order was placed” tell in prose what happened."""
-ALTERNATIVES = re.compile(
-    r"\beither\b|\bor\b(?! (?:more|fewer|less|later|earlier|equivalent)\b)|\bone of\b|[”\"’']\s*/\s*[“\"‘']",
-    re.IGNORECASE,
-)
-PARTS = re.compile(
-    r",?\s(?:and|but|while|whereas|as well as|along with|together with|plus|both|also|including)\s|[;:]|,\s",
-    re.IGNORECASE,
-)
-"""What joins a second requirement to the first."""
-COMPARES = re.compile(
-    r"\b(?:below|above|under|over|less|more|fewer|within|about|around|approximately|roughly|nearly|almost|up to)\b",
-    re.IGNORECASE,
-)
-STATES_TEXT = re.compile(
-    r"\b(?:states?|stated|names?|named|gives?|given|contains?|includes?|mentions?|mentioned|says?|lists?|listed|shows?"
-    r"|shown|reads?|quotes?|cites?|identif(?:y|ies)|titled?|entitled|heading|subject|words?|phrases?|written|appears?"
-    r"|features?|bears?|announces?|confirms?|recommends?|uses?|number|starts?|ends?|begins?)\b",
-    re.IGNORECASE,
-)
-"""What is said of texts. “The songs should be ‘classical’” is said of songs."""
-IS_VALUE = re.compile(
-    r"\b(?:is|are|was)\s+(?:an?\s|the\s)?\S*\d|\b(?:is|are|was)\s+(?:[A-Z]{3}\s|[A-Z][\w’'-]+\s[A-Z])"
-)
-SHOULD_BE = re.compile(r"\b(?:should|must|ought to|shall) be\b", re.IGNORECASE)
-SOMEWHERE = re.compile(r"^\s*(?:In|On|At|For|After|Before|When|Within|If|Once|During|Under|Next to)\b", re.IGNORECASE)
-"""A place or time, which an exact check does not look at."""
-QUALIFIED = re.compile(
-    r"x[”\"’'`]?\s+(?:\w+ly\b"
-    r"|.*\b(?:unless|except|if|when|whenever|until|once|twice|times|at least|at most|only|provided|before|after)\b"
-    r"|.*\b(?:in|on|at|near|under|within)\s+(?:[\w’']+\s+){0,3}?(?:first|second|third|last|opening|closing|final|top|bottom"
-    r"|beginning|start|end|title|head(?:ing|line|er)|footer|introduction|conclusion|line|row|column|cell|paragraph"
-    r"|section|sentence|page|slide|body|margin)\b)",
-    re.IGNORECASE,
-)
-"""A quoted text of which more is asked than to be there: where, how, how often, on what condition."""
-_LEAD_IN = re.compile(r"^\s*(?:In|On|At|For|After|Before|When|Within|If|Once|During|Under)\b[^,;:]{3,80},")
-_PLACES = frozenset("workspace folder directory file output".split())
-_MAX_SUBJECT_WORDS = 2
-"""Content words of “the minutes” in “The minutes are saved as minutes.md”."""
-
-
-def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] = ()) -> ExactCheck | None:
-    """``tools`` are those the task can call. None if a judge is needed, the file, text or tool is ambiguous, or the
-    rule would decide only a part of the criterion."""
-    criterion = item.criterion
-    if call := find_call(criterion):
-        return _call_check(criterion, call, tools)
-    exact = exactness(criterion)
-    if exact is None or not exact.sure or len(exact.texts) != 1 or obstacle(criterion):
-        return None
-    if exact.kind == "exists":
-        return ExactCheck(kind="file_exists", path=exact.texts[0])
-    if exact.kind in ("contains", "equals", "lacks") and not EVERY.match(criterion):
-        return _text_check(exact, criterion, task)
-    return None
-
-
-def find_call(criterion: str) -> re.Match[str] | None:
-    return TOOL_CALL.search(criterion) or PASSIVE_CALL.search(criterion)
-
-
-@cached
-def obstacle(criterion: str) -> str:
-    """Why a rule would drop or change a requirement, as what to do instead; empty if it would not."""
-    criterion = criterion[:2_000]
-    bare = _without_quotes(criterion)
-    exact = exactness(criterion)
-    if is_bundled(criterion) or (exact and exact.kind == "exists" and not _only_exists(criterion)):
-        return "Split it first: a rule decides one requirement."
-    if ALTERNATIVES.search(bare):
-        return "Let a grader script accept each alternative: a rule looks for one text."
-    if exact and exact.kind in ("contains", "equals"):
-        textual = STATES_TEXT.search(bare) or (IS_VALUE.search(bare) and not SHOULD_BE.search(bare))
-        if not textual or COMPARES.search(bare) or SOMEWHERE.match(bare) or QUALIFIED.search(bare):
-            return "If one text decides it, say which text is where; then make it a rule."
-    if exact and exact.kind == "tool":
-        return "If a tool call decides it, name the tool: “calls …”."
-    return ""
-
-
-def is_bundled(criterion: str) -> bool:
-    """Whether it may ask for more than one thing; in doubt, yes."""
-    return (
-        counts_as_several(criterion)
-        or PARTS.search(_LEAD_IN.sub("", _without_quotes(criterion)).strip(" .")) is not None
+PARTS = {
+    word: part
+    for part, words in {
+        "f": "file document",
+        "r": "reply answer response",
+        "w": "agent assistant",
+        "c": "contain contains include includes mention mentions state states say says name names cite cites",
+        "p": "appear appears occur occurs contained included mentioned stated cited",
+        "e": "exist exists there present",
+        "m": "create creates created save saves saved write writes written store stores stored produce produces"
+        " produced deliver delivers delivered",
+        "d": "read edit change",
+        "n": "not never doesn't don't isn't wasn't",
+        "k": "called named",
+        "u": "calls uses used invokes invoked",
+        "o": "tool",
+        "t": "text phrase words",
+        "i": "in as on for",
+        "-": "the a an is are was were be been has have must should shall does do to",
+    }.items()
+    for word in words.split()
+}
+"""What part a word can have; ``-`` and ``i`` only join others. Beside them: F a file, Q a quoted text, T a tool, s a
+word of the file's name (“the minutes” of minutes.md), ? anything else."""
+JOINING = "-i"
+FILE = "(?:f?k?F|f|s+)"
+REPLY = "w?r"
+SHAPES = tuple(
+    (kind, re.compile(shape))
+    for kind, shape in (
+        ("file_exists", "f?k?F[em]|ef?k?F|wmf?k?F|s+mif?k?F"),
+        ("file_contains", f"{FILE}ct?Q|t?Q[pk]i{FILE}"),
+        ("file_lacks", f"{FILE}nct?Q|t?Qn[pk]i{FILE}"),
+        ("reply_contains", f"(?:{REPLY}|w)ct?Q|t?Q[pk]i{REPLY}"),
+        ("reply_lacks", f"{REPLY}nct?Q|t?Qn[pk]i{REPLY}"),
+        ("tool_called", "w[uk]o?To?|o?T[uk]|w[uk]o?To?i?[md]?f?F"),
     )
-
-
-def counts_as_several(criterion: str) -> bool:
-    estimate = requirements(criterion)
-    return estimate.sure > 1 or estimate.listed > 2
-
-
-def _without_quotes(criterion: str) -> str:
-    """With a letter for each quotation, file and number, whose commas and conjunctions join nothing."""
-    for span in reversed(quoted(criterion)):
-        criterion = criterion[: span.start] + "x" + criterion[span.end :]
-    return re.sub(r"\d[\d.,:]*\d", "0", FILE_NAME.sub("f", criterion))
-
-
-def _only_exists(criterion: str) -> bool:
-    """Whether nothing is said of the file but that it is there."""
-    match = EXISTS.search(criterion)
-    if match is None:
-        return True
-    name = next(filter(None, match.groups()))
-    before = criterion[: match.start()]
-    rest = criterion[match.start() :].replace(name, " ")
-    after = content_words(rest[len(match[0]) - len(name) :])
-    subject = content_words(FILE_NAME.sub(" ", before))
-    return len(subject) <= _MAX_SUBJECT_WORDS and all(word.text.casefold() in _PLACES for word in after)
-
-
-def _call_check(criterion: str, call: re.Match[str], tools: tuple[str, ...]) -> ExactCheck | None:
-    """Only “calls TOOL”, at most with the file it is called for."""
-    tool = next((name for name in tools if call["tool"] in (name, name.rpartition("__")[2])), call["tool"])
-    known = tool in tools or "__" not in tool
-    if not known or is_negative(criterion) or is_bundled(criterion) or ALTERNATIVES.search(_without_quotes(criterion)):
-        return None
-    rest = criterion[call.end() :].strip(" .”\"’'`")
-    files = {match[0] for match in file_mentions(rest)}
-    if not rest:
-        return ExactCheck(kind="tool_called", tool=tool)
-    if tool in ("write_file", "edit_file", "read_file") and len(files) == 1 and _is_only_for(rest):
-        return ExactCheck(kind="tool_called", tool=tool, arguments={"path": files.pop()})
-    return None
-
-
-def _is_only_for(rest: str) -> bool:
-    words = re.findall(r"[a-z]+", FILE_NAME.sub(" ", rest).casefold())
-    return set(words) <= {*_PLACES, *"to for on with the a path save create write read make edit change".split()}
-
-
-def referenced_file(criterion: str, task: TaskSpec) -> str | None:
-    """The file a criterion is about; empty: the reply; None: ambiguous."""
-    named = {match[0] for match in file_mentions(criterion)}
-    known = {*task.files_read, *task.expected_paths}
-    paths = {path for path in known if path in named or path.rpartition("/")[2] in named} or named
-    if not paths:
-        paths = set(task.files_read) or set(task.expected_paths)
-    return next(iter(paths)) if len(paths) == 1 else None if paths else ""
-
-
-def _text_check(exact: ExactForm, criterion: str, task: TaskSpec) -> ExactCheck | None:
-    path, text = referenced_file(criterion, task), exact.texts[0]
-    if path is None:
-        return None
-    if path:
-        return ExactCheck(kind="file_lacks" if exact.kind == "lacks" else "file_contains", path=path, text=text)
-    if task.tool_evidence or _IN_A_CALL.search(criterion):
-        return None
-    return ExactCheck(kind="reply_lacks" if exact.kind == "lacks" else "reply_contains", text=text)
-
-
-_IN_A_CALL = re.compile(
-    r"\b(?:e-?mail|mail|gmail|subject|sms|text message|note|todoist|board|task|label|event|cart|order|file|songs?"
-    r"|playlist|album|checkout|purchase|buys?|bought)\b",
-    re.I,
 )
-"""Content that appears neither in the reply nor in a file."""
+"""Orders of parts that say just what a rule decides."""
+FILE_TOOLS = ("write_file", "edit_file", "read_file")
+TEXT_FILES = (".md", ".txt", ".csv", ".tsv", ".json", ".yaml", ".yml")
+"""In others a text does not stand as it is read."""
+_TOKEN = re.compile(
+    rf"{FILE_NAME.pattern}|[A-Za-z]\w*_\w+|\d+(?:[.,:]\d+)*|[^\W_]+(?:['’-][^\W_]+)*|[^\s\w]", re.IGNORECASE
+)
+_TOOL = re.compile(r"[A-Za-z]\w*_\w+")
+_MARKS = "“”\"‘’'`"
+_BLANK = re.compile(r"…|\.\.\.|[<\[{].*[>\]}]")
+"""A quoted text that stands for others."""
+
+
+@dataclass(frozen=True)
+class Token:
+    text: str
+    part: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A criterion as a rule."""
+
+    rule: ExactCheck | None
+    """None: no rule decides all of it."""
+    covered: tuple[str, ...]
+    """What a rule could decide, neighbouring words together."""
+    left_over: tuple[str, ...]
+    """Words that a rule would lose."""
+
+
+def read_criterion(criterion: str, task: TaskSpec, tools: tuple[str, ...] = ()) -> Reading:
+    """``tools`` are those the task can call."""
+    tokens = tuple(_tokens(criterion[:2_000], task, tools))
+    shape = "".join(token.part for token in tokens if token.part != "-")
+    kind = next((kind for kind, pattern in SHAPES if pattern.fullmatch(shape)), None)
+    rule = _rule(kind, tokens, task, tools) if kind else None
+    return Reading(rule, tuple(_runs(tokens, left_over=False)), tuple(_runs(tokens, left_over=True)))
+
+
+def _tokens(criterion: str, task: TaskSpec, tools: tuple[str, ...]) -> Iterator[Token]:
+    own_words = _words_of_file(criterion, task)
+    position = 0
+    for span in (*quoted(criterion), Span("", len(criterion), len(criterion))):
+        for match in _TOKEN.finditer(criterion, position, span.start):
+            text = match[0]
+            after = criterion[match.end() :].strip()
+            if text not in _MARKS and not (text == "." and not after) and not (text == ":" and after[:1] in _MARKS):
+                yield Token(text, _part(text, own_words, tools))
+        if span.text:
+            yield Token(span.text, _part_of_quote(span.text, tools))
+        position = span.end
+
+
+def _words_of_file(criterion: str, task: TaskSpec) -> frozenset[str]:
+    path = _path(criterion, task)
+    return frozenset(re.findall(r"[^\W\d_]+", PurePosixPath(path).stem.casefold())) if path else frozenset()
+
+
+def _part(text: str, own_words: frozenset[str], tools: tuple[str, ...]) -> str:
+    if FILE_NAME.fullmatch(text):
+        return "F"
+    if _TOOL.fullmatch(text):
+        return "T" if _known_tool(text, tools) else "?"
+    word = text.casefold().replace("’", "'").removesuffix("'s")
+    part = PARTS.get(word, "?")
+    if word in own_words:
+        return "s" if part == "?" else "?"  # “the answer” may be the reply or answer.md
+    return part
+
+
+def _part_of_quote(text: str, tools: tuple[str, ...]) -> str:
+    if FILE_NAME.fullmatch(text):
+        return "F"
+    if _TOOL.fullmatch(text) and _known_tool(text, tools):
+        return "T"
+    capitals = text.isupper() and not any(letter.isdigit() for letter in text)  # which a rule does not tell from others
+    return "?" if capitals or _BLANK.search(text) else "Q"
+
+
+def _known_tool(name: str, tools: tuple[str, ...]) -> str | None:
+    """Its full name; the workspace's own tools have no “__”."""
+    named = [tool for tool in tools if name in (tool, tool.rpartition("__")[2])]
+    return named[0] if len(named) == 1 else name if not named and "__" not in name else None
+
+
+def _rule(kind: str, tokens: tuple[Token, ...], task: TaskSpec, tools: tuple[str, ...]) -> ExactCheck | None:
+    parts = {token.part: token.text for token in tokens}
+    if kind == "tool_called":
+        tool = _known_tool(parts["T"], tools) or ""
+        if "F" in parts and tool not in FILE_TOOLS:
+            return None
+        return ExactCheck(kind=kind, tool=tool, arguments={"path": parts["F"]} if "F" in parts else {})
+    if kind in ("reply_contains", "reply_lacks"):
+        in_mail = "w" not in parts and parts.get("r") != "answer" and any("mail" in tool for tool in tools)
+        known: Literal["reply_contains", "reply_lacks"] = "reply_lacks" if kind == "reply_lacks" else "reply_contains"
+        return None if task.tool_evidence or in_mail else ExactCheck(kind=known, text=parts["Q"])
+    path = _path(parts.get("F", ""), task)
+    there = {file.path for file in task.assets}
+    if not path or ("m" in parts and path in there):
+        return None
+    if kind == "file_exists":
+        return ExactCheck(kind="file_exists", path=path)
+    if not path.casefold().endswith(TEXT_FILES):
+        return None
+    return ExactCheck(kind="file_lacks" if kind == "file_lacks" else "file_contains", path=path, text=parts["Q"])
+
+
+def _path(text: str, task: TaskSpec) -> str | None:
+    """The file that a text names, or else the only one that is judged; None if there is none or several."""
+    named = {match[0] for match in FILE_NAME.finditer(text)}
+    judged = {*task.files_read, *task.expected_paths}
+    known = {*judged, *(file.path for file in task.assets)}
+    paths = {path for path in known if path in named or path.rpartition("/")[2] in named} or named or judged
+    return next(iter(paths)) if len(paths) == 1 else None
+
+
+def _runs(tokens: tuple[Token, ...], *, left_over: bool) -> Iterator[str]:
+    """Neighbouring words that are left over, or of which a rule could be made; words that only join belong to what
+    follows."""
+    run: list[Token] = []
+    joining: list[Token] = []
+    for token in (*tokens, Token("", "?" if not left_over else "F")):
+        if token.part in JOINING:
+            joining.append(token)
+        elif (token.part == "?") == left_over:
+            run += [*joining, token]
+            joining = []
+        else:
+            if any(each.part in "?FQT" for each in run):
+                yield " ".join(each.text for each in run)
+            run, joining = [], []
+
+
+def describe_rule(rule: ExactCheck) -> str:
+    return {
+        "file_exists": f"the file “{rule.path}” exists",
+        "file_contains": f"“{rule.path}” contains {quote(rule.text)}",
+        "file_lacks": f"“{rule.path}” does not contain {quote(rule.text)}",
+        "reply_contains": f"the last reply contains {quote(rule.text)}",
+        "reply_lacks": f"the last reply does not contain {quote(rule.text)}",
+        "tool_called": f"the tool “{rule.tool}” was called" + _with_arguments(rule),
+        "record_exists": f"a record of {rule.app}.{rule.table} is there at the end" + _with_arguments(rule),
+        "record_gone": f"a record of {rule.app}.{rule.table} is gone at the end" + _with_arguments(rule),
+        "nothing_else_changed": f"nothing else was changed in {rule.app or 'the apps'}",
+    }[rule.kind]
+
+
+def _with_arguments(rule: ExactCheck) -> str:
+    return "".join(f" with {name} “{value}”" for name, value in rule.arguments.items())

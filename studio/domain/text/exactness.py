@@ -127,17 +127,12 @@ def _first_match(criterion: str, *patterns: str) -> tuple[str, ...]:
     return ()
 
 
-def describe_check(exact: ExactForm, path: str | None) -> str:
-    where = f"the file “{path}”" if path else "the reply" if path == "" else "the file concerned"
-    text = "”, “".join(exact.texts)
+def describe_check(exact: ExactForm) -> str:
+    """What a grader script would do."""
+    text = exact.texts[0]
     return {
-        "contains": f"{where} contains “{text}”",
-        "equals": f"{where} or the tool call holds exactly “{text}”",
-        "lacks": f"{where} does not contain “{text}”",
-        "exists": f"the file “{text}” exists",
-        "count": f"a grader script counts “{text}” in {where}",
-        "tool": f"a tool was called that shows “{text}”",
-        "format": f"a grader script reads {where} as {text}",
-        "runs": f"a grader script tries whether {where} “{text}”",
-        "unchanged": f"a grader script compares “{text}” with what was there",
+        "count": f"it counts “{text}”",
+        "format": f"it reads the file as {text}",
+        "runs": f"it tries whether the result “{text}”",
+        "unchanged": f"it compares “{text}” with what was there",
     }[exact.kind]

@@ -13,6 +13,7 @@ from evaluation.protocol.history import tools_history
 from evaluation.protocol.participants import ToolRecord
 from evaluation.tools import Toolbox, Workspace, World, toolbox_for
 from evaluation.tools.apps.catalog import APPS
+from studio.domain.app_rules import find_text
 from studio.domain.rule_scripts import rule_script
 from studio.domain.task import ExactCheck, TaskSpec
 from studio.domain.tool_names import APP_PREFIX
@@ -132,3 +133,23 @@ def test_script_meets_no_rule_on_records_where_a_harness_tells_no_changes(tmp_pa
 
 def test_task_without_such_rules_has_no_script():
     assert rule_script(task("a", checklist=(rule("x", ExactCheck(kind="file_exists", path="a")),))) == ""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text", "occurs"),
+    [
+        ("RMB 150", "The fee is rmb  150.", True),
+        ("RMB 150", "The fee is RMB 150.00.", True),
+        ("RMB 150", "The fee is RMB 150,000.", False),
+        ("RMB 150", "The fee is RMB 150.5.", False),
+        ("RMB 150", "The fee is RMB 1500.", False),
+        ("1500 euros", "1,500 euros", True),
+        ("2.5 mg", "12.5 mg, then 2.5 mg", True),
+        ("2.5 mg", "12.5 mg", False),
+        ("1 2", "3 1 2", True),
+        ("Straße 5", "STRASSE 5", True),
+        ("no numbers", "No\nnumbers", True),
+    ],
+)
+def test_a_text_is_found_with_its_numbers_as_numbers(wanted: str, text: str, occurs: bool) -> None:
+    assert (find_text(wanted, text) is not None) == occurs

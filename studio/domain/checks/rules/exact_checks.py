@@ -1,13 +1,13 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.quotes import SHORT, quote
+from studio.domain.checks.quotes import SHORT, join_with_and, quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
-from studio.domain.checks.rule_proposals import counts_as_several, find_call, obstacle, proposed_check, referenced_file
+from studio.domain.checks.rule_proposals import Reading, describe_rule, read_criterion
 from studio.domain.checks.sources import file_mentions
 from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
 from studio.domain.text.clauses import quoted
-from studio.domain.text.exactness import describe_check, exactness
+from studio.domain.text.exactness import ExactForm, describe_check, exactness
 from studio.domain.text.prose import is_negative
 from studio.domain.text.requirements import requirements
 from studio.domain.tool_names import bare_tool_name
@@ -122,30 +122,42 @@ def criterion_should_be_rule(task: TaskSpec, context: CheckContext) -> Iterator[
     for position, item in enumerate(task.checklist, 1):
         if item.grader == "rule":
             continue
+        reading = read_criterion(item.criterion, task, task.tools or context.episode.persona.tools)
         exact = exactness(item.criterion)
-        proposal = proposed_check(item, task, task.tools or context.episode.persona.tools)
-        if proposal and proposal.kind == "tool_called":
-            call = find_call(item.criterion)
-            yield Flaw(
-                "checklist",
-                "An exact check could decide this; a judge is asked instead.",
-                f"Make it a rule: the tool “{proposal.tool}” was called.",
-                position,
-                passage=call[0] if call else "",
-                proposal=proposal,
-            )
-        elif exact:
-            instead = obstacle(item.criterion)
-            is_part = counts_as_several(item.criterion)
-            text = exact.texts[0]
+        is_part = reading.rule is None and counts_as_several(item.criterion)
+        if reading.rule or exact:
+            text = exact.texts[0] if exact else reading.covered[0]
             yield Flaw(
                 "checklist",
                 "An exact check could decide part of this."
-                if is_part
+                if is_part or (exact and reading.rule is None and exact.kind in DECIDED_BY_RULES)
                 else "An exact check could decide this; a judge is asked instead.",
-                instead or f"Make it a rule: {describe_check(exact, referenced_file(item.criterion, task))}.",
+                f"Make it a rule: {describe_rule(reading.rule)}." if reading.rule else _instead(item, exact, reading),
                 position,
                 passage=text if text in item.criterion else "",
-                proposal=proposal,
-                severity="warning" if exact.sure and not is_part else "hint",
+                proposal=reading.rule,
+                severity="hint" if is_part or (exact and not exact.sure) else "warning",
             )
+
+
+DECIDED_BY_RULES = ("contains", "equals", "lacks", "exists")
+
+
+def _instead(item: ChecklistItem, exact: ExactForm, reading: Reading) -> str:
+    """What to do where no rule decides the whole criterion."""
+    if counts_as_several(item.criterion):
+        return "Split it first: a rule decides one requirement."
+    if exact.kind == "tool":
+        return "If a tool call decides it, name the tool: “calls …”."
+    if exact.kind not in DECIDED_BY_RULES:
+        return f"Let a grader script decide it: {describe_check(exact)}."
+    if not reading.left_over:
+        return "Keep the judge: no rule says just this."
+    lost = join_with_and(quote(words) for words in reading.left_over)
+    decides = f"decide {join_with_and(quote(words) for words in reading.covered)} and " if reading.covered else ""
+    return f"A rule would {decides}lose {lost}. Keep the judge, or take out of the criterion what does not matter."
+
+
+def counts_as_several(criterion: str) -> bool:
+    estimate = requirements(criterion)
+    return estimate.sure > 1 or estimate.listed > 2

@@ -25,86 +25,19 @@ def finding(criterion: str, *, files: tuple[str, ...] = (), tools: tuple[str, ..
     return proposal
 
 
-@pytest.mark.parametrize(
-    ("criterion", "files", "rule"),
-    [
-        ("plan.md exists.", (), ExactCheck(kind="file_exists", path="plan.md")),
-        (
-            "The heading is exactly “Cold chain”.",
-            ("out/plan.md",),
-            ExactCheck(kind="file_contains", path="out/plan.md", text="Cold chain"),
-        ),
-        (
-            "plan.md contains “Cold chain”.",
-            ("notes.md", "out/plan.md"),
-            ExactCheck(kind="file_contains", path="out/plan.md", text="Cold chain"),
-        ),
-        (
-            "The plan does not contain the word “soon”.",
-            ("plan.md",),
-            ExactCheck(kind="file_lacks", path="plan.md", text="soon"),
-        ),
-        ("The answer states “Cold chain”.", (), ExactCheck(kind="reply_contains", text="Cold chain")),
-        ("The minutes are saved as minutes.md.", (), ExactCheck(kind="file_exists", path="minutes.md")),
-        (
-            "The ceiling is given as 14 euros.",
-            ("plan.md",),
-            ExactCheck(kind="file_contains", path="plan.md", text="14 euros"),
-        ),
-        (
-            "The guest of honour is Ada Penhallow.",
-            ("plan.md",),
-            ExactCheck(kind="file_contains", path="plan.md", text="Ada Penhallow"),
-        ),
-        ("The agent calls gmail__send_email.", (), ExactCheck(kind="tool_called", tool="gmail__send_email")),
-        ("The agent calls write_file.", (), ExactCheck(kind="tool_called", tool="write_file")),
-        ("The tool write_file was called.", (), ExactCheck(kind="tool_called", tool="write_file")),
-        ("“Cold chain” appears in plan.md.", (), ExactCheck(kind="file_contains", path="plan.md", text="Cold chain")),
-        (
-            "The agent calls write_file to save plan.md.",
-            (),
-            ExactCheck(kind="tool_called", tool="write_file", arguments={"path": "plan.md"}),
-        ),
-    ],
-)
-def test_unambiguous_criterion_gets_an_exact_check(criterion: str, files: tuple[str, ...], rule: ExactCheck) -> None:
-    assert finding(criterion, files=files).proposal == rule
+def test_a_finding_offers_the_rule_that_decides_the_whole_criterion() -> None:
+    found = finding("plan.md contains “Cold chain”.", files=("notes.md", "out/plan.md"))
+
+    assert found.proposal == ExactCheck(kind="file_contains", path="out/plan.md", text="Cold chain")
+    assert found.fix == "Make it a rule: “out/plan.md” contains “Cold chain”."
 
 
-@pytest.mark.parametrize(
-    ("criterion", "files"),
-    [
-        ("The heading is exactly “Cold chain”.", ("plan.md", "notes.md")),
-        ("The subject of the e-mail is exactly “Cold chain”.", ()),
-        ("The plan has exactly five paragraphs.", ("plan.md",)),
-        ("An SMS text message was sent to the keeper.", ()),
-        ("The temporary board was deleted.", ()),
-        ("The order was placed using the “Carla Crossing” address.", ()),
-        ("The agent calls gmail__send_email with a friendly subject.", ()),
-        ("The agent never calls gmail__send_email and calls gmail__create_draft.", ()),
-        (
-            "order_4b.md exists and lists enoxaparin, and all packs are full, and the tone is friendly.",
-            (),
-        ),
-        ("plan.md exists in Danish.", ()),
-        ("A friendly plan of five pages is saved as plan.md.", ()),
-        ("One headline includes either “Medical-grade” or “AI Dynamic”.", ()),
-        ("The plan names “Cold chain”, “Ice” and “Salt”.", ("plan.md",)),
-        ("The songs should be “classical”.", ()),
-        ("The price agreed is below 900 euros.", ()),
-        ("At the end of the letter, the fee is stated as 900 euros.", ("letter.md",)),
-        ("The song was removed.", ()),
-        ("No e-mail was sent.", ()),
-        ("Each of the letters contains “Cold chain”.", ("plan.md",)),
-        ("The file contains “Cold chain” in its first line.", ("plan.md",)),
-        ("The plan contains “Cold chain” at least twice.", ("plan.md",)),
-        ("The plan contains “Ice” unless it is winter.", ("plan.md",)),
-        ("The plan contains “Ice” when it is cold.", ("plan.md",)),
-        ("The reply says “yes” politely.", ()),
-    ],
-)
-def test_ambiguous_criterion_gets_no_exact_check(criterion: str, files: tuple[str, ...]) -> None:
-    assert finding(criterion, files=files).proposal is None
+def test_a_finding_without_an_offer_says_which_words_a_rule_would_lose() -> None:
+    found = finding("plan.md contains “Cold chain” in bold.", files=("plan.md",))
+
+    assert found.proposal is None
+    assert found.message == "An exact check could decide part of this."
+    assert found.fix.startswith("A rule would decide “plan.md contains Cold chain” and lose “in bold”.")
 
 
 def test_prose_that_mentions_no_tool_gets_no_finding() -> None:
