@@ -68,7 +68,7 @@ def proposal(request: SignedInRequest, pk: int) -> HttpResponse:
     autosave_posted(request, row.task)
     action, rows = _decision(request)
     typed, before = _typed(request, pk), _version_and_state(row.task)
-    done, shown = False, {}
+    done, shown = False, dict[str, Any](typed=typed)
     try:
         if action == "dismiss":
             decisions.dismiss_proposal(pk, by=request.user, rows=rows)
@@ -77,13 +77,13 @@ def proposal(request: SignedInRequest, pk: int) -> HttpResponse:
             decisions.accept_proposal(pk, by=request.user, rows=rows, texts=typed, over_changes=over)
         done = action != "dismiss"
     except decisions.ProposalOutdatedError as error:
-        shown = {"problem": str(error), "conflict": (error.row, error.current), "typed": typed}
+        shown |= {"problem": str(error), "conflict": (error.row, error.current)}
     except (AssistanceError, WorkflowError) as error:
-        shown = {"problem": str(error), "typed": typed}
+        shown["problem"] = str(error)
     row.task.refresh_from_db(fields=["version", "state"])
     _warn_of_draft(request, row.task, before)
     if not request.htmx:
-        if shown:
+        if "problem" in shown:
             messages.error(request, str(shown["problem"]))
         return redirect(f"{row.task.get_absolute_url()}#proposal-{pk}")
     response = _panel(request, _view(pk, **shown))

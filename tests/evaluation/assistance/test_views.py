@@ -62,6 +62,17 @@ def test_split_is_requested_next_to_its_finding_and_accepted(authoring, page):
     assert "A split of item 1, proposed by clever, edited before accepting" in html
 
 
+def test_an_edited_row_keeps_its_edit_when_another_is_dismissed(authoring, page):
+    texts = [{"id": f"intents.{n}", "text": f"Text {n}."} for n in (1, 2)]
+    authoring.model_answers(json.dumps({"texts": texts}))
+    row = authoring.request("translate", field="intents", language="German")
+    typed = {f"assist.{row.pk}.0": "My own words.", "decide": "dismiss:1"}
+
+    html = page.post(f"/suggestions/{row.pk}/", task_form(page, authoring, **typed), **HTMX).content.decode()
+
+    assert ">\nMy own words.</textarea>" in html
+
+
 def test_unsaved_text_is_in_the_request_and_preserved(authoring, page):
     authoring.model_answers(split_into(*PARTS))
 
