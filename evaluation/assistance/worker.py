@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from django.db import connection
@@ -13,7 +14,10 @@ from django.utils import timezone
 from evaluation.assistance.answers import read_answer
 from evaluation.assistance.assistant import assistant_model_of, budget_of
 from evaluation.assistance.checks import check_rows
+from evaluation.assistance.kinds import ProposalRequest
+from evaluation.assistance.material import Material
 from evaluation.assistance.prompts import build_prompt
+from evaluation.assistance.proposals import ProposedChange
 from evaluation.assistance.requests import due_proposals
 from evaluation.assistance.task_material import load_material, request_of
 from evaluation.call_records import RecordOwnerDeletedError, proposal_record
@@ -29,6 +33,7 @@ from evaluation.llm import (
     UnusableJsonError,
 )
 from evaluation.models import Proposal
+from evaluation.protocol.answers import UnusableAnswerError
 from evaluation.protocol.participants import InfrastructureError
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -59,6 +64,10 @@ ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
 """Exception type; a description, where its own message contains addresses or server replies; and what to do."""
 
 
+class CancelledError(Exception):
+    """Nobody waits for the answer any more."""
+
+
 def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     """Fulfil a request. Safe to call twice: a claimed request is skipped while its worker is alive."""
     token = due_proposals().claim(pk)
@@ -75,6 +84,8 @@ def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
         except (InfrastructureError, ValueError) as error:
             texts = {"problem": describe_failure(error, proposal.endpoint.name), "detail": str(error)}
             _finish(proposal, state=State.FAILED, **{name: storable(text)[:2000] for name, text in texts.items()})
+        except CancelledError:
+            logger.info("Proposal %d was cancelled.", pk)
         except RecordOwnerDeletedError:
             logger.info("Proposal %d was deleted in the meantime.", pk)
         except Exception as error:
@@ -102,7 +113,7 @@ def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, A
         prompt.messages,
         f"assist_{proposal.kind}",
         prompt.schema,
-        lambda answer: read_answer(request, material, answer),
+        partial(_read, proposal, request, material),
         max_tries=MAX_ANSWERS,
         temperature=FRESH_TEMPERATURE if proposal.fresh else 0,
     )
@@ -111,6 +122,16 @@ def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, A
         "rows": storable([change.to_json() for change in changes]),
         "findings": storable(check_rows(proposal.task, spec, changes, kind=proposal.kind)),
     }
+
+
+def _read(proposal: Proposal, request: ProposalRequest, material: Material, answer: str) -> tuple[ProposedChange, ...]:
+    """Raises UnusableAnswerError, upon which the model is asked again, unless nobody waits for it any more."""
+    try:
+        return read_answer(request, material, answer)
+    except UnusableAnswerError:
+        if not Proposal.objects.filter(pk=proposal.pk, state=State.REQUESTED).exists():
+            raise CancelledError from None
+        raise
 
 
 def _finish(proposal: Proposal, **changes: Any) -> None:

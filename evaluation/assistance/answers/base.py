@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from evaluation.assistance.kinds import ROW_FIELDS
 from evaluation.assistance.material import Material
+from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import UnusableAnswerError
 
 MAX_ROW_TEXT = 2_000
@@ -69,3 +71,21 @@ def lost_numbers(before: str, after: str) -> tuple[str, ...]:
 def require_intent(number: int, material: Material) -> None:
     if not 1 <= number <= len(material.task.intents):
         raise UnusableAnswerError(f"There is no hidden intent {str(number)[:20]}.")
+
+
+Row = TypeVar("Row")
+
+
+def read_rows(rows: Sequence[Row], read: Callable[[Row], ProposedChange | None]) -> tuple[ProposedChange, ...]:
+    """What is read of each row. One that names something unknown costs itself, and all of them the answer."""
+    changes, problems = [], []
+    for row in rows:
+        try:
+            change = read(row)
+        except UnusableAnswerError as error:
+            problems.append(error)
+        else:
+            changes += [change] if change else []
+    if problems and not changes:
+        raise problems[0]
+    return tuple(changes)

@@ -9,6 +9,7 @@ from evaluation.assistance.answers.base import (
     clean_note,
     clean_within,
     comparable,
+    read_rows,
     require_intent,
 )
 from evaluation.assistance.kinds import ProposalRequest
@@ -32,25 +33,24 @@ def read(answer: ProposedItems, request: ProposalRequest, material: Material) ->
     task = material.task
     seen = {comparable(item.criterion) for item in task.checklist}
     evidence = (request.reference,) if request.reference in task.files_read else ()
-    changes = []
-    for item in answer.items[:MAX_ROWS]:
+
+    def read_item(item: ProposedItem) -> ProposedChange | None:
         text = clean_within(item.criterion, MAX_ROW_TEXT)
         if not text or comparable(text) in seen:
-            continue
-        seen.add(comparable(text))
+            return None
         for number in item.follows_from:
             require_intent(number, material)
+        seen.add(comparable(text))
         quote = clean_note(item.quote)
         quoted = occurs(quote, request.reference_text)
-        changes.append(
-            ProposedChange(
-                field="checklist",
-                text=text,
-                why=clean_note(item.why),
-                quote=quote if quoted else "",
-                supported=quoted,
-                follows_from=tuple(dict.fromkeys(task.intents[number - 1].uid for number in item.follows_from)),
-                evidence=evidence,
-            )
+        return ProposedChange(
+            field="checklist",
+            text=text,
+            why=clean_note(item.why),
+            quote=quote if quoted else "",
+            supported=quoted,
+            follows_from=tuple(dict.fromkeys(task.intents[number - 1].uid for number in item.follows_from)),
+            evidence=evidence,
         )
-    return tuple(changes)
+
+    return read_rows(answer.items[:MAX_ROWS], read_item)

@@ -14,6 +14,7 @@ from evaluation.assistance.answers.base import (
     clean_note,
     clean_within,
     comparable,
+    read_rows,
     strict_schema,
 )
 from evaluation.assistance.kinds import ProposalRequest
@@ -45,28 +46,27 @@ class ProposedIntents(AnswerModel):
 
 def read(answer: ProposedIntents, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     seen = {comparable(intent.content) for intent in material.task.intents}
-    changes = []
-    for intent in answer.intents[:MAX_ROWS]:
+
+    def read_intent(intent: ProposedIntent) -> ProposedChange | None:
         text = clean_within(intent.content, MAX_ROW_TEXT)
         if not text or comparable(text) in seen:
-            continue
-        seen.add(comparable(text))
+            return None
         ref = _validate_ref(intent, material)
+        seen.add(comparable(text))
         source = _source_text(intent, ref, material)
         quote = clean_note(intent.quote)
         quoted = bool(source) and occurs(quote, source)
-        changes.append(
-            ProposedChange(
-                field="intents",
-                text=text,
-                why=clean_note(intent.why),
-                quote=quote if quoted else "",
-                supported=quoted or intent.from_ not in ("file", "profile"),
-                scope=intent.scope,
-                recovery=Recovery(kind=intent.from_, ref=ref, note=quote[:200] if quoted else ""),
-            )
+        return ProposedChange(
+            field="intents",
+            text=text,
+            why=clean_note(intent.why),
+            quote=quote if quoted else "",
+            supported=quoted or intent.from_ not in ("file", "profile"),
+            scope=intent.scope,
+            recovery=Recovery(kind=intent.from_, ref=ref, note=quote[:200] if quoted else ""),
         )
-    return tuple(changes)
+
+    return read_rows(answer.intents[:MAX_ROWS], read_intent)
 
 
 def _validate_ref(intent: ProposedIntent, material: Material) -> str:

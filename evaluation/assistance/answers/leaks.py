@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evaluation.assistance.answers.base import MAX_ROWS, AnswerModel, clean_note, require_intent
+from evaluation.assistance.answers.base import MAX_ROWS, AnswerModel, clean_note, read_rows, require_intent
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange
@@ -25,21 +25,20 @@ class ReportedLeaks(AnswerModel):
 def read(answer: ReportedLeaks, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     """One change per intent; leaks whose quote does not occur in the request are ignored."""
     task = material.task
-    changes: dict[int, ProposedChange] = {}
-    for leak in answer.given_away[: 4 * MAX_ROWS]:
+
+    def read_leak(leak: ReportedLeak) -> ProposedChange | None:
         require_intent(leak.intent, material)
         if not occurs(leak.quote, task.initial_request):
-            continue
+            return None
         intent = task.intents[leak.intent - 1]
-        changes.setdefault(
-            leak.intent,
-            ProposedChange(
-                field="intents",
-                uid=intent.uid,
-                text=intent.content,
-                why=clean_note(leak.why),
-                quote=clean_note(leak.quote),
-                degree=leak.degree,
-            ),
+        return ProposedChange(
+            field="intents",
+            uid=intent.uid,
+            text=intent.content,
+            why=clean_note(leak.why),
+            quote=clean_note(leak.quote),
+            degree=leak.degree,
         )
-    return tuple(changes[number] for number in sorted(changes))
+
+    changes = {change.uid: change for change in reversed(read_rows(answer.given_away[: 4 * MAX_ROWS], read_leak))}
+    return tuple(changes[intent.uid] for intent in task.intents if intent.uid in changes)

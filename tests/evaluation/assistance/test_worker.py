@@ -7,6 +7,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -155,6 +156,25 @@ def test_request_that_kills_its_workers_fails(authoring):
 
     assert authoring.work(row).state == "failed"
     assert authoring.stub.asked["helper"] == 0
+
+
+def test_a_cancelled_request_is_not_asked_again_after_an_unusable_answer(authoring):
+    authoring.model_answers("no JSON")
+    row = authoring.request(work=False)
+
+    def cancel(execute, sql, params, many, context):
+        result = execute(sql, params, many, context)
+        if "INSERT INTO evaluation_modelcall" in str(sql):
+            Proposal.objects.filter(pk=row.pk).update(
+                state="dismissed", decided_by=authoring.author, decided_at=timezone.now(), claimed_by=""
+            )
+        return result
+
+    with connection.execute_wrapper(cancel):
+        authoring.work(row)
+
+    assert (row.state, row.problem) == ("dismissed", "")
+    assert authoring.stub.asked["helper"] == 1
 
 
 def test_cancelled_request_is_not_answered(authoring):
