@@ -22,7 +22,8 @@ from evaluation.protocol.assistance import NAMES
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError
-from studio.models import Revision, Task, User
+from studio.findings import waivers
+from studio.models import Finding, Revision, Task, User
 from studio.models.transactions import atomic_with_retry
 from studio.review import comments
 from studio.tasks.save import save_rebased
@@ -54,7 +55,7 @@ def accept_proposal(
     proposed text by row. Raises AssistanceError, and ProposalOutdatedError unless ``over_changes``."""
     proposal = _locked(pk)
     changes = _changes_of(proposal)
-    edited = {row: clean_text(text) for row, text in (texts or {}).items()}
+    edited = {row: clean_text(text) for row, text in (texts or {}).items() if proposal.kind != "rule"}
     accepted = [
         AcceptedChange(row, changes[row], edited.get(row, changes[row].text), uid_of_new_row(proposal.pk, row))
         for row in _undecided(proposal, changes, rows)
@@ -70,6 +71,10 @@ def accept_proposal(
     _validate_text(accepted, current)
     if proposal.kind in REPLACING:
         _validate_unchanged(accepted, TaskSpec.model_validate(proposal.revision.spec), current, over_changes)
+    if proposal.kind == "rule" and accepted[0].change.rule is None:
+        _keep_judge(proposal, accepted[0].change, current, by)
+        _record_decisions(proposal, accepted, (), by, None)
+        return _close_if_decided(proposal, changes, by, None)
     spec = apply_changes(current, accepted)
     try:
         revision = save_rebased(
@@ -146,6 +151,16 @@ def _add_comments(proposal: Proposal, accepted: Collection[AcceptedChange], by: 
         why = f" {change.why}" if change.why else ""
         text = f"The request {degree}: “{change.quote}”.{why} ({_model_name(proposal)} pointed to it.)"
         comments.add_comment(proposal.task_id, by=by, text=text, field="intents", item_uid=change.uid)
+
+
+def _keep_judge(proposal: Proposal, change: ProposedChange, current: TaskSpec, by: User) -> None:
+    """No rule decides the criterion: what the checks say of it is dismissed, with the model's reason."""
+    found = Finding.objects.filter(
+        task=proposal.task_id, rule="criterion-should-be-rule", item=row_number(current, "checklist", change.uid)
+    )
+    for finding in found:
+        reason = f"{_model_name(proposal)}: no exact rule decides this. {change.why}"
+        waivers.add_waiver(proposal.task_id, finding.fingerprint, by=by, reason=reason)
 
 
 def _version_note(proposal: Proposal, accepted: Collection[AcceptedChange], current: TaskSpec) -> str:

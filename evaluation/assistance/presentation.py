@@ -12,6 +12,7 @@ from evaluation.assistance.kinds import DECIDED_AS_ONE, ROW_FIELDS
 from evaluation.assistance.proposals import ProposedChange, row_number, text_of
 from evaluation.models import Proposal, ProposalDecision
 from evaluation.protocol.assistance import NAMES
+from studio.domain.descriptions import SOURCE_LABELS
 from studio.domain.diff import Piece, word_pieces
 from studio.domain.task import ExactCheck, TaskSpec
 
@@ -68,6 +69,14 @@ class RowView:
     conflict: str | None = None
     """The current text, if it has changed since the request."""
 
+    @property
+    def scope_label(self) -> str:
+        return "in later sessions, too" if self.change.scope == "persistent" else "in this session only"
+
+    @property
+    def source_label(self) -> str:
+        return SOURCE_LABELS[self.change.recovery.kind] if self.change.recovery else ""
+
 
 @dataclass(frozen=True)
 class ProposalView:
@@ -91,6 +100,10 @@ class ProposalView:
     @property
     def decided_as_one(self) -> bool:
         return self.proposal.kind in DECIDED_AS_ONE
+
+    @property
+    def keeps_judge(self) -> bool:
+        return self.proposal.kind == "rule" and all(row.rule is None for row in self.rows)
 
     @property
     def has_conflict(self) -> bool:

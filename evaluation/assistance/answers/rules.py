@@ -10,6 +10,8 @@ from evaluation.assistance.material import Material, available_tools
 from evaluation.assistance.proposals import ProposedChange, text_of
 from evaluation.protocol.answers import UnusableAnswerError
 from studio.domain.archive import why_unsafe
+from studio.domain.checks.quotes import join_with_and, quote
+from studio.domain.checks.rule_proposals import describe_rule, words_lost
 from studio.domain.task import ExactCheck
 
 
@@ -23,11 +25,13 @@ class RuleAnswer(AnswerModel):
 
 
 def read(answer: RuleAnswer, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
-    if not answer.exact:
-        return ()
+    """One change, without a rule if none decides the whole criterion."""
     criterion = text_of(material.task, "checklist", request.uid) or ""
-    rule = _validate_rule(answer, material)
-    return (ProposedChange(field="checklist", uid=request.uid, text=criterion, why=clean_note(answer.why), rule=rule),)
+    why, rule = clean_note(answer.why), _validate_rule(answer, material) if answer.exact else None
+    if rule and (lost := words_lost(criterion, rule, material.task, available_tools(material))):
+        why = f"It proposes that {describe_rule(rule)}, which would lose {join_with_and(map(quote, lost))}."
+        rule = None
+    return (ProposedChange(field="checklist", uid=request.uid, text=criterion, why=why, rule=rule),)
 
 
 def _validate_rule(answer: RuleAnswer, material: Material) -> ExactCheck:

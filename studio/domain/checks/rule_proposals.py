@@ -23,8 +23,9 @@ PARTS = {
         "f": "file document",
         "r": "reply answer response",
         "w": "agent assistant",
-        "c": "contain contains include includes mention mentions state states say says name names cite cites",
-        "p": "appear appears occur occurs contained included mentioned stated cited",
+        "c": "contain contains include includes mention mentions state states say says name names cite cites give gives"
+        " show shows",
+        "p": "appear appears occur occurs contained included mentioned stated cited given shown",
         "e": "exist exists there present",
         "m": "create creates created save saves saved write writes written store stores stored produce produces"
         " produced deliver delivers delivered",
@@ -93,6 +94,27 @@ def read_criterion(criterion: str, task: TaskSpec, tools: tuple[str, ...] = ()) 
     kind = next((kind for kind, pattern in SHAPES if pattern.fullmatch(shape)), None)
     rule = _rule(kind, tokens, task, tools) if kind else None
     return Reading(rule, tuple(_runs(tokens, left_over=False)), tuple(_runs(tokens, left_over=True)))
+
+
+def words_lost(criterion: str, rule: ExactCheck, task: TaskSpec, tools: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Words of the criterion that stand nowhere in somebody's rule, neighbours together; none if it was read so."""
+    if read_criterion(criterion, task, tools).rule == rule:
+        return ()
+    values = (rule.path, rule.text, rule.tool, *map(str, rule.arguments.values()))
+    held = {word.casefold() for value in values for word in re.findall(r"\d+(?:[.,:]\d+)*|[^\W\d_]+", value)}
+    negative = rule.kind in ("file_lacks", "reply_lacks")
+
+    def is_lost(token: Token) -> bool:
+        if token.part == "n":
+            return not negative
+        words = re.findall(r"\d+(?:[.,:]\d+)*|[^\W\d_]+", token.text.casefold())
+        return token.part in "?FQTs" and not (words and held.issuperset(words))
+
+    tokens = (
+        Token(token.text, "?" if is_lost(token) else "-" if token.part in JOINING else "F")
+        for token in _tokens(criterion[:2_000], task, tools)
+    )
+    return tuple(_runs(tuple(tokens), left_over=True))
 
 
 def _tokens(criterion: str, task: TaskSpec, tools: tuple[str, ...]) -> Iterator[Token]:

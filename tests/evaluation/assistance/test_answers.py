@@ -14,6 +14,7 @@ from evaluation.assistance.answers.base import clean_text
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import UnusableAnswerError
 from evaluation.protocol.assistance import KINDS
+from studio.domain.task import ChecklistItem
 from tests.evaluation.assistance.builders import I1, U1, U2, a_material, a_request, split_into
 
 GOOD = {
@@ -125,7 +126,48 @@ def test_lost_numbers_are_noted():
 
 
 def test_model_may_answer_that_no_exact_rule_exists():
-    assert read("rule", {"exact": False, "kind": "", "path": "", "text": "", "tool": "", "why": "It is taste."}) == ()
+    [row] = read("rule", {"exact": False, "kind": "", "path": "", "text": "", "tool": "", "why": "It is taste."})
+
+    assert (row.rule, row.why) == (None, "It is taste.")
+
+
+@pytest.mark.parametrize(
+    ("criterion", "rule", "lost"),
+    [
+        ("The plan gives apixaban 2.5 mg.", {"text": "2.5 mg"}, "apixaban"),
+        ("The plan gives apixaban 2.5 mg.", {"text": "apixaban 2.5 mg"}, ""),
+        ("The plan gives apixaban 2.5 mg.", {"text": "apixaban 12.5 mg"}, "2.5"),
+        ("The plan does not mention rye.", {"text": "rye"}, "does not"),
+        ("The plan does not mention rye.", {"kind": "file_lacks", "text": "rye"}, ""),
+        ("The plan names rye first.", {"text": "rye"}, "first"),
+    ],
+)
+def test_a_models_rule_that_would_lose_words_is_not_proposed(criterion, rule, lost):
+    material = a_material(checklist=(ChecklistItem(uid=I1, criterion=criterion),))
+
+    [row] = read_answer(a_request("rule"), material, json.dumps(GOOD["rule"] | rule))
+
+    assert (row.rule is None) == bool(lost)
+    assert not lost or f"which would lose “{lost}”." in row.why
+
+
+def test_an_unknown_reference_costs_its_row_and_not_the_answer():
+    good = GOOD["intents"]["intents"][0]
+    leak = GOOD["leaks"]["given_away"][0]
+
+    items = [{"criterion": "A.", "follows_from": [9]}, {"criterion": "B.", "follows_from": []}]
+
+    rows = [
+        read("intents", {"intents": [good | {"content": "Other.", "ref": "secret.md"}, good]}),
+        read("checklist", {"items": items}),
+        read("leaks", {"given_away": [leak | {"intent": 9}, leak]}),
+    ]
+
+    assert [[change.text for change in changes] for changes in rows] == [
+        [good["content"]],
+        ["B."],
+        ["The rye goes in before the rolls."],
+    ]
 
 
 def test_translation_must_cover_each_text_exactly_once():

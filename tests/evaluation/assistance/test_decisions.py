@@ -11,9 +11,10 @@ from evaluation.assistance.decisions import ProposalOutdatedError, accept_propos
 from evaluation.assistance.provenance import load_origins, scripted_texts
 from evaluation.models import ProposalDecision
 from evaluation.releases.readiness import release_blockers
-from studio.models import Comment, TaskState
+from studio.domain.task import ChecklistItem
+from studio.models import Comment, Finding, TaskState, Waiver
 from studio.tasks.save import save_rebased, save_task
-from tests.evaluation.assistance.builders import BUNDLE, I1, U1, split_into
+from tests.evaluation.assistance.builders import BUNDLE, I1, I2, U1, split_into
 from tests.evaluation.factories import person
 from tests.factories import mark_approved
 
@@ -165,14 +166,28 @@ def test_accepted_leak_becomes_a_comment(authoring):
 
 def test_accepted_rule_keeps_the_criterion_text(authoring):
     authoring.model_answers(
-        json.dumps({"exact": True, "kind": "file_contains", "path": "plan.md", "text": "40", "why": ""})
+        json.dumps({"exact": True, "kind": "file_contains", "path": "plan.md", "text": "40 loaves", "why": ""})
     )
-    row = authoring.request("rule")
+    row = authoring.request("rule", uid=I2)
 
     accept_proposal(row.pk, by=authoring.author, texts={0: "something else"})
 
-    item = authoring.spec.checklist[0]
-    assert (item.grader, item.rule.path, item.rule.text) == ("rule", "plan.md", "40")
+    item = authoring.spec.checklist[1]
+    assert (item.criterion, item.rule.path, item.rule.text) == ("The plan has 40 loaves.", "plan.md", "40 loaves")
+
+
+def test_that_no_rule_decides_a_criterion_settles_its_finding_with_the_reason(authoring):
+    item = ChecklistItem(uid=I1, criterion="The plan names “rye” first.")
+    save_task(authoring.task.pk, authoring.spec.model_copy(update={"checklist": (item,)}), by=authoring.author)
+    authoring.model_answers(json.dumps({"exact": False, "why": "First is a matter of reading."}))
+    row = authoring.request("rule")
+    found = Finding.objects.get(task=authoring.task, rule="criterion-should-be-rule")
+
+    done = accept_proposal(row.pk, by=authoring.author)
+
+    waiver = Waiver.objects.get(task=authoring.task, fingerprint=found.fingerprint)
+    assert waiver.reason == "clever: no exact rule decides this. First is a matter of reading."
+    assert (done.state, done.result, authoring.spec.checklist[0].grader) == ("taken", None, "rubric")
 
 
 def test_text_of_a_scripted_model_blocks_a_release_until_rewritten(scripted_authoring):

@@ -26,6 +26,7 @@ notes.md is present.                                     | the file “notes.md�
 The agent writes the file “list.md”.                     | the file “list.md” exists
 The minutes are saved as minutes.md.                     | the file “minutes.md” exists
 plan.md contains “Cold chain”.                           | “out/plan.md” contains “Cold chain”
+plan.md gives “RMB 150”.                                 | “out/plan.md” contains “RMB 150”
 The file plan.md must mention "Cold chain".              | “out/plan.md” contains “Cold chain”
 The plan states the phrase “Cold chain”.                 | “out/plan.md” contains “Cold chain”
 “RMB 150” is mentioned in plan.md.                       | “out/plan.md” contains “RMB 150”
@@ -59,11 +60,11 @@ plan.md is in the folder out.                            | is in the folder out
 plan.md is saved in the folder out.                      | in the folder out
 The service fee is RMB 150.                              | The service fee is RMB 150
 The service fee in plan.md is “RMB 150”.                 | The service fee
-The plan gives Apixaban 2.5 mg.                          | gives Apixaban 2.5 mg
+The plan gives Apixaban 2.5 mg.                          | Apixaban 2.5 mg
 plan.md mentions ramipril “2.5 mg”.                      | ramipril
 The gross price is 24.90.                                | The gross price is 24.90
 The guest of honour is Ada Penhallow.                    | The guest of honour is Ada Penhallow
-The ceiling is given as 14 euros.                        | The ceiling is given as 14 euros
+The ceiling is given as 14 euros.                        | The ceiling, as 14 euros
 The heading is exactly “Cold chain”.                     | The heading is exactly
 The title of plan.md is “Cold chain”.                    | The title of
 plan.md contains exactly “Cold chain”.                   | exactly
