@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal
 
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.sources import FILE_NAME
-from studio.domain.task import ExactCheck, TaskSpec
+from studio.domain.task import ExactCheck, RuleKind, TaskSpec
 from studio.domain.text.clauses import Span, quoted
 
 PARTS = {
@@ -45,17 +44,14 @@ word of the file's name (“the minutes” of minutes.md), ? anything else."""
 JOINING = "-i"
 FILE = "(?:f?k?F|f|s+)"
 REPLY = "w?r"
-SHAPES = tuple(
-    (kind, re.compile(shape))
-    for kind, shape in (
-        ("file_exists", "f?k?F[em]|ef?k?F|wmf?k?F|s+mif?k?F"),
-        ("file_contains", f"{FILE}ct?Q|t?Q[pk]i{FILE}"),
-        ("file_lacks", f"{FILE}nct?Q|t?Qn[pk]i{FILE}"),
-        ("reply_contains", f"(?:{REPLY}|w)ct?Q|t?Q[pk]i{REPLY}"),
-        ("reply_lacks", f"{REPLY}nct?Q|t?Qn[pk]i{REPLY}"),
-        ("tool_called", "w[uk]o?To?|o?T[uk]|w[uk]o?To?i?[md]?f?F"),
-    )
-)
+SHAPES: dict[RuleKind, str] = {
+    "file_exists": "f?k?F[em]|ef?k?F|wmf?k?F|s+mif?k?F",
+    "file_contains": f"{FILE}ct?Q|t?Q[pk]i{FILE}",
+    "file_lacks": f"{FILE}nct?Q|t?Qn[pk]i{FILE}",
+    "reply_contains": f"(?:{REPLY}|w)ct?Q|t?Q[pk]i{REPLY}",
+    "reply_lacks": f"{REPLY}nct?Q|t?Qn[pk]i{REPLY}",
+    "tool_called": "w[uk]o?To?|o?T[uk]|w[uk]o?To?i?[md]?f?F",
+}
 """Orders of parts that say just what a rule decides."""
 FILE_TOOLS = ("write_file", "edit_file", "read_file")
 TEXT_FILES = (".md", ".txt", ".csv", ".tsv", ".json", ".yaml", ".yml")
@@ -91,7 +87,7 @@ def read_criterion(criterion: str, task: TaskSpec, tools: tuple[str, ...] = ()) 
     """``tools`` are those the task can call."""
     tokens = tuple(_tokens(criterion[:2_000], task, tools))
     shape = "".join(token.part for token in tokens if token.part != "-")
-    kind = next((kind for kind, pattern in SHAPES if pattern.fullmatch(shape)), None)
+    kind = next((kind for kind, pattern in SHAPES.items() if re.fullmatch(pattern, shape)), None)
     rule = _rule(kind, tokens, task, tools) if kind else None
     return Reading(rule, tuple(_runs(tokens, left_over=False)), tuple(_runs(tokens, left_over=True)))
 
@@ -163,8 +159,9 @@ def _known_tool(name: str, tools: tuple[str, ...]) -> str | None:
     return named[0] if len(named) == 1 else name if not named and "__" not in name else None
 
 
-def _rule(kind: str, tokens: tuple[Token, ...], task: TaskSpec, tools: tuple[str, ...]) -> ExactCheck | None:
+def _rule(kind: RuleKind, tokens: tuple[Token, ...], task: TaskSpec, tools: tuple[str, ...]) -> ExactCheck | None:
     parts = {token.part: token.text for token in tokens}
+    text = parts.get("Q", "")
     if kind == "tool_called":
         tool = _known_tool(parts["T"], tools) or ""
         if "F" in parts and tool not in FILE_TOOLS:
@@ -172,17 +169,12 @@ def _rule(kind: str, tokens: tuple[Token, ...], task: TaskSpec, tools: tuple[str
         return ExactCheck(kind=kind, tool=tool, arguments={"path": parts["F"]} if "F" in parts else {})
     if kind in ("reply_contains", "reply_lacks"):
         in_mail = "w" not in parts and parts.get("r") != "answer" and any("mail" in tool for tool in tools)
-        known: Literal["reply_contains", "reply_lacks"] = "reply_lacks" if kind == "reply_lacks" else "reply_contains"
-        return None if task.tool_evidence or in_mail else ExactCheck(kind=known, text=parts["Q"])
+        return None if task.tool_evidence or in_mail else ExactCheck(kind=kind, text=text)
     path = _path(parts.get("F", ""), task)
-    there = {file.path for file in task.assets}
-    if not path or ("m" in parts and path in there):
+    was_there = path in {file.path for file in task.assets} and "m" in parts
+    if not path or was_there or (text and not path.casefold().endswith(TEXT_FILES)):
         return None
-    if kind == "file_exists":
-        return ExactCheck(kind="file_exists", path=path)
-    if not path.casefold().endswith(TEXT_FILES):
-        return None
-    return ExactCheck(kind="file_lacks" if kind == "file_lacks" else "file_contains", path=path, text=parts["Q"])
+    return ExactCheck(kind=kind, path=path, text=text)
 
 
 def _path(text: str, task: TaskSpec) -> str | None:

@@ -124,20 +124,25 @@ def criterion_should_be_rule(task: TaskSpec, context: CheckContext) -> Iterator[
             continue
         reading = read_criterion(item.criterion, task, task.tools or context.episode.persona.tools)
         exact = exactness(item.criterion)
-        is_part = reading.rule is None and counts_as_several(item.criterion)
-        if reading.rule or exact:
-            text = exact.texts[0] if exact else reading.covered[0]
-            yield Flaw(
-                "checklist",
-                "An exact check could decide part of this."
-                if is_part or (exact and reading.rule is None and exact.kind in DECIDED_BY_RULES)
-                else "An exact check could decide this; a judge is asked instead.",
-                f"Make it a rule: {describe_rule(reading.rule)}." if reading.rule else _instead(item, exact, reading),
-                position,
-                passage=text if text in item.criterion else "",
-                proposal=reading.rule,
-                severity="hint" if is_part or (exact and not exact.sure) else "warning",
-            )
+        if reading.rule:
+            fix = f"Make it a rule: {describe_rule(reading.rule)}."
+        elif exact:
+            fix = _instead(item, exact, reading)
+        else:
+            continue
+        is_bundle = reading.rule is None and counts_as_several(item.criterion)
+        text = exact.texts[0] if exact else reading.covered[0]
+        yield Flaw(
+            "checklist",
+            "An exact check could decide part of this."
+            if is_bundle or (exact and reading.rule is None and exact.kind in DECIDED_BY_RULES)
+            else "An exact check could decide this; a judge is asked instead.",
+            fix,
+            position,
+            passage=text if text in item.criterion else "",
+            proposal=reading.rule,
+            severity="hint" if is_bundle or (exact and not exact.sure) else "warning",
+        )
 
 
 DECIDED_BY_RULES = ("contains", "equals", "lacks", "exists")
