@@ -232,7 +232,8 @@ SERVICES = (
         "http://127.0.0.1:8000/v1",
         dialect="vllm",
         note="Start it with --enable-auto-tool-choice and --tool-call-parser, and for a thinking model with "
-        "--reasoning-parser. --enable-prompt-tokens-details tells what came from its cache.",
+        "--reasoning-parser; --max-model-len is its context. --enable-prompt-tokens-details tells what came from its "
+        "cache.",
     ),
     Service(
         "sglang",
@@ -240,7 +241,8 @@ SERVICES = (
         "http://127.0.0.1:30000/v1",
         dialect="sglang",
         note="Start it with --tool-call-parser, and for a thinking model with --reasoning-parser; never with "
-        "--allow-auto-truncate, which cuts prompts silently. --enable-cache-report tells what came from its cache.",
+        "--allow-auto-truncate, which cuts prompts silently; --context-length is its context. --enable-cache-report "
+        "tells what came from its cache.",
     ),
     Service(
         "llamacpp",

@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluation.endpoints.catalog import find_listed
 from evaluation.endpoints.connection import set_list_price
 from evaluation.endpoints.services import service_at
-from evaluation.endpoints.tryout import CHECKS, SEATS, Line, Tryout
+from evaluation.endpoints.tryout import CHECKS, NOT_USABLE, SEATS, Line, Tryout
 from evaluation.leases import renewing, wake_workers
 from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, Prices, RetryPolicy
 from evaluation.model_access import endpoint_of
@@ -31,7 +31,7 @@ RETRY_POLICY = RetryPolicy(attempts=2, max_pause=10, max_seconds=30)
 MAX_ATTEMPTS = 3
 """Workers that may die on one test."""
 _BROKEN_OFF: dict[str, Any] = {
-    "lines": [Line("answers", "fails", "broke off", "The studio stopped several times in this test.").to_json()]
+    "lines": [Line("answers", "fails", "broke off", "The studio stopped several times in it. Test again.").to_json()]
 }
 
 
@@ -72,7 +72,7 @@ def _play(test: EndpointTest, retry_policy: RetryPolicy) -> dict[str, Any]:
     try:
         asked = endpoint_of(endpoint)
     except ValueError as problem:
-        return {"lines": [Line("answers", "fails", "not usable", detail=str(problem)).to_json()]}
+        return {"lines": [Line("answers", "fails", "not usable", NOT_USABLE, str(problem)).to_json()]}
     tryout = Tryout(
         ModelClient(asked, budget=Budget(), retry_policy=retry_policy),
         effort=endpoint.effort,

@@ -75,6 +75,7 @@ class _Failed(Exception):
         self.word, self.advice, self.outcome, self.detail = word, advice, outcome, detail
 
 
+LONGER = "Choose a model, or start the server, with a context of 65,536 tokens or more."
 WORDS = {
     "MissingKeyError": ("no key", "Enter the key, or set its variable and start the studio again."),
     "KeyRejectedError": ("key refused", "Check the key with the service, and that it belongs to this address."),
@@ -91,9 +92,12 @@ WORDS = {
     "UnreadableAnswerError": ("unreadable answer", "Check the address: what answers does not speak the OpenAI API."),
     "RequestRejectedError": ("request refused", "Correct the model's name, its API or its parameters."),
     "ContentFilteredError": ("filtered", "The service's filter stopped it. Ask the service, or choose another model."),
-    "ContextTooLongError": ("too long", "Choose a model, or start the server, with a longer context."),
+    "ContextTooLongError": ("too long", LONGER),
+    "ContextCutError": ("cut silently", LONGER),
 }
-"""A failure's word and what to do, by exception class."""
+"""A failure's word and what to set, by exception class."""
+
+NOT_USABLE = "Correct its settings below: address, effort, API or parameters."
 
 SYSTEM = "You are an assistant. Use the tools when you need them, and answer briefly."
 TOOL = {
@@ -183,13 +187,16 @@ class Tryout:
             advice = "Choose another model for users and judges."
         except EndpointError as error:
             outcome = "fails" if needed else "note"
-            word, advice = WORDS.get(type(error).__name__, ("failed", ""))
+            word, advice = WORDS[type(error).__name__]
             detail = str(error)
         except (InfrastructureError, ValueError) as error:
-            outcome, word, advice, detail = "fails", "not usable", "", str(error)
+            outcome, word, advice, detail = "fails", "not usable", NOT_USABLE, str(error)
         used = sum(self._tokens[before:], start=Tokens())
         milliseconds = round((time.monotonic() - started) * 1000)
         return Line(name, outcome, word, advice, detail[:1000], milliseconds, used.total or None)
+
+    def _advise(self, what: str) -> str:
+        return f"{what} {self._advice}".strip()
 
     def _ask(self, messages: list[dict[str, Any]], **options: Any) -> Completion:
         return self._counted(self._client.complete(messages, **options))
@@ -214,9 +221,8 @@ class Tryout:
         if tokens.prompt is None or tokens.completion is None:
             raise _Failed(
                 "not told",
-                self._advice
-                or "Without it, costs stay unknown and budgets cannot stop a pilot. If answers are "
-                'streamed, set {"stream_options": {"include_usage": true}}.',
+                "Without it, costs stay unknown and budgets cannot stop a pilot. If answers are streamed, set "
+                '{"stream_options": {"include_usage": true}} in the parameters; otherwise choose another service.',
             )
         return f"{tokens.prompt} in, {tokens.completion} out"
 
@@ -227,12 +233,11 @@ class Tryout:
         ]
         completion = self._called = self._ask(self._conversation, tools=[TOOL])
         if not completion.tool_calls:
-            raise _Failed("no call: it answered in words", self._advice or "Choose a model that calls tools.")
+            raise _Failed("no call: it answered in words", self._advise("Choose a model that calls tools."))
         for call in completion.tool_calls:
             if call.name != "temperature" or _city(call.arguments) is None:
-                raise _Failed(
-                    "invalid call", self._advice or "Choose another model.", detail=f"{call.name}({call.arguments})"
-                )
+                advice = self._advise("Choose another model.")
+                raise _Failed("invalid call", advice, detail=f"{call.name}({call.arguments})")
         return "yes"
 
     def _calls_two(self) -> str:
@@ -264,7 +269,7 @@ class Tryout:
         if expected not in completion.text:
             raise _Failed(
                 "lost the thread",
-                self._advice or "Choose another model, or set how its service takes thoughts back (dialect).",
+                self._advise("Choose another model, or set how its service takes thoughts back (dialect)."),
                 detail=completion.text[:300],
             )
 
@@ -316,7 +321,7 @@ class Tryout:
         return "yes" if endpoint.params.get("stream", True) else "not asked to"
 
     def _reads_long(self) -> str:
-        longer = self._advice or "Choose a model, or start the server, with a context of 65,536 tokens or more."
+        longer = self._advise(LONGER)
         if self._context is not None and self._context < PROMPT_TOKENS * 1.2:
             raise _Failed(f"it reads {self._context:,} tokens", longer)
         self._read = [_user(LONG_PROMPT + "\n\nWhat is the password of the mill? Answer with it alone.")]
@@ -342,7 +347,7 @@ class Tryout:
         tokens = self._ask(self._read).tokens
         if tokens.cached is None:
             raise _Failed(
-                "not told", self._advice or "Costs are counted as if nothing came from a cache.", outcome="note"
+                "not told", self._advise("Costs are counted as if nothing came from a cache."), outcome="note"
             )
         if not tokens.cached:
             raise _Failed("nothing came from it", "Costs are those of new prompts.", outcome="note")

@@ -9,6 +9,7 @@ from typing import Any
 
 from django import forms
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from evaluation.endpoints.catalog import ListedModel
 from evaluation.endpoints.connection import default_name, free_name, problem_of, set_list_price
@@ -54,8 +55,18 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
         strip=True,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
-    timeout_seconds = WholeNumberField(label="Timeout in seconds", min_value=0, max_value=2**31 - 1)
-    max_concurrency = WholeNumberField(label="Concurrent requests", min_value=0, max_value=2**31 - 1)
+    timeout_seconds = WholeNumberField(
+        label="Timeout in seconds",
+        min_value=1,
+        max_value=3_600,
+        help_text="How long to wait until an answer begins.",
+    )
+    max_concurrency = WholeNumberField(
+        label="Concurrent requests",
+        min_value=1,
+        max_value=1_000,
+        help_text="At most so many at once, of all pilots together.",
+    )
 
     class Meta:
         model = ModelEndpoint
@@ -239,10 +250,12 @@ class ConnectForm(EndpointForm):
         names = [model.name for model in models]
         wanted = (self.initial.get("model"), self.service.example if self.service else "")
         self.initial["model"] = next((name for name in wanted if name in names), "")
+        taken = max((model.price.on for model in models if model.price), default=None)
+        of = f" Prices are in US dollars per million tokens, of {date_format(taken, 'j M Y')}." if taken else ""
         self.fields["model"] = forms.ChoiceField(
             label="Model",
             choices=[("", "Choose a model"), *((model.name, model.label) for model in models)],
-            help_text=f"This service has {len(names)}.",
+            help_text=f"This service has {len(names)}.{of}",
             widget=forms.Select(attrs={"autofocus": True}),
         )
 

@@ -9,12 +9,16 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from django.utils.formats import date_format
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 
 from evaluation.endpoints import services
-from evaluation.endpoints.connection import learned_facts
+from evaluation.endpoints.catalog import ListedModel
+from evaluation.endpoints.connection import learned_facts, set_list_price
+from evaluation.endpoints.prices import list_price
 from evaluation.endpoints.testing import due_tests, failures_for, play_test, request_test
 from evaluation.endpoints.tryout import CHECKS, Line
+from evaluation.forms.endpoints import ConnectForm
 from evaluation.llm import RetryPolicy
 from evaluation.llm.stored_keys import SECRET_VARIABLE
 from evaluation.model_access import endpoint_of
@@ -261,6 +265,27 @@ def test_missing_key_is_reported_before_anything_is_sent(staff: Client, monkeypa
     assert "no key" in page and "ABSENT_API_KEY" in page
 
 
+def test_a_model_that_cannot_be_asked_as_it_is_set_says_what_to_correct(staff: Client):
+    row = endpoint("stub", base_url="https://api.anthropic.com/v1", model="large", effort="high", scripted=False)
+
+    page = page_after_test(staff, row)
+
+    assert "Effort has no effect at this address" in page
+    assert "Correct its settings below: address, effort, API or parameters." in page
+
+
+def test_prices_in_the_list_have_their_date(staff: Client):
+    row = endpoint("priced", base_url="https://api.openai.com/v1", model="gpt-5.4", scripted=False)
+    set_list_price(row)
+    row.save()
+
+    page = staff.get("/settings/models/").content.decode()
+
+    assert row.price_date is not None
+    cell = HTMLParser(page).css_first("td.number").text()
+    assert " ".join(cell.split()) == f"2.50 / 15.00 {date_format(row.price_date, 'j M Y')}"
+
+
 def test_scripted_model_has_no_test(staff: Client):
     row = ModelEndpoint.objects.get(name="scripted-helpful")
 
@@ -311,6 +336,18 @@ def test_models_of_a_service_are_listed_with_the_key_just_entered(staff: Client,
     assert re.findall(r'<option value="([^"]+)"', part) == ["large", "small"]
     assert service.keys == ["Bearer sk-mine"]
     assert "sk-mine" not in part
+
+
+def test_prices_of_listed_models_have_their_date():
+    price = list_price("https://api.openai.com/v1", "gpt-5.4")
+    form = ConnectForm(service=services.BY_SLUG["openai"])
+
+    form.offer([ListedModel("gpt-5.4", None, price), ListedModel("gpt-unheard-of", None, None)])
+
+    assert price is not None
+    assert form.fields["model"].help_text == (
+        f"This service has 2. Prices are in US dollars per million tokens, of {date_format(price.on, 'j M Y')}."
+    )
 
 
 def test_service_without_a_list_says_so_and_a_name_can_be_typed(staff: Client):
@@ -387,7 +424,7 @@ def fields_of(page: str) -> dict[str, str]:
     return {str(name): value.strip() for name, value in values.items()}
 
 
-@pytest.mark.parametrize("typed", ["-1", "99999999999", "soon"])
+@pytest.mark.parametrize("typed", ["-1", "0.0000001", "99999999999", "soon"])
 def test_numbers_out_of_range_are_answered_with_what_may_be_entered(staff: Client, typed: str):
     row = endpoint("mine", base_url="https://models.example/v1", model="large", scripted=False)
 
@@ -395,11 +432,20 @@ def test_numbers_out_of_range_are_answered_with_what_may_be_entered(staff: Clien
         f"/settings/models/{row.pk}/", entry(timeout_seconds=typed, max_concurrency=typed, output_price=typed)
     ).content.decode()
 
-    assert page.count("Enter a whole number between 0 and 2,147,483,647.") == 2
+    assert page.count("Enter a whole number between 1 and 3,600.") == 1
+    assert page.count("Enter a whole number between 1 and 1,000.") == 1
     assert page.count("Enter an amount between 0 and 999,999, with at most 6 decimal places.") == 1
     assert "Ensure" not in page
     row.refresh_from_db()
     assert row.name == "mine"
+
+
+def test_a_model_is_given_time_to_answer_and_asked_at_all(staff: Client):
+    row = endpoint("mine", base_url="https://models.example/v1", model="large", scripted=False)
+
+    page = staff.post(f"/settings/models/{row.pk}/", entry(timeout_seconds=0, max_concurrency=0)).content.decode()
+
+    assert page.count("Enter a whole number between 1 and") == 2
 
 
 def test_what_the_service_refused_is_shown_on_its_page(staff: Client):

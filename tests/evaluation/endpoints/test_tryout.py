@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.endpoints.tryout import CHECKS, Line, Tryout
-from evaluation.llm import Endpoint, ModelClient, RetryPolicy
+from evaluation.endpoints.tryout import CHECKS, WORDS, Line, Tryout
+from evaluation.llm import Endpoint, EndpointError, ModelClient, RetryPolicy
 from tests.evaluation.conftest import LOCAL
 from tests.evaluation.endpoints.service import Body, Service, serving
 
@@ -22,7 +22,9 @@ def service() -> Iterator[Service]:
 def play(service: Service, **options: Any) -> dict[str, Line]:
     endpoint = Endpoint("stub", service.base_url, "large", policy=LOCAL)
     client = ModelClient(endpoint, retry_policy=RetryPolicy(attempts=1))
-    return {line.name: line for line in Tryout(client, **options).lines()}
+    lines = {line.name: line for line in Tryout(client, **options).lines()}
+    assert [line for line in lines.values() if line.outcome in ("fails", "note") and not line.advice] == []
+    return lines
 
 
 def message_of(answer: Body) -> Body:
@@ -169,7 +171,16 @@ def test_effort_without_any_sign_of_thoughts_is_noted(service: Service):
     assert play(service, effort="none")["thinking"].outcome == "holds"
 
 
-def test_words_for_people_are_those_of_a_local_server_where_one_is_asked(service: Service):
+def test_what_to_set_at_a_local_server_follows_what_is_lacking(service: Service):
     line = play(service, context=4_096, advice="Set OLLAMA_CONTEXT_LENGTH.")["context"]
 
-    assert line.advice == "Set OLLAMA_CONTEXT_LENGTH."
+    assert line.advice.startswith("Choose a model, or start the server, with a context of 65,536 tokens")
+    assert line.advice.endswith(" Set OLLAMA_CONTEXT_LENGTH.")
+
+
+def test_every_failure_of_an_endpoint_has_a_word_and_says_what_to_set():
+    def kinds(error: type[EndpointError]) -> set[type[EndpointError]]:
+        return {kind for each in error.__subclasses__() for kind in {each, *kinds(each)}}
+
+    assert {kind.__name__ for kind in kinds(EndpointError)} == set(WORDS)
+    assert all(advice for _, advice in WORDS.values())
