@@ -165,13 +165,14 @@ def _finish(pilot: Any, *, ability: float, eagerness: float, rng: random.Random)
             )
         session.state, session.ended_at, session.turn_count = "finished", now, turn
         session.graded_strict_at = session.graded_compat_at = now
-        session.tokens = {"agent": 900 * turn, "user": 200 * turn, "judge": 400 * turn}
+        session.agent_tokens, session.user_tokens, session.judge_tokens = 900 * turn, 200 * turn, 400 * turn
     SessionIntent.objects.bulk_create(intents, batch_size=2000)
     Verdict.objects.bulk_create(verdicts, batch_size=2000)
     made = Turn.objects.bulk_create(turns, batch_size=2000)
     calls = [ToolCall(turn=row, position=1, name="write_file", arguments={"path": "a.md"}) for row in made]
     ToolCall.objects.bulk_create(calls, batch_size=2000)
-    fields = ["state", "ended_at", "turn_count", "graded_strict_at", "graded_compat_at", "tokens"]
+    fields = ["state", "ended_at", "turn_count", "graded_strict_at", "graded_compat_at"]
+    fields += ["agent_tokens", "user_tokens", "judge_tokens"]
     Session.objects.bulk_update(sessions, fields, batch_size=500)
     Pilot.objects.filter(pk=pilot.pk).update(state="finished", finished_at=now)
 
