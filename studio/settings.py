@@ -117,6 +117,16 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 BEHIND_PROXY = os.environ.get("STUDIO_HTTPS") == "1"
 
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    "results": {  # for all processes, in a table: they are computed by one and read by others
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "evaluation_computed",
+        "TIMEOUT": 30 * 24 * 3600,
+        "OPTIONS": {"MAX_ENTRIES": 4_000},
+    },
+}
+
 AUTH_USER_MODEL = "studio.User"
 LOGIN_URL = "studio:login"
 LOGIN_REDIRECT_URL = "studio:home"

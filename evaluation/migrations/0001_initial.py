@@ -649,21 +649,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='ComputedPart',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=64)),
-                ('part', models.CharField(max_length=300)),
-                ('value', models.BinaryField()),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('benchmark', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.benchmark')),
-            ],
-            options={
-                'indexes': [models.Index(fields=['benchmark', 'id'], name='computed_part_newest')],
-                'constraints': [models.UniqueConstraint(fields=('key', 'part'), name='computed_part_once')],
-            },
-        ),
-        migrations.CreateModel(
             name='BatchedQuestion',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -14,7 +14,7 @@ from evaluation.models.opinions import OpinionRequest, SecondOpinion
 from evaluation.models.pilots import Pilot, Run
 from evaluation.models.rehearsals import Rehearsal
 from evaluation.models.releases import ElsewhereAcceptance, Release, ReleaseTask
-from evaluation.models.results import ComputedPart, ResultsView
+from evaluation.models.results import ResultsView
 from evaluation.models.scripts import ScriptExample
 from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCall, Turn
 from evaluation.models.verdicts import Verdict, VerdictCorrection
@@ -24,7 +24,6 @@ __all__ = [
     "AssistantModel",
     "BatchedQuestion",
     "BenchmarkBudget",
-    "ComputedPart",
     "ElsewhereAcceptance",
     "EndpointTest",
     "Judging",

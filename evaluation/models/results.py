@@ -1,4 +1,4 @@
-"""Choices of results that people keep, and what was computed once."""
+"""Choices of results that people keep."""
 
 from __future__ import annotations
 
@@ -7,22 +7,6 @@ from django.db import models
 from django.urls import reverse
 
 from evaluation.protocol.scoring import ScoringMode
-
-
-class ComputedPart(models.Model):
-    """A part of some pilots' results, computed once for all processes. A cache: deleting rows loses nothing."""
-
-    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="+", db_index=False)
-    key = models.CharField(max_length=64)
-    """Hash of everything it follows from."""
-    part = models.CharField(max_length=300)
-    value = models.BinaryField()
-    """Compressed JSON."""
-    at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["key", "part"], name="computed_part_once")]
-        indexes = [models.Index(fields=["benchmark", "id"], name="computed_part_newest")]
 
 
 class ResultsView(models.Model):

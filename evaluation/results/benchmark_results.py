@@ -6,32 +6,34 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, TypeVar
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TypeVar, cast
 from urllib.parse import urlencode
+
+from django.core.cache import caches
 
 from evaluation.metrics.comparison import Comparison, compare, differ
 from evaluation.metrics.leaderboard import AgentScores, Cell, breakdown, leaderboard
 from evaluation.metrics.sessions import METRICS, Metric, ScoredSession, SessionRow, score_sessions
 from evaluation.models import Pilot
-from evaluation.protocol.modes import PilotMode
+from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import may_be_ranked
-from evaluation.results.decision_rows import Criteria, Decisions, load_criteria, load_decisions
+from evaluation.results.loading import DecidedSession, JudgedPilot, agent_names, load_pilot
 from evaluation.results.model_answers import ModelAnswers, model_answers
 from evaluation.results.scores import refreshed
-from evaluation.results.session_rows import agent_names, rows_without_history, session_rows
-from evaluation.results.stored_parts import read_part, store_part
 from studio.models import Benchmark, Category, Persona
 
 UNGROUPED = "none given"
+SOURCES = (
+    ("evaluation/results", "*.py"),
+    ("evaluation/metrics", "*.py"),
+    ("evaluation/grading", "*.py"),
+    ("evaluation/judging", "*.py"),
+    ("templates/evaluation/results", "*.html"),
+)
 T = TypeVar("T")
-
-
-@lru_cache(4)
-def _computed(key: str) -> dict[tuple[str, ...], Any]:
-    """Parts of the results with this key that were computed or read in this process."""
-    return {}
 
 
 class ResultsError(ValueError):
@@ -40,7 +42,7 @@ class ResultsError(ValueError):
 
 @dataclass(frozen=True)
 class Results:
-    """Everything the tables and exports show. What was computed from the same verdicts is remembered."""
+    """Everything the tables and exports show. What was computed from the same verdicts is kept for all processes."""
 
     benchmark: Benchmark
     pilots: Sequence[Pilot]
@@ -59,29 +61,52 @@ class Results:
         """In which all of the pilots are scored."""
         return [mode for mode in ScoringMode if all(mode in pilot.terms.modes for pilot in self.pilots)]
 
-    @property
-    def rows(self) -> Sequence[SessionRow]:
-        return self.once(("rows",), lambda: session_rows(self.pilots), list[SessionRow])
+    @cached_property
+    def loaded(self) -> Sequence[JudgedPilot]:
+        return [load_pilot(pilot) for pilot in self.pilots]
 
-    @property
+    @cached_property
+    def rows(self) -> Sequence[SessionRow]:
+        """Without those of ``alone``."""
+        return self.once(("rows",), lambda: self._rows(alone=False))
+
+    @cached_property
+    def alone(self) -> Sequence[SessionRow]:
+        """Sessions of ablated tasks without their earlier sessions: part of no score."""
+        return self.once(("alone",), lambda: self._rows(alone=True))
+
+    def _rows(self, *, alone: bool) -> list[SessionRow]:
+        return [
+            row
+            for each in self.loaded
+            for session, row in zip(each.sessions, each.rows(self.agents[each.pilot.pk]), strict=True)
+            if alone == (session.run.arm == Arm.WITHOUT)
+        ]
+
+    @cached_property
+    def decisions(self) -> Mapping[int, DecidedSession]:
+        """Of all finished sessions, by key."""
+        return {
+            row.key: DecidedSession(row, session.revision_id, each.task(session), each.judged[row.key], each.rules)
+            for each in self.loaded
+            for session, row in zip(each.sessions, each.rows(self.agents[each.pilot.pk]), strict=True)
+            if row.result.outcome == "finished"
+        }
+
+    @cached_property
     def scored(self) -> Sequence[ScoredSession]:
-        return self.once(("scored",), lambda: score_sessions(self.rows))
+        return score_sessions(self.rows)
 
     @property
     def models(self) -> Mapping[str, ModelAnswers]:
         """By agent."""
-        return self.once(("models",), self._models, dict[str, ModelAnswers])
+        return self.once(("models",), self._models)
 
     def _models(self) -> dict[str, ModelAnswers]:
         sessions: dict[str, list[int]] = {}
         for row in self.rows:
             sessions.setdefault(row.agent, []).append(row.key)
         return {agent: model_answers(sessions[agent]) for agent in sorted(sessions)}
-
-    @property
-    def alone(self) -> Sequence[SessionRow]:
-        """Sessions of ablated tasks without their earlier sessions: part of no score."""
-        return self.once(("alone",), lambda: rows_without_history(self.pilots), list[SessionRow])
 
     def board(self, mode: ScoringMode) -> list[AgentScores]:
         """Personas without their intervals."""
@@ -90,9 +115,7 @@ class Results:
         )
 
     def whole_board(self, mode: ScoringMode) -> list[AgentScores]:
-        return self.once(
-            ("whole board", mode.value), lambda: leaderboard(self.rows, self.scored, mode), list[AgentScores]
-        )
+        return self.once(("whole board", mode.value), lambda: leaderboard(self.rows, self.scored, mode))
 
     def breakdown(self, label: str, mode: ScoringMode, *, intervals: bool = True) -> dict[str, dict[str, Cell]]:
         return self.once(
@@ -122,7 +145,6 @@ class Results:
         return self.once(
             ("compare", first, second, metric, mode.value),
             lambda: compare(self.of_side(first), self.of_side(second), metric, mode),
-            Comparison,
         )
 
     def differ(self, first: str, second: str, metric: Metric, mode: ScoringMode) -> bool:
@@ -134,26 +156,9 @@ class Results:
     def comparisons(self, first: str, second: str, mode: ScoringMode) -> list[Comparison]:
         return [self.comparison(first, second, metric, mode) for metric in METRICS]
 
-    @property
-    def decisions(self) -> Decisions:
-        return self.once(("decisions",), lambda: load_decisions(self.pilots, [*self.rows, *self.alone]))
-
-    def criteria(self, mode: ScoringMode) -> Criteria:
-        rounds = self.decisions.rounds.values()
-        return self.once(("criteria", mode.value), lambda: load_criteria(rounds, mode))
-
-    def once(self, part: tuple[str, ...], compute: Callable[[], T], kind: type[T] | None = None) -> T:
-        """Remembered in this process; with its ``kind``, also in the database."""
-        known = _computed(self.key)
-        value: T | None = known.get(part)
-        if value is None and kind is not None:
-            value = read_part(self.key, "/".join(part), kind)
-        if value is None:
-            value = compute()
-            if kind is not None:
-                store_part(self.benchmark.pk, self.key, "/".join(part), kind, value)
-        known[part] = value
-        return value
+    def once(self, part: tuple[str, ...], compute: Callable[[], T]) -> T:
+        named = json.dumps([_code(), self.key, *part])
+        return cast("T", caches["results"].get_or_set(hashlib.sha256(named.encode()).hexdigest(), compute))
 
     @property
     def scripted_agents(self) -> set[str]:
@@ -215,9 +220,12 @@ def compute_results(benchmark: Benchmark, pilots: Sequence[Pilot]) -> Results:
     return Results(benchmark, pilots, key, agent_names(pilots))
 
 
-def forget() -> None:
-    """Whatever was computed."""
-    _computed.cache_clear()
+@cache
+def _code() -> str:
+    """Of what computes them: other code may compute otherwise."""
+    here = Path(__file__).resolve().parents[2]
+    files = sorted(path for folder, kind in SOURCES for path in (here / folder).rglob(kind))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
 def category_names(benchmark: Benchmark) -> dict[str, str]:

@@ -16,7 +16,8 @@ from evaluation.models import JudgingBatch, JudgingRound, ModelCall, Pilot, Sess
 from evaluation.models.judgings import Judging
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName
-from evaluation.results.pilot_report import JudgedPilot, judging_json, load_pilot
+from evaluation.results.loading import JudgedPilot, load_pilot
+from evaluation.results.pilot_report import judging_json
 from evaluation.store.usage import OF_USE, use_of
 
 _DECISIONS = """

@@ -14,8 +14,8 @@ from evaluation.models import Pilot, ScoringChoice, Session
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import UNGROUPED, Results, category_names
 from evaluation.results.figures.figure import Figure
+from evaluation.results.loading import LABELS
 from evaluation.results.pilot_report import judging_json
-from evaluation.results.session_rows import LABELS
 
 SCHEMA = "pi-bench-studio/results/1"
 

@@ -10,9 +10,7 @@ from evaluation.metrics.sessions import ScoredSession
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
 from evaluation.results.benchmark_results import Results
-from evaluation.results.decision_rows import Criteria, Decisions, load_criteria, load_decisions
-
-OPEN = "open"
+from evaluation.results.loading import DecidedSession
 
 
 @dataclass(frozen=True)
@@ -61,24 +59,19 @@ class _Outcome:
 
 
 def find_flips(results: Results, first: str, second: str, mode: ScoringMode) -> Flips:
-    return results.once(("flips", first, second, mode.value), lambda: _find(results, first, second, mode), Flips)
+    return results.once(("flips", first, second, mode.value), lambda: _find(results, first, second, mode))
 
 
 def _find(results: Results, first: str, second: str, mode: ScoringMode) -> Flips:
-    sides = [results.of_side(side) for side in (first, second)]
-    keys = {item.row.run[0] for side in sides for item in side}
-    pilots = [pilot for pilot in results.pilots if pilot.pk in keys]
-    decisions = load_decisions(pilots, [item.row for side in sides for item in side])
-    criteria = load_criteria(decisions.rounds.values(), mode)
-    ours, theirs = (_by_task(side) for side in sides)
+    ours, theirs = (_by_task(results.of_side(side)) for side in (first, second))
     pairs = 0
     flipped = []
     for (persona, task), sessions in ours.items():
         for number, (left, right) in enumerate(zip(sessions, theirs.get((persona, task), ()), strict=False), start=1):
-            if left not in decisions.rows or right not in decisions.rows:
+            if left not in results.decisions or right not in results.decisions:
                 continue
             pairs += 1
-            before, after = (_outcomes(decisions, criteria, key, mode) for key in (left, right))
+            before, after = (_outcomes(results.decisions[key], mode) for key in (left, right))
             changes = [(before[uid], now) for uid, now in after.items() if uid in before]
             rose = [_change(was, now) for was, now in changes if now.is_met and not was.is_met]
             fell = [_change(was, now) for was, now in changes if was.is_met and not now.is_met]
@@ -94,21 +87,16 @@ def _by_task(scored: Sequence[ScoredSession]) -> Mapping[tuple[str, str], Sequen
     return {key: [session for _, session in sorted(rows)] for key, rows in sorted(tasks.items())}
 
 
-def _outcomes(decisions: Decisions, criteria: Criteria, session: int, mode: ScoringMode) -> dict[str, _Outcome]:
+def _outcomes(session: DecidedSession, mode: ScoringMode) -> dict[str, _Outcome]:
     """By uid."""
-    statuses = decisions.statuses[session]
     found = {}
-    for index, intent in enumerate(decisions.task(session).hidden, start=1):
-        status = statuses.get(index)
-        word = status.status if status else OPEN
-        found[intent.uid] = _Outcome(f"Intent {index}", intent.content, word, word in COVERED)
-    rule = decisions.rule(session, mode)
-    for values in criteria.get(session, ()):
-        met = rule.credit(values.samples).value
+    for index, intent in enumerate(session.task.intents, start=1):
+        status, _ = session.status(index)
+        found[intent.uid] = _Outcome(f"Intent {index}", intent.content, status, status in COVERED)
+    for item, met in session.criteria(mode):
         if met is not None:
-            name = f"Criterion {values.index}"
-            uid = decisions.uid(session, values)
-            found[uid] = _Outcome(name, values.label, "met" if met else "not met", bool(met))
+            word = "met" if met else "not met"
+            found[item.uid or item.criterion] = _Outcome(f"Criterion {item.index}", item.criterion, word, met)
     return found
 
 

@@ -19,8 +19,8 @@ from evaluation.metrics.sessions import METRICS, STATUSES, Metric, ScoredSession
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import UNGROUPED, Results, category_names
 from evaluation.results.figures.sessions import failure_matches
+from evaluation.results.loading import LABELS
 from evaluation.results.model_answers import ModelAnswers
-from evaluation.results.session_rows import LABELS
 
 MAX_VALUES = 12
 """Of a label: where there are more, those of a single task are left to the downloads."""
@@ -176,7 +176,6 @@ def leaderboard_html(results: Results, mode: ScoringMode, address: str) -> SafeS
                     "page": leaderboard_page(results, mode, names),
                 },
             ),
-            str,
         )
     )
 

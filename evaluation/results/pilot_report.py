@@ -3,108 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from django.db.models import Prefetch
-
-from evaluation.judging.judged import JudgedSession, comp_of, load_judged, session_items, ungraded_items
-from evaluation.judging.judgings import Rules, rules_of, rules_to_json, scoring_choice
+from evaluation.judging.judged import comp_of, session_items
+from evaluation.judging.judgings import Rules, rules_to_json
 from evaluation.metrics.ablation import AblatedSession, ablation_json
-from evaluation.metrics.scores import Outcome, Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
+from evaluation.metrics.scores import Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
 from evaluation.metrics.sessions import METRICS
 from evaluation.models import JudgingRound, ModelCall, Pilot, Session, Turn
 from evaluation.models.sessions import PARTS
 from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.session import COVERED
 from evaluation.protocol.voice import UserStyle
+from evaluation.results.loading import JudgedPilot, load_pilot
 from evaluation.results.model_answers import model_answers
 from evaluation.results.tool_servers import frozen_servers
 from evaluation.store.usage import Use, as_ran, use_by_part
-from studio.domain.task import TaskSpec
-from studio.models import PersonaRevision, Revision
 
 State = Session.State
-_SHARED = (
-    Prefetch("run__persona_revision", PersonaRevision.objects.select_related("persona").defer("spec")),
-    Prefetch("run__pilot", Pilot.objects.defer("scores")),
-)
-"""Of a pilot's sessions: each is one object for all of them, where a join would make as many as there are sessions."""
-
-
-@dataclass(frozen=True)
-class JudgedPilot:
-    """All sessions of a pilot, with what one round decided of them; those taken over, with what scores them there."""
-
-    pilot: Pilot
-    round: JudgingRound
-    rules: Rules
-    sessions: list[Session]
-    specs: Mapping[int, TaskSpec]
-    """By revision."""
-    judged: Mapping[int, JudgedSession]
-    """By session; so is ``results``."""
-    results: Mapping[int, TaskResult]
-
-    def task(self, session: Session) -> TaskSpec:
-        return self.specs[session.revision_id]
-
-    def ungraded(self, session: Session) -> int:
-        return ungraded_items(session, self.task(session), self.judged[session.pk], self.rules)
-
-
-def load_pilot(pilot: Pilot, judging_round: JudgingRound | None = None, rules: Rules | None = None) -> JudgedPilot:
-    """By the chosen round and rules, or as if these were. In a few queries regardless of the number of sessions."""
-    choice = scoring_choice(pilot)
-    judging_round, rules = judging_round or choice.round, rules or rules_of(choice)
-    sessions = list(
-        Session.objects.of(pilot)
-        .prefetch_related(*_SHARED)
-        .order_by(
-            "run__persona_revision__persona__position",
-            "run__persona_revision__persona",
-            "run__number",
-            "position",
-            "run__arm",
-        )
-    )
-    stored = Revision.objects.filter(pk__in={session.revision_id for session in sessions}).order_by()
-    specs = {pk: TaskSpec.model_validate(spec) for pk, spec in stored.values_list("pk", "spec")}
-    judged = load_judged(judging_round, [row for row in sessions if row.run.pilot_id == pilot.pk])
-    for other, taken in _taken_over(pilot, sessions).items():
-        judged |= load_judged(scoring_choice(other).round, taken)
-    results = {row.pk: task_result(row, specs[row.revision_id], judged[row.pk], rules) for row in sessions}
-    return JudgedPilot(pilot, judging_round, rules, sessions, specs, judged, results)
-
-
-def _taken_over(pilot: Pilot, sessions: Iterable[Session]) -> dict[Pilot, list[Session]]:
-    taken: dict[Pilot, list[Session]] = defaultdict(list)
-    for session in sessions:
-        if session.run.pilot_id != pilot.pk:
-            taken[session.pilot].append(session)
-    return taken
-
-
-def task_result(session: Session, task: TaskSpec, judged: JudgedSession, rules: Rules) -> TaskResult:
-    return TaskResult(
-        task_id=task.task_id,
-        outcome=outcome_of(session.state, has_ended=session.ended_at is not None),
-        intents=len(task.intents),
-        covered=sum(status.status in COVERED for status in judged.statuses.values()),
-        comp=comp_of(session, task, judged, rules),
-        setup=task.is_setup,
-        depends_on=tuple(dependency.task_id for dependency in task.depends_on),
-        blocked=bool(session.blocked),
-    )
-
-
-def outcome_of(state: str, *, has_ended: bool) -> Outcome:
-    """A finished conversation counts even before it is graded."""
-    if state == State.FAILED:
-        return "failed"
-    return "finished" if has_ended else "missing"
 
 
 def pilot_report(pilot: Pilot) -> dict[str, Any]:
@@ -130,7 +48,7 @@ def pilot_report(pilot: Pilot) -> dict[str, Any]:
         "agent_judges_itself": pilot.agent_judges_itself,
         "user_style": pilot.user_style,
         "said_verbatim": answers_said_verbatim(pilot),
-        "judging": judging_json(loaded.round, loaded.rules),
+        "judging": judging_json(loaded.rounds[0], loaded.rules),
         "sessions": [_session(loaded, session, by_run[_run_key(session)]) for session in loaded.sessions],
         "scores": scores_json(loaded),
         "use": {part: _use(use) for part, use in use_by_part(as_ran(calls)).items()},

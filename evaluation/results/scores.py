@@ -13,7 +13,8 @@ from django.db.models import Max, OuterRef, Subquery
 from evaluation.models import Pilot, ScoringChoice, Session, VerdictCorrection
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
-from evaluation.results.pilot_report import JudgedPilot, load_pilot, scores_json
+from evaluation.results.loading import JudgedPilot, load_pilot
+from evaluation.results.pilot_report import scores_json
 
 VERSION = 3
 """Increase when scores are computed otherwise."""

@@ -61,5 +61,5 @@ def build_figure(results: Results, name: str, scoring: str) -> Figure:
     mode = ScoringMode(scoring)
     if mode not in results.modes:
         raise ResultsError("These pilots ran under the paper protocol, which has one scoring: choose strict.")
-    figure = results.once(("figure", name, mode.value), lambda: FIGURES[name].build(results, mode), Figure)
+    figure = results.once(("figure", name, mode.value), lambda: FIGURES[name].build(results, mode))
     return replace(figure, scripted=tuple(sorted(results.scripted_agents)))

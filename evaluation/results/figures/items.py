@@ -7,11 +7,14 @@ from typing import Any
 
 from django.urls import reverse
 
+from evaluation.grading.items import GradedItem
 from evaluation.metrics.items import ItemDecision, ItemFigures, ItemKey, analyse_items
 from evaluation.metrics.scores import mean
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.session import COVERED
 from evaluation.results.benchmark_results import Results
 from evaluation.results.figures.figure import Chart, Column, Figure
+from evaluation.results.loading import DecidedSession
 from studio.models import Revision
 
 DRAWN = 60
@@ -84,22 +87,16 @@ class ItemNames:
 
     def __init__(self, results: Results, mode: ScoringMode) -> None:
         self._benchmark = results.benchmark
-        decisions = results.decisions
         newest: dict[tuple[str, str], int] = {}
         self._texts: dict[ItemKey, str] = {}
-        for key in sorted(decisions.rows):
-            row, facts = decisions.rows[key], decisions.task(key)
-            place = (row.persona, row.result.task_id)
-            if newest.get(place) == decisions.revisions[key]:
-                continue
-            newest[place] = decisions.revisions[key]
-            for index, intent in enumerate(facts.hidden, start=1):
-                self._texts[ItemKey(*place, "intent", intent.uid)] = f"Intent {index}: {intent.content}"
-        for session, criteria in results.criteria(mode).items():
-            if found := decisions.rows.get(session):
-                for values in criteria:
-                    item = ItemKey(found.persona, found.result.task_id, "criterion", decisions.uid(session, values))
-                    self._texts.setdefault(item, f"Criterion {values.index}: {values.label}")
+        for _, session in sorted(results.decisions.items()):
+            place = (session.row.persona, session.row.result.task_id)
+            for item, _ in session.criteria(mode):
+                self._texts.setdefault(_criterion(session, item), f"Criterion {item.index}: {item.criterion}")
+            if newest.get(place) != session.revision:
+                newest[place] = session.revision
+                for index, intent in enumerate(session.task.intents, start=1):
+                    self._texts[ItemKey(*place, "intent", intent.uid)] = f"Intent {index}: {intent.content}"
         tasks = dict(Revision.objects.filter(pk__in=newest.values()).values_list("pk", "task"))
         self._editors = {place: tasks[revision] for place, revision in newest.items()}
 
@@ -123,9 +120,21 @@ def _analysed(results: Results, mode: ScoringMode) -> list[ItemFigures]:
 
 
 def _decisions(results: Results, mode: ScoringMode) -> Iterable[ItemDecision]:
-    decisions = results.decisions
-    yield from decisions.intent_decisions()
-    yield from decisions.criterion_decisions(results.criteria(mode), mode)
+    """Whether each intent was covered and each criterion met, without those that were provided or are ungraded."""
+    for key, session in results.decisions.items():
+        for index, intent in enumerate(session.task.intents, start=1):
+            if intent.initial_status != "provided":
+                item = ItemKey(session.row.persona, session.row.result.task_id, "intent", intent.uid)
+                yield ItemDecision(key, session.row.agent, item, session.status(index)[0] in COVERED)
+    for key, session in results.decisions.items():
+        for criterion, met in session.criteria(mode):
+            if met is not None:
+                yield ItemDecision(key, session.row.agent, _criterion(session, criterion), met)
+
+
+def _criterion(session: DecidedSession, item: GradedItem) -> ItemKey:
+    """Keys of grader scripts have no uid, but a name."""
+    return ItemKey(session.row.persona, session.row.result.task_id, "criterion", item.uid or item.criterion)
 
 
 def _most_suspicious(figure: ItemFigures) -> tuple[bool, float]:

@@ -67,7 +67,7 @@ def figure_body(results: Results, figure: Figure, mode: ScoringMode, address: st
         )
 
     digest = hashlib.sha256(sessions.encode()).hexdigest()
-    return mark_safe(results.once(("figure body", figure.name, mode.value, digest), fill, str))  # our own template
+    return mark_safe(results.once(("figure body", figure.name, mode.value, digest), fill))  # our own template
 
 
 def comparison_html(results: Results, first: str, second: str, mode: ScoringMode) -> SafeString:
@@ -90,7 +90,7 @@ def comparison_html(results: Results, first: str, second: str, mode: ScoringMode
             },
         )
 
-    return mark_safe(results.once(("comparison", first, second, mode.value), fill, str))  # our own template
+    return mark_safe(results.once(("comparison", first, second, mode.value), fill))  # our own template
 
 
 def drawing_of(figure: Figure, sessions: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from evaluation.grading.items import completeness
 from evaluation.metrics.intervals import Estimate, estimate
 from evaluation.metrics.power import needed
 from evaluation.metrics.sessions import METRICS, Metric, ScoredSession, SessionRow, score_sessions
-from evaluation.models import JudgingRound
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import Results
 from evaluation.results.figures.figure import Chart, Column, Figure, estimate_values
@@ -68,7 +67,7 @@ def _variants(results: Results, mode: ScoringMode) -> list[_Variant]:
     def counted(*statuses: str) -> Callable[[SessionRow], float | None]:
         return lambda row: float(sum(row.statuses.get(status, 0) for status in statuses))
 
-    every_turn = not JudgingRound.objects.filter(pk__in=results.decisions.rounds.values(), every_turn=False).exists()
+    every_turn = all(judging_round.every_turn for each in results.loaded for judging_round in each.rounds)
     variants = [
         _Variant("Proc: only what was done unasked", "proc", counted("completed")),
         _Variant("Proc: done or asked for", "proc", counted("completed", "inferred")),
@@ -81,14 +80,9 @@ def _variants(results: Results, mode: ScoringMode) -> list[_Variant]:
 
 
 def _comp_under(results: Results, judged: ScoringMode, rule: CreditRule) -> Callable[[SessionRow], float | None]:
-    criteria, decisions = results.criteria(judged), results.decisions
-
     def comp(row: SessionRow) -> float | None:
-        if row.key not in decisions.rows:
-            return None
-        return completeness(
-            [(decisions.weight(row.key, one), rule.credit(one.samples).value) for one in criteria.get(row.key, ())]
-        )
+        session = results.decisions.get(row.key)
+        return completeness([(item.weight, met) for item, met in session.criteria(judged, rule)]) if session else None
 
     return comp
 

@@ -22,13 +22,12 @@ Questions = Mapping[int, Mapping[int, int]]
 
 
 def statuses_by_turn(results: Results, mode: ScoringMode) -> Figure:
-    decisions = results.decisions
     counts: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     totals: Counter[str] = Counter()
-    for key, row in decisions.rows.items():
-        for status in decisions.statuses.get(key, {}).values():
-            counts[row.agent][min(status.turn, LAST_TURN)][status.status] += 1
-            totals[row.agent] += 1
+    for session in results.decisions.values():
+        for status in session.judged.statuses.values():
+            counts[session.row.agent][min(status.turn, LAST_TURN)][status.status] += 1
+            totals[session.row.agent] += 1
     rows = [
         {"agent": agent, "turn": _turn_name(turn)}
         | {status: by_status[status] / totals[agent] for status in STATUSES}
@@ -93,7 +92,7 @@ def asking(results: Results, mode: ScoringMode) -> Figure:
 
 def failures(results: Results, mode: ScoringMode) -> Figure:
     matches = failure_matches(results, mode)
-    sessions = Counter(row.agent for row in results.decisions.rows.values() if not row.result.setup)
+    sessions = Counter(each.row.agent for each in results.decisions.values() if not each.task.is_setup)
     agents = sorted(sessions)
     found = Counter((match.pattern, match.agent) for match in matches)
     rows = [
@@ -124,27 +123,18 @@ def failure_matches(results: Results, mode: ScoringMode) -> list[Match]:
 
 
 def _stories(results: Results, mode: ScoringMode) -> list[SessionStory]:
-    decisions, criteria = results.decisions, results.criteria(mode)
     questions, tools = _questions(results), _tools(results)
     stories = []
-    for key, row in decisions.rows.items():
+    for key, session in results.decisions.items():
+        row = session.row
         if row.result.setup:
             continue
-        statuses, rule = decisions.statuses.get(key, {}), decisions.rule(key, mode)
-        intents = []
-        for index, intent in enumerate(decisions.task(key).hidden, start=1):
-            status = statuses.get(index)
-            if not intent.provided:
-                intents.append(
-                    IntentRecord(
-                        index,
-                        intent.content,
-                        intent.scope == "persistent",
-                        status.status if status else "open",
-                        status.turn if status else 0,
-                    )
-                )
-        unmet = [one.label for one in criteria.get(key, ()) if rule.credit(one.samples).value is False]
+        intents = [
+            IntentRecord(index, intent.content, intent.scope == "persistent", *session.status(index))
+            for index, intent in enumerate(session.task.intents, start=1)
+            if intent.initial_status != "provided"
+        ]
+        unmet = [item.criterion for item, met in session.criteria(mode) if met is False]
         stories.append(
             SessionStory(
                 key,
@@ -161,16 +151,16 @@ def _stories(results: Results, mode: ScoringMode) -> list[SessionStory]:
 
 
 def _asked_sessions(results: Results) -> list[AskedSession]:
-    decisions, questions = results.decisions, _questions(results)
+    questions = _questions(results)
     asked = []
-    for key, row in decisions.rows.items():
+    for key, session in results.decisions.items():
         own = {turn for turn, number in questions.get(key, {}).items() if number}
-        statuses = list(decisions.statuses.get(key, {}).values())
+        statuses = session.judged.statuses.values()
         hit = [status.turn for status in statuses if status.status == "inferred"]
         asked.append(
             AskedSession(
                 key,
-                row.agent,
+                session.row.agent,
                 sum(questions.get(key, {}).values()),
                 len(hit),
                 len(own | set(hit)),
@@ -187,7 +177,7 @@ def _questions(results: Results) -> Questions:
 
 def _count_questions(results: Results) -> dict[int, dict[int, int]]:
     counted: dict[int, dict[int, int]] = defaultdict(dict)
-    replies = Turn.objects.filter(session__in=list(results.decisions.rows)).order_by()
+    replies = Turn.objects.filter(session__in=list(results.decisions)).order_by()
     for session, number, reply in replies.values_list("session", "number", "reply").iterator():
         if "?" in reply:
             counted[session][number] = count_questions(reply)
@@ -198,7 +188,7 @@ def _tools(results: Results) -> dict[int, Sequence[ToolUse]]:
     """Of each session and tool, the last call."""
     uses: dict[int, list[ToolUse]] = defaultdict(list)
     calls = (
-        ToolCall.objects.filter(turn__session__in=list(results.decisions.rows), ok=True)
+        ToolCall.objects.filter(turn__session__in=list(results.decisions), ok=True)
         .order_by("turn__session", "name", "-turn__number", "-position")
         .distinct("turn__session", "name")
     )

@@ -9,8 +9,9 @@ import pytest
 
 from evaluation.models import ModelCall, Session, ToolCall, Turn
 from evaluation.pilots.budgets import spent_by_pilot
+from evaluation.results.loading import load_pilot
 from evaluation.results.model_answers import model_answers
-from evaluation.results.pilot_report import load_pilot, scores_json
+from evaluation.results.pilot_report import scores_json
 from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, task
 from tests.evaluation.pilots.builders import start, work_through
 from tests.evaluation.stub_model import StubModel

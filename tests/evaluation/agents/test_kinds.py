@@ -16,7 +16,7 @@ from evaluation.agents.kinds import all_kinds, is_informed
 from evaluation.models import Agent, ModelCall, Pilot, Session
 from evaluation.pilots.agents import agent_of
 from evaluation.releases.evidence import real_sessions
-from evaluation.results.session_rows import agent_names
+from evaluation.results.loading import agent_names
 from evaluation.sandbox import why_unavailable
 from studio.domain.options import OptionsError
 from studio.models import Benchmark

@@ -15,19 +15,20 @@ from evaluation.grading.credit import CreditRule
 from evaluation.judging import recomputing
 from evaluation.judging.corrections import correct_verdict
 from evaluation.judging.recomputing import COMPUTE_RESULTS
-from evaluation.models import ComputedPart, Judging, JudgingRound, ModelCall, Pilot, ScoringChoice, Session, Verdict
+from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, ScoringChoice, Session, Verdict
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, resume_round, start_rejudging
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.ahead import compute_ahead
-from evaluation.results.benchmark_results import forget
 from evaluation.results.choice import choose_scoring
 from evaluation.results.comparison import round_report
-from evaluation.results.pilot_report import load_pilot, pilot_report, scores_json
+from evaluation.results.loading import load_pilot
+from evaluation.results.pilot_report import pilot_report, scores_json
 from evaluation.results.scores import read_scores
 from studio.domain.options import OptionsError
 from tests.evaluation.builders import benchmark_of, endpoint, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.builders import work_through
+from tests.evaluation.results.builders import kept
 from tests.evaluation.stub_model import StubModel, decisions, serving
 from tests.factories import member
 
@@ -211,11 +212,10 @@ def test_choosing_what_scores_has_the_results_computed_before_anybody_opens_them
     Pilot.objects.update(scores=None, scores_key="")
     compute_ahead(pilot.benchmark_id)
     assert Pilot.objects.get().scores["strict"]["comp"] == 0.0
-    computed = set(ComputedPart.objects.values_list("pk", flat=True))
-    forget()
+    computed = kept()
     client.force_login(member(pilot.benchmark, "viewer"))
     assert client.get(f"/benchmarks/{pilot.benchmark.slug}/results/").status_code == 200
-    assert set(ComputedPart.objects.values_list("pk", flat=True)) == computed
+    assert kept() == computed
 
 
 def test_corrected_verdict_recomputes_the_scores(stub: StubModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db import connection
 from django.utils import timezone
 
 from evaluation.judging.judgings import open_judging
@@ -23,7 +24,7 @@ def tried(benchmark: Benchmark, agent: str, covered: dict[str, int], met: int, *
         for mode in ScoringMode if items else ():
             judging = open_judging(session, mode.value)
             verdicts += [
-                a_verdict(judging, index=index, met=index <= met, label=item["criterion"])
+                a_verdict(judging, index=index, met=index <= met, label="", uid=item["uid"])
                 for index, item in enumerate(items, start=1)
             ]
         alone = f"{name} alone" if session.run.arm == "without" else name
@@ -38,3 +39,10 @@ def tried(benchmark: Benchmark, agent: str, covered: dict[str, int], met: int, *
     Pilot.objects.filter(pk=pilot.pk).update(state="finished", finished_at=now)
     pilot.refresh_from_db()
     return pilot
+
+
+def kept() -> set[str]:
+    """Keys of the results that no process computes again."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT cache_key FROM evaluation_computed")
+        return {key for (key,) in cursor.fetchall()}

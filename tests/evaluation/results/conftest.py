@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.results import benchmark_results
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.evaluation.results.builders import tried
@@ -11,7 +10,6 @@ from tests.shared_rows import fresh
 
 @pytest.fixture
 def benchmark(shared_benchmark: Benchmark) -> Benchmark:
-    benchmark_results.forget()  # what a test added is rolled back, which no key says
     return fresh(shared_benchmark)
 
 

@@ -105,6 +105,12 @@ def test_items_are_judged_over_all_sessions_and_lead_to_the_editor(benchmark: Be
     assert rows["b", "Criterion 1"]["links"]["item"] == f"{task_row.get_absolute_url()}#checklist"
 
 
+def test_criteria_are_named_by_their_text(benchmark: Benchmark):
+    names = {row["item"] for row in rows_of(benchmark, "items") if row["kind"] == "criterion"}
+
+    assert names == {"Criterion 1: x", "Criterion 2: y"}
+
+
 def test_intents_are_shown_for_each_agent_the_hardest_first(benchmark: Benchmark):
     rows = rows_of(benchmark, "intents_by_agent")
 

@@ -13,10 +13,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluation.judging.corrections import correct_verdict
-from evaluation.models import Pilot, Verdict
-from evaluation.results.pilot_report import load_pilot
+from evaluation.models import Pilot, Session, Verdict
+from evaluation.results.loading import labels_of, load_pilot
 from evaluation.results.scores import read_scores
-from evaluation.results.session_rows import facts_of_task
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, endpoint, rubric, task
 from tests.evaluation.factories import person
@@ -81,6 +80,17 @@ def test_statuses_categories_and_sessions_are_complete(benchmark: Benchmark):
         ("c", False, 1),
     ]
     assert [row["proc"]["strict"] for row in sessions] == [None, 0.75, 0.0]
+
+
+@pytest.mark.parametrize("state", ["failed", "waiting"])
+def test_session_that_was_not_graded_tells_the_intents_it_covered(benchmark: Benchmark, state: str):
+    Session.objects.filter(run__pilot__number=1, run__number=1).update(
+        state=state, graded_strict_at=None, graded_compat_at=None
+    )
+
+    sessions = [row for row in document(benchmark, "--pilot", "1")["sessions"] if row["run"] == 1]
+
+    assert [row["covered"] for row in sessions] == [2, 1, 0]
 
 
 def test_tables_can_be_had_as_csv_markdown_and_latex(benchmark: Benchmark, client: Client):
@@ -176,7 +186,7 @@ def test_tasks_are_told_apart_by_the_apps_they_name_and_by_their_tags():
         tools=("gmail__send_email", "mcp_appworld_phone__send_text_message", "read_file"),
         metadata={"difficulty": "hard", "tags": ["urgent", "mail"], "threads": ["billing"], "notes": "x" * 100},
     )
-    labels = facts_of_task(named).labels
+    labels = labels_of(named)
     assert labels["tools"].split("\n") == ["gmail", "phone"]
     assert labels["tag"].split("\n") == ["mail", "threads: billing", "urgent"]
-    assert facts_of_task(task("b")).labels["tag"] == ""
+    assert labels_of(task("b"))["tag"] == ""

@@ -7,32 +7,30 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from evaluation.models import ComputedPart, Pilot, VerdictCorrection
+from evaluation.models import Pilot, VerdictCorrection
 from evaluation.models.verdicts import Verdict
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results import stored_parts
 from evaluation.results.ahead import compute_ahead
-from evaluation.results.benchmark_results import compute_results, forget
+from evaluation.results.benchmark_results import compute_results
 from evaluation.results.figures.catalogue import FIGURES, build_figure
 from studio.models import Benchmark
+from tests.evaluation.results.builders import kept
 from tests.factories import member
 
 pytestmark = pytest.mark.django_db
 
 
 def computed(benchmark: Benchmark):
-    forget()
     return compute_results(benchmark, list(benchmark.pilots.order_by("number")))
 
 
 def test_figures_read_from_the_database_are_those_that_were_computed(benchmark: Benchmark):
     fresh = {name: build_figure(computed(benchmark), name, "strict").document() for name in FIGURES}
-    forget()
     stored = computed(benchmark)
     with CaptureQueriesContext(connection) as queries:
         again = {name: build_figure(stored, name, "strict").document() for name in FIGURES}
     assert again == fresh
-    assert all("computedpart" in query["sql"] for query in queries)
+    assert all("evaluation_computed" in query["sql"] for query in queries)
 
 
 def test_sessions_and_boards_read_from_the_database_are_those_that_were_computed(benchmark: Benchmark):
@@ -45,11 +43,10 @@ def test_sessions_and_boards_read_from_the_database_are_those_that_were_computed
 def test_first_reader_finds_everything_computed_once_the_pilots_have_ended(benchmark: Benchmark, client: Client):
     compute_ahead(benchmark.pk)
     client.force_login(member(benchmark, "viewer"))
-    before = set(ComputedPart.objects.values_list("pk", flat=True))
+    before = kept()
     for address in ("", "?scoring=compat", *[f"charts/?figure={name}" for name in FIGURES]):
-        forget()
         assert client.get(f"/benchmarks/{benchmark.slug}/results/{address}").status_code == 200
-    assert set(ComputedPart.objects.values_list("pk", flat=True)) == before
+    assert kept() == before
 
 
 def test_correction_is_shown_although_the_page_is_stored(benchmark: Benchmark, client: Client):
@@ -58,18 +55,4 @@ def test_correction_is_shown_although_the_page_is_stored(benchmark: Benchmark, c
     pilot = Pilot.objects.get(number=1)
     for verdict in Verdict.objects.filter(judging__session__run__pilot=pilot, judging__scoring="strict"):
         VerdictCorrection.objects.create(verdict=verdict, met=not verdict.met)
-    forget()
     assert client.get(f"/benchmarks/{benchmark.slug}/results/").content != before
-
-
-def test_unreadable_part_is_computed_again(benchmark: Benchmark):
-    board = computed(benchmark).whole_board(ScoringMode.STRICT)
-    ComputedPart.objects.update(value=b"nonsense")
-    assert computed(benchmark).whole_board(ScoringMode.STRICT) == board
-
-
-def test_oldest_parts_of_a_benchmark_go_first(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(stored_parts, "MOST", 3)
-    for number in range(6):
-        stored_parts.store_part(benchmark.pk, "key", f"part {number}", int, number)
-    assert [stored_parts.read_part("key", f"part {number}", int) for number in range(6)] == [None] * 3 + [3, 4, 5]
