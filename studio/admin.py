@@ -15,17 +15,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from studio.access.invitations import DAYS, InvitationError, invite, open_invitations, revoke
-from studio.access.people import PeopleError, password_link, take_step, with_second_step
+from studio.access.people import STEPS, PeopleError, password_link, take_step, with_second_step
 from studio.models import Benchmark, Category, Invitation, Membership, Taxonomy, User
-
-STEPS = {
-    "disable": "Disable: they cannot sign in, their tokens do not work, what they wrote stays",
-    "enable": "Enable",
-    "end_sessions": "Sign out everywhere",
-    "remove_second_step": "Remove a lost second step: the password alone signs in",
-    "make_administrator": "Make administrators",
-    "dismiss_administrator": "No longer administrators",
-}
 
 
 def _action(step: str, label: str) -> Callable[..., None]:
@@ -57,7 +48,7 @@ class StudioUserAdmin(ForStaff, UserAdmin[User]):
     search_fields = ["username", "display_name", "email"]
     fieldsets = [*(UserAdmin.fieldsets or ()), ("Shown as", {"fields": ["display_name", "letter_keys"]})]
     add_fieldsets = [*UserAdmin.add_fieldsets, ("Shown as", {"fields": ["display_name"]})]
-    actions = ["password_link", *(_action(step, label) for step, label in STEPS.items())]
+    actions = ["password_link", *(_action(step, label) for step, (label, *_) in STEPS.items())]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         return with_second_step(super().get_queryset(request))
@@ -68,12 +59,13 @@ class StudioUserAdmin(ForStaff, UserAdmin[User]):
 
     @admin.action(description="Make a link to a new password, for people whom no mail reaches")
     def password_link(self, request: Any, people: QuerySet[User]) -> HttpResponse | None:
-        try:
-            links = [(str(person), password_link(person, by=request.user)) for person in people]
-        except PeopleError as refusal:
-            messages.error(request, str(refusal))
-            return None
-        return _shown_once(request, "Links to a new password", links)
+        links = []
+        for person in people:
+            try:
+                links.append((str(person), password_link(person, by=request.user)))
+            except PeopleError as refusal:
+                messages.error(request, f"{person}: {refusal}")
+        return _shown_once(request, "Links to a new password", links) if links else None
 
 
 class InvitationForm(forms.ModelForm[Invitation]):

@@ -90,21 +90,29 @@ def remove_second_step(person: User) -> None:
     Authenticator.objects.filter(user=person).delete()
 
 
-STEPS: dict[str, tuple[Callable[[User], None], str]] = {
-    "disable": (disable, "Disabled the account."),
-    "enable": (enable, "Enabled the account."),
-    "make_administrator": (make_administrator, "Made an administrator."),
-    "dismiss_administrator": (dismiss_administrator, "No longer an administrator."),
-    "end_sessions": (end_sessions, "Signed out everywhere."),
-    "remove_second_step": (remove_second_step, "Removed the second step."),
+STEPS: dict[str, tuple[str, Callable[[User], None], str]] = {
+    "disable": (
+        "Disable: they cannot sign in, their tokens do not work, what they wrote stays",
+        disable,
+        "Disabled the account.",
+    ),
+    "enable": ("Enable", enable, "Enabled the account."),
+    "end_sessions": ("Sign out everywhere", end_sessions, "Signed out everywhere."),
+    "remove_second_step": (
+        "Remove a lost second step: the password alone signs in",
+        remove_second_step,
+        "Removed the second step.",
+    ),
+    "make_administrator": ("Make administrators", make_administrator, "Made an administrator."),
+    "dismiss_administrator": ("No longer administrators", dismiss_administrator, "No longer an administrator."),
 }
-"""What a step does, and how the history tells it."""
+"""What a step is called, what it does, and how the history tells it."""
 
 
 @atomic_with_retry
 def take_step(person: User, step: str, *, by: User) -> str:
     """What was done. Raises PeopleError."""
-    act, told = STEPS[step]
+    _, act, told = STEPS[step]
     _require(person, by=by)
     if person == by and step in ("disable", "dismiss_administrator"):
         raise PeopleError("You cannot do this to your own account. Ask another administrator.")

@@ -11,20 +11,18 @@ from django import forms
 
 from studio.domain.app_data import DAYS, DEFAULT_START, MOST_DAYS, EpisodeTimes
 
-FORMAT = "%Y-%m-%dT%H:%M"
+FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 
 def _moment(label: str, help_text: str = "") -> forms.DateTimeField:
-    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=FORMAT)
-    return forms.DateTimeField(
-        required=False, label=label, help_text=help_text, widget=widget, input_formats=[FORMAT, f"{FORMAT}:%S"]
-    )
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "any"})
+    return forms.DateTimeField(required=False, label=label, help_text=help_text, widget=widget, input_formats=FORMATS)
 
 
 class ClockForm(forms.Form):
     def __init__(self, data: Any, *, times: EpisodeTimes, tasks: Sequence[tuple[str, str]]) -> None:
         """``tasks``: ids and titles, in order."""
-        super().__init__(data, initial={"now": times.now, "days": times.days})
+        super().__init__(data, initial={"now": _said(times.now), "days": times.days})
         self._tasks = dict(tasks) | {name: f"{name} (no task now)" for name in times.tasks if name not in dict(tasks)}
         usual = f"{DEFAULT_START:%A}, {DEFAULT_START.day} {DEFAULT_START:%B %Y, %H:%M}"
         self.fields["now"] = _moment("First session", f"Leave blank for {usual}.")
@@ -37,7 +35,7 @@ class ClockForm(forms.Form):
         )
         for place, (name, title) in enumerate(self._tasks.items()):
             self.fields[f"task-{place}"] = _moment(title)
-            self.initial[f"task-{place}"] = times.tasks.get(name)
+            self.initial[f"task-{place}"] = _said(times.tasks.get(name))
 
     @property
     def of_tasks(self) -> list[forms.BoundField]:
@@ -50,8 +48,8 @@ class ClockForm(forms.Form):
     def to_json(self) -> str:
         """Of a valid form; empty if nothing is set."""
         said: dict[str, Any] = {}
-        if now := self.cleaned_data["now"]:
-            said["now"] = _said(now)
+        if now := _said(self.cleaned_data["now"]):
+            said["now"] = now
         if (days := self.cleaned_data["days"]) is not None:
             said["days"] = days
         own = {name: self.cleaned_data[f"task-{place}"] for place, name in enumerate(self._tasks)}
@@ -60,5 +58,6 @@ class ClockForm(forms.Form):
         return json.dumps(said) if said else ""
 
 
-def _said(moment: datetime) -> str:
-    return moment.strftime(FORMAT)
+def _said(moment: datetime | None) -> str:
+    """With seconds only where there are some."""
+    return moment.strftime(FORMATS[moment.second > 0]) if moment else ""

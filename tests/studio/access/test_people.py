@@ -28,8 +28,8 @@ def ada() -> User:
     return User.objects.create_user("ada", email="ada@example.org", password="rye and water")
 
 
-def act(client: Client, step: str, person: User) -> HttpResponse:
-    return client.post("/admin/studio/user/", {"action": step, "_selected_action": [person.pk]})
+def act(client: Client, step: str, *people: User) -> HttpResponse:
+    return client.post("/admin/studio/user/", {"action": step, "_selected_action": [person.pk for person in people]})
 
 
 def sign_in() -> Client:
@@ -79,6 +79,15 @@ def test_link_to_a_new_password_works_without_mail(administrator: Client, ada: U
 
     ada.refresh_from_db()
     assert ada.check_password("water and rye")
+
+
+def test_links_that_were_made_are_shown_although_somebody_else_can_have_none(administrator: Client, ada: User):
+    zed = UserFactory(is_active=False)
+
+    page = act(administrator, "password_link", ada, zed).content.decode()
+
+    assert len(re.findall(r"/password/[\w-]+/", page)) == 1
+    assert f"{zed}: This account is disabled." in page
 
 
 def test_only_full_administrators_change_rights_and_never_their_own(administrator: Client, ada: User):

@@ -52,6 +52,19 @@ def test_times_are_picked_and_stored_as_the_clock(persona: Persona):
     assert "Bake a loaf" in shown
 
 
+def test_seconds_that_a_file_has_stay_when_the_page_is_saved(persona: Persona):
+    to_the_second = {**picked(), "now": "2027-03-01T09:00:30", "task-0": "2027-03-05T10:30:15"}
+    page(persona, **to_the_second)
+
+    page(persona, days="3")
+
+    assert json.loads(stored(persona)) == {
+        "now": "2027-03-01T09:00:30",
+        "days": 3.0,
+        "tasks": {"bake": "2027-03-05T10:30:15"},
+    }
+
+
 def test_nothing_picked_is_no_clock_and_the_usual_start_is_said(persona: Persona):
     page(persona, **picked())
 
