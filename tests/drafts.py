@@ -8,7 +8,7 @@ from dataclasses import replace
 from django.db import transaction
 
 from studio.domain.arrangement import apply_arrangement, arrangement_of
-from studio.drafts.load import load_episodes
+from studio.drafts.load import load_episode
 from studio.drafts.save_personas import save_personas
 from studio.findings.refresh import refresh_findings
 from studio.imports.export import persona_folders
@@ -24,7 +24,7 @@ def save_order(persona_id: int, order: Sequence[str], *, by: User | None) -> Non
     """Place these tasks; others stay as unplaced drafts."""
     with transaction.atomic():
         row = Persona.objects.select_for_update(no_key=True).get(pk=persona_id)
-        old = load_episodes([row])[row.pk]
+        old = load_episode(row)
         new = apply_arrangement(old, replace(arrangement_of(old), order=tuple(order)))
         save_personas([(row, old, new)], by=by, verb="reordered")
         refresh_findings([row])

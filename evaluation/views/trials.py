@@ -15,7 +15,8 @@ from evaluation.trials.trial import SandboxUnavailableError, try_script, why_una
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.graders import GraderReport
-from studio.personas.files import FileVersions, normalize_newlines
+from studio.domain.storable import normalize_newlines
+from studio.personas.files import FileVersions
 from studio.personas.scripts import MAX_SCRIPT, SCRIPTS, tasks_graded_by
 from studio.views.personas.scripts import ScriptPage, find_script, keys_of
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from diff_match_patch import diff_match_patch
 
 from studio.domain.fields import fields_of
+from studio.domain.storable import normalize_newlines
 from studio.domain.task import ExpectedArtifact, TaskSpec
 
 CONTEXT_LENGTH = 48
@@ -74,7 +75,7 @@ def quotable_texts(task: Mapping[str, Any]) -> dict[FieldKey, str]:
     texts: dict[FieldKey, str] = {(name, ""): task.get(name, "") for name in TEXT_FIELDS}
     texts |= {(name, ""): "\n".join(map(_line_text, task.get(name, ()))) for name in LINE_FIELDS}
     texts |= {(name, row["uid"]): row.get(text, "") for name, text in ROW_TEXTS.items() for row in task.get(name, ())}
-    return {key: text.replace("\r\n", "\n").replace("\r", "\n") for key, text in texts.items()}
+    return {key: normalize_newlines(text) for key, text in texts.items()}
 
 
 def _line_text(value: Any) -> str:

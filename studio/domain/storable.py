@@ -51,6 +51,11 @@ def _is_storable(value: Any) -> bool:
     return "\\u0000" not in text and "\\ud" not in text
 
 
+def normalize_newlines(text: str) -> str:
+    """As line feeds, which browsers and other systems write otherwise."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def storable_text(text: str) -> str:
     """The stripped text without NUL, which PostgreSQL cannot store."""
     return text.replace("\0", "").strip()

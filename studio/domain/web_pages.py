@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from itertools import count
 
 import yaml
 
+from studio.domain.base import Spec
 from studio.domain.storable import storable
 
 FOLDER = "web"
@@ -40,13 +40,14 @@ class WebPageError(ValueError):
     """The message is for the author."""
 
 
-@dataclass(frozen=True)
-class WebPage:
-    address: str
-    title: str
-    date: str
+class WebPage(Spec):
+    """A new one is empty."""
+
+    address: str = ""
+    title: str = ""
+    date: str = ""
     """When it was read, as YYYY-MM-DD; empty if unknown."""
-    text: str
+    text: str = ""
     tasks: tuple[str, ...] = ()
     """Those that can find it; empty: all."""
 
@@ -80,11 +81,11 @@ def read_web_page(content: bytes) -> WebPage:
         raise WebPageError("Write tasks as a list, such as [task_1, task_2], or leave it out.")
     address = str(facts["address"]).strip()
     page = WebPage(
-        address,
-        str(facts.get("title") or "").strip() or address,
-        str(facts.get("date") or "").strip(),
-        whole[match.end() :].strip(),
-        tuple(map(str, tasks)),
+        address=address,
+        title=str(facts.get("title") or "").strip() or address,
+        date=str(facts.get("date") or "").strip(),
+        text=whole[match.end() :].strip(),
+        tasks=tuple(map(str, tasks)),
     )
     for _, problem in page_problems(page):
         raise WebPageError(problem)

@@ -16,7 +16,7 @@ from studio.domain.arrangement import (
 from studio.domain.episode import EpisodeSpec
 from studio.domain.phrases import quoted_titles
 from studio.domain.task import TaskSpec
-from studio.drafts.load import load_episodes
+from studio.drafts.load import load_episode
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import ENDED_BY_EDITS, save_tasks
 from studio.drafts.validate import DraftError
@@ -82,7 +82,7 @@ class MoveResult:
 
 
 def current_arrangement(persona: Persona) -> Arrangement:
-    return arrangement_of(load_episodes([persona])[persona.pk])
+    return arrangement_of(load_episode(persona))
 
 
 @atomic_with_retry
@@ -93,7 +93,7 @@ def make_move(persona_id: int, move: Move, *, by: User, seen: str = "", confirme
     ConfirmationNeededError if it ends approvals and is not ``confirmed``.
     """
     row = Persona.objects.select_for_update(no_key=True).get(pk=persona_id)
-    old = load_episodes([row])[row.pk]
+    old = load_episode(row)
     now = arrangement_of(old)
     if seen and seen != now.digest():
         raise BoardChangedError(row.board_moves.select_related("actor").first())

@@ -15,7 +15,7 @@ from typing import Any
 from django.http import QueryDict
 
 from studio.domain.base import JsonDict
-from studio.domain.storable import read_json
+from studio.domain.storable import normalize_newlines, read_json
 
 NEW = "new"
 MAPPING = ("name", "value", "kind")
@@ -33,7 +33,7 @@ class Posted:
         self.data = data
 
     def text(self, name: str, default: str = "") -> str:
-        return str(self.data.get(name, default)).replace("\r\n", "\n").replace("\r", "\n")
+        return normalize_newlines(str(self.data.get(name, default)))
 
     def values(self, name: str) -> list[str]:
         return [str(value) for value in self.data.getlist(name)]
@@ -74,7 +74,7 @@ def apply_row_operation(data: QueryDict) -> QueryDict | None:
 
 def preserve(stored: str, typed: str, *, one_line: bool = False) -> str:
     """The typed text; the stored one if the two differ only by what an input cannot hold, such as ``\\r``."""
-    shown = stored.replace("\r\n", "\n").replace("\r", "\n")
+    shown = normalize_newlines(stored)
     if one_line:
         shown = shown.replace("\n", "")
     return stored if shown == typed else typed

@@ -95,8 +95,13 @@ class WebPageForm(forms.Form):
     def page(self) -> WebPage:
         values = self.cleaned_data
         address = values["address"].strip()
-        text = values["text"].replace("\r\n", "\n").strip()
-        return WebPage(address, values["title"].strip() or address, values["date"], text, tuple(values["tasks"]))
+        return WebPage(
+            address=address,
+            title=values["title"].strip() or address,
+            date=values["date"],
+            text=values["text"].replace("\r\n", "\n").strip(),
+            tasks=tuple(values["tasks"]),
+        )
 
 
 def _text_of(name: str, content: bytes) -> str:

@@ -13,7 +13,7 @@ from studio.domain.app_data import check_records, declared_apps, declared_tables
 from studio.domain.app_tables.cells import Record, name_of, numbered, read_record
 from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
 from studio.domain.cast import read_cast
-from studio.drafts.load import load_episodes
+from studio.drafts.load import load_episode
 from studio.models import Blob, Persona, User
 from studio.personas.app_data import save_apps, validate_length
 
@@ -77,7 +77,7 @@ def load_records(persona: Persona, app: str, table: str) -> AppRecords:
     """Raises KeyError for a table there is not."""
     tables = declared_tables(app)
     declared = {each.name: each for each in tables}[table]
-    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
+    spec = load_episode(persona, with_tasks=False).persona
     file = spec.app_data.get(app)
     content = Blob.objects.read([file.sha256]).get(file.sha256, b"") if file else None
     card = read_app(app, content)
@@ -89,7 +89,7 @@ def load_records(persona: Persona, app: str, table: str) -> AppRecords:
 def record_names(persona: Persona) -> list[tuple[str, str]]:
     """Names of the records that the persona's apps hold, with what each is: (“Shopping”, “Simple Note note”); and how
     their people are reached and sign in."""
-    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
+    spec = load_episode(persona, with_tasks=False).persona
     stored = Blob.objects.read([file.sha256 for file in spec.app_data.values()])
     found: dict[tuple[str, str], None] = {}
     all_data = {}

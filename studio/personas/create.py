@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.domain.persona import PersonaSpec
-from studio.drafts.load import load_episodes
+from studio.drafts.load import load_episode
 from studio.drafts.save_personas import save_personas
 from studio.drafts.validate import DraftError, validate_storable
 from studio.models import Benchmark, Persona, User
@@ -22,7 +22,7 @@ def create_persona(benchmark: Benchmark, spec: PersonaSpec, *, by: User | None, 
     row.set_spec(PersonaSpec(user_id=spec.user_id))
     row.episode = {"episode_id": f"ep_{spec.user_id}"[:200]}
     row.save()
-    old = load_episodes([row])[row.pk]
+    old = load_episode(row)
     save_personas(
         [(row, old, old.model_copy(update={"persona": spec}))],
         by=by,

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from studio.domain.base import FileRef, Spec
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
+from studio.domain.storable import normalize_newlines
 from studio.drafts.autosave import EditorKey
 from studio.drafts.editor import DraftEditor
 from studio.drafts.load import load_episode
@@ -158,7 +159,3 @@ def text_of(file: FileRef | None) -> str | None:
     if file is None:
         return None
     return normalize_newlines(Blob.objects.read([file.sha256])[file.sha256].decode("utf-8", "replace"))
-
-
-def normalize_newlines(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")

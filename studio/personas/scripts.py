@@ -10,6 +10,7 @@ from django.db.models import F
 from studio.domain.base import Spec
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec, script_path
+from studio.domain.storable import normalize_newlines
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.save_tasks import save_tasks
@@ -17,7 +18,7 @@ from studio.drafts.validate import DraftError
 from studio.findings.refresh import refresh_findings
 from studio.models import GraderScript, Persona, PersonaRevision, Task, User
 from studio.models.transactions import atomic_with_retry
-from studio.personas.files import Change, FileKind, normalize_newlines, save_file, stored_file, text_of, with_files
+from studio.personas.files import Change, FileKind, save_file, stored_file, text_of, with_files
 
 MAX_SCRIPT = 200_000
 """Characters; the checks read no more of a script."""

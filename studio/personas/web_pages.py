@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from studio.domain.base import Spec
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.web_pages import (
@@ -63,28 +62,17 @@ def path_of(name: str) -> str:
     return f"{FOLDER}/{name}"
 
 
-class WebPageText(Spec):
-    """A ``WebPage`` in its form."""
-
-    address: str = ""
-    title: str = ""
-    date: str = ""
-    text: str = ""
-    tasks: tuple[str, ...] = ()
-
-
-class WebPages(FileKind[WebPageText]):
+class WebPages(FileKind[WebPage]):
     """Named by their files in the folder."""
 
-    empty = WebPageText()
+    empty = WebPage()
 
-    def find(self, spec: PersonaSpec, name: str) -> WebPageText | None:
+    def find(self, spec: PersonaSpec, name: str) -> WebPage | None:
         row = find_web_page(spec, name)
-        text = WebPageText(**asdict(row.page)) if row and row.page else self.empty
-        return text if row else None
+        return (row.page or self.empty) if row else None
 
-    def put(self, episode: EpisodeSpec, name: str, text: WebPageText) -> Change:
-        page, spec = WebPage(**text.model_dump()), episode.persona
+    def put(self, episode: EpisodeSpec, name: str, page: WebPage) -> Change:
+        spec = episode.persona
         for field, problem in page_problems(page):
             raise DraftError(field, problem)
         others = [row for row in web_pages_of(spec) if row.path != path_of(name)]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.utils import timezone
 
 from studio.domain.anchors import ROW_TEXTS, FieldKey, Quote, find_quote, quotable_texts, quote_at
-from studio.domain.storable import storable_text
+from studio.domain.storable import normalize_newlines, storable_text
 from studio.drafts.events import record
 from studio.models import Comment, Revision, Task, User
 from studio.models.transactions import atomic_with_retry
@@ -145,7 +145,7 @@ def _own(comment: Comment, by: User) -> Comment:
 
 def normalize_text(text: str, *, strip: bool = True) -> str:
     """The text as it is stored. Raises WorkflowError if it is too long."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = normalize_newlines(text)
     text = storable_text(text) if strip else text.replace("\0", "")
     if len(text) > MAX_LENGTH:
         raise WorkflowError(f"This has {len(text)} characters; the limit is {MAX_LENGTH}. Shorten it.")

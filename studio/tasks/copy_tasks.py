@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from studio.domain.episode import EpisodeSpec, GroupSpec
 from studio.drafts.authors import contributors_to_tasks
-from studio.drafts.load import load_episodes
+from studio.drafts.load import load_episode
 from studio.drafts.locks import lock_all
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
@@ -38,7 +38,7 @@ def copy_tasks(
     plan = plan_copy(tasks, target, moving=moving, keep_scripts=keep_scripts)
     if plan.refused:
         raise CopyError(" ".join(f"“{copy.task}”: {copy.refusal}" for copy in plan.refused[:3]))
-    old = load_episodes([target])[target.pk]
+    old = load_episode(target)
     last = len(old.tasks)
     rows: list[Task] = []
     for copy in plan.copies:
@@ -58,7 +58,7 @@ def copy_tasks(
             copy_event(copy.task, row, target, by=by, moving=moving)
             for row, copy in zip(rows, plan.copies, strict=True)
         )
-        new = load_episodes([target])[target.pk]
+        new = load_episode(target)
         new = _with_scripts_and_groups(new, old, plan)
         note = f"{'Moved' if moving else 'Copied'} {len(rows)} {'task' if len(rows) == 1 else 'tasks'} here."
         save_personas([(target, old, new)], by=by, note=note, verb="edited")
@@ -115,7 +115,7 @@ def _retire(plan: CopyPlan, *, by: User) -> None:
     for persona in Persona.objects.filter(pk__in=moved):
         copies = moved[persona.pk]
         gone = {copy.task.task_id for copy in copies}
-        old = load_episodes([persona])[persona.pk]
+        old = load_episode(persona)
         placed = tuple(task for task in old.tasks if task.task_id not in gone)
         unplaced = tuple(task for task in (*old.unplaced, *old.tasks) if task not in placed)
         rows = {copy.task.task_id: copy.task for copy in copies}

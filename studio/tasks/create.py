@@ -11,7 +11,7 @@ from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import contributors_to
-from studio.drafts.load import load_episodes, load_task
+from studio.drafts.load import load_episode, load_task
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftError, validate_storable, validate_unused_id
@@ -39,7 +39,7 @@ def create_task(
     persona. ``origin_authors``: ids of those who wrote the text elsewhere. Raises DraftError."""
     validate_storable(spec)
     persona = Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
-    old = load_episodes([persona])[persona.pk]
+    old = load_episode(persona)
     validate_unused_id(spec.task_id, [task.task_id for task in (*old.tasks, *old.unplaced)])
     row = Task(persona=persona, task_id=spec.task_id, position=len(old.tasks) + 1)
     save_tasks([(row, spec)], by=by, note=note, verb="created", origin_authors=[origin_authors])

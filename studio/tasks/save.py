@@ -12,7 +12,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.authors import contributors_to
 from studio.drafts.autosave import EditorKey
 from studio.drafts.editor import Draft, DraftEditor
-from studio.drafts.load import load_episodes, load_tasks
+from studio.drafts.load import load_episode, load_tasks
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import SavedTask, canonical, save_tasks
 from studio.drafts.validate import StaleDraftError, validate_unused_id
@@ -113,7 +113,7 @@ def _rename(
     """Tasks that depend on it, and the episode's order, get a new version with the new id too."""
     persona = row.persona
     validate_unused_id(spec.task_id, row.persona.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
-    old = load_episodes([persona])[persona.pk]
+    old = load_episode(persona)
     before = row.task_id
     [saved] = save_tasks([(row, spec)], by=by, note=note, verb=verb, origin_authors=[origin_authors])
     dependents = list(Task.objects.filter(persona=row.persona, needs__contains=[before]))
@@ -121,5 +121,5 @@ def _rename(
     save_tasks(
         [(dependent, specs[dependent.pk].with_renamed_need(before, spec.task_id)) for dependent in dependents], by=by
     )
-    save_personas([(persona, old, load_episodes([persona])[persona.pk])], by=by, verb="edited")
+    save_personas([(persona, old, load_episode(persona))], by=by, verb="edited")
     return saved

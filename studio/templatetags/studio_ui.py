@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 
 from studio.activity.feed import ACTIONS
 from studio.domain.checks import RULES
+from studio.domain.storable import normalize_newlines
 from studio.domain.text.clauses import sentences
 from studio.models.statuses import STATUSES
 from studio.review import checklist
@@ -191,7 +192,7 @@ def review_answers(review: Any) -> list[tuple[str, ReviewAnswer]]:
 @register.filter
 def sentence_ranges(text: str) -> str:
     """“0-34 35-80”: where its sentences are, in the units of JavaScript strings, for scripts that step through them."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")  # as browsers read it
+    text = normalize_newlines(text)  # as browsers read it
     ranges, position, units = [], 0, 0
     for span in sentences(text):
         start = units + _units(text[position : span.start])

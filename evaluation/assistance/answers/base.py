@@ -12,6 +12,7 @@ from evaluation.assistance.kinds import ROW_FIELDS
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import UnusableAnswerError
+from studio.domain.storable import normalize_newlines
 
 MAX_ROW_TEXT = 2_000
 """Characters of an intent or criterion."""
@@ -38,7 +39,7 @@ class AnswerModel(BaseModel):
 
 def clean_text(text: str) -> str:
     """Remove control characters and marks that hide or reorder text; normalize line breaks."""
-    normalized = text.replace("\r\n", "\n").replace("\r", "\n")
+    normalized = normalize_newlines(text)
     return _HIDDEN.sub("", normalized.encode("utf-8", "replace").decode()).strip()
 
 

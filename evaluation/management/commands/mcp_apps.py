@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.pilots.apps_outside import PATH, AppsUnreadableError, http_app, serve_stdio, server_of
-from studio.drafts.load import load_episodes
+from studio.drafts.load import load_episode
 from studio.management.base import ReportCommand
 
 TOKEN = "STUDIO_MCP_TOKEN"
@@ -42,7 +42,7 @@ class Command(ReportCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         (row,) = self.find_personas(options)
-        persona = load_episodes([row], with_tasks=False)[row.pk].persona
+        persona = load_episode(row, with_tasks=False).persona
         try:
             server = server_of(persona, options["task"], short_names=options["short_names"])
         except AppsUnreadableError as error:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from studio.domain.tool_catalog import general_cards, tool_cards
-from studio.drafts.load import load_episodes
+from studio.drafts.load import load_episode
 from studio.management.base import ReportCommand
 from studio.personas.tool_servers import server_cards
 
@@ -26,7 +26,7 @@ class Command(ReportCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         (row,) = self.find_personas(options)
-        persona = load_episodes([row], with_tasks=False)[row.pk].persona
+        persona = load_episode(row, with_tasks=False).persona
         always, named = tool_cards(persona.tools)
         servers = server_cards(persona)
         names = {card.name for card in always}

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw
 from studio.domain.app_tables.forms import form_flaw
-from studio.domain.storable import read_json, storable
+from studio.domain.storable import normalize_newlines, read_json, storable
 
 YES, NO = ("yes", "true", "1", "x", "y"), ("no", "false", "0", "n")
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.0+)?")
@@ -122,7 +122,7 @@ def name_of(table: DeclaredTable, record: Mapping[str, Any]) -> str:
 
 
 def _same(field: AppField, value: Any, text: str) -> bool:
-    return write_cell(field, value).replace("\r\n", "\n").replace("\r", "\n") == text
+    return normalize_newlines(write_cell(field, value)) == text
 
 
 def _amount(words: str) -> float | int:

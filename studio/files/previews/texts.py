@@ -6,6 +6,8 @@ import codecs
 import re
 from dataclasses import dataclass
 
+from studio.domain.storable import normalize_newlines
+
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f]")
 _MARKS = [(codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")]
 
@@ -50,7 +52,7 @@ def decode(content: bytes) -> Decoded | None:
 
 
 def encode(text: str, form: str) -> bytes:
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = normalize_newlines(text)
     if "crlf" in form.split():
         lines = lines.replace("\n", "\r\n")
     return lines.encode("utf-8-sig" if "mark" in form.split() else "utf-8", "replace")
@@ -64,4 +66,4 @@ def _read(content: bytes, encoding: str) -> Decoded | None:
     if "\0" in text:
         return None
     crlf = "\r\n" in text and "\n" not in text.replace("\r\n", "")
-    return Decoded(text.replace("\r\n", "\n").replace("\r", "\n"), encoding, crlf)
+    return Decoded(normalize_newlines(text), encoding, crlf)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, TypeVar
 
 from django.contrib import messages
@@ -32,7 +31,7 @@ from studio.personas.app_data import APP_DATA, AppText, persona_apps
 from studio.personas.files import delete_file
 from studio.personas.skills import SKILLS, SkillText, tasks_with_skill
 from studio.personas.tool_servers import TOOL_SERVERS, allowed_here, ask_server, servers_of
-from studio.personas.web_pages import WEB_PAGES, WebPageText, find_web_page
+from studio.personas.web_pages import WEB_PAGES, find_web_page
 from studio.views.autosave import autosave_response
 from studio.views.editing import FilePage, ReadForm, save_response
 from studio.views.personas.scripts import ScriptPage
@@ -132,7 +131,7 @@ class FormPage(FilePage[S]):
         return ReadForm(spec, form, {field: str(messages[0]) for field, messages in form.errors.items()})
 
 
-class WebPagePage(FormPage[WebPageText]):
+class WebPagePage(FormPage[WebPage]):
     kind, key, template = WEB_PAGES, "web", "studio/personas/web_page.html"
 
     def address_of(self, name: str) -> str:
@@ -142,22 +141,21 @@ class WebPagePage(FormPage[WebPageText]):
     def list_address(self) -> str:
         return self.reverse("profile") + "#web"
 
-    def form(self, *sent: Any, spec: WebPageText) -> WebPageForm:
+    def form(self, *sent: Any, spec: WebPage) -> WebPageForm:
         rows = self.persona.tasks.order_by("position", "task_id").values_list("task_id", "title")
         tasks = [(task_id, title or task_id) for task_id, title in rows]
-        page = None if spec == WebPageText() else WebPage(**spec.model_dump())
-        return WebPageForm(*(sent or (None, None)), page=page, tasks=tasks)
+        return WebPageForm(*(sent or (None, None)), page=None if spec == WebPage() else spec, tasks=tasks)
 
-    def read(self, data: QueryDict, base: WebPageText, *, store: bool = False) -> ReadForm[WebPageText]:
+    def read(self, data: QueryDict, base: WebPage, *, store: bool = False) -> ReadForm[WebPage]:
         form = self.form(data, self.request.FILES, spec=base)
-        return self.read_form(form, WebPageText(**asdict(form.page())) if form.is_valid() else base)
+        return self.read_form(form, form.page() if form.is_valid() else base)
 
-    def file_context(self, values: WebPageForm | None, spec: WebPageText) -> dict[str, Any]:
+    def file_context(self, values: WebPageForm | None, spec: WebPage) -> dict[str, Any]:
         persona = load_episode(self.persona, with_tasks=False).persona
         row = find_web_page(persona, self.name) if self.name else None
         return {"row": row, "form": values or self.form(spec=spec)}
 
-    def announce(self, outcome: Outcome[WebPageText]) -> None:
+    def announce(self, outcome: Outcome[WebPage]) -> None:
         messages.success(self.request, f"The page “{outcome.rebased.spec.title[:100]}” is saved.")
 
 

@@ -7,14 +7,17 @@ from studio.domain.web_pages import EXAMPLE, WebPage, WebPageError, is_web_page,
 
 def test_example_is_a_page():
     assert read_web_page(EXAMPLE.encode()) == WebPage(
-        "https://example.org/fees", "Fees for 2026", "2026-03-01", "The fee for a permit is 40 euros."
+        address="https://example.org/fees",
+        title="Fees for 2026",
+        date="2026-03-01",
+        text="The fee for a permit is 40 euros.",
     )
 
 
 def test_facts_but_the_address_may_be_left_out():
     page = read_web_page(b"---\r\naddress: http://a.org\r\ntasks: [t1, 2]\r\n---\r\nOne\r\n\r\nTwo\r\n")
 
-    assert page == WebPage("http://a.org", "http://a.org", "", "One\n\nTwo", ("t1", "2"))
+    assert page == WebPage(address="http://a.org", title="http://a.org", text="One\n\nTwo", tasks=("t1", "2"))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from studio.drafts.load import load_episodes
+from studio.drafts.load import load_episode
 from studio.imports.importer import import_files
 from studio.models import Benchmark, Blob, Persona, Role
 from tests.drafts import benchmark_files
@@ -50,7 +50,7 @@ def save(desk: SimpleNamespace, app: str, text: str):
 
 
 def data_of(persona: Persona) -> dict[str, bytes]:
-    spec = load_episodes([persona], with_tasks=False)[persona.pk].persona
+    spec = load_episode(persona, with_tasks=False).persona
     return {app: bytes(Blob.objects.get(pk=file.sha256).content) for app, file in spec.app_data.items()}
 
 

@@ -15,7 +15,7 @@ from studio.personas.files import save_file
 from studio.personas.scripts import create_script
 from studio.personas.skills import SKILLS, SkillText
 from studio.personas.starter_script import STARTER_SCRIPT
-from studio.personas.web_pages import WEB_PAGES, WebPageText
+from studio.personas.web_pages import WEB_PAGES, WebPage
 from tests.factories import BenchmarkFactory, a_persona, member
 from tests.shared_rows import fresh, rolled_back
 from tests.studio.page_forms import form_of
@@ -83,7 +83,7 @@ def a_desk(kind: str) -> Desk:
     script = create_script(persona, "rye", STARTER_SCRIPT, by=ana)
     save_file(SKILLS, persona, "", SkillText(name="rye", text="First the sour."), by=ana)
     facts = {"address": "https://rye.org", "title": "Rye", "text": "First the sour."}
-    save_file(WEB_PAGES, persona, "", WebPageText(**facts), by=ana)
+    save_file(WEB_PAGES, persona, "", WebPage(**facts), by=ana)
 
     def keep(kind: str, name: object) -> str:
         return reverse("studio:file_autosave", args=[*here, kind]) + f"?name={name}"

@@ -14,7 +14,7 @@ from studio.domain import tool_servers
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ToolEvidence
 from studio.domain.tool_servers import ServerText, ServerTool, ToolServer, ToolServerPolicy, path_of
-from studio.drafts.load import load_episodes
+from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError
 from studio.models import Membership, Persona, Role, User
 from studio.personas.files import PROFILE, delete_file, save_file, stored_file
@@ -59,7 +59,7 @@ def save_server(persona: Persona, text: ServerText, *, by: User, old_name: str =
 
 
 def spec_of(persona: Persona) -> PersonaSpec:
-    return load_episodes([persona], with_tasks=False)[persona.pk].persona
+    return load_episode(persona, with_tasks=False).persona
 
 
 def offered(persona: Persona) -> tuple[list[str], list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,13 +15,19 @@ from studio.domain.web_pages import WebPage
 from studio.drafts.load import load_episode
 from studio.models import Persona, Role
 from studio.personas.files import save_file
-from studio.personas.web_pages import WEB_PAGES, PersonaWebPage, WebPageText, find_web_page, web_pages_of
+from studio.personas.web_pages import WEB_PAGES, PersonaWebPage, find_web_page, web_pages_of
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.shared_rows import fresh
 from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
-FEES = WebPage("https://town.org/fees", "Fees: “2026”", "2026-03-01", "A permit costs 40 €.\n\n---\nEnd.", ("night",))
+FEES = WebPage(
+    address="https://town.org/fees",
+    title="Fees: “2026”",
+    date="2026-03-01",
+    text="A permit costs 40 €.\n\n---\nEnd.",
+    tasks=("night",),
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +36,7 @@ def shared_desk(module_db) -> SimpleNamespace:
     author = member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=author)
     a_task(persona, task_id="night", title="Night shift")
-    save_file(WEB_PAGES, persona, "", WebPageText(**asdict(FEES)), by=author)
+    save_file(WEB_PAGES, persona, "", FEES, by=author)
     viewer = member(benchmark, Role.VIEWER)
     return SimpleNamespace(benchmark=benchmark, author=author, viewer=viewer, persona=persona)
 
@@ -73,7 +78,9 @@ def test_typed_page_is_saved_with_a_name_from_its_title(desk: SimpleNamespace):
 
     found = found_page(desk, "offnungszeiten.md")
     assert found is not None
-    assert found.page == WebPage(facts["address"], "Öffnungszeiten", "2026-04-01", "Open\nat 9.")
+    assert found.page == WebPage(
+        address=facts["address"], title="Öffnungszeiten", date="2026-04-01", text="Open\nat 9."
+    )
     assert b"Add a web page" in desk.client.get(reverse("studio:profile", args=[desk.benchmark.slug, "baker"])).content
 
 
@@ -96,7 +103,7 @@ def test_file_gives_the_text_without_facts_of_an_earlier_page(desk: SimpleNamesp
     found = found_page(desk, new)
     assert new == "new-org-a-20b.md"
     assert found is not None and found.page == WebPage(
-        "http://new.org/a%20b", "http://new.org/a%20b", "", "From a file."
+        address="http://new.org/a%20b", title="http://new.org/a%20b", text="From a file."
     )
 
 
@@ -129,7 +136,7 @@ def test_flaw_is_said_beside_its_field_and_nothing_is_saved(desk: SimpleNamespac
 def test_page_changed_elsewhere_in_between_is_not_overwritten(desk: SimpleNamespace):
     form = form_of(desk.client.get(url(desk, "fees-2026.md")).content.decode(), "web-page").data()
     theirs = {"text": "Theirs.", "title": "Fees"}
-    save_file(WEB_PAGES, desk.persona, "fees-2026.md", WebPageText(**asdict(FEES) | theirs), by=desk.author)
+    save_file(WEB_PAGES, desk.persona, "fees-2026.md", FEES.model_copy(update=theirs), by=desk.author)
 
     response = desk.client.post(url(desk, "fees-2026.md"), form | {"text": "Mine."})
 
@@ -161,7 +168,7 @@ def test_page_is_deleted_and_the_history_keeps_it(desk: SimpleNamespace):
 
 def test_page_that_somebody_changed_since_it_was_shown_is_not_deleted(desk: SimpleNamespace):
     shown = Persona.objects.get().version
-    text = WebPageText(**asdict(FEES) | {"text": "Theirs."})
+    text = FEES.model_copy(update={"text": "Theirs."})
     save_file(WEB_PAGES, desk.persona, "fees-2026.md", text, by=desk.author)
 
     assert "Someone else has saved this in the meantime." in delete(desk, "fees-2026.md", shown).content.decode()
