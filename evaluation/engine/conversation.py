@@ -33,6 +33,7 @@ from evaluation.protocol.session import Progress, resolve_turn
 from evaluation.protocol.trace import read_texts
 from evaluation.protocol.versions import ProtocolName
 from evaluation.protocol.voice import User, VerbatimUser
+from evaluation.tools.apps import usable_names
 from evaluation.tools.mcp.servers import ServerTools, opened
 from evaluation.workspaces.app_states import AppHashes, load_apps
 from evaluation.workspaces.folders import temporary_folder
@@ -169,10 +170,11 @@ class _Conversation:
         """Of the task it learns only the tool names; an informed one, the reference workflow as well."""
         plan, seat = self._plan, self._plan.agent
         assert seat is not None
+        names = reachable_names(plan.persona.tools, plan.task.tools)
         setup = AgentSetup(
             client=self._recording.client("agent"),
             workspace=self._folder,
-            tools=reachable_names(plan.persona.tools, plan.task.tools),
+            tools=usable_names(names, self._world) if plan.terms.agent_loop > 1 else names,
             world=self._world,
             corpus=open_corpus(plan.persona, plan.task.task_id, self._store.read),
             servers=servers,

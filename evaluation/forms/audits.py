@@ -33,9 +33,8 @@ class PilotLabel:
     def label_from_instance(self, pilot: Pilot) -> str:
         scripted = ", scripted: practice only" if pilot.scripted else ""
         decisions = pilot.decisions  # type: ignore[attr-defined]  # annotated by auditable_pilots
-        return (
-            f"Pilot {pilot.number} · {pilot.agent_name}, judged by {pilot.judge_name} · {decisions} decisions{scripted}"
-        )
+        judged = f"criteria judged by {pilot.judge_name}"
+        return f"Pilot {pilot.number} · {pilot.agent_name}, {judged} · {decisions} decisions{scripted}"
 
 
 class PilotsChoice(PilotLabel, forms.ModelMultipleChoiceField[Pilot]):

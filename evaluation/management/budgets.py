@@ -25,10 +25,11 @@ def add_budget_arguments(parser: CommandParser) -> None:
 
 def read_budgets(options: dict[str, object]) -> dict[str, dict[str, float]]:
     """Raises OptionsError."""
-    return {scope: limits for option, scope in OPTIONS.items() if (limits := _read(option, options[option]))}
+    return {scope: limits for option, scope in OPTIONS.items() if (limits := read_numbers(option, options[option]))}
 
 
-def _read(option: str, words: object) -> dict[str, float]:
+def read_numbers(option: str, words: object) -> dict[str, float]:
+    """Of ``KIND=NUMBER``. Raises OptionsError."""
     limits: dict[str, float] = {}
     for word in words if isinstance(words, Iterable) else ():
         kind, _, number = str(word).partition("=")

@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models import Count, Sum
 
 from annotations.intervals import Rate, wilson
+from evaluation.engine.voice import PURPOSE
 from evaluation.grading.credit import default_rules
 from evaluation.judging.judgings import rules_of, scoring_choice
 from evaluation.models import JudgingBatch, JudgingRound, ModelCall, Pilot, Session
@@ -76,10 +77,12 @@ def in_total(rows: Iterable[DecisionComparison]) -> DecisionComparison:
 
 
 def round_totals(judging_round: JudgingRound) -> dict[str, Any]:
-    """``{"judgings", "by_state", "asked", "replayed", "tokens", "cost", "unpriced"}``."""
+    """``{"judgings", "by_state", "asked", "replayed", "tokens", "cost", "unpriced"}``; what the user said is none of
+    it."""
     rows = Judging.objects.filter(round=judging_round).order_by()
     states = dict(rows.values_list("state").annotate(number=Count("pk")))
-    use = use_of(ModelCall.objects.filter(judging__round=judging_round, attempts__gt=0).aggregate(**OF_USE))
+    calls = ModelCall.objects.filter(judging__round=judging_round, attempts__gt=0).exclude(purpose=PURPOSE)
+    use = use_of(calls.aggregate(**OF_USE))
     return {
         "judgings": sum(states.values()),
         "by_state": states,
@@ -92,14 +95,60 @@ def round_totals(judging_round: JudgingRound) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class OutcomeComparison:
-    """What sessions came to by two rounds under different protocols: how many of each differ."""
+class StatusChange:
+    intent: int
+    """1-based position."""
+    before: str
+    after: str
 
+
+@dataclass(frozen=True)
+class SessionComparison:
+    """What one session came to by the round that scores, and by another under the other protocol."""
+
+    session: int
+    task: str
+    run: int
     intents: int
-    statuses: int
-    scored: int
-    scores: int
-    """Sessions whose Proc or Comp differ."""
+    statuses: tuple[StatusChange, ...]
+    """That differ."""
+    covered: tuple[int, int]
+    """Before and after; so is ``comp``."""
+    comp: tuple[float | None, float | None]
+    is_scored: bool
+
+    @property
+    def scores_differ(self) -> bool:
+        return self.is_scored and (self.covered[0] != self.covered[1] or self.comp[0] != self.comp[1])
+
+
+@dataclass(frozen=True)
+class OutcomeComparison:
+    """What sessions came to by two rounds under different protocols."""
+
+    sessions: tuple[SessionComparison, ...]
+
+    @property
+    def intents(self) -> int:
+        return sum(row.intents for row in self.sessions)
+
+    @property
+    def statuses(self) -> int:
+        """That differ."""
+        return sum(len(row.statuses) for row in self.sessions)
+
+    @property
+    def scored(self) -> int:
+        return sum(row.is_scored for row in self.sessions)
+
+    @property
+    def scores(self) -> int:
+        """Sessions whose Proc or Comp differ."""
+        return sum(row.scores_differ for row in self.sessions)
+
+    def document(self) -> dict[str, Any]:
+        counts = {name: getattr(self, name) for name in ("intents", "statuses", "scored", "scores")}
+        return {**counts, "sessions": [asdict(row) for row in self.sessions]}
 
 
 def compare_outcomes(judging_round: JudgingRound, base: JudgingRound) -> OutcomeComparison | None:
@@ -111,16 +160,28 @@ def compare_outcomes(judging_round: JudgingRound, base: JudgingRound) -> Outcome
     unfinished = Judging.objects.filter(round=judging_round).exclude(state=Judging.State.FINISHED)
     judged = set(Judging.objects.filter(round=judging_round).values_list("session", flat=True))
     judged -= set(unfinished.values_list("session", flat=True))
-    intents = statuses = scored = scores = 0
-    for session in ours.sessions:
-        if session.pk in judged:
-            for index in range(1, len(ours.task(session).intents) + 1):
-                intents += 1
-                statuses += _status(ours, session, index) != _status(theirs, session, index)
-            if not ours.task(session).is_setup:
-                scored += 1
-                scores += _score(ours, session) != _score(theirs, session)
-    return OutcomeComparison(intents, statuses, scored, scores)
+    return OutcomeComparison(
+        tuple(_compare_session(session, theirs, ours) for session in ours.sessions if session.pk in judged)
+    )
+
+
+def _compare_session(session: Session, before: JudgedPilot, after: JudgedPilot) -> SessionComparison:
+    task = after.task(session)
+    statuses = (
+        StatusChange(index, _status(before, session, index), _status(after, session, index))
+        for index in range(1, len(task.intents) + 1)
+    )
+    (covered, comp), (covered_after, comp_after) = _score(before, session), _score(after, session)
+    return SessionComparison(
+        session=session.pk,
+        task=task.title or task.task_id,
+        run=session.run.number,
+        intents=len(task.intents),
+        statuses=tuple(each for each in statuses if each.before != each.after),
+        covered=(covered, covered_after),
+        comp=(comp, comp_after),
+        is_scored=not task.is_setup,
+    )
 
 
 def _status(loaded: JudgedPilot, session: Session, index: int) -> str:
@@ -196,7 +257,7 @@ def round_report(judging_round: JudgingRound) -> dict[str, Any]:
         "judgings": totals["judgings"],
         "states": totals["by_state"],
         "calls": {"asked": totals["asked"], "replayed": totals["replayed"]},
-        "outcomes": asdict(outcomes) if (outcomes := compare_outcomes(judging_round, choice.round)) else None,
+        "outcomes": outcomes.document() if (outcomes := compare_outcomes(judging_round, choice.round)) else None,
         "flipped": in_total(decisions).flipped,
         "decisions": [{"kind": row.label, "n": row.n, "to_yes": row.to_yes, "to_no": row.to_no} for row in decisions],
         "tokens": totals["tokens"],

@@ -73,7 +73,7 @@ class Tool:
         function = {
             "name": self.name,
             "description": self.description,
-            "parameters": _parameters_of(self.arguments) if self.parameters is None else dict(self.parameters),
+            "parameters": parameters_of(self.arguments) if self.parameters is None else dict(self.parameters),
         }
         return {"type": "function", "function": function}
 
@@ -88,7 +88,7 @@ EMPTY: tuple[Any, ...] = (None, "", 0, [], {})
 
 
 @lru_cache(1024)
-def _parameters_of(arguments: type[Arguments]) -> dict[str, Any]:
+def parameters_of(arguments: type[Arguments]) -> dict[str, Any]:
     """Not to be changed: every session has it."""
     parameters: dict[str, Any] = _said(arguments.model_json_schema())
     parameters.pop("description", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -52,7 +53,9 @@ def locate_evidence(
 
 
 def call_text(call: ToolCall) -> str:
-    return "\n".join([*map(str, _leaves(call.arguments)), call.result])
+    """Its values, and what judges see: its arguments as JSON, and what it changed."""
+    arguments = json.dumps(call.arguments, ensure_ascii=False)
+    return "\n".join([*map(str, _leaves(call.arguments)), call.result, f"arguments: {arguments}", *call.changes])
 
 
 def _searched_texts(

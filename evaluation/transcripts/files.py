@@ -99,11 +99,10 @@ def decode_text(content: bytes) -> str | None:
     return None if "\0" in text else text
 
 
-def read_small_texts(sha256s: Iterable[str]) -> dict[str, str]:
-    """Texts of the stored files that are small enough to show, in one query."""
-    file_rows = Blob.objects.filter(pk__in=set(sha256s), size__lte=MAX_SHOWN_BYTES).values_list("pk", "content")
-    texts = ((sha, decode_text(bytes(content))) for sha, content in file_rows)
-    return {sha: text for sha, text in texts if text is not None}
+def read_small_files(sha256s: Iterable[str]) -> dict[str, bytes]:
+    """Of the stored files those that are small enough to show, in one query."""
+    rows = Blob.objects.filter(pk__in=set(sha256s), size__lte=MAX_SHOWN_BYTES).values_list("pk", "content")
+    return {sha: bytes(content) for sha, content in rows}
 
 
 def compare_texts(before: str, after: str) -> list[DiffLine] | None:

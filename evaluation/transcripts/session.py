@@ -11,13 +11,14 @@ from django.template.defaultfilters import pluralize
 from django.utils.safestring import SafeString
 
 from evaluation.grading.credit import default_rules
+from evaluation.grading.work import file_text
 from evaluation.judging.judged import load_judged, recorded_statuses
 from evaluation.judging.judgings import rules_of, scoring_choice
 from evaluation.models import MadeCall, Session, ToolCall, Turn, Verdict
 from evaluation.protocol.versions import ProtocolName
 from evaluation.store.usage import Use
 from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
-from evaluation.transcripts.files import FileRow, changed_files, manifest_before, manifests_before, read_small_texts
+from evaluation.transcripts.files import FileRow, changed_files, manifest_before, manifests_before, read_small_files
 from evaluation.transcripts.money import costs_by_turn
 from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_outcomes, item_outcomes
 from evaluation.transcripts.passages import highlight, highlight_markdown
@@ -38,7 +39,10 @@ class CallView:
     summary: str
     arguments: tuple[tuple[str, SafeString], ...]
     result: SafeString
+    changes: tuple[SafeString, ...]
     evidence: bool
+    elsewhere: tuple[str, ...]
+    """Keys of the quotes that go over several of its parts."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,8 @@ class TurnView:
     intents: tuple[IntentOutcome, ...]
     items: tuple[ItemOutcome, ...]
     """First met in this turn; ``intents`` were resolved in it."""
+    is_settled: bool = False
+    """Whether every intent had its status before, so that no judge of intents looked at it."""
     cost: Use = field(default_factory=Use)
 
     @property
@@ -146,7 +152,7 @@ def load_transcript(session: Session, found: Sequence[Verdict] = ()) -> SessionT
     items = item_outcomes(task, session, [*verdicts, *found], rules)
     before = manifests_before(session, turns, manifest_before(session, task, persona))
     on_work = session.run.terms.protocol == ProtocolName.PAPER
-    files = _texts(task, turns, before if on_work else {})
+    files = _texts(task, turns, before, on_work=on_work)
     evidence = locate_evidence(verdicts, turns, files, on_work=on_work)
     costs = costs_by_turn(session)
     return SessionTranscript(
@@ -176,18 +182,22 @@ def _effects(turn: Turn) -> Iterable[Mapping[str, Any]]:
     return (effect for call in turn.tool_calls.all() for effect in call.effects)
 
 
-def _texts(task: TaskSpec, turns: Sequence[Turn], before: Mapping[int, Manifest]) -> dict[int, dict[str, str]]:
-    """Of files that the task names, and of what a turn made of those it had ``before``."""
+def _texts(
+    task: TaskSpec, turns: Sequence[Turn], before: Mapping[int, Manifest], *, on_work: bool
+) -> dict[int, dict[str, str]]:
+    """Of files that the task names; where judges see the work, also of those that a turn made, and in its first turn of
+    all that were there ``before``."""
     rule_paths = {rule.path for item in task.checklist if (rule := item.rule) and rule.path}
     paths = [path.strip().removeprefix("./") for path in (*task.files_read, *sorted(rule_paths))]
     shown_files = {}
     for turn in turns:
-        manifest, earlier = turn.snapshot.manifest, before.get(turn.number, turn.snapshot.manifest)
-        written = [path for path, sha in manifest.items() if earlier.get(path) != sha]
+        manifest, earlier = turn.snapshot.manifest, before[turn.number]
+        new = turn is turns[0]
+        written = [path for path, sha in manifest.items() if on_work and (new or earlier.get(path) != sha)]
         shown_files[turn.number] = {path: manifest[path] for path in (*paths, *written) if path in manifest}
-    texts = read_small_texts(sha for files in shown_files.values() for sha in files.values())
+    contents = read_small_files(sha for files in shown_files.values() for sha in files.values())
     return {
-        number: {path: texts[sha] for path, sha in files.items() if sha in texts}
+        number: {path: file_text(path, contents[sha]) for path, sha in files.items() if sha in contents}
         for number, files in shown_files.items()
     }
 
@@ -217,6 +227,7 @@ def _turn(
         app_changes=tuple(net_changes(_effects(turn))),
         intents=tuple(intent for intent in intents if intent.turn == number),
         items=tuple(item for item in items if number in {outcome.turn for outcome in item.scored}),
+        is_settled=bool(intents) and all(intent.turn is not None and intent.turn < number for intent in intents),
     )
 
 
@@ -234,11 +245,16 @@ def call_view(call: ToolCall, quotes: Mapping[str, str]) -> CallView:
         text, located = highlight(_as_text(value), remaining)
         remaining = {key: quote for key, quote in remaining.items() if key not in located}
         rendered.append((name, text))
-    return CallView(call, _summary(arguments), tuple(rendered), _result(call.result, remaining), bool(quotes))
+    result, located = _result(call.result, remaining)
+    changes = [highlight(change, remaining) for change in call.changes]
+    found = located.union(*(keys for _, keys in changes))
+    elsewhere = tuple(key for key in remaining if key not in found)
+    shown = tuple(change for change, _ in changes)
+    return CallView(call, _summary(arguments), tuple(rendered), result, shown, bool(quotes), elsewhere)
 
 
-def _result(text: str, quotes: Mapping[str, str]) -> SafeString:
-    """Indented JSON, unless a quote occurs only in the original text."""
+def _result(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
+    """Indented JSON, unless a quote occurs only in the original text; and the keys of the quotes found."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -246,8 +262,8 @@ def _result(text: str, quotes: Mapping[str, str]) -> SafeString:
     if isinstance(value, (dict, list)):
         rendered, located = highlight(json.dumps(value, ensure_ascii=False, indent=2), quotes)
         if len(located) == len(quotes):
-            return rendered
-    return highlight(text, quotes)[0]
+            return rendered, located
+    return highlight(text, quotes)
 
 
 def _summary(arguments: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ _FINDS = re.compile(
     r"|remove|update|reply|forward|buy|order)\b",
     re.IGNORECASE,
 )
+_SEARCHES = re.compile(r"\b(?:search\w*|look\w* (?:up|for)|brows\w+|shop\w*|shortlist\w*|find)\b", re.IGNORECASE)
 _NAME = r"[\"“'‘`](?P<name>[^\"”“`\n]{2,80}?)[\"”'’`](?!\w)"
 
 
@@ -38,6 +39,29 @@ def missing_records(task: TaskSpec, apps: Collection[str], world: World) -> Iter
                 continue
             for app in sorted(apps & APPS.keys()):
                 yield from _missing_in(where, span.text, app, world)
+
+
+def empty_catalogues(task: TaskSpec, apps: Collection[str], world: World) -> Iterator[str]:
+    """Apps that the request lets the assistant search, by their name or as the only one that the task uses, and whose
+    catalogue, which no tool adds to, is empty. ``apps`` are those that the task uses."""
+    said = [span.text for span in sentences(opening_text(task)) if _SEARCHES.search(span.text)]
+    for app in sorted(apps & APPS.keys()):
+        title, tables = APPS[app].title, [world.state(app).shown[name] for name in _catalogue(app)]
+        if tables and not any(map(len, tables)):
+            told = said if apps == {app} else [text for text in said if title.casefold() in text.casefold()]
+            if told:
+                yield f"The request asks to search {title}, which has no {' or '.join(_catalogue(app))}."
+
+
+@cache
+def _catalogue(app: str) -> tuple[str, ...]:
+    """Tables that are searched and that nothing is added to."""
+    apis = {name.partition("__")[2] for name in APPS[app].apis}
+    return tuple(
+        name
+        for name, table in APPS[app].shown.items()
+        if f"search_{name}" in apis and not {f"create_{table.noun}", f"add_{table.noun}"} & apis
+    )
 
 
 def _missing_in(where: str, text: str, app: str, world: World) -> Iterator[str]:

@@ -15,7 +15,7 @@ from evaluation.tools import AppDataError, World
 from evaluation.tools.plausible_calls import PlausibleCall, plausible_calls, wanted_of
 from evaluation.workspaces.app_states import Moment, initial_apps, load_apps
 from evaluation.workspaces.manifests import MissingContentError, Read
-from evaluation.workspaces.named_records import missing_records
+from evaluation.workspaces.named_records import empty_catalogues, missing_records
 from studio.domain.app_data import declared_apps
 from studio.domain.checks.sign_ins import SignIn, accounts_in, sign_ins
 from studio.domain.episode import EpisodeSpec
@@ -106,7 +106,7 @@ class _Outlook:
             if password
         ]
         used = {*told, *map(tool_domain, wanted.tools)}
-        lacking = list(missing_records(self.task, used, world))
+        lacking = [*missing_records(self.task, used, world), *empty_catalogues(self.task, used, world)]
         calls = plausible_calls(wanted, sign_in, world) if sign_in or wanted.tools else []
         obstacles = [
             *_refused(calls, told),

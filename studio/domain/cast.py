@@ -118,17 +118,15 @@ def find_same(people: Iterable[CastPerson], person: CastPerson) -> CastPerson | 
 def enter_people(
     data: AppTables, entries: Sequence[CastEntry], signs_in_by: Mapping[str, SignsInBy]
 ) -> dict[str, dict[str, Any]]:
-    """The apps' data with these people in each of the apps in ``signs_in_by``: an account, and a contact of everybody
-    who can be signed in as. Where an address changes, it changes wherever it stands."""
+    """The apps' data with these people in each of the apps in ``signs_in_by``: an account, and like all of the cast a
+    contact of everybody who can be signed in as. Where an address changes, it changes wherever it stands."""
     result = {app: dict(tables) for app, tables in data.items()}
-    owners = _owners(result)
     for entry in entries:
         for app, kind in signs_in_by.items():
             _enter_account(result, app, kind, entry)
     if PHONE in signs_in_by:
         people = [entry.person for entry in entries]
-        if _owners(result) != owners:  # who has a phone now has none of the others yet
-            people += [person for person in read_cast(result, signs_in_by) if not find_same(people, person)]
+        people += [person for person in read_cast(result, signs_in_by) if not find_same(people, person)]
         for owner in sorted(_owners(result)):
             for person in people:
                 _enter_contact(result[PHONE], owner, person)
@@ -171,12 +169,12 @@ def _enter_account(result: dict[str, dict[str, Any]], app: str, kind: SignsInBy,
 
 
 def _enter_contact(phone: dict[str, Any], owner: str, person: CastPerson) -> None:
-    if person.phone_number == owner or not person.name:
+    if person.phone_number == owner:
         return
     rows = [dict(row) for row in phone.get("contacts", [])]
     row = next((row for row in rows if row.get("owner") == owner and _person(row).is_same(person)), None)
     if row is None:
-        rows.append(row := {"owner": owner, "first_name": person.name})
+        rows.append(row := {"owner": owner, "first_name": str(person)})
     row |= {
         name: value for name in ("first_name", "last_name", "phone_number", "email") if (value := getattr(person, name))
     }

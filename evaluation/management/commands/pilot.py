@@ -8,12 +8,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.management.budgets import add_budget_arguments, read_budgets
+from evaluation.management.budgets import add_budget_arguments, read_budgets, read_numbers
 from evaluation.models import Pilot
 from evaluation.pilots.agents import kind_choices
 from evaluation.pilots.estimate import what_runs
 from evaluation.pilots.plans import plan_pilot
-from evaluation.pilots.start import PilotOptions, find_participants, start_pilot
+from evaluation.pilots.start import LIMITS, PilotOptions, find_participants, start_pilot
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.domain.options import OptionsError
@@ -40,6 +40,13 @@ class Command(ReportCommand):
             + " ".join(f"{name}: {sentence}" for name, sentence in kind_choices())
             + "); NAME=@FILE reads one from a file",
         )
+        parser.add_argument(
+            "--limit",
+            nargs="+",
+            default=[],
+            metavar="KIND=NUMBER",
+            help="of a session: " + ", ".join(f"{name} (usually {usual:g})" for name, usual in LIMITS.items()),
+        )
         add_budget_arguments(parser)
         parser.add_argument("--wait", action="store_true", help="return when the pilot has ended")
 
@@ -59,7 +66,8 @@ class Command(ReportCommand):
     def _start(self, options: dict[str, Any]) -> Pilot:
         benchmark, by = self.find_benchmark(options), default_user()
         tasks = [name for text in options.get("tasks", ()) for name in text.split(",") if name]
-        maps = {"params": _params(options["param"]), "budgets": read_budgets(options)}
+        limits = read_numbers("limit", options["limit"])
+        maps = {"params": _params(options["param"]), "limits": limits, "budgets": read_budgets(options)}
         wanted = read_options(PilotOptions, options, tasks=tasks, **maps)
         if not self.as_json:
             chosen = find_participants(benchmark, wanted, by)

@@ -2,20 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from evaluation.tools.apps.catalog import api_of
+from evaluation.tools.apps.catalog import APPS, api_of
 from evaluation.tools.apps.framework import Api
 from evaluation.tools.apps.world import World, describe
-from evaluation.tools.tool import Tool, ToolError, ToolOutcome
+from evaluation.tools.tool import Tool, ToolError, ToolOutcome, parameters_of
+
+_TOOL = re.compile(r"\b[a-z]+(?:_+[a-z]+)+\b")
+_SOURCE = re.compile(r"(?P<lead>.*?)(?P<from>\b(?:[Ff]rom|One of) )(?P<tools>.+)", re.DOTALL)
 
 
 def bound_tools(names: Iterable[str], world: World | None = None) -> list[Tool]:
-    """The implemented tools among ``names``, in order, each under the name it is bound by."""
+    """The implemented tools among ``names``, in order, each under the name it is bound by. Their descriptions name no
+    other tools of apps."""
     world = world or World()
     apis = {name: api for name in names if (api := api_of(name)) is not None}
-    return [Tool(name, api.description, api.arguments, _runner(world, api)) for name, api in apis.items()]
+    offered = {api.name for api in apis.values()}
+    tools = []
+    for name, api in apis.items():
+        about = _without_others(api.description, api, offered)
+        parameters = _described(parameters_of(api.arguments), api, offered)
+        tools.append(Tool(name, about, api.arguments, _runner(world, api), parameters=parameters))
+    return tools
+
+
+def usable_names(names: Iterable[str], world: World) -> tuple[str, ...]:
+    """Without those that need an account of an app that nobody can sign in to. Raises AppDataError."""
+    apis = {name: api_of(name) for name in names}
+    bound = {api.name for api in apis.values() if api}
+    closed = {
+        app
+        for app in {name.partition("__")[0] for name in bound}
+        if f"{app}__signup" not in bound and not any(account.password for account in world.state(app).accounts)
+    }
+    return tuple(name for name, api in apis.items() if not (api and _app_of(api) in closed and _is_of_account(api)))
+
+
+def _is_of_account(api: Api[Any]) -> bool:
+    return api.login or not {"username", APPS[_app_of(api)].signs_in_by}.isdisjoint(api.arguments.model_fields)
+
+
+def _app_of(api: Api[Any]) -> str:
+    return api.name.partition("__")[0]
+
+
+def _described(schema: Any, api: Api[Any], offered: Collection[str]) -> Any:
+    if isinstance(schema, list):
+        return [_described(part, api, offered) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    described = {key: _described(part, api, offered) for key, part in schema.items()}
+    if isinstance(about := schema.get("description"), str):
+        described["description"] = _without_others(about, api, offered)
+    return {key: part for key, part in described.items() if part != "" or key != "description"}
+
+
+def _without_others(text: str, api: Api[Any], offered: Collection[str]) -> str:
+    """Without what names a tool that is not offered: of “From A or B” the one, else the sentence."""
+    if _is_offered(text, api, offered):
+        return text
+    if source := _SOURCE.fullmatch(text):
+        left = [part for part in source["tools"].split(" or ") if _is_offered(part, api, offered)]
+        return f"{source['lead']}{source['from']}{' or '.join(left)}" if left else source["lead"].rstrip(", ")
+    kept = " ".join(part for part in re.split(r"(?<=[.;]) ", text) if _is_offered(part, api, offered))
+    return f"{kept[:-1]}." if kept.endswith(";") else kept
+
+
+def _is_offered(text: str, api: Api[Any], offered: Collection[str]) -> bool:
+    """Whether all tools that it names are."""
+    named = (word if "__" in word else f"{_app_of(api)}__{word}" for word in _TOOL.findall(text))
+    return all(name in offered or name not in APPS[name.partition("__")[0]].apis for name in named)
 
 
 def _runner(world: World, api: Api[Any]) -> Callable[[Any], ToolOutcome]:

@@ -31,7 +31,7 @@ def test_owner_opens_an_audit_from_a_pilot():
     make_person(pilot.benchmark, "auditor")
     client = signed_in(make_person(pilot.benchmark, "owner"))
     text = client.get("/audits/new/").content.decode()
-    assert f"Pilot {pilot.number} · scripted-helpful, judged by scripted-judge · 4 decisions, scripted" in text
+    assert f"Pilot {pilot.number} · scripted-helpful, criteria judged by scripted-judge · 4 decisions, scripted" in text
 
     data = {"pilots": pilot.pk, "name": "", "size": 3, "people": 1, "seed": 5}
     response = client.post("/audits/new/", data)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from evaluation.models import Pilot, Session, Verdict
 from evaluation.pilots.judging_work import work_on as judge
@@ -15,11 +16,12 @@ from evaluation.protocol.prompt_files import CURRENT
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName
 from evaluation.results.choice import choose_scoring
-from evaluation.results.comparison import round_report
+from evaluation.results.comparison import round_report, summarize_rounds
 from evaluation.results.pilot_report import pilot_report
 from studio.domain.options import OptionsError
 from studio.domain.task import ExactCheck
 from tests.evaluation.builders import file, intents, rubric, rule, task
+from tests.evaluation.factories import person
 from tests.evaluation.pilots.builders import start, work_through
 from tests.evaluation.stub_model import StubModel, decisions, serving
 
@@ -155,9 +157,27 @@ def test_judging_again_under_the_other_protocol_tells_how_much_differs_and_canno
 
     assert set(judging_round.judgings.values_list("scoring", flat=True)) == {"", "strict"}
     assert judging_round.prompts["checklist"]["version"] == CURRENT[ProtocolName.PAPER]["checklist"]
-    assert round_report(judging_round)["outcomes"] == {"intents": 2, "statuses": 1, "scored": 1, "scores": 1}
+    outcomes = round_report(judging_round)["outcomes"]
+    [session] = outcomes.pop("sessions")
+    assert outcomes == {"intents": 2, "statuses": 1, "scored": 1, "scores": 1}
+    assert session["statuses"] == ({"intent": 1, "before": "provided", "after": "completed"},)
+    assert (session["covered"], session["comp"], session["is_scored"]) == ((0, 1), (1.0, 0.0), True)
+    client = Client()
+    client.force_login(person(pilot.benchmark, "viewer"))
+    page = client.get(pilot.get_absolute_url()).content.decode()
+    table = page[page.index("What differs by session in round 2") :]
+    table = " ".join(table[: table.index("</table>")].split())
+    assert "1: provided → completed" in table and "0 → 1" in table and "100.0 → 0.0" in table
     with pytest.raises(OptionsError, match="ran under release"):
         choose_scoring(pilot, judging_round, by=None)
+
+
+def test_what_the_user_said_is_not_counted_as_asked_of_judges(stub: StubModel):
+    pilot = play(stub, task("a", intents=intents("One.", "Two."), checklist=(rubric("x"),)), user_style="in-voice")
+
+    [first] = summarize_rounds(pilot)
+    assert first.totals["asked"] == stub.asked["satisfaction"] + stub.asked["follow_up"] + stub.asked["checklist"]
+    assert stub.asked["voice"] > 0
 
 
 def test_every_turn_is_judged_where_it_is_wanted(stub: StubModel):

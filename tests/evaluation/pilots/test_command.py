@@ -78,6 +78,18 @@ def test_infrastructure_failure_is_exit_status_1(stub: StubModel, capsys):
     assert (status, report["state"], report["sessions"][0]["state"]) == (1, "stopped", "error")
 
 
+def test_limits_of_a_session_are_those_of_the_page(stub: StubModel, capsys):
+    benchmark = benchmark_of(task("a", intents=intents("x", "y"), checklist=(rubric("c"),)))
+
+    status = run("--benchmark", benchmark.slug, *PARTS, "--limit", "turns=1", "tool_calls=9", "--wait", "--json")
+
+    [session] = json.loads(capsys.readouterr().out)["sessions"]
+    assert (status, session["turns"]) == (0, 1)
+    limits = Pilot.objects.get().limits
+    assert (limits["turns"], limits["tool_calls"]) == (1, 9)
+    assert run("--benchmark", benchmark.slug, *PARTS, "--limit", "turns=many") == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from evaluation.tools import Toolbox, Workspace, toolbox_for
-from evaluation.tools.apps import bound_tools
+from evaluation.tools.apps import World, bound_tools, usable_names
 from evaluation.tools.apps.catalog import APPS
 from evaluation.tools.general import GENERAL
 from evaluation.tools.tool import BOUNDS, Tool
@@ -47,6 +49,45 @@ def test_numbers_as_text_are_accepted(toolbox: Toolbox):
     record = toolbox.call("read_file", '{"path": "lines", "offset": "2"}')
 
     assert (record.ok, record.result, record.arguments) == (True, "two\n", {"path": "lines", "offset": "2"})
+
+
+def described(tool: Tool) -> Any:
+    properties = tool.schema["function"]["parameters"]["properties"]
+    return {name: part.get("description") for name, part in properties.items()}
+
+
+def test_descriptions_name_no_app_tool_that_is_not_offered():
+    every = [name for app in APPS.values() for name in app.apis]
+    for tool in bound_tools(every[::7]):
+        words = re.findall(
+            r"[a-z]+(?:_+[a-z]+)+", " ".join(filter(None, [tool.description, *described(tool).values()]))
+        )
+        named = {word if "__" in word else f"{tool.name.partition('__')[0]}__{word}" for word in words}
+        assert named & set(every) <= set(every[::7])
+
+    [download, _] = bound_tools(["gmail__download_attachment", "gmail__show_draft"])
+    assert described(download)["attachment_id"] == "From show_draft"
+    assert described(download)["file_system_access_token"] is None
+    [reply] = bound_tools(["gmail__reply_to_email"])
+    assert reply.description == "Reply to an email, in its thread and under its subject."
+    assert described(reply)["email_id"] == "Email you answer"
+    [search] = bound_tools(["simple_note__search_notes"])
+    assert search.description == "Search your notes. The list leaves out their content."
+
+
+def test_tools_that_need_an_account_of_an_app_that_nobody_can_sign_in_to_are_left_out():
+    names = ["amazon__login", "amazon__show_cart", "spotify__login", "spotify__reset_password", "fax__send"]
+    names += ["todoist__login", "todoist__show_tasks", "phone__get_current_date_and_time", "read_file"]
+    world = World.from_data(
+        {
+            "amazon": {"accounts": [{"username": "a@example.com", "password": "x"}]},
+            "todoist": {"accounts": [{"username": "a@example.com"}]},
+        }
+    )
+
+    kept = ("amazon__login", "amazon__show_cart", "fax__send", "phone__get_current_date_and_time", "read_file")
+    assert usable_names(names, world) == kept
+    assert "todoist__show_tasks" in usable_names([*names, "mcp_appworld_todoist__signup"], world)
 
 
 def test_unbuilt_bound_tools_are_not_offered(toolbox: Toolbox):

@@ -107,6 +107,44 @@ def test_evidence_is_highlighted_in_tool_calls_and_files(client: Client):
     assert client.get(f"/sessions/{session.pk}/turns/1/file/?path=note.md").content.count(b'class="evidence"') == 1
 
 
+def test_evidence_of_the_paper_protocol_is_found_in_all_that_judges_saw(client: Client):
+    asset = file("given.md", "The tide turns at six.")
+    spec = task("a", assets=(asset,), checklist=tuple(map(rubric, "wxyz")))
+    session = finish(pilot_row(benchmark_of(spec), protocol="paper"))
+    client.force_login(person(session.run.pilot.benchmark, "viewer"))
+    sent = {"name": "gmail__send_email", "arguments": {"to": ["a@b.example"], "subject": "Tides"}, "result": "{}"}
+    given = {"given.md": b"The tide turns at six."}
+    turn(session, 1, files=given, calls=[{**sent, "changes": ["Sent an email to a@b.example."]}])
+    turn(session, 2, files=given)
+    in_input = verdict(session, turn=2, index=1, quote="The tide turns at six.")
+    across = verdict(session, turn=2, index=2, quote='"to": ["a@b.example"], "subject": "Tides"')
+    in_change = verdict(session, turn=2, index=3, quote="Sent an email to a@b.example.")
+    told = verdict(session, turn=2, index=4, quote="No files were written.")
+
+    page = read(client, session)
+
+    call = page[page.index("<b>gmail__send_email</b>") :]
+    call = call[: call.index("</details>")]
+    assert f'id="e{across.pk}"' in call
+    assert f'id="e{in_change.pk}"' in call
+    assert f'href="#e{in_input.pk}"' in page
+    assert page.count("is among what the judge was told of the work") == 1
+    assert "not shown on this page" not in page
+    assert f'id="e{told.pk}"' not in page
+
+
+def test_a_turn_after_every_intent_had_its_status_says_that_it_was_not_judged_for_intents(client: Client):
+    session = session_of(client, intents=intents("Name the fee."))
+    turn(session, 1)
+    turn(session, 2)
+    resolve_intent(session, 1, "provided", 1)
+
+    page = read(client, session)
+
+    assert page.count("no judge of intents looked at it") == 1
+    assert page.index("no judge of intents looked at it") > page.index('id="turn-2"')
+
+
 def test_output_of_models_and_tools_is_escaped(client: Client):
     session = session_of(client)
     turn(

@@ -118,6 +118,31 @@ def test_what_the_request_names_and_the_app_has_is_none():
     assert obstacles(task, MUSIC, spotify={"accounts": [ACCOUNT], "songs": songs}) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "products", "lacks"),
+    [
+        ("Search for a leather briefcase.", [], True),
+        ("Search for a leather briefcase.", [{"product_id": 1, "name": "Briefcase", "price": 9.0}], False),
+        ("Show me my cart.", [], False),
+    ],
+)
+def test_a_search_in_an_empty_catalogue_is_an_obstacle(words: str, products: list[dict[str, Any]], lacks: bool):
+    task = TaskSpec(task_id="t", initial_request=REQUEST.partition("Show")[0] + words)
+
+    found = obstacles(task, amazon={"accounts": [ACCOUNT], "products": products})
+
+    assert found == (["The request asks to search Amazon, which has no products or sellers."] if lacks else [])
+
+
+def test_a_search_elsewhere_needs_no_catalogue_unless_the_app_is_named():
+    both = REQUEST.partition("Show")[0] + "My Todoist email is ada@example.com and password is 'r4[in'. "
+    data = {"amazon": {"accounts": [ACCOUNT]}, "todoist": {"accounts": [ACCOUNT]}}
+
+    assert obstacles(TaskSpec(task_id="t", initial_request=both + "Search for what is due today."), **data) == []
+    [lacks] = obstacles(TaskSpec(task_id="t", initial_request=both + "Search Amazon for a chair."), **data)
+    assert "which has no products" in lacks
+
+
 def test_what_an_earlier_task_makes_is_there_for_a_later_one():
     making = TaskSpec(
         task_id="first", initial_request=SPOTIFY, checklist=(_called("spotify__create_playlist", title="Night Tide"),)

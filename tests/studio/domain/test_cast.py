@@ -55,6 +55,15 @@ def test_who_gets_a_phone_later_has_the_others_as_contacts():
     assert [contact["first_name"] for contact in data["phone"]["contacts"]] == ["Noor"]
 
 
+def test_all_of_the_cast_are_contacts_once_anybody_is_entered_by_their_address_where_they_have_no_name():
+    data = {**entered(ADA), "gmail": {"accounts": [{"username": "desk@example.com"}]}}
+
+    data = enter_people(data, [CastEntry(NOOR)], APPS)
+
+    assert [contact["first_name"] for contact in data["phone"]["contacts"]] == ["Noor", "desk@example.com"]
+    assert list(World.from_data(data).problems()) == []
+
+
 def test_a_changed_address_changes_wherever_it_stands():
     data = enter_messages(entered(ADA, NOOR), [CastMessage("noor@example.com", "ada@example.com", "Thursday")])
     moved = CastPerson("Noor", "Haddad", "n.haddad@example.com", "4155550101", ("coworker",))

@@ -54,6 +54,7 @@ def test_prose_that_mentions_no_tool_gets_no_finding() -> None:
         "Has either “a” or “b”.",
         "The heading is “Ice” / “Salt”.",
         "Songs should be “new”.",
+        "The record says that the 16 doses of Canivac L4 that are left are enough for Saturday.",
     ],
 )
 def test_what_a_rule_cannot_decide_is_not_called_a_rule(criterion: str) -> None:
