@@ -6,7 +6,8 @@ from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
 
 from annotations.models import AuditCampaign, Packet
-from annotations.visibility import given_answers, is_auditor, sees_results, visible_campaigns
+from annotations.seals import may_see_results
+from annotations.visibility import given_answers, is_auditor, visible_campaigns
 from studio.access import require
 from studio.models import User
 
@@ -33,7 +34,7 @@ def find_packet(campaign: AuditCampaign, position: int | str) -> Packet:
 def readable_packets(user: User, campaign: AuditCampaign) -> list[Packet]:
     """All of them to those who see the results; to others those that they hold or answered."""
     packets = list(campaign.packets.select_related("campaign"))
-    if sees_results(user, campaign):
+    if may_see_results(user, campaign):
         return packets
     given = given_answers([campaign.pk])
     held = set(campaign.packets.filter(seats__auditor=user).values_list("pk", flat=True))

@@ -11,10 +11,12 @@ from annotations.consensus import decide_questions, update_consensus
 from annotations.feedback import FOR_AUTHORS, Feedback, FeedbackError, send
 from annotations.models import Adjudication, Answer, AuditCampaign, Cause, Consensus, Packet
 from annotations.packets import PacketContent
-from annotations.visibility import ADJUDICATORS, AuditorShare, Given, given_answers, may_adjudicate, shares_of
+from annotations.seals import results_open
+from annotations.visibility import ADJUDICATORS, Given, given_answers, may_adjudicate
 from studio.models import Membership, User
 from studio.models.transactions import atomic_with_retry
 
+STILL_SEALED = "You are asked in this audit yourself. Open its results first; your answers are final then."
 FIRST_FIRST = "Decide first what the judge should have said of this session, given what it was shown."
 
 
@@ -56,7 +58,7 @@ def waiting_for_first(packets: QuerySet[Packet]) -> set[int]:
 
 def adjudicable_packets(user: User, *, only: int | None = None) -> dict[AuditCampaign, list[int]]:
     """Positions of undecided packets that the user may adjudicate now, by campaign, in a constant number of queries.
-    Nothing of a campaign in which the user still judges blind. ``only``: the key of a campaign."""
+    Nothing of a campaign that is sealed to the user. ``only``: the key of a campaign."""
     positions: dict[int, list[int]] = {}
     for campaign, position in _undecided(user):
         if only in (None, campaign):
@@ -64,12 +66,8 @@ def adjudicable_packets(user: User, *, only: int | None = None) -> dict[AuditCam
     if not positions:
         return {}
     rows = list(AuditCampaign.objects.filter(pk__in=positions).select_related("benchmark").order_by("created_at"))
-    shares = shares_of(rows, user)
-    return {row: positions[row.pk] for row in rows if not _may_still_judge(shares[row.pk])}
-
-
-def _may_still_judge(share: AuditorShare) -> bool:
-    return bool(share.pending or share.returning or share.undoable)
+    shown = results_open(rows, user)
+    return {row: positions[row.pk] for row in rows if row.pk in shown}
 
 
 def undecided_packets(campaign: AuditCampaign, given: Given | None = None) -> list[int]:

@@ -17,7 +17,8 @@ from annotations.decided import AuditedQuestion, audited_questions
 from annotations.intervals import Rate, clustered_wilson
 from annotations.models import Answer, AuditCampaign, Cause, Judgment
 from annotations.packets import UNSURE, VOID
-from annotations.visibility import given_answers, newest_judgments, results_open, visible_campaigns
+from annotations.seals import record_openings, results_open
+from annotations.visibility import given_answers, newest_judgments, visible_campaigns
 from studio.models import Benchmark, User
 
 FEW = 30
@@ -79,10 +80,12 @@ def own_record(user: User) -> AuditorRecord:
 
 
 def records_in(benchmark: Benchmark, reader: User) -> list[AuditorRecord]:
-    """Of everybody who judged in the benchmark, by name. What the reader still judges blind is left out altogether."""
+    """Of everybody who judged in the benchmark, by name. What is sealed to the reader is left out altogether."""
     campaigns = list(AuditCampaign.objects.filter(benchmark=benchmark))
     shown = results_open(campaigns, reader)
-    found = _records([row for row in campaigns if row.pk in shown], shown)
+    seen = [row for row in campaigns if row.pk in shown]
+    record_openings(reader, seen, "auditors")
+    found = _records(seen, shown)
     return sorted(found.values(), key=lambda row: str(row.auditor).casefold())
 
 

@@ -120,7 +120,7 @@ def validate_plan(plan: CampaignPlan) -> set[int]:
 @transaction.atomic
 def open_campaign(plan: CampaignPlan, *, by: User | None) -> AuditCampaign:
     """Freeze the decisions as packets. Raises OptionsError."""
-    validate_plan(plan)
+    people = validate_plan(plan)
     benchmark, decisions = plan.benchmark, plan.decisions
     campaign = AuditCampaign.objects.create(
         benchmark=benchmark,
@@ -137,6 +137,7 @@ def open_campaign(plan: CampaignPlan, *, by: User | None) -> AuditCampaign:
         instructions=plan.instructions.strip(),
         controls=plan.controls,
         scripted=plan.scripted,
+        asked=sorted(people),
         created_by=by,
     )
     campaign.auditors.set(plan.auditors)

@@ -10,8 +10,9 @@ from django.urls import reverse
 
 from annotations.models import Consensus, Packet
 from annotations.packets import UNSURE
+from annotations.seals import may_see_results
 from annotations.visibility import control_answers, given_answers
-from studio.models import Notification
+from studio.models import Notification, User
 from studio.notifications import notify
 
 
@@ -60,16 +61,17 @@ def update_consensus(packet: Packet) -> Consensus | None:
 
 
 def notify_adjudicators(packet: Packet) -> None:
-    """Notify those who plan audits and did not judge this packet: once until they read it, even if more packets
-    wait by then."""
+    """Notify those who plan audits and did not judge this packet, unless it is sealed to them: once until they read it,
+    even if more packets wait by then."""
     campaign = packet.campaign
     address = reverse("annotations:adjudicate_next", args=[campaign.pk])
     people = notify.users_allowed(campaign.benchmark_id, "plan_audit")
     people -= set(given_answers([campaign.pk]).get(packet.pk, {}))
     unread = Notification.objects.filter(kind=notify.Kind.ADJUDICATION, address=address, read_at=None)
     people -= set(unread.values_list("user_id", flat=True))
+    shown = [person.pk for person in User.objects.filter(pk__in=people) if may_see_results(person, campaign)]
     notify.notify(
-        people,
+        shown,
         notify.Kind.ADJUDICATION,
         f"Auditors disagree in “{campaign.name}”. Someone who did not judge has to adjudicate.",
         benchmark=campaign.benchmark_id,

@@ -142,6 +142,10 @@ def _history(campaign: AuditCampaign) -> Json:
         ],
         "taken_back": history.taken_back,
         "answers_after_results": history.after_results,
+        "openings": [
+            {"by": row.person.get_username(), "what": row.what, "at": row.at.isoformat()} for row in history.openings
+        ],
+        "answers_after_opening": history.after_opening,
     }
 
 

@@ -1,4 +1,4 @@
-"""Gold items, asked to see how people do on them: what somebody who plans audits typed the answers of, and what earlier
+"""Gold items, asked to see how people do on them: what somebody who plans audits typed the answers of, and what closed
 audits decided beyond doubt."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 
 from annotations.campaigns import FrozenDecision
 from annotations.consensus import adjudicated_answers
-from annotations.models import Consensus, GoldItem, Packet
+from annotations.models import AuditCampaign, Consensus, GoldItem, Packet
 from annotations.packets import UNSURE, VOID, PacketContent, Question, Sealed
 from annotations.visibility import given_answers
 from studio.domain.options import OptionsError
@@ -109,6 +109,7 @@ def _draw_decided(
     decided = Consensus.objects.filter(
         packet__campaign__benchmark=benchmark,
         packet__campaign__unit=unit,
+        packet__campaign__state=AuditCampaign.State.CLOSED,
         packet__control="",
         packet__first=None,
         resolved=True,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotations.models import AuditCampaign, Judgment
+from annotations.models import AuditCampaign, Judgment, Opening
+from annotations.seals import Openings
 from studio.models import Event
 
 VERBS = ("audit_opened", "audit_closed", "audit_reopened", "verdicts_corrected")
@@ -20,6 +21,10 @@ class CampaignHistory:
     """Answers that auditors took back."""
     after_results: int
     """Answers given after the audit was first closed: their auditors may have seen the results."""
+    openings: Sequence[Opening]
+    """Who saw what it seals, and when first."""
+    after_opening: int
+    """Answers of people who had seen it: they count in nothing."""
 
     @property
     def was_reopened(self) -> bool:
@@ -32,8 +37,13 @@ def history_of(campaign: AuditCampaign) -> CampaignHistory:
     judgments = Judgment.objects.filter(packet__campaign=campaign)
     closed: datetime | None = next((event.at for event in events if event.verb == "audit_closed"), None)
     answers = judgments.exclude(state=Judgment.State.UNDONE)
+    seen = Openings([campaign.pk])
     return CampaignHistory(
         events=events,
         taken_back=judgments.filter(state=Judgment.State.UNDONE).count(),
         after_results=answers.filter(created_at__gt=closed).count() if closed else 0,
+        openings=list(campaign.openings.select_related("person")),
+        after_opening=sum(
+            seen.before(at, campaign.pk, auditor) for auditor, at in answers.values_list("auditor", "created_at")
+        ),
     )

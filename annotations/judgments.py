@@ -10,7 +10,8 @@ from annotations.consensus import notify_adjudicators, update_consensus
 from annotations.leases import is_locked, mark_judged, reopen_seat, return_seat
 from annotations.models import Answer, AuditCampaign, Cause, Judgment, Packet
 from annotations.packets import NOT_SHOWN, PacketContent, collapse_whitespace, find_passage
-from annotations.visibility import RESULTS_OPENED, has_opened_results, is_auditor, shares_of
+from annotations.seals import has_opened, record_openings, sealing
+from annotations.visibility import is_auditor, shares_of
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
@@ -69,7 +70,7 @@ def record_judgment(packet: Packet, given: HandedIn, *, auditor: User, number: i
         raise JudgmentError("This audit has been closed in the meantime; your answer was not saved.")
     if not is_auditor(auditor, packet.campaign):
         raise JudgmentError("You are not assigned to this audit.")
-    if has_opened_results(auditor, packet.campaign):
+    if has_opened(auditor, packet.campaign):
         raise JudgmentError("You have seen the results of this audit, so you can no longer judge in it.")
     if number != newest + 1 or (newest and earlier[newest].state != Judgment.State.UNDONE):
         raise JudgmentError("You have already answered this one, perhaps in another window. Undo it to change it.")
@@ -207,7 +208,7 @@ def _answers_to_take_back(campaign: AuditCampaign, auditor: User) -> dict[int, J
     """By packet. Raises JudgmentError if the time for it is over."""
     if campaign.state != AuditCampaign.State.OPEN:
         raise JudgmentError("This audit is closed; answers can no longer be changed.")
-    if has_opened_results(auditor, campaign):
+    if has_opened(auditor, campaign):
         raise JudgmentError("You have seen the results of this audit, so your answers can no longer be changed.")
     newest_of_each = (
         Judgment.objects.filter(packet__campaign=campaign, auditor=auditor)
@@ -241,17 +242,18 @@ def open_results(campaign: AuditCampaign, auditor: User) -> None:
     Raises JudgmentError while packets are left for them.
     """
     AuditCampaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    if has_opened_results(auditor, campaign):
+    if not sealing(auditor).filter(pk=campaign.pk).exists():
         return
     share = shares_of([campaign], auditor)[campaign.pk]
     if share.pending:
         raise JudgmentError("Finish judging first; the results could influence you.")
     if share.returning:
         raise JudgmentError("Others are still judging, and what they leave comes back to you. Look again later.")
+    record_openings(auditor, [campaign], "results")
     Event.objects.create(
         benchmark_id=campaign.benchmark_id,
         actor=auditor,
-        verb=RESULTS_OPENED,
+        verb="audit_results_read",
         summary=f"Finished judging the audit “{campaign.name}” and opened its results",
         data={"campaign": campaign.pk},
     )

@@ -66,6 +66,8 @@ class AuditCampaign(models.Model):
     """How many people judge each packet."""
     auditors = models.ManyToManyField("studio.User", blank=True, related_name="audits")
     """Nobody assigned: every auditor of the benchmark."""
+    asked = ArrayField(models.BigIntegerField(), default=list)
+    """Keys of the people who could judge when it was opened: to them it is sealed, whatever roles they have later."""
     due = models.DateField(null=True, blank=True)
     """By when people should have judged everything. Nothing stops on that day."""
     instructions = models.TextField(blank=True)
@@ -166,6 +168,21 @@ class Packet(models.Model):
             models.UniqueConstraint(fields=["campaign", "position"], name="packet_position"),
             models.UniqueConstraint(fields=["campaign", "source", "truth"], name="packet_once"),
         ]
+
+
+class Opening(models.Model):
+    """Somebody saw what a judge or others said of something that an audit asks. What they judge in it afterwards counts
+    in nothing. The first time only; frozen."""
+
+    campaign = models.ForeignKey(AuditCampaign, on_delete=models.CASCADE, related_name="openings")
+    person = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
+    what = models.CharField(max_length=40)
+    """``results``, or the name of what they looked at (``pilot:12``)."""
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "person"], name="opening_once")]
 
 
 class GoldItem(models.Model):

@@ -13,14 +13,12 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotations.models import Adjudication, Answer, AuditCampaign, Judgment, Packet, Seat
+from annotations.seals import AUDITORS, Openings, opened_by
 from studio.access import ALLOWED, benchmarks_for, roles_in, why_not
-from studio.models import Benchmark, Event, Membership, User
+from studio.models import Benchmark, Membership, User
 
-AUDITORS, OPENERS = ALLOWED["audit"], ALLOWED["plan_audit"]
+OPENERS = ALLOWED["plan_audit"]
 ADJUDICATORS = AUDITORS | OPENERS
-
-RESULTS_OPENED = "audit_results_read"
-"""After it an auditor can neither judge nor undo, so that their answers stay blind."""
 
 Given = dict[int, dict[int, dict[str, str]]]
 """Packet → auditor → answers by question."""
@@ -44,10 +42,6 @@ def is_auditor(user: User, campaign: AuditCampaign) -> bool:
     return user.pk in _auditors_of([campaign])[campaign.pk]
 
 
-def has_opened_results(user: User, campaign: AuditCampaign) -> bool:
-    return campaign.pk in _opened_results([campaign], user)
-
-
 def may_adjudicate(user: User, packet: Packet) -> bool:
     """An adjudicator of the benchmark who has not judged the packet."""
     if roles_in(user, packet.campaign.benchmark).isdisjoint(ADJUDICATORS):
@@ -62,7 +56,7 @@ def why_not_adjudicate(user: User, packet: Packet) -> str:
 
 
 def given_answers(campaign_ids: Collection[int]) -> Given:
-    """Without skips, undone answers and what was answered to control items."""
+    """Without skips, undone answers, what was answered to control items, and by people who had seen what is sealed."""
     return _given(campaign_ids, controls=False)
 
 
@@ -73,10 +67,12 @@ def control_answers(campaign_ids: Collection[int]) -> Given:
 
 def _given(campaign_ids: Collection[int], *, controls: bool) -> Given:
     given: Given = defaultdict(dict)
+    openings = Openings(campaign_ids)
     rows = Answer.objects.filter(judgment__in=newest_judgments(campaign_ids)).order_by("packet", "pk")
-    for packet, known, auditor, question, value in rows.values_list(
-        "packet_id", "packet__known", "judgment__auditor_id", "question", "value"
-    ):
+    columns = "packet__campaign_id", "packet_id", "packet__known", "judgment__auditor_id", "judgment__created_at"
+    for campaign, packet, known, auditor, at, question, value in rows.values_list(*columns, "question", "value"):
+        if openings.before(at, campaign, auditor):
+            continue
         answers = given[packet].setdefault(auditor, {})
         if (question in known) == controls:
             answers[question] = value
@@ -131,7 +127,7 @@ def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Audit
         before = None if first is None else judged[first]
         packets[campaign].append(_PacketState(pk, adjudicated, involved, seats[pk], judged[pk], skipped[pk], before))
     auditors = _auditors_of(campaigns)
-    opened = _opened_results(campaigns, user)
+    opened = opened_by(user, campaigns)
     return {
         campaign.pk: _share(
             campaign, user, packets[campaign.pk], set() if campaign.pk in opened else auditors[campaign.pk]
@@ -217,33 +213,6 @@ def pending_packets(campaign: AuditCampaign, user: User) -> tuple[int, ...]:
     return shares_of([campaign], user)[campaign.pk].pending
 
 
-def blind_sources(user: User) -> set[str]:
-    """Sources of the open audits in which a person judges blind: in which something is left for them to judge or to
-    take back, until they open the results. Whoever shows these sources elsewhere hides them from this person.
-    """
-    audited = Membership.objects.filter(user=user, role__in=AUDITORS).values("benchmark")
-    campaigns = list(AuditCampaign.objects.filter(benchmark__in=audited, state=AuditCampaign.State.OPEN))
-    if not campaigns:
-        return set()
-    shares = shares_of(campaigns, user)
-    blind = [row for row in campaigns if shares[row.pk].pending or shares[row.pk].returning or shares[row.pk].undoable]
-    return {source for row in blind for source in (*row.source.split(), *row.controls.get("sources", ()))}
-
-
-def sees_results(user: User, campaign: AuditCampaign) -> bool:
-    return campaign.pk in results_open([campaign], user)
-
-
-def results_open(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
-    """Keys of those whose results the person sees."""
-    auditors, opened = _auditors_of(campaigns), _opened_results(campaigns, user)
-    return {
-        row.pk
-        for row in campaigns
-        if row.state == AuditCampaign.State.CLOSED or user.pk not in auditors[row.pk] or row.pk in opened
-    }
-
-
 def _auditors_of(campaigns: Collection[AuditCampaign]) -> dict[int, set[int]]:
     """By campaign: its named auditors, or all of the benchmark's."""
     eligible: dict[int, set[int]] = defaultdict(set)
@@ -260,13 +229,6 @@ def _auditors_of(campaigns: Collection[AuditCampaign]) -> dict[int, set[int]]:
         campaign.pk: eligible[campaign.benchmark_id] & (named[campaign.pk] or eligible[campaign.benchmark_id])
         for campaign in campaigns
     }
-
-
-def _opened_results(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
-    rows = Event.objects.filter(
-        actor=user.pk, verb=RESULTS_OPENED, benchmark__in={campaign.benchmark_id for campaign in campaigns}
-    )
-    return {data.get("campaign") for data in rows.values_list("data", flat=True)}
 
 
 def _personal_order(*numbers: int) -> str:

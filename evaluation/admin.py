@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from django.contrib import admin
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
+from evaluation.audits.blindness import closed_pilots, closed_releases
 from evaluation.models import ModelEndpoint, Pilot, Release, Session
 
 M = TypeVar("M", bound=Model)
@@ -37,14 +38,23 @@ class PilotAdmin(ReadOnly[Pilot]):
     list_display = ["number", "benchmark", "agent", "judge", "state", "scripted", "created_at"]
     list_select_related = ["benchmark", "agent", "judge"]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Pilot]:
+        return super().get_queryset(request).exclude(pk__in=closed_pilots(request.user))
+
 
 @admin.register(Session)
 class SessionAdmin(ReadOnly[Session]):
     list_display = ["pk", "run", "position", "state", "turn_count", "reason"]
     list_filter = ["state"]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Session]:
+        return super().get_queryset(request).exclude(run__pilot__in=closed_pilots(request.user))
+
 
 @admin.register(Release)
 class ReleaseAdmin(ReadOnly[Release]):
     list_display = ["benchmark", "version", "sha256", "created_at"]
     list_select_related = ["benchmark"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Release]:
+        return super().get_queryset(request).exclude(pk__in=closed_releases(request.user))

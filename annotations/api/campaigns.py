@@ -17,7 +17,8 @@ from annotations.campaigns import close_campaign, reopen_campaign
 from annotations.figures import campaign_figures
 from annotations.judgments import MAX_COMMENT_LENGTH, JudgmentError, open_results
 from annotations.models import AuditCampaign
-from annotations.visibility import sees_results, shares_of, visible_campaigns
+from annotations.seals import may_see_results, sees_results
+from annotations.visibility import shares_of, visible_campaigns
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import OBJECTS, ConflictAPIError
 from studio.domain.options import OptionsError
@@ -107,9 +108,7 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
     def results(self, request: ApiRequest, pk: str) -> Response:
         """Every figure; 409 while you judge blind."""
         row = find_campaign(user_of(request), pk)
-        if not sees_results(user_of(request), row):
-            raise ConflictAPIError("The results open to you once you have finished judging and open them.")
-        return Response(campaign_figures(row))
+        return Response(_figures_json(row, user_of(request)))
 
     @extend_schema(request=None, responses=OpenApiResponse(ANY, "Your answers are final from now on."))
     @results.mapping.post
@@ -120,10 +119,17 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
             open_results(row, user_of(request))
         except JudgmentError as error:
             raise OptionsError("", str(error)) from error
-        return Response(campaign_figures(row))
+        return Response(_figures_json(row, user_of(request)))
+
+
+def _figures_json(row: AuditCampaign, user: User) -> dict[str, Any]:
+    """Also what was just opened is shut while another audit asks about the same."""
+    if not sees_results(user, row):
+        raise ConflictAPIError("The results open to you once you have finished judging and open them.")
+    return campaign_figures(row)
 
 
 def _campaign_json(row: AuditCampaign, user: User) -> dict[str, Any]:
     share = shares_of([row], user)[row.pk]
     progress = {"packets": share.packets, "resolved": share.resolved, "done": share.done, "left": len(share.pending)}
-    return {**CampaignSerializer(row).data, "progress": progress, "results_open": sees_results(user, row)}
+    return {**CampaignSerializer(row).data, "progress": progress, "results_open": may_see_results(user, row)}

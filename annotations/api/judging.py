@@ -12,7 +12,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.response import Response
 
 from annotations.access import find_assigned_campaign, find_campaign, find_packet, readable_packets
-from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
+from annotations.adjudication import STILL_SEALED, AdjudicationError, adjudicate
 from annotations.api.packets import judgments_json, packet_json, question_json
 from annotations.api.requests import ANY, user_of, valid
 from annotations.decided import AuditedQuestion, audited_questions
@@ -28,7 +28,8 @@ from annotations.judgments import (
 from annotations.leases import next_packet
 from annotations.models import AuditCampaign, Cause
 from annotations.packets import BROKEN, DECISION, NO, NOT_SHOWN, UNSURE, YES
-from annotations.visibility import may_adjudicate, sees_results, why_not_adjudicate
+from annotations.seals import sees_results
+from annotations.visibility import may_adjudicate, why_not_adjudicate
 from studio.access import ApiRequest
 from studio.api.base import OBJECTS, ConflictAPIError
 from studio.domain.options import OptionsError
@@ -163,8 +164,8 @@ class PacketActions:
         user = user_of(request)
         row = find_campaign(user, pk)
         packet = find_packet(row, position)
-        if not sees_results(user, row) and packet.pk not in undecided_packets(row):
-            raise PermissionDenied("This packet is still being judged, perhaps by you.")
+        if not sees_results(user, row):
+            raise PermissionDenied(STILL_SEALED)
         if not may_adjudicate(user, packet):
             raise PermissionDenied(why_not_adjudicate(user, packet))
         data = valid(AdjudicationSerializer, request)

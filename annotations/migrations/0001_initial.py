@@ -41,6 +41,7 @@ class Migration(migrations.Migration):
                 ('controls', models.JSONField(blank=True, default=dict)),
                 ('seed', models.PositiveIntegerField(default=0)),
                 ('overlap', models.PositiveSmallIntegerField(default=1)),
+                ('asked', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list, size=None)),
                 ('due', models.DateField(blank=True, null=True)),
                 ('instructions', models.TextField(blank=True)),
                 ('own_tasks', models.BooleanField(default=False)),
@@ -67,6 +68,19 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='gold_items', to='studio.benchmark')),
                 ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['pk'],
+            },
+        ),
+        migrations.CreateModel(
+            name='Opening',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('what', models.CharField(max_length=40)),
+                ('at', models.DateTimeField(auto_now_add=True)),
+                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='openings', to='annotations.auditcampaign')),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'ordering': ['pk'],
@@ -178,6 +192,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='golditem',
             constraint=models.UniqueConstraint(fields=('benchmark', 'source'), name='gold_item_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='opening',
+            constraint=models.UniqueConstraint(fields=('campaign', 'person'), name='opening_once'),
         ),
         migrations.AddConstraint(
             model_name='packet',

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotations.access import find_campaign, find_packet
 from annotations.adjudication import (
     FIRST_FIRST,
+    STILL_SEALED,
     AdjudicationError,
     adjudicable_packets,
     adjudicate,
     open_questions,
-    undecided_packets,
     waits_for_first,
 )
 from annotations.campaigns import instructions_html
@@ -24,7 +24,8 @@ from annotations.forms import AdjudicationForm, SessionAdjudicationForm
 from annotations.judgments import current_judgments
 from annotations.models import AuditCampaign, Judgment
 from annotations.packets import DECISION, PacketContent
-from annotations.visibility import may_adjudicate, sees_results, why_not_adjudicate
+from annotations.seals import sees_results
+from annotations.visibility import may_adjudicate, why_not_adjudicate
 from studio.access import SignedInRequest
 from studio.models import User
 
@@ -45,8 +46,8 @@ def adjudicate_next(request: SignedInRequest, pk: int) -> HttpResponse:
 def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
     row = find_campaign(request.user, pk)
     packet = find_packet(row, position)
-    if not sees_results(request.user, row) and packet.pk not in undecided_packets(row):
-        raise PermissionDenied("This decision is still being judged, perhaps by you: it is not to be adjudicated yet.")
+    if not sees_results(request.user, row):
+        raise PermissionDenied(STILL_SEALED)
     if waits_for_first(packet):
         raise PermissionDenied(FIRST_FIRST)
     if not may_adjudicate(request.user, packet):

@@ -19,7 +19,8 @@ from annotations.exports import export_csv, export_document, export_parquet, pla
 from annotations.history import history_of
 from annotations.judgments import own_answers
 from annotations.models import AuditCampaign
-from annotations.visibility import benchmarks_to_audit, sees_results, shares_of, visible_campaigns
+from annotations.seals import sealed_by, sees_results
+from annotations.visibility import benchmarks_to_audit, is_auditor, shares_of, visible_campaigns
 from studio.access import SignedInRequest, may, require
 from studio.domain.options import OptionsError
 
@@ -48,17 +49,22 @@ def campaigns(request: SignedInRequest) -> HttpResponse:
 def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
     row = find_campaign(request.user, pk)
     share = shares_of([row], request.user)[row.pk]
+    shown = sees_results(request.user, row)
     context: dict[str, Any] = {
         "campaign": row,
         "share": share,
         "instructions": instructions_html(row),
         "percent": 100 * share.resolved // share.packets if share.packets else 0,
-        "may_plan": may(request.user, row.benchmark, "plan_audit") and sees_results(request.user, row),
+        "may_plan": may(request.user, row.benchmark, "plan_audit") and shown,
         "may_reopen": row.state == AuditCampaign.State.CLOSED and may(request.user, row.benchmark, "plan_audit"),
         "may_close": row.state == AuditCampaign.State.OPEN and may(request.user, row.benchmark, "plan_audit"),
     }
-    if not sees_results(request.user, row):
-        context |= {"own_answers": own_answers(row, request.user)}
+    if not shown:
+        context |= {
+            "own_answers": own_answers(row, request.user),
+            "asked": is_auditor(request.user, row),
+            "sealed_by": [each for each in sealed_by(request.user, row) if each != row],
+        }
     else:
         context |= reports.report_context(row)
         context |= {

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from annotations.access import find_campaign
 from annotations.api import CampaignSerializer, CampaignViewSet
 from annotations.models import AuditCampaign
-from annotations.visibility import sees_results
+from annotations.seals import sees_results
 from evaluation.audits.blindness import require_judges_open
 from evaluation.audits.campaigns import audited_pilots
 from evaluation.audits.corrections import (
@@ -58,8 +58,7 @@ class AuditViewSet(CampaignViewSet):
     @action(detail=True, methods=["post"], token_scope=ApiToken.Scope.FULL)  # may cost money
     def model(self, request: ApiRequest, pk: str) -> Response:
         """Let a model audit the same sessions or decisions. What it answers stands apart from people."""
-        row = find_campaign(request.user, pk)
-        require(request.user, row.benchmark, "plan_audit")
+        row = self._planned(request, pk)
         options = given_in(request, ModelAudit)
         plan = plan_model_audit(row, options)
         if options.estimate:

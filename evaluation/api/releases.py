@@ -12,9 +12,8 @@ from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from evaluation import visibility
 from evaluation.api.filters import BENCHMARK, filter_by_benchmark
-from evaluation.audits.blindness import find_release
+from evaluation.audits.blindness import find_release, open_releases
 from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.elsewhere import accept_elsewhere
@@ -62,7 +61,10 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     queryset = Release.objects.none()
 
     def get_queryset(self) -> Any:
-        return filter_by_benchmark(visibility.visible_releases(self.request.user), self.request)
+        return filter_by_benchmark(open_releases(self.request.user), self.request)
+
+    def get_object(self) -> Release:
+        return find_release(self.request.user, self.kwargs["pk"])
 
     @extend_schema(
         request=NewRelease,

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.api.filters import is_key
-from evaluation.audits.blindness import open_pilots
+from evaluation.audits.blindness import open_pilots, record_look
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import ResultsError, compute_results
 from evaluation.results.document import figure_document, results_document
@@ -53,6 +53,7 @@ class ResultsAPIView(APIView):
             )
         except ResultsError as error:
             raise ValidationError({"pilot": [str(error)]}) from error
+        record_look(request.user, pilots)
         results = compute_results(benchmark, pilots)
         if (name := request.query_params.get("figure")) is None:
             return Response(results_document(results))

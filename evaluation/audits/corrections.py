@@ -73,8 +73,7 @@ def correct_by_audit(campaign: AuditCampaign, *, by: User, reason: str) -> int:
         raise OptionsError("", "People decided nothing otherwise than the judge that still scores.")
     for row, met in changes.items():
         correct_verdict(row, met, by=by, reason=reason.strip(), source=audit_name(campaign))
-    found = f"Let people's answers score where “{campaign.name}” found {len(changes)} verdicts wrong"
-    _record(campaign, by, f"{found}: {reason}")
+    _record(campaign, by, f"Let people's answers score where “{campaign.name}” found verdicts wrong: {reason}")
     return len(changes)
 
 
@@ -90,13 +89,12 @@ def take_corrections_back(campaign: AuditCampaign, *, by: User, reason: str) -> 
     for row in rows:
         assert row.verdict.met is not None
         correct_verdict(row.verdict, row.verdict.met, by=by, reason=reason.strip(), source=audit_name(campaign))
-    _record(
-        campaign, by, f"Let the judge's {len(rows)} verdicts score again that “{campaign.name}” corrected: {reason}"
-    )
+    _record(campaign, by, f"Let the judge's verdicts score again that “{campaign.name}” corrected: {reason}")
     return len(rows)
 
 
 def _record(campaign: AuditCampaign, by: User, summary: str) -> None:
+    """``summary``: without a number, since everybody reads it, also who judges the same in another audit."""
     Event.objects.create(
         benchmark_id=campaign.benchmark_id,
         actor=by,

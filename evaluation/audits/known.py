@@ -10,9 +10,9 @@ from django.shortcuts import get_object_or_404
 from annotations.gold import add_gold_item
 from annotations.models import AuditCampaign, GoldItem
 from annotations.sampling import draw_sample
-from annotations.visibility import blind_sources
+from annotations.sources import PILOT
 from evaluation.audits.blindness import BlindPilotError, closed_pilots
-from evaluation.audits.campaigns import auditable_pilots, model_names, source_of
+from evaluation.audits.campaigns import auditable_pilots, model_names, pilot_keys, source_of
 from evaluation.audits.freezing import draw_decisions, freeze_sessions
 from evaluation.audits.rounds import choose_rounds
 from evaluation.audits.sessions import as_candidate, auditable_sessions
@@ -28,7 +28,7 @@ def pilots_to_draw_from(benchmark: Benchmark, user: User) -> QuerySet[Pilot]:
 
 def gold_items(benchmark: Benchmark, user: User) -> list[GoldItem]:
     """Without those of pilots that are closed to the person, who judges them blind."""
-    closed = blind_sources(user)
+    closed = {f"{PILOT}{pk}" for pk in closed_pilots(user)}
     items = GoldItem.objects.filter(benchmark=benchmark).select_related("by")
     return [row for row in items if row.origin not in closed]
 
@@ -38,7 +38,7 @@ def find_gold_item(user: User, pk: int) -> GoldItem:
     items = GoldItem.objects.filter(benchmark__in=benchmarks_for(user)).select_related("benchmark", "by")
     item = get_object_or_404(items, pk=pk)
     require(user, item.benchmark, "plan_audit")
-    if item.origin in blind_sources(user):
+    if pilot_keys([item.origin]) & closed_pilots(user):
         raise BlindPilotError("The pilot of this item")
     return item
 

@@ -22,6 +22,7 @@ from evaluation.releases.missing_tools import missing_tools
 from evaluation.releases.readiness import (
     NOT_APPROVED,
     NOT_PILOTED,
+    SEALED_TO_AUDITORS,
     Blocker,
     find_blockers,
     not_approved,
@@ -50,8 +51,8 @@ class BlockerKind:
         return self.read(part)
 
 
-def blocker_kinds(benchmark: Benchmark) -> list[BlockerKind]:
-    """Those of ``release_blockers``, smallest kinds first."""
+def blocker_kinds(benchmark: Benchmark, *, sealed: bool = False) -> list[BlockerKind]:
+    """Those of ``release_blockers``, smallest kinds first. ``sealed``: without what audits and pilots found."""
     tasks = (
         Task.objects.filter(persona__benchmark=benchmark)
         .exclude(state=TaskState.RETIRED)
@@ -61,7 +62,8 @@ def blocker_kinds(benchmark: Benchmark) -> list[BlockerKind]:
     lacking = missing_tools(benchmark)
     apart = _tasks_apart(benchmark, tasks, errors=total.findings["error"]) | lacking.keys()
     found = find_blockers(load_candidate(benchmark, apart, lacking), may_be_empty=bool(total.tasks))
-    rest = [blocker for blocker in found if blocker.code not in (NOT_APPROVED, NOT_PILOTED)]
+    apart_from = {NOT_APPROVED, NOT_PILOTED, *(SEALED_TO_AUDITORS if sealed else ())}
+    rest = [blocker for blocker in found if blocker.code not in apart_from]
     kinds = [_listed(code, list(same)) for code, same in groupby(rest, key=lambda blocker: blocker.code)]
     older = {blocker.task_pk: blocker for blocker in found if blocker.code == NOT_PILOTED}
     piloted = apart - older.keys()

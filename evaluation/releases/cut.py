@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from evaluation.audits.blindness import require_judges_open
 from evaluation.models import Release, ReleaseTask
 from evaluation.releases.candidate import ReleaseCandidate, load_candidate
 from evaluation.releases.readiness import Blocker, find_blockers
@@ -25,6 +26,7 @@ from studio.models.tasks import APPROVED
 from studio.models.transactions import atomic_with_retry
 from studio.reports.statistics import grader_checks
 
+EVIDENCE = "The evidence of a release"
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 
 
@@ -45,11 +47,13 @@ class ReleaseBlockedError(Exception):
 
 @atomic_with_retry
 def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | None, signature: str = "") -> Release:
-    """Freeze the benchmark as a version. Raises OptionsError and ReleaseBlockedError; then nothing has changed.
+    """Freeze the benchmark as a version. Raises OptionsError, ReleaseBlockedError, and BlindPilotError for a person to
+    whom its evidence is closed; then nothing has changed.
 
     ``signature`` is the recorded name of who accepts exceptions if it is not ``by``'s.
     """
     version, accept = options.version, options.accept
+    require_judges_open(by, benchmark, EVIDENCE)
     if not VERSION.fullmatch(version):
         raise OptionsError(
             "version",

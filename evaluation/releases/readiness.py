@@ -29,6 +29,19 @@ DISAGREEMENT = 0.1
 NOT_SHOWN = 0.05
 """The largest share of decided questions for which judges may have been shown too little, unless ``release_limits``
 sets ``not_shown``."""
+SEALED_TO_AUDITORS = frozenset(
+    {
+        "too-few-audited",
+        "truth-not-measured",
+        "judges-disagree",
+        "judges-wrong-in-truth",
+        "evidence-not-shown",
+        "judge-not-compared",
+        "judge-worse",
+        "task-blocked",
+    }
+)
+"""Codes of what is found in audits and in pilots."""
 FIELD_NAMES = {
     "intents": "intent",
     "checklist": "item",

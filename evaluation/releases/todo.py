@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
+from evaluation.audits.blindness import is_evidence_closed
 from evaluation.releases.blocker_kinds import blocker_kinds
 from studio.access import benchmarks_allowing
 from studio.models import Benchmark, Task, TaskState, User
@@ -23,7 +24,8 @@ def _releasable(user: User) -> QuerySet[Benchmark]:
 def blocked_releases(user: User, most: int) -> list[TodoGroup]:
     items = []
     for benchmark in _releasable(user)[:MOST]:
-        if number := sum(kind.number for kind in blocker_kinds(benchmark)):
+        sealed = is_evidence_closed(user, benchmark)
+        if number := sum(kind.number for kind in blocker_kinds(benchmark, sealed=sealed)):
             address = reverse("evaluation:release_new", args=[benchmark.slug])
             note = f"{number} blocker{'' if number == 1 else 's'}"
             items.append(TodoItem("What blocks the next release", address, str(benchmark), "", note))

@@ -11,7 +11,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods
 
 from annotations.access import find_campaign
-from annotations.visibility import sees_results
+from annotations.seals import sees_results
 from evaluation.audits.campaigns import audited_pilots
 from evaluation.audits.corrections import (
     correct_by_audit,

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.access import find_campaign
 from annotations.models import AuditCampaign
-from annotations.visibility import sees_results
+from annotations.seals import sees_results
 from evaluation.models import ModelEndpoint
 from evaluation.pilots.model_audits import ModelAuditOptions, ModelAuditPlan, plan_model_audit, start_model_audit
 from studio.access import SignedInRequest, require

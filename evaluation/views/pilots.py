@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation import visibility
-from evaluation.audits.blindness import closed_pilots, find_pilot, open_pilots
+from evaluation.audits.blindness import closed_pilots, find_pilot, open_pilots, record_look
 from evaluation.audits.campaigns import audits_of
 from evaluation.audits.corrected import corrected_in_pilots
 from evaluation.endpoints.connection import learned_sentences
@@ -249,6 +249,7 @@ def _list(request: SignedInRequest, slug: str | None, budget_form: BenchmarkBudg
         rows, closed = rows.filter(benchmark=benchmark), closed.filter(benchmark=benchmark)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     refresh_scores(page)
+    record_look(request.user, page)
     benchmarks = list(benchmarks_for(request.user).order_by("name"))
     startable = set(benchmarks_allowing(request.user, "pilot").values_list("pk", flat=True))
     may_start = benchmark is not None and benchmark.pk in startable

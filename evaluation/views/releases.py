@@ -14,8 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from evaluation import visibility
-from evaluation.audits.blindness import find_release
+from evaluation.audits.blindness import find_release, is_evidence_closed, open_releases
 from evaluation.forms.releases import ReleaseForm
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds
 from evaluation.releases.cut import ReleaseBlockedError, cut_release
@@ -79,7 +78,7 @@ class BlockerGroup:
 @login_required
 @require_GET
 def releases(request: SignedInRequest) -> HttpResponse:
-    rows = visibility.visible_releases(request.user).defer("manifest")
+    rows = open_releases(request.user).defer("manifest")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     benchmarks = list(benchmarks_for(request.user).order_by("name"))
     return render(request, "evaluation/releases/list.html", {"page": page, "benchmarks": benchmarks})
@@ -101,7 +100,8 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
                 form.add_error(
                     "accept", "The release is blocked. Fix the blockers, or accept them as exceptions with a reason."
                 )
-    kinds = blocker_kinds(benchmark)
+    sealed = is_evidence_closed(request.user, benchmark)
+    kinds = blocker_kinds(benchmark, sealed=sealed)
     kind = request.GET.get("kind", "")
     if kind not in {each.code for each in kinds}:
         kind = ""
@@ -118,8 +118,9 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "kind": kind,
             "unacceptable": [each[:1][0] for each in kinds if not each.acceptable],
             "approved_elsewhere": APPROVED_ELSEWHERE,
+            "sealed": sealed,
             "may_release": may(request.user, benchmark, "release"),
-            "releases": visibility.visible_releases(request.user).filter(benchmark=benchmark).defer("manifest")[:20],
+            "releases": open_releases(request.user).filter(benchmark=benchmark).defer("manifest")[:20],
         },
     )
 

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from evaluation.audits.blindness import open_pilots
+from evaluation.audits.blindness import open_pilots, record_look
 from evaluation.audits.corrected import corrected_in_pilots
 from evaluation.forms.results import CompareForm, ResultsForm
 from evaluation.models import ResultsView
@@ -146,7 +146,9 @@ def item_figures(request: SignedInRequest, slug: str, user_id: str, pk: int) -> 
 def _form(request: SignedInRequest, slug: str, *, ranked: bool = True) -> tuple[Benchmark, ResultsForm]:
     benchmark = find_benchmark(request.user, slug)
     pilots = list(open_pilots(request.user).filter(benchmark=benchmark))
-    return benchmark, ResultsForm(request.GET, pilots=pilots, ranked=ranked)
+    form = ResultsForm(request.GET, pilots=pilots, ranked=ranked)
+    record_look(request.user, form.chosen)
+    return benchmark, form
 
 
 def _saved(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:

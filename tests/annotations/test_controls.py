@@ -15,7 +15,7 @@ from annotations.figures import campaign_figures
 from annotations.gold import draw_gold
 from annotations.models import AuditCampaign, Consensus
 from annotations.reports import list_disagreements, list_undecided
-from annotations.visibility import blind_sources
+from annotations.seals import sealed_to
 from studio.models import User
 from tests.annotations.builders import (
     decided,
@@ -113,6 +113,7 @@ def test_gold_items_are_what_earlier_audits_decided_beyond_doubt_new_to_these_au
     for person, given in ((ana, ("yes", "yes", "no", "yes")), (ben, ("yes", "no", "no"))):
         for packet, answer in zip((first, disputed, alike, single), given, strict=False):
             record_judgment(packet, auditor=person, answer=answer, number=1)
+    close_campaign(earlier, by=ana)
 
     items, sources = draw_gold(benchmark, "decision", 5, 1, without=["verdict:1"], auditors=[ana.pk])
 
@@ -124,9 +125,9 @@ def test_gold_items_are_what_earlier_audits_decided_beyond_doubt_new_to_these_au
 def test_auditors_are_blind_to_what_gold_items_came_from_too():
     benchmark = make_benchmark()
     ana = make_person(benchmark, "auditor")
-    open_campaign(benchmark, decisions_with_controls(), overlap=1, gold_sources=["pilot:7"], **OPTIONS)
+    campaign = open_campaign(benchmark, decisions_with_controls(), overlap=1, gold_sources=["pilot:7"], **OPTIONS)
 
-    assert blind_sources(ana) == {"pilot:1", "pilot:7"}
+    assert sealed_to(ana) == {f"audit:{campaign.pk}", "pilot:1", "pilot:7"}
 
 
 def test_disagreement_is_broken_down_by_what_packets_have_in_common():

@@ -9,7 +9,8 @@ from annotations.campaigns import close_campaign
 from annotations.judgments import JudgmentError, next_number, open_results, undo_last
 from annotations.leases import next_packet
 from annotations.models import Answer, Consensus, Judgment
-from annotations.visibility import blind_sources, pending_packets
+from annotations.seals import sealed_to
+from annotations.visibility import pending_packets
 from tests.annotations.builders import decided, make_campaign, make_person, record_judgment
 
 pytestmark = pytest.mark.django_db
@@ -209,13 +210,14 @@ def test_database_rejects_changes_to_judgments_and_packets():
 def test_auditors_are_blind_to_the_source_until_they_open_the_results():
     campaign, (ana, ben) = make_campaign(size=3, auditors=2)
     viewer = make_person(campaign.benchmark, "viewer")
-    assert (blind_sources(ana), blind_sources(ben), blind_sources(viewer)) == ({"pilot:1"}, {"pilot:1"}, set())
+    sealed = {f"audit:{campaign.pk}", "pilot:1"}
+    assert (sealed_to(ana), sealed_to(ben), sealed_to(viewer)) == (sealed, sealed, set())
 
     judge_all(campaign, ana)
 
-    assert (blind_sources(ana), blind_sources(ben)) == ({"pilot:1"}, set())
+    assert (sealed_to(ana), sealed_to(ben)) == (sealed, sealed)
     open_results(campaign, ana)
-    assert blind_sources(ana) == set()
+    assert (sealed_to(ana), sealed_to(ben)) == (set(), sealed)
 
 
 def test_results_stay_closed_until_everything_is_judged():

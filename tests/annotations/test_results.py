@@ -68,7 +68,7 @@ def test_agreement_uses_packets_with_several_judgments():
 def test_summary_has_a_constant_number_of_queries(django_assert_num_queries):
     campaigns = [make_campaign(size=2)[0] for _ in range(3)]
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         summarize(campaigns[:1])
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         summarize(campaigns)

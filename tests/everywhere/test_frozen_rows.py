@@ -11,7 +11,7 @@ from tests.factories import BenchmarkFactory
 pytestmark = pytest.mark.django_db
 
 FROZEN = """
-annotations_adjudication annotations_judgment annotations_packet
+annotations_adjudication annotations_judgment annotations_opening annotations_packet
 evaluation_elsewhereacceptance evaluation_judginground evaluation_modelcall evaluation_release evaluation_releasetask
 evaluation_scoringchoice evaluation_sessionintent evaluation_snapshot evaluation_suggestiondecision evaluation_toolcall
 evaluation_turn evaluation_verdict evaluation_verdictcorrection

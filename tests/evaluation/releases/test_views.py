@@ -144,7 +144,7 @@ def test_list_has_a_constant_number_of_queries(client: Client, benchmark: Benchm
         for n in range(30)
     )
 
-    with django_assert_num_queries(6):  # session, person, count, releases, benchmarks, inbox
+    with django_assert_num_queries(7):  # session, person, seals, count, releases, benchmarks, inbox
         page = client.get("/releases/").content.decode()
     assert "2.29" in page
 
