@@ -26,6 +26,7 @@ from studio.models import Task, TaskState
 from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.review import workflow
 from studio.review.checklist import from_api
+from studio.review.outdated import changed_labels
 from studio.search import task_filters
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit, withdraw
@@ -67,9 +68,15 @@ class ListedTaskSerializer(TaskSerializer):
 
 class TaskDetailSerializer(TaskSerializer):
     spec = serializers.SerializerMethodField()
+    content = serializers.CharField(help_text="Hash of all that its score depends on: what an approval is of.")
+    outdated = serializers.SerializerMethodField()
 
     class Meta(TaskSerializer.Meta):
-        fields = [*TaskSerializer.Meta.fields, "spec"]
+        fields = [*TaskSerializer.Meta.fields, "content", "outdated", "spec"]
+
+    def get_outdated(self, task: Task) -> list[str]:
+        """What changed since it was approved; empty if its approval holds, or it has none."""
+        return changed_labels(task)
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_spec(self, task: Task) -> Any:
@@ -85,6 +92,9 @@ class SaveSerializer(serializers.Serializer[Any]):
 class StepSerializer(serializers.Serializer[Any]):
     action = serializers.ChoiceField(choices=["submit", "withdraw", "approve", "request_changes"])
     version = serializers.IntegerField(required=False, help_text="The version that was read.")
+    content = serializers.CharField(
+        required=False, default="", max_length=64, help_text="The `content` that was read; for `approve`."
+    )
     text = serializers.CharField(required=False, allow_blank=True, default="")
     review_checklist = ReviewChecklistSerializer(required=False, allow_null=True, default=None)
 
@@ -193,7 +203,8 @@ class WorkflowSteps(TaskView):
         elif action == "withdraw":
             withdraw(pk, by=user)
         elif action == "approve":
-            workflow.approve(pk, by=user, version=version, text=text, answers=answers)
+            content = data["content"]
+            workflow.approve(pk, by=user, version=version, content=content, text=text, answers=answers)
         else:
             workflow.request_changes(pk, by=user, version=version, text=text, answers=answers)
         return Response(TaskSerializer(access.find_task(request.user, slug, user_id, pk)).data)

@@ -362,3 +362,22 @@ def test_reviewer_reads_what_changed_and_approves_all_tasks_again_at_once(desk: 
 
     assert "Every approval of a task" in response.content.decode()
     assert not any(fresh_task(task).outdated for task in (desk.first, desk.task))
+
+
+def test_a_program_approves_what_it_read_and_nothing_newer(desk: Desk, client: Client) -> None:
+    desk.approve()
+    desk.persona_edit(desk.writer, routines="Bakes the rye first.")
+    client.force_login(desk.reviewer)
+    address = f"/api/benchmarks/{desk.benchmark.slug}/personas/baker/tasks/{desk.task.pk}/"
+
+    def approve_as_read(read: dict[str, Any]) -> int:
+        data = {"action": "approve", "content": read["content"]}
+        return client.post(f"{address}steps/", data, content_type="application/json").status_code
+
+    read = client.get(address).json()
+    assert read["outdated"] == ["the profile"]
+    desk.persona_edit(desk.writer, routines="Bakes the rye last.")
+    assert approve_as_read(read) == 409
+
+    assert approve_as_read(client.get(address).json()) == 200
+    assert client.get(address).json()["outdated"] == []
