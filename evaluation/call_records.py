@@ -73,7 +73,7 @@ class CallRecord:
         self.replayed = 0
         """Requests answered without asking."""
         self.group = group or f"{name} {owner.pk}"
-        self.before_sending = before_sending
+        self._before_sending = before_sending
         """Raises if nothing may be sent any more."""
         self._counting = counting
         self._load()
@@ -106,6 +106,11 @@ class CallRecord:
         return ModelClient(
             endpoint_of(endpoint), recorder=recorder, budget=budget, retry_policy=retry_policy, lane=lane_of(self.group)
         )
+
+    def check(self) -> None:
+        """Before a request is sent, which may take long."""
+        self._before_sending()
+        give_back_connection()
 
     def answer(self, request_hash: str) -> Json | None:
         pk = self.answered.get(request_hash)
@@ -157,6 +162,7 @@ class CallRecord:
             self._responses[key] = response
         if counting and session:
             counting.counted(call.tokens + assumed[0], (call.cost or Decimal(0)) + assumed[1], session)
+        give_back_connection()  # tools may take long
 
     def shorten(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """An agent's state with its conversation, which stands in its calls, as a reference to the last of them."""
@@ -253,8 +259,7 @@ class CallRecorder:
         return self._record.answer(request_hash)
 
     def check(self) -> None:
-        self._record.before_sending()
-        give_back_connection()
+        self._record.check()
 
     def record(self, call: Call) -> None:
         self._record.store(

@@ -52,6 +52,10 @@ class LeasedRows(models.QuerySet[Row, Row]):
         lease = {"claimed_by": token, "lease_until": lease_end(), "queued_at": None, "attempts": F("attempts") + 1}
         return token if rows.update(**lease, **changes) else ""
 
+    def take_away(self, **changes: Any) -> int:
+        """End their leases, whoever has them, and store ``changes``; returns the number of rows."""
+        return self.update(claimed_by="", lease_until=None, **changes)
+
 
 class Leased(models.Model):
     LEASED: ClassVar[str]
@@ -68,10 +72,10 @@ class Leased(models.Model):
     class Meta:
         abstract = True
 
-    def held(self) -> models.QuerySet[Self]:
+    def held(self) -> LeasedRows[Self]:
         """The row while this object's lease holds, else nothing."""
-        rows = type(self)._default_manager.filter(Q(state=self.LEASED), pk=self.pk, claimed_by=self.claimed_by)
-        return rows.order_by()
+        rows: LeasedRows[Self] = LeasedRows(type(self))
+        return rows.filter(Q(state=self.LEASED), pk=self.pk, claimed_by=self.claimed_by).order_by()
 
     def require(self) -> None:
         """Raises LeaseLostError."""
@@ -90,7 +94,7 @@ class Leased(models.Model):
 
     def release(self, **changes: Any) -> bool:
         """End the lease and store ``changes``; False, without storing them, if it was lost."""
-        return bool(self.held().update(claimed_by="", lease_until=None, **changes))
+        return bool(self.held().take_away(**changes))
 
 
 def free() -> Q:

@@ -21,6 +21,7 @@ from evaluation.llm import Endpoint, EndpointError, ModelClient, UnreadableAnswe
 from evaluation.llm.client import AskedLaterError
 from evaluation.model_access import endpoint_of
 from evaluation.models import BatchedQuestion, Judging, JudgingBatch, JudgingRound
+from evaluation.models.connections import give_back_connection
 from evaluation.models.leased import LeasedRows, LeaseLostError, free
 from studio.domain.storable import storable
 from studio.models.transactions import atomic_with_retry
@@ -98,11 +99,13 @@ def _advance(batch: JudgingBatch) -> None:
         return
     endpoint = endpoint_of(judge_of(questions[0].judging))
     tag = f"{batch.pk} {batch.created_at.isoformat()}"
+    give_back_connection()  # sending and reading a batch take long
     if not batch.service_id:
         sent = find_batch(endpoint, tag) if batch.attempts > 1 else ""  # by a worker that died before it could say so
         bodies = {row.request_hash: row.body for row in questions}
         batch.write(service_id=sent or send_batch(endpoint, bodies, tag), total=len(bodies))
         batch.refresh_from_db(fields=["service_id"])
+    give_back_connection()
     progress = look_at_batch(endpoint, batch.service_id)
     if not progress.over:
         batch.release(total=progress.total, done=progress.done, look_at=timezone.now() + LOOK_AGAIN, reason="")

@@ -61,12 +61,8 @@ def pause(pilot: Pilot, reason: str) -> None:
     """In a transaction that holds the pilot's row."""
     pilot.state, pilot.reason = Pilot.State.PAUSED, reason
     pilot.save(update_fields=["state", "reason"])
-    Session.objects.filter(run__pilot=pilot, state=State.RUNNING).update(
-        state=State.WAITING,
-        claimed_by="",
-        lease_until=None,
-        retry_at=None,
-        attempts=Greatest(F("attempts") - 1, 0),
+    Session.objects.filter(run__pilot=pilot, state=State.RUNNING).take_away(
+        state=State.WAITING, retry_at=None, attempts=Greatest(F("attempts") - 1, 0)
     )
 
 
@@ -106,9 +102,8 @@ def _cancel(pilot: Pilot, _: bool) -> bool:
     _require(pilot, *GOING_ON, Pilot.State.PAUSED, Pilot.State.STOPPED, doing="cancelled")
     pilot.state, pilot.reason, pilot.finished_at = Pilot.State.CANCELLED, "", timezone.now()
     pilot.save(update_fields=["state", "reason", "finished_at"])
-    Session.objects.filter(run__pilot=pilot, state__in=[State.WAITING, State.RUNNING, State.ERROR]).update(
-        state=State.CANCELLED, claimed_by="", lease_until=None, retry_at=None
-    )
+    going_on = [State.WAITING, State.RUNNING, State.ERROR]
+    Session.objects.filter(run__pilot=pilot, state__in=going_on).take_away(state=State.CANCELLED, retry_at=None)
     recompute_results(pilot.benchmark_id)
     return True
 

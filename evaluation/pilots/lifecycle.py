@@ -64,12 +64,10 @@ def sweep() -> None:
     exhausted = Session.objects.filter(
         state=State.RUNNING, lease_until__lt=timezone.now(), attempts__gte=settings.SESSION_ATTEMPTS
     )
-    exhausted.update(
+    exhausted.take_away(
         state=State.ERROR,
         reason=f"Its worker stopped {settings.SESSION_ATTEMPTS} times before a turn was stored.",
         failure="WorkerLostError",
-        claimed_by="",
-        lease_until=None,
         retry_at=None,
     )
     for pilot_id in Pilot.objects.filter(state__in=GOING_ON).order_by("pk").values_list("pk", flat=True):

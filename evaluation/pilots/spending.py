@@ -9,7 +9,6 @@ from django.db.models import F
 
 from evaluation.models import Session
 from evaluation.models.calls import Counted
-from evaluation.models.connections import give_back_connection
 from evaluation.models.leased import LeaseLostError
 from evaluation.models.sessions import ALL_TOKENS
 from evaluation.pilots.budgets import FRESH_SECONDS, SharedSpending, Spent
@@ -46,4 +45,3 @@ class SessionSpending:
         self._told = session, time.monotonic()
         if (pilot := self._session.run.pilot_id) is not None:
             shared_spending.add(pilot, Spent(tokens, 1, cost))
-        give_back_connection()  # tools may take long

@@ -57,6 +57,31 @@ class Desk:
         apps.clock.begin(len(self.turns) + 1, len(self.made) + 1)
         return apps
 
+    def look_into(self, app: str) -> World | None:
+        """The app as it is: nothing of what is done to it is stored. None if it cannot be read."""
+        try:
+            world = self.open_apps({app: self.apps[app]} if app in self.apps else {}).open()
+            world.state(app)
+        except (InfrastructureError, MissingContentError):
+            return None
+        return world
+
+    def token_of(self, app: str) -> str:
+        """That of the last log-in to the app; empty if there was none, or a log-out since."""
+        for call in reversed(self.calls):
+            if call.ok and bare_tool_name(call.name) == f"{app}__logout":
+                return ""
+            if call.ok and bare_tool_name(call.name) == f"{app}__login":
+                response = response_of(call)
+                return str(response.get("access_token", "")) if isinstance(response, dict) else ""
+        return ""
+
+    def accounts_of(self, app: str) -> list[tuple[str, str]]:
+        """Usernames and passwords with which one can log in to the app, as its data has them now."""
+        world = self.look_into(app) if app in self.apps else None
+        accounts = world.state(app).accounts if world else ()
+        return [(account.username, account.password) for account in accounts if account.password][:10]
+
 
 def desk_of(row: Rehearsal) -> Desk:
     session = row.session
@@ -119,38 +144,9 @@ def why_without_shell(row: Rehearsal) -> str:
     return why_no_shell() if SHELL in _names(*_specs(row.session)) else ""
 
 
-def apps_now(row: Rehearsal, app: str) -> World | None:
-    """The app as it is, to look at: nothing of what is done to it is stored. None if it cannot be read."""
-    desk = desk_of(row)
-    try:
-        world = desk.open_apps({app: desk.apps[app]} if app in desk.apps else {}).open()
-        world.state(app)
-    except (InfrastructureError, MissingContentError):
-        return None
-    return world
-
-
-def access_token(row: Rehearsal, app: str) -> str:
-    """That of the last log-in to the app; empty if there was none, or a log-out since."""
-    for call in reversed(desk_of(row).calls):
-        if call.ok and bare_tool_name(call.name) == f"{app}__logout":
-            return ""
-        if call.ok and bare_tool_name(call.name) == f"{app}__login":
-            response = response_of(call)
-            return str(response.get("access_token", "")) if isinstance(response, dict) else ""
-    return ""
-
-
 def response_of(call: ToolRecord) -> Any:
     try:
         document = json.loads(call.result)
     except (ValueError, RecursionError):
         return None
     return document.get("response") if isinstance(document, dict) else None
-
-
-def accounts_of(row: Rehearsal, app: str) -> list[tuple[str, str]]:
-    """Usernames and passwords with which one can log in to the app, as its data has them now."""
-    world = apps_now(row, app) if app in desk_of(row).apps else None
-    accounts = world.state(app).accounts if world else ()
-    return [(account.username, account.password) for account in accounts if account.password][:10]

@@ -292,7 +292,7 @@ def _anew() -> dict[str, Any]:
 
 def _take_away(session: Session, **changes: Any) -> None:
     """From the worker that has it, if one does."""
-    Session.objects.filter(pk=session.pk).update(claimed_by="", lease_until=None, retry_at=None, **changes)
+    Session.objects.filter(pk=session.pk).take_away(retry_at=None, **changes)
 
 
 def _say_instead(turn: Turn, message: str) -> None:

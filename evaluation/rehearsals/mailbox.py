@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.agents.person import Tool, World
-from evaluation.models import Rehearsal
-from evaluation.rehearsals.calls import access_token, accounts_of, apps_now
+from evaluation.rehearsals.calls import Desk
 from studio.domain.tool_names import bare_tool_name
 
 APP = "gmail"
@@ -66,16 +65,16 @@ def mail_tools(tools: Mapping[str, Tool]) -> dict[str, Tool]:
 
 
 def load_mailbox(
-    row: Rehearsal, tools: Mapping[str, Tool], folder: str = "", thread_id: int | None = None, page: int = 0
+    desk: Desk, tools: Mapping[str, Tool], folder: str = "", thread_id: int | None = None, page: int = 0
 ) -> Mailbox:
     """``tools``: those of the mail app."""
     folders = {name: tools[tool].name for name, tool in LISTS.items() if tool in tools}
     folder = folder if folder in LISTS else next(iter(folders), "inbox")
-    token = access_token(row, APP)
-    world = apps_now(row, APP) if token else None
+    token = desk.token_of(APP)
+    world = desk.look_into(APP) if token else None
     account = _look(world, "show_account", token) if world else None
     if world is None or account is None:
-        accounts = tuple(accounts_of(row, APP))
+        accounts = tuple(desk.accounts_of(APP))
         return Mailbox("", "", accounts, folder, tuple(folders.items()), 0)
     user = account["username"]
     listed = world.call(LISTS[folder], {"access_token": token, "page_index": page, "page_limit": THREADS_SHOWN})

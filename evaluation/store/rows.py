@@ -73,11 +73,10 @@ class RowStore:
         return self._record.answer(request_hash)
 
     def check(self, purpose: str) -> None:
-        self._record.before_sending()
         part = PART_BY_PURPOSE[purpose]
         if part != self._asking:
             self._session.write(**self._asks(part))
-        give_back_connection()
+        self._record.check()
 
     def call(self, call: Call, purpose: str, turn: int) -> None:
         judging = None if purpose == "agent" else self._judging(purpose.removeprefix("checklist_"))

@@ -14,14 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from evaluation.models import Rehearsal
 from evaluation.protocol.participants import ToolRecord
-from evaluation.rehearsals.calls import (
-    access_token,
-    accounts_of,
-    make_call,
-    offered_tools,
-    response_of,
-    why_without_shell,
-)
+from evaluation.rehearsals.calls import Desk, desk_of, make_call, offered_tools, response_of, why_without_shell
 from evaluation.rehearsals.lifecycle import RehearsalError
 from evaluation.rehearsals.mailbox import APP, LISTS, THREADS_SHOWN, load_mailbox, mail_tools
 from evaluation.rehearsals.tool_forms import ToolField, fields_of, read_arguments
@@ -52,14 +45,14 @@ def tools(request: SignedInRequest, pk: int) -> HttpResponse:
     for each in offered.values():
         domain = tool_domain(each.name)
         groups.setdefault(titles.get(domain, domain), []).append((each.name, tool_label(each.name), each.description))
-    app = tool_domain(name)
+    app, desk = tool_domain(name), desk_of(row)
     context = _context(request, row, errors) | {
         "groups": groups.items(),
         "tool": tool,
         "title": tool_label(name) if tool else "",
         "app_title": titles.get(app, app),
-        "fields": _fields(row, name, fields_of(tool), request.POST, errors) if tool else (),
-        "accounts": accounts_of(row, app) if bare_tool_name(name) == f"{app}__login" else (),
+        "fields": _fields(desk, name, fields_of(tool), request.POST, errors) if tool else (),
+        "accounts": desk.accounts_of(app) if bare_tool_name(name) == f"{app}__login" else (),
         "mail": bool(mail_tools(offered)),
         "no_shell": why_without_shell(row) if offered else "",
     }
@@ -77,8 +70,9 @@ def mail(request: SignedInRequest, pk: int) -> HttpResponse:
     errors, answer = _call(request, row, offered, name) if request.method == "POST" else ({}, None)
     if answer is not None:
         return answer
+    desk = desk_of(row)
     box = load_mailbox(
-        row, own, request.GET.get("folder", ""), _number(request, "thread"), _number(request, "page") or 0
+        desk, own, request.GET.get("folder", ""), _number(request, "thread"), _number(request, "page") or 0
     )
     written = _writing(request, box.thread)
     form = own.get(bare_tool_name(name) if errors else written)
@@ -89,10 +83,10 @@ def mail(request: SignedInRequest, pk: int) -> HttpResponse:
         "box": box,
         "bound": bool(own),
         "login": login.name if login else "",
-        "login_fields": _fields(row, login.name, fields_of(login), request.POST, errors) if login else (),
+        "login_fields": _fields(desk, login.name, fields_of(login), request.POST, errors) if login else (),
         "form": form if box.token else None,
         "form_title": tool_label(form.name) if form else "",
-        "fields": _fields(row, form.name, fields_of(form), values, errors) if form else (),
+        "fields": _fields(desk, form.name, fields_of(form), values, errors) if form else (),
         "hidden": hidden,
         "open_thread": own[f"{APP}__show_thread"].name if f"{APP}__show_thread" in own else "",
         "can_send": f"{APP}__send_email" in own,
@@ -129,7 +123,7 @@ def _mail_after(request: SignedInRequest, row: Rehearsal, offered: Mapping[str, 
     would."""
     bare, inbox = bare_tool_name(call.name), mail_tools(offered).get(LISTS["inbox"])
     if bare == f"{APP}__login" and call.ok and inbox is not None:
-        make_call(row.pk, inbox.name, {"access_token": access_token(row, APP), "page_limit": THREADS_SHOWN})
+        make_call(row.pk, inbox.name, {"access_token": desk_of(row).token_of(APP), "page_limit": THREADS_SHOWN})
     answer = response_of(call)
     thread = call.arguments.get("email_thread_id") or _number(request, "thread")
     if call.ok and isinstance(answer, dict):
@@ -166,9 +160,9 @@ def _context(request: SignedInRequest, row: Rehearsal, errors: Mapping[str, str]
 
 
 def _fields(
-    row: Rehearsal, name: str, fields: list[ToolField], typed: Mapping[str, Any], errors: Mapping[str, str]
+    desk: Desk, name: str, fields: list[ToolField], typed: Mapping[str, Any], errors: Mapping[str, str]
 ) -> list[FieldRow]:
-    token = access_token(row, tool_domain(name))
+    token = desk.token_of(tool_domain(name))
     return [
         (
             field,
