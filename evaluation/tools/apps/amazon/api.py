@@ -1,39 +1,555 @@
-"""Products, their reviews and questions; ``cart_api`` and ``order_api`` buy them."""
+"""A shop: products with reviews and questions, a cart, a wish list, orders."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from evaluation.tools.apps.amazon import cart_api, order_api, return_api
-from evaluation.tools.apps.amazon.common import (
-    AmazonCall,
-    ProductId,
-    ProductType,
-    Query,
-    QuestionId,
-    SellerId,
-    app,
-    product_shown,
-    product_summary,
+from evaluation.tools.apps.amazon.state import (
+    Address,
+    AmazonState,
+    CartItem,
+    Order,
+    OrderItem,
+    Product,
+    PromoCode,
+    Question,
+    Return,
+    Review,
+    Viewed,
+    WishListItem,
+    cost_of,
 )
-from evaluation.tools.apps.amazon.state import Question, Review
+from evaluation.tools.apps.attachments import Attachment, FileToken, Overwrite, SaveAs, download
 from evaluation.tools.apps.framework import (
+    App,
+    Call,
     ConflictError,
     ForbiddenError,
+    InvalidError,
     NotFoundError,
     Page,
     PageIndex,
     PageLimit,
     Records,
+    add_account_apis,
     add_records,
     as_dict,
+    matches,
     paginate,
     rank,
+    without_owner,
+)
+from evaluation.tools.apps.paying import PaymentCardId, add_card_apis, add_subscription_apis, charge, valid
+
+app = App(
+    "amazon",
+    AmazonState,
+    "Amazon",
+    "Find products, read reviews and questions, fill the cart and wish list, order, look at orders.",
+)
+add_account_apis(app)
+
+AmazonCall = Call[AmazonState]
+ProductId = Annotated[int, Field(description="From search_products")]
+AddressId = Annotated[int, Field(description="From show_addresses")]
+OrderId = Annotated[int, Field(description="From show_orders")]
+SellerId = Annotated[int, Field(description="From search_sellers")]
+QuestionId = Annotated[int, Field(description="From show_product_questions")]
+ProductType = Annotated[str, Field(description="One of search_product_types")]
+Query = Annotated[str, Field(max_length=200, description="Words to look for; empty for all")]
+Quantity = Annotated[int, Field(ge=1, le=100, description="How many")]
+
+
+def product_shown(call: AmazonCall, product: Product) -> dict[str, Any]:
+    shown = as_dict(product)
+    seller = call.state.sellers.find(product.seller_id) if product.seller_id is not None else None
+    shown["seller_name"] = seller.name if seller else ""
+    shown["in_stock"] = product.stock > 0
+    return shown
+
+
+def product_summary(product: Product) -> dict[str, Any]:
+    return {
+        "product_id": product.product_id,
+        "name": product.name,
+        "product_type": product.product_type,
+        "price": product.price,
+        "rating": product.rating,
+        "in_stock": product.stock > 0,
+    }
+
+
+# The cart, the wish list and the browsing history.
+
+GIFT_WRAP_FEE = 5.0
+"""For each product that is wrapped."""
+
+
+@app.api()
+def show_cart(call: AmazonCall) -> dict[str, Any]:
+    """Show your cart."""
+    items = [_shown(call, item) for item in own_cart(call)]
+    total = sum(item["total_price"] for item in items)
+    promo = promo_in_cart(call)
+    if promo is None:
+        return {"cart_items": items, "total_cost": round(total, 2)}
+    off = discount(call, promo)
+    return {
+        "cart_items": items,
+        "promo_code": promo.promo_code,
+        "discount": off,
+        "total_cost": round(total - off, 2),
+    }
+
+
+@app.api()
+def apply_promo_code_to_cart(
+    call: AmazonCall, promo_code: Annotated[str, Field(min_length=1, max_length=50, description="As you got it")]
+) -> dict[str, Any]:
+    """Give your cart a promo code, instead of the one it has."""
+    promo = call.state.promo_codes.find(promo_code)
+    if promo is None or (promo.valid_until and promo.valid_until < call.stamp[:10]):
+        raise InvalidError("This promo code is not valid" + (f" after {promo.valid_until}." if promo else "."))
+    _take_promo_off(call)
+    call.state.promo_codes.put(replace(promo, carts=(*(each for each in promo.carts if each != call.user), call.user)))
+    return {"message": f"Your cart has the promo code: {promo.percent:g} % off its products."}
+
+
+@app.api()
+def remove_promo_code_from_cart(call: AmazonCall) -> dict[str, Any]:
+    """Take the promo code off your cart."""
+    if not _take_promo_off(call):
+        raise NotFoundError("Your cart has no promo code.")
+    return {"message": "The promo code was removed."}
+
+
+def promo_in_cart(call: AmazonCall) -> PromoCode | None:
+    return next((each for each in call.state.promo_codes if call.user in each.carts), None)
+
+
+def discount(call: AmazonCall, promo: PromoCode) -> float:
+    """What it takes off the products in the cart."""
+    cost = sum(call.state.products.get(item.product_id).price * item.quantity for item in own_cart(call))
+    return round(cost * promo.percent / 100, 2)
+
+
+def _take_promo_off(call: AmazonCall) -> bool:
+    """Whether there was one."""
+    promo = promo_in_cart(call)
+    if promo is not None:
+        carts = tuple(each for each in promo.carts if each != call.user)
+        call.state.promo_codes.put(replace(promo, carts=carts))
+    return promo is not None
+
+
+@app.api()
+def add_product_to_cart(call: AmazonCall, product_id: ProductId, quantity: Quantity = 1) -> dict[str, Any]:
+    """Put a product into your cart, or more of it."""
+    item = _in_cart(call, product_id)
+    wanted = quantity + (item.quantity if item else 0)
+    _require_stock(call, product_id, wanted)
+    number = item.cart_item_id if item else call.state.cart.next_id()
+    call.state.cart.put(CartItem(number, call.user, product_id, wanted, item.gift_wrap_quantity if item else 0))
+    return {"message": "The product is in your cart.", "quantity": wanted}
+
+
+@app.api()
+def update_product_quantity_in_cart(
+    call: AmazonCall, product_id: ProductId, quantity: Annotated[int, Field(ge=0, le=100, description="0 removes it")]
+) -> dict[str, Any]:
+    """Change how many of a product are in your cart."""
+    item = _require_in_cart(call, product_id)
+    if quantity == 0:
+        call.state.cart.remove(item.cart_item_id)
+    else:
+        _require_stock(call, product_id, quantity)
+        wrapped = min(item.gift_wrap_quantity, quantity)
+        call.state.cart.put(replace(item, quantity=quantity, gift_wrap_quantity=wrapped))
+    return {"message": "The cart was updated."}
+
+
+@app.api()
+def delete_product_from_cart(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
+    """Remove a product from your cart."""
+    call.state.cart.remove(_require_in_cart(call, product_id).cart_item_id)
+    return {"message": "The product was removed from your cart."}
+
+
+@app.api()
+def add_gift_wrapping_to_product(
+    call: AmazonCall,
+    product_id: ProductId,
+    quantity: Annotated[int | None, Field(ge=1, le=100, description="How many of them; all if left out")] = None,
+) -> dict[str, Any]:
+    """Have a product in your cart wrapped as a gift, or another number of it."""
+    item = _require_in_cart(call, product_id)
+    wrapped = item.quantity if quantity is None else quantity
+    if wrapped > item.quantity:
+        raise InvalidError(f"There are only {item.quantity} in your cart.")
+    call.state.cart.put(replace(item, gift_wrap_quantity=wrapped))
+    return {"message": f"{wrapped} will be wrapped, for {GIFT_WRAP_FEE:.2f} each."}
+
+
+@app.api()
+def remove_gift_wrapping_from_product(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
+    """Have a product in your cart not wrapped."""
+    item = _require_in_cart(call, product_id)
+    if not item.gift_wrap_quantity:
+        raise InvalidError("The product is not to be wrapped.")
+    call.state.cart.put(replace(item, gift_wrap_quantity=0))
+    return {"message": "The product will not be wrapped."}
+
+
+@app.api()
+def clear_cart(call: AmazonCall) -> dict[str, Any]:
+    """Empty your cart."""
+    for item in own_cart(call):
+        call.state.cart.remove(item.cart_item_id)
+    return {"message": "Your cart is empty."}
+
+
+@app.api()
+def show_wish_list(call: AmazonCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """Show your wish list."""
+    return paginate([_shown(call, item) for item in _own_wishes(call)], page_index, page_limit)
+
+
+@app.api()
+def add_product_to_wish_list(call: AmazonCall, product_id: ProductId, quantity: Quantity = 1) -> dict[str, Any]:
+    """Put a product on your wish list."""
+    call.state.products.get(product_id)
+    if any(item.product_id == product_id for item in _own_wishes(call)):
+        raise ConflictError("The product is on your wish list already.")
+    number = call.state.wish_list.next_id()
+    call.state.wish_list.put(WishListItem(number, call.user, product_id, quantity, call.stamp))
+    return {"message": "The product is on your wish list."}
+
+
+@app.api()
+def update_product_quantity_in_wish_list(
+    call: AmazonCall, product_id: ProductId, quantity: Annotated[int, Field(ge=0, le=100, description="0 removes it")]
+) -> dict[str, Any]:
+    """Change how many of a product are on your wish list."""
+    wish = _wish(call, product_id)
+    if quantity == 0:
+        call.state.wish_list.remove(wish.wish_list_item_id)
+    else:
+        call.state.wish_list.put(replace(wish, quantity=quantity))
+    return {"message": "The wish list was updated."}
+
+
+@app.api()
+def clear_wish_list(call: AmazonCall) -> dict[str, Any]:
+    """Empty your wish list."""
+    for wish in _own_wishes(call):
+        call.state.wish_list.remove(wish.wish_list_item_id)
+    return {"message": "Your wish list is empty."}
+
+
+@app.api()
+def delete_product_from_wish_list(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
+    """Remove a product from your wish list."""
+    call.state.wish_list.remove(_wish(call, product_id).wish_list_item_id)
+    return {"message": "The product was removed from your wish list."}
+
+
+@app.api()
+def move_product_from_cart_to_wish_list(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
+    """Move a product from your cart to your wish list."""
+    item = _require_in_cart(call, product_id)
+    add_product_to_wish_list(call, product_id, item.quantity)
+    call.state.cart.remove(item.cart_item_id)
+    return {"message": "The product was moved to your wish list."}
+
+
+@app.api()
+def move_product_from_wish_list_to_cart(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
+    """Move a product from your wish list to your cart."""
+    wish = _wish(call, product_id)
+    add_product_to_cart(call, product_id, wish.quantity)
+    call.state.wish_list.remove(wish.wish_list_item_id)
+    return {"message": "The product was moved to your cart."}
+
+
+@app.api()
+def add_product_to_browsing_history(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
+    """Put a product into your browsing history."""
+    call.state.products.get(product_id)
+    call.state.history.put(Viewed(call.state.history.next_id(), call.user, product_id, call.stamp))
+    return {"message": "The product is in your browsing history."}
+
+
+@app.api()
+def show_browsing_history(call: AmazonCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """List the products you have looked at, latest first."""
+    own = [each for each in call.state.history if each.owner == call.user]
+    shown = [
+        {**product_summary(call.state.products.get(each.product_id)), "viewed_at": each.viewed_at}
+        for each in reversed(own)
+    ]
+    return paginate(shown, page_index, page_limit)
+
+
+def own_cart(call: AmazonCall) -> list[CartItem]:
+    return [item for item in call.state.cart if item.owner == call.user]
+
+
+def _in_cart(call: AmazonCall, product_id: int) -> CartItem | None:
+    return next((item for item in own_cart(call) if item.product_id == product_id), None)
+
+
+def _require_in_cart(call: AmazonCall, product_id: int) -> CartItem:
+    item = _in_cart(call, product_id)
+    if item is None:
+        raise NotFoundError(f"Product {product_id} is not in your cart.")
+    return item
+
+
+def _own_wishes(call: AmazonCall) -> list[WishListItem]:
+    return [item for item in call.state.wish_list if item.owner == call.user]
+
+
+def _wish(call: AmazonCall, product_id: int) -> WishListItem:
+    wish = next((item for item in _own_wishes(call) if item.product_id == product_id), None)
+    if wish is None:
+        raise NotFoundError(f"Product {product_id} is not on your wish list.")
+    return wish
+
+
+def _require_stock(call: AmazonCall, product_id: int, quantity: int) -> None:
+    product = call.state.products.get(product_id)
+    if product.stock < quantity:
+        left = f"only {product.stock} left" if product.stock else "out of stock"
+        raise InvalidError(f"{product.name} is {left}." if not product.stock else f"{product.name}: {left}.")
+
+
+def _shown(call: AmazonCall, item: CartItem | WishListItem) -> dict[str, Any]:
+    product = call.state.products.get(item.product_id)
+    shown = {
+        **product_summary(product),
+        "quantity": item.quantity,
+        "total_price": round(product.price * item.quantity, 2),
+    }
+    wrapped = item.gift_wrap_quantity if isinstance(item, CartItem) else 0
+    return {**shown, "gift_wrap_quantity": wrapped} if wrapped else shown
+
+
+# Addresses, payment cards and orders.
+
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+@app.api()
+def show_addresses(call: AmazonCall, query: Query = "") -> list[dict[str, Any]]:
+    """List or search your saved addresses."""
+    own = [each for each in call.state.addresses if each.owner == call.user]
+    return [without_owner(each) for each in own if matches(query, each.name, one_line(each))]
+
+
+ADDRESS = {
+    "name": (Annotated[Text, Field(description="E.g. Home, Work")], ...),
+    "street_address": (Annotated[Text, Field(description="Street and number")], ...),
+    "city": (Annotated[Text, Field(description="City")], ...),
+    "state": (Annotated[Text, Field(description="State or region")], ...),
+    "country": (Annotated[Text, Field(description="Country")], ...),
+    "zip_code": (Annotated[Text, Field(description="Postal code")], ...),
+}
+
+
+@app.api()
+def place_order(call: AmazonCall, payment_card_id: PaymentCardId, address_id: AddressId) -> dict[str, Any]:
+    """Buy everything in your cart."""
+    card = call.own(call.state.cards, payment_card_id)
+    address = call.own(call.state.addresses, address_id)
+    cart = own_cart(call)
+    if not cart:
+        raise InvalidError("Your cart is empty.")
+    valid(call, card)
+    promo = promo_in_cart(call)
+    off = discount(call, promo) if promo else 0.0
+    products = {item.product_id: call.state.products.get(item.product_id) for item in cart}
+    for item in cart:
+        product = products[item.product_id]
+        if product.stock < item.quantity:
+            left = f"has only {product.stock} left" if product.stock else "is out of stock"
+            raise InvalidError(f"{product.name} {left}. Change your cart.")
+        call.state.products.put(replace(product, stock=product.stock - item.quantity))
+        call.state.cart.remove(item.cart_item_id)
+    items = tuple(OrderItem(item.product_id, item.quantity, products[item.product_id].price) for item in cart)
+    wrapping = GIFT_WRAP_FEE * sum(item.gift_wrap_quantity for item in cart)
+    total = round(cost_of(items) + wrapping - off, 2)
+    charge(call, card, total)
+    order = Order(
+        call.state.orders.next_id(),
+        call.user,
+        items,
+        one_line(address),
+        card.card_name,
+        total,
+        call.stamp,
+        call.stamp_in(days=max(product.delivery_days for product in products.values())),
+        wrapping,
+        off,
+    )
+    call.state.orders.put(order)
+    if promo:
+        remove_promo_code_from_cart(call)
+    return {"message": "The order was placed.", "order_id": order.order_id, "total_cost": total}
+
+
+@app.api()
+def show_orders(call: AmazonCall, query: Query = "", page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """List or search your orders, latest first."""
+    found = [order for order in _own_orders(call) if matches(query, *_names(call, order))]
+    return paginate(found, page_index, page_limit, lambda order: order_shown(call, order))
+
+
+@app.api()
+def show_order(call: AmazonCall, order_id: OrderId) -> dict[str, Any]:
+    """Show an order."""
+    return order_shown(call, call.own(call.state.orders, order_id))
+
+
+@app.api()
+def show_product_purchases(
+    call: AmazonCall, product_id: ProductId, page_index: PageIndex = 0, page_limit: PageLimit = 5
+) -> Page:
+    """List your past purchases of a product, latest first."""
+    return paginate(_purchases(call, product_id), page_index, page_limit)
+
+
+@app.api()
+def show_last_product_purchase(call: AmazonCall, product_id: ProductId) -> dict[str, Any]:
+    """Show your latest purchase of a product."""
+    purchases = _purchases(call, product_id)
+    if not purchases:
+        raise NotFoundError(f"You have never bought product {product_id}.")
+    return purchases[0]
+
+
+def one_line(address: Address) -> str:
+    parts = (address.street_address, address.city, address.state, address.zip_code, address.country)
+    return ", ".join(part for part in parts if part)
+
+
+def _own_orders(call: AmazonCall) -> list[Order]:
+    own = [order for order in call.state.orders if order.owner == call.user]
+    return sorted(own, key=lambda order: (order.placed_at, order.order_id), reverse=True)
+
+
+def _purchases(call: AmazonCall, product_id: int) -> list[dict[str, Any]]:
+    call.state.products.get(product_id)
+    return [
+        {"order_id": order.order_id, "placed_at": order.placed_at, "quantity": item.quantity, "price": item.price}
+        for order in _own_orders(call)
+        for item in order.items
+        if item.product_id == product_id
+    ]
+
+
+def _names(call: AmazonCall, order: Order) -> list[str]:
+    return [call.state.products.get(item.product_id).name for item in order.items]
+
+
+def order_shown(call: AmazonCall, order: Order) -> dict[str, Any]:
+    shown = without_owner(order)
+    for part in ("gift_wrap_fee", "discount"):
+        if not shown[part]:
+            del shown[part]
+    shown["items"] = [{**as_dict(item), "name": call.state.products.get(item.product_id).name} for item in order.items]
+    return shown
+
+
+add_card_apis(app)
+add_records(
+    app,
+    Records(
+        "addresses",
+        "address",
+        ADDRESS,
+        apis=("show", "create", "update", "delete"),
+        names={"create": "add_address", "list": "show_addresses"},
+        done="saved",
+    ),
 )
 
-__all__ = ["app", "cart_api", "order_api", "return_api"]
+
+# Returning what was ordered, Prime, receipts.
+
+DELIVERERS = ("FedEx", "UPS", "USPS")
+Deliverer = Annotated[Literal["FedEx", "UPS", "USPS"], Field(description="Who collects it")]
+
+
+@app.api()
+def show_return_deliverers(call: AmazonCall) -> list[str]:
+    """List who can collect what you return."""
+    return list(DELIVERERS)
+
+
+@app.api()
+def initiate_return(
+    call: AmazonCall,
+    order_id: OrderId,
+    product_id: ProductId,
+    deliverer: Deliverer,
+    quantity: Annotated[int | None, Field(ge=1, le=100, description="How many; all if left out")] = None,
+) -> dict[str, Any]:
+    """Return a product that you ordered. Its price is refunded."""
+    order = call.own(call.state.orders, order_id)
+    bought = [item for item in order.items if item.product_id == product_id]
+    returns = call.state.returns.having("order_id", order_id)
+    left = sum(item.quantity for item in bought)
+    left -= sum(each.quantity for each in returns if each.product_id == product_id)
+    if not left or (quantity or left) > left:
+        raise InvalidError(f"There are {left} of product {product_id} to return in order {order_id}.")
+    number = call.state.returns.next_id()
+    paid = 1 - order.discount / cost_of(order.items) if order.discount else 1
+    refund = round(bought[0].price * (quantity or left) * paid, 2)
+    call.state.returns.put(
+        Return(number, call.user, order_id, product_id, quantity or left, deliverer, refund, call.stamp)
+    )
+    return {"message": "The return was initiated.", "return_id": number, "refund": refund}
+
+
+@app.api()
+def show_returns(call: AmazonCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """List your returns, latest first."""
+    return paginate(call.state.returns.having("owner", call.user)[::-1], page_index, page_limit, without_owner)
+
+
+@app.api()
+def show_return(call: AmazonCall, return_id: Annotated[int, Field(description="From show_returns")]) -> dict[str, Any]:
+    """Show a return."""
+    return without_owner(call.own(call.state.returns, return_id))
+
+
+@app.api()
+def download_order_receipt(
+    call: AmazonCall,
+    order_id: OrderId,
+    file_system_access_token: FileToken,
+    download_to_file_path: SaveAs | None = None,
+    overwrite: Overwrite = False,
+) -> dict[str, Any]:
+    """Save the receipt of an order."""
+    order = call.own(call.state.orders, order_id)
+    lines = [
+        f"{item.quantity} x {call.state.products.get(item.product_id).name}: {item.price * item.quantity:.2f}"
+        for item in order.items
+    ]
+    text = "\n".join((f"Order {order_id} of {order.placed_at}", *lines, f"Total: {order.total_cost:.2f}"))
+    files = call.beside("file_system", file_system_access_token)
+    receipt = Attachment(0, f"amazon_order_{order_id}.txt", text)
+    return download(files, receipt, download_to_file_path, overwrite=overwrite)
+
+
+add_subscription_apis(app, "prime", {"monthly": (14.99, 30), "yearly": (139.0, 365)})
+
+
+# Products, their reviews and questions.
 
 Rating = Annotated[float, Field(ge=0, le=5, description="Lowest rating, 0 to 5")]
 Stars = Annotated[int, Field(ge=1, le=5, description="Stars, 1 to 5")]

@@ -1,16 +1,19 @@
-"""Groups and expenses; ``payment_api`` tells who owes whom."""
+"""Shared expenses: groups, who paid, who owes whom."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field
 
-from evaluation.tools.apps.attachments import FilePath, FileToken
+from evaluation.tools.apps.attachments import FilePath, FileToken, Overwrite, SaveAs, attach, download
 from evaluation.tools.apps.framework import (
+    App,
+    Call,
     ConflictError,
     InvalidError,
     NotFoundError,
@@ -18,32 +21,351 @@ from evaluation.tools.apps.framework import (
     PageIndex,
     PageLimit,
     PeopleQuery,
+    Records,
+    Table,
+    add_account_apis,
+    add_records,
     as_dict,
+    given,
     paginate,
     search,
     search_people,
 )
 from evaluation.tools.apps.notifications import add_notification_apis, notify
-from evaluation.tools.apps.splitwise import payment_api, receipt_api
-from evaluation.tools.apps.splitwise.common import (
-    Amount,
-    Email,
-    GroupId,
-    Name,
-    SplitwiseCall,
-    app,
-    expense_of,
-    own_group,
-    own_groups,
-    receipt_of,
-    require_people,
-    rounded,
-    shown,
-    with_you,
-)
-from evaluation.tools.apps.splitwise.state import Expense, Group, Share, cents, equal_shares
+from evaluation.tools.apps.splitwise.state import Expense, Group, Payment, Share, SplitwiseState, cents, equal_shares
 
-__all__ = ["app", "payment_api", "receipt_api"]
+app = App(
+    "splitwise",
+    SplitwiseState,
+    "Splitwise",
+    "Share expenses in groups or with single people, see who owes whom, and settle up.",
+)
+add_account_apis(app)
+
+SplitwiseCall = Call[SplitwiseState]
+Email = Annotated[str, Field(min_length=1, max_length=200, description="The person's email address")]
+Name = Annotated[str, Field(min_length=1, max_length=200, description="Name of the group")]
+Amount = Annotated[float, Field(gt=0, le=1_000_000)]
+GroupId = Annotated[int, Field(description="From show_groups")]
+
+
+def own_groups(call: SplitwiseCall) -> list[Group]:
+    return [group for group in call.state.groups if call.user in group.members]
+
+
+def own_group(call: SplitwiseCall, group_id: int) -> Group:
+    """Raises NotFoundError."""
+    group = call.state.groups.find(group_id)
+    if group is None or call.user not in group.members:
+        raise NotFoundError(f"You have no group with group_id {group_id}.")
+    return group
+
+
+def expense_of(call: SplitwiseCall, expense_id: int, table: Table[Expense] | None = None) -> Expense:
+    """Of a group of yours, or outside of groups with you in it. Raises NotFoundError."""
+    expense = (call.state.expenses if table is None else table).find(expense_id)
+    own = {group.group_id for group in own_groups(call)}
+    if expense is None or not (with_you(call, expense) or expense.group_id in own):
+        raise NotFoundError(f"You have no expense with expense_id {expense_id}.")
+    return expense
+
+
+def with_you(call: SplitwiseCall, expense: Expense) -> bool:
+    """Outside of groups."""
+    people = (expense.paid_by, *(share.username for share in expense.shares))
+    return expense.group_id is None and call.user in people
+
+
+def payment_of(call: SplitwiseCall, payment_id: int, table: Table[Payment] | None = None) -> Payment:
+    """Of a group of yours, or with you in it. Raises NotFoundError."""
+    payment = (call.state.payments if table is None else table).find(payment_id)
+    own = {group.group_id for group in own_groups(call)}
+    if payment is None or not (call.user in (payment.payer, payment.receiver) or payment.group_id in own):
+        raise NotFoundError(f"You have no payment with payment_id {payment_id}.")
+    return payment
+
+
+def receipt_of(call: SplitwiseCall, path: str | None, file_token: str | None) -> int | None:
+    """The number of a receipt made of a file, if there is one."""
+    return next(iter(attach(call, call.state.receipts, [path] if path else [], file_token)), None)
+
+
+def shown(call: SplitwiseCall, record: Expense | Payment) -> dict[str, Any]:
+    """With its receipt, if it has one."""
+    answer = as_dict(record)
+    if (number := answer.pop("receipt_id")) is not None:
+        answer["receipt_file_name"] = call.state.receipts.get(number).file_name
+    return answer
+
+
+def require_people(call: SplitwiseCall, group: Group | None, people: tuple[str, ...]) -> None:
+    """In the group if there is one, else with an account."""
+    for person in people:
+        if group is None:
+            call.state.accounts.get(person)
+        elif person not in group.members:
+            raise InvalidError(f"{person} is not in the group.")
+
+
+def rounded(amount: float) -> float:
+    """To cents. Raises InvalidError."""
+    if not cents(amount):
+        raise InvalidError("The amount is less than a cent.")
+    return cents(amount) / 100
+
+
+# Who owes whom, and paying it back. Nothing here moves real money.
+
+PaymentId = Annotated[int, Field(description="From show_group_payments or record_payment")]
+
+
+@app.api()
+def show_group_balance(call: SplitwiseCall, group_id: GroupId) -> dict[str, Any]:
+    """Show what you are owed in a group; below 0, what you owe."""
+    own_group(call, group_id)
+    return {"group_id": group_id, "balance": call.state.balances(group_id)[call.user] / 100}
+
+
+@app.api()
+def show_groups_balance(call: SplitwiseCall) -> list[dict[str, Any]]:
+    """Show what you are owed in each of your groups, and outside of groups; below 0, what you owe."""
+    owed: dict[int | None, int] = {group.group_id: 0 for group in own_groups(call)} | {None: 0}
+    for (_, number), amount in call.state.owed_to(call.user).items():
+        owed[number] = owed.get(number, 0) + amount
+    return [{"group_id": number, "balance": amount / 100} for number, amount in owed.items()]
+
+
+@app.api()
+def show_member_balances(call: SplitwiseCall, group_id: GroupId) -> list[dict[str, Any]]:
+    """Show what each member of a group is owed; below 0, what they owe."""
+    own_group(call, group_id)
+    return [{"email": member, "balance": owed / 100} for member, owed in call.state.balances(group_id).items()]
+
+
+@app.api()
+def show_person_balance(call: SplitwiseCall, email: Email) -> dict[str, Any]:
+    """Show what a person owes you in all groups and outside of them; below 0, what you owe them."""
+    call.state.accounts.get(email)
+    if email == call.user:
+        raise InvalidError("This is yourself.")
+    return {"email": email, "balance": _owed_by_person(call).get(email, 0) / 100}
+
+
+@app.api()
+def show_people_balance(call: SplitwiseCall) -> dict[str, Any]:
+    """Show what you owe each person and what each owes you, in all groups and outside of them."""
+    owed = {email: amount for email, amount in _owed_by_person(call).items() if amount}
+    return {
+        "you_owe_others": sum(-amount for amount in owed.values() if amount < 0) / 100,
+        "others_owe_you": sum(amount for amount in owed.values() if amount > 0) / 100,
+        "breakdown": [
+            {
+                "email": email,
+                "name": call.state.accounts.get(email).name,
+                "direction": "they_owe_you" if amount > 0 else "you_owe_them",
+                "amount": abs(amount) / 100,
+            }
+            for email, amount in owed.items()
+        ],
+    }
+
+
+@app.api()
+def settle_up(
+    call: SplitwiseCall,
+    email: Email,
+    group_id: Annotated[int | None, Field(description="Left out: what is owed outside of groups")] = None,
+    description: Annotated[str, Field(max_length=200, description="What it was for")] = "Settle up balance.",
+) -> dict[str, Any]:
+    """Record that all you owe a person, or that they owe you, was paid."""
+    group = None if group_id is None else own_group(call, group_id)
+    require_people(call, group, (email,))
+    owed = call.state.owed_to(call.user).get((email, group_id), 0)
+    if not owed:
+        raise InvalidError(f"You and {email} owe each other nothing here.")
+    payer, receiver = (email, call.user) if owed > 0 else (call.user, email)
+    number = _pay(call, Payment(0, payer, receiver, abs(owed) / 100, group_id, description, call.stamp))
+    return {"message": "You are settled up.", "payment_id": number}
+
+
+@app.api()
+def record_payment(
+    call: SplitwiseCall,
+    payer_email: Annotated[Email, Field(description="Who paid")],
+    receiver_email: Annotated[Email, Field(description="Who was paid; you are one of the two")],
+    amount: Annotated[Amount, Field(description="How much")],
+    group_id: Annotated[int | None, Field(description="If it settles what is owed in a group")] = None,
+    description: Annotated[str, Field(max_length=200, description="What it was for")] = "",
+    receipt_file_path: FilePath | None = None,
+    file_system_access_token: FileToken | None = None,
+) -> dict[str, Any]:
+    """Record that a person paid another back."""
+    if call.user not in (payer_email, receiver_email) or payer_email == receiver_email:
+        raise InvalidError("You must be the payer or the receiver, and somebody else the other.")
+    require_people(call, None if group_id is None else own_group(call, group_id), (payer_email, receiver_email))
+    receipt = receipt_of(call, receipt_file_path, file_system_access_token)
+    payment = Payment(0, payer_email, receiver_email, rounded(amount), group_id, description, call.stamp, receipt)
+    return {"message": "The payment was recorded.", "payment_id": _pay(call, payment)}
+
+
+@app.api()
+def update_payment(
+    call: SplitwiseCall,
+    payment_id: PaymentId,
+    amount: Annotated[Amount | None, Field(description="How much")] = None,
+    description: Annotated[str | None, Field(max_length=200, description="What it was for")] = None,
+) -> dict[str, Any]:
+    """Change a payment. What is left out stays as it is."""
+    payment = payment_of(call, payment_id)
+    changes = given(amount=None if amount is None else rounded(amount), description=description)
+    call.state.payments.put(replace(payment, **changes))
+    return {"message": "The payment was updated."}
+
+
+@app.api()
+def delete_payment(call: SplitwiseCall, payment_id: PaymentId) -> dict[str, Any]:
+    """Delete a payment. undelete_payment restores it."""
+    payment = payment_of(call, payment_id)
+    call.state.payments.remove(payment_id)
+    call.state.deleted_payments.put(payment)
+    return {"message": "The payment was deleted."}
+
+
+@app.api()
+def undelete_payment(
+    call: SplitwiseCall, payment_id: Annotated[int, Field(description="The number it had")]
+) -> dict[str, Any]:
+    """Restore a deleted payment."""
+    payment = payment_of(call, payment_id, call.state.deleted_payments)
+    call.state.deleted_payments.remove(payment_id)
+    call.state.payments.put(payment)
+    return {"message": "The payment was restored."}
+
+
+@app.api()
+def show_payment(call: SplitwiseCall, payment_id: PaymentId) -> dict[str, Any]:
+    """Show a payment."""
+    return shown(call, payment_of(call, payment_id))
+
+
+@app.api()
+def show_group_payments(
+    call: SplitwiseCall, group_id: GroupId, page_index: PageIndex = 0, page_limit: PageLimit = 5
+) -> Page:
+    """List the payments of a group, latest first."""
+    own_group(call, group_id)
+    found = call.state.payments.having("group_id", group_id)[::-1]
+    return paginate(found, page_index, page_limit, partial(shown, call))
+
+
+@app.api()
+def show_no_group_payments(call: SplitwiseCall, page_index: PageIndex = 0, page_limit: PageLimit = 5) -> Page:
+    """List the payments outside of groups with you in them, latest first."""
+    outside = call.state.payments.having("group_id", None)
+    found = [each for each in outside if call.user in (each.payer, each.receiver)][::-1]
+    return paginate(found, page_index, page_limit, partial(shown, call))
+
+
+def _pay(call: SplitwiseCall, payment: Payment) -> int:
+    number = call.state.payments.next_id()
+    call.state.payments.put(replace(payment, payment_id=number))
+    other = payment.receiver if payment.payer == call.user else payment.payer
+    notify(call, other, f"{call.account.name} recorded a payment of {payment.amount:.2f}.")
+    return number
+
+
+def _owed_by_person(call: SplitwiseCall) -> dict[str, int]:
+    """Cents by email address: above nothing they owe you, below you owe them."""
+    owed: dict[str, int] = {}
+    for (person, _), amount in call.state.owed_to(call.user).items():
+        owed[person] = owed.get(person, 0) + amount
+    return owed
+
+
+# Comments and receipts of expenses and payments.
+
+Content = Annotated[str, Field(min_length=1, max_length=20_000, description="Text of the comment")]
+
+
+def _add(noun: str, visible: Callable[[SplitwiseCall, int], Any]) -> None:
+    """The same for expenses and for payments."""
+    key, table_name = f"{noun}_id", f"{noun}s"
+    found = f"From record_{noun} or a list of {noun}s"
+    which: dict[str, Any] = {key: (Annotated[int, Field(description=found)], ...)}
+    token: dict[str, Any] = {"file_system_access_token": (FileToken, ...)}
+    add_records(
+        app,
+        Records(
+            f"{noun}_comments",
+            f"{noun}_comment",
+            {"content": (Content, ...)},
+            about=key,
+            found=found,
+            visible=visible,
+            names={"create": f"post_{noun}_comment"},
+            done="posted",
+        ),
+    )
+
+    def change(call: SplitwiseCall, record: Any, receipt_id: int | None) -> None:
+        call.state.tables[table_name].put(replace(record, receipt_id=receipt_id))
+
+    def attach_receipt(
+        call: SplitwiseCall, *, receipt_file_path: str, file_system_access_token: str, **given: int
+    ) -> dict[str, Any]:
+        record = visible(call, given[key])
+        change(call, record, receipt_of(call, receipt_file_path, file_system_access_token))
+        return {"message": "The receipt was attached."}
+
+    def download_receipt(
+        call: SplitwiseCall,
+        *,
+        file_system_access_token: str,
+        download_to_file_path: str | None,
+        overwrite: bool,
+        **given: int,
+    ) -> dict[str, Any]:
+        receipt = call.state.receipts.get(with_receipt(call, given[key]).receipt_id)
+        files = call.beside("file_system", file_system_access_token)
+        return download(files, receipt, download_to_file_path, overwrite=overwrite)
+
+    def delete_receipt(call: SplitwiseCall, **given: int) -> dict[str, Any]:
+        change(call, with_receipt(call, given[key]), None)
+        return {"message": "The receipt was deleted."}
+
+    def with_receipt(call: SplitwiseCall, number: int) -> Any:
+        record = visible(call, number)
+        if record.receipt_id is None:
+            raise NotFoundError(f"The {noun} has no receipt.")
+        return record
+
+    path = {"receipt_file_path": (FilePath, ...)}
+    saved = {"download_to_file_path": (SaveAs | None, None), "overwrite": (Overwrite, False)}
+    app.add(
+        f"attach_{noun}_receipt_file",
+        f"Attach a file as the receipt of {'an' if noun == 'expense' else 'a'} {noun}.",
+        attach_receipt,
+        lambda: which | path | token,
+    )
+    app.add(
+        f"download_{noun}_receipt_file",
+        f"Save the receipt of {'an' if noun == 'expense' else 'a'} {noun}.",
+        download_receipt,
+        lambda: which | token | saved,
+    )
+    app.add(
+        f"delete_{noun}_receipt_file",
+        f"Take the receipt off {'an' if noun == 'expense' else 'a'} {noun}.",
+        delete_receipt,
+        lambda: which,
+    )
+
+
+_add("expense", expense_of)
+_add("payment", payment_of)
+
+
+# Groups and expenses.
 
 ExpenseId = Annotated[int, Field(description="From record_expense or a list of expenses")]
 Debtors = Annotated[
