@@ -19,7 +19,7 @@ from evaluation.leases import DISPATCH, expire_dead, give_up
 from evaluation.models import EndpointTest, Judging, JudgingBatch, OpinionRequest, Proposal, Session
 from evaluation.pilots import batching, judging_work, lifecycle, queue, session_work
 from evaluation.pilots.queue import Work
-from evaluation.results.ahead import compute_ahead
+from evaluation.results.pages import compute_ahead
 from evaluation.trials.analyses import ANALYSE_SCRIPTS, analyse_missing, analyse_scripts
 from evaluation.workspaces.folders import sweep_folders
 from studio.findings.deferred import RUN_CHECKS, check_deferred, resend_deferred

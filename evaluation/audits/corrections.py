@@ -14,8 +14,7 @@ from annotations.models import AuditCampaign
 from annotations.sources import SESSION, VERDICT, audit_name
 from evaluation.audits.campaigns import audited_pilots, audited_round
 from evaluation.grading.intents import IntentStatus
-from evaluation.judging.corrections import correct_verdict
-from evaluation.judging.judged import load_judged
+from evaluation.judging.judged import correct_verdict, load_judged
 from evaluation.judging.judgings import scoring_choice
 from evaluation.judging.recomputing import recompute_results
 from evaluation.models import JudgingRound, Session, Verdict, VerdictCorrection

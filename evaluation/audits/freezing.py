@@ -26,8 +26,8 @@ from evaluation.audits.sessions import (
     session_labels,
     wavering_questions,
 )
+from evaluation.judging.judged import thoughts_by_call
 from evaluation.judging.judgings import judge_of
-from evaluation.judging.thoughts import thoughts_by_call
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName

@@ -17,9 +17,8 @@ from annotations.sources import SESSION
 from evaluation.audits.material import whole_record
 from evaluation.audits.rounds import Rounds
 from evaluation.grading.items import GradedItem
-from evaluation.judging.judged import JudgedSession, load_judged, session_items
+from evaluation.judging.judged import JudgedSession, load_judged, session_items, thoughts_by_call
 from evaluation.judging.judgings import Rules, rules_of, scoring_choice
-from evaluation.judging.thoughts import thoughts_by_call
 from evaluation.models import JudgingRound, Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED

@@ -11,10 +11,13 @@ from evaluation.grading.credit import Credit
 from evaluation.grading.intents import IntentStatus, derive_statuses
 from evaluation.grading.items import GradedItem, completeness, items_of
 from evaluation.judging.judgings import Rules
-from evaluation.models import JudgingRound, Session, SessionIntent, Verdict, VerdictCorrection
+from evaluation.llm.completion import read_answer
+from evaluation.models import JudgingRound, ModelCall, Session, SessionIntent, Verdict, VerdictCorrection
+from evaluation.models.calls import read_chain
 from evaluation.models.verdicts import VerdictQuerySet
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import TaskSpec
+from studio.models import User
 
 State = Session.State
 Samples = dict[int, list[tuple[int, bool | None]]]
@@ -135,3 +138,23 @@ def _majority(samples: Sequence[Mapping[int, IntentStatus]]) -> dict[int, Intent
         if (middle := ranked[len(ranked) // 2]).status != "open":
             merged[index] = middle
     return merged
+
+
+MAX_THOUGHTS = 20_000
+"""Characters of one answer."""
+
+
+def thoughts_by_call(session_id: int, keys: Collection[int | None]) -> dict[int, str]:
+    """Of those calls of a session that had some."""
+    found = {}
+    for call, exchange, _ in read_chain(ModelCall.objects.filter(session=session_id)) if any(keys) else ():
+        if call.pk in keys and exchange.response and (thoughts := read_answer(exchange.response).thoughts):
+            found[call.pk] = thoughts[:MAX_THOUGHTS]
+    return found
+
+
+def correct_verdict(
+    verdict: Verdict, met: bool, *, by: User | None, reason: str = "", source: str = ""
+) -> VerdictCorrection:
+    """People decided: the verdict counts as ``met`` from now on, and scores follow."""
+    return VerdictCorrection.objects.create(verdict=verdict, met=met, by=by, reason=reason, source=source)

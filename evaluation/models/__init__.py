@@ -3,20 +3,17 @@
 from evaluation.models.agents import Agent
 from evaluation.models.assistance import AssistantModel, Proposal, ProposalDecision
 from evaluation.models.batches import BatchedQuestion, JudgingBatch
-from evaluation.models.budgets import BenchmarkBudget
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoint_tests import EndpointTest
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.judgings import Judging, JudgingRound, ScoringChoice
-from evaluation.models.made_calls import MadeCall
-from evaluation.models.notes import TurnNote
 from evaluation.models.opinions import OpinionRequest, SecondOpinion
-from evaluation.models.pilots import Pilot, Run
+from evaluation.models.pilots import BenchmarkBudget, Pilot, Run
 from evaluation.models.rehearsals import Rehearsal
 from evaluation.models.releases import ElsewhereAcceptance, Release, ReleaseTask
 from evaluation.models.results import ResultsView
 from evaluation.models.scripts import ScriptExample
-from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCall, Turn
+from evaluation.models.sessions import MadeCall, Session, SessionIntent, Snapshot, ToolCall, Turn, TurnNote
 from evaluation.models.verdicts import Verdict, VerdictCorrection
 
 __all__ = [

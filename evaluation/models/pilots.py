@@ -156,3 +156,11 @@ class Run(models.Model):
     @property
     def terms(self) -> Terms:
         return self.pilot.terms if self.pilot else Terms()
+
+
+class BenchmarkBudget(models.Model):
+    """What all pilots of a benchmark together may use."""
+
+    benchmark = models.OneToOneField("studio.Benchmark", on_delete=models.CASCADE, primary_key=True, related_name="+")
+    limits = models.JSONField(default=dict)
+    """``tokens``, ``calls`` and ``cost`` in US dollars; what is absent or 0 is not limited."""

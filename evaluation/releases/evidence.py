@@ -18,9 +18,8 @@ from evaluation.models import Judging, Pilot, Session
 from evaluation.models.agents import BASELINES
 from evaluation.models.judgings import scoring_round
 from evaluation.protocol.versions import ProtocolName
-from evaluation.results.pilot_report import judging_json
+from evaluation.results.pilot_report import frozen_servers, judging_json
 from evaluation.results.scores import refresh_scores
-from evaluation.results.tool_servers import frozen_servers
 from studio.domain.base import JsonDict
 from studio.models import Benchmark
 

@@ -16,11 +16,23 @@ from evaluation.metrics.failures import PATTERNS, PatternEvidence
 from evaluation.metrics.intervals import Estimate
 from evaluation.metrics.leaderboard import AgentScores, Cell, Scores, marks, status_counts
 from evaluation.metrics.sessions import METRICS, STATUSES, Metric, ScoredSession, SessionRow
+from evaluation.models import Pilot
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.benchmark_results import UNGROUPED, Results, category_names
+from evaluation.results.benchmark_results import (
+    UNGROUPED,
+    Results,
+    address_of,
+    category_names,
+    choose_pilots,
+    compute_results,
+)
+from evaluation.results.figures.catalogue import FIGURES, build_figure
+from evaluation.results.figures.pages import figure_body
 from evaluation.results.figures.sessions import failure_matches
 from evaluation.results.loading import LABELS
 from evaluation.results.model_answers import ModelAnswers
+from evaluation.results.scores import refresh_scores
+from studio.models import Benchmark
 
 MAX_VALUES = 12
 """Of a label: where there are more, those of a single task are left to the downloads."""
@@ -282,3 +294,18 @@ def _listed(
         row.result.depends_on if scored else (),
         evidence,
     )
+
+
+def compute_ahead(benchmark_id: int) -> None:
+    """The scores of all pilots, and all figures of those that are shown unless others are chosen."""
+    benchmark = Benchmark.objects.get(pk=benchmark_id)
+    pilots = refresh_scores(Pilot.objects.filter(benchmark=benchmark).select_related("agent", "user_model", "judge"))
+    for pilot_mode in {kind.mode for kind in FIGURES.values()}:
+        chosen = choose_pilots(benchmark, pilots, mode=pilot_mode)
+        results = compute_results(benchmark, chosen)
+        for mode in results.modes:
+            address = address_of(chosen, mode)
+            for name, kind in FIGURES.items():
+                if kind.mode == pilot_mode:
+                    figure_body(results, build_figure(results, name, mode.value), mode, address)
+            leaderboard_html(results, mode, address)

@@ -19,8 +19,12 @@ from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.voice import UserStyle
 from evaluation.results.loading import JudgedPilot, load_pilot
 from evaluation.results.model_answers import model_answers
-from evaluation.results.tool_servers import frozen_servers
 from evaluation.store.usage import Use, as_ran, use_by_part
+from studio.domain.base import JsonDict
+from studio.domain.persona import PersonaSpec
+from studio.domain.tool_servers import FOLDER
+from studio.models import PersonaRevision
+from studio.personas.tool_servers import servers_of
 
 State = Session.State
 
@@ -203,3 +207,21 @@ def _over_runs(scores: Mapping[int, Score]) -> dict[str, Any]:
         "blocked": sum(row.blocked for row in rows),
         "runs": [{"run": number, **asdict(score)} for number, score in scores.items()],
     }
+
+
+def frozen_servers(pilot: Pilot) -> list[JsonDict]:
+    """``[{"persona", "name", "hash", "tools"}]``: the hash is of the tools' names, descriptions and parameters."""
+    rows = PersonaRevision.objects.filter(pk__in=pilot.runs.values("persona_revision"))
+    having = [row for row in rows if any(file["path"].startswith(f"{FOLDER}/") for file in row.spec.get("files", ()))]
+    specs = [PersonaSpec.model_validate(row.spec) for row in having]
+    return [
+        {
+            "persona": spec.user_id,
+            "name": row.name,
+            "hash": row.server.hash,
+            "tools": [tool.to_json() for tool in row.server.tools],
+        }
+        for spec in sorted(specs, key=lambda spec: spec.user_id)
+        for row in servers_of(spec)
+        if row.server
+    ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
+from django.db.models import Q
 from django.template.defaultfilters import pluralize
 from django.utils.safestring import SafeString
 
@@ -16,10 +18,9 @@ from evaluation.judging.judged import load_judged, recorded_statuses
 from evaluation.judging.judgings import rules_of, scoring_choice
 from evaluation.models import MadeCall, Session, ToolCall, Turn, Verdict
 from evaluation.protocol.versions import ProtocolName
-from evaluation.store.usage import Use
+from evaluation.store.usage import OF_USE, Use, use_of
 from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
 from evaluation.transcripts.files import FileRow, changed_files, manifest_before, manifests_before, read_small_files
-from evaluation.transcripts.money import costs_by_turn
 from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_outcomes, item_outcomes
 from evaluation.transcripts.passages import highlight, highlight_markdown
 from evaluation.workspaces.manifests import Manifest
@@ -27,6 +28,14 @@ from studio.domain.app_changes import RecordChange, net_changes
 from studio.domain.opening_message import EnvironmentEvent
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
+
+
+def costs_by_turn(session: Session) -> dict[int, Use]:
+    """As the session ran: agent, user and judge, without what judging it again took. What the agent did after the
+    last turn stands under the next number."""
+    sent = session.model_calls.filter(Q(judging=None) | Q(judging__round__number=1), attempts__gt=0)
+    return {row["turn"]: use_of(row) for row in sent.order_by().values("turn").annotate(**OF_USE)}
+
 
 SUMMARY_ARGUMENTS = ("path", "file_path", "name", "title", "subject", "query", "pattern", "to", "url", "command")
 """Arguments that summarize a call, best first."""
@@ -275,3 +284,24 @@ def _summary(arguments: Mapping[str, Any]) -> str:
 
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """One of them is None where one session has more turns, intents or items than the other."""
+
+    turns: Sequence[tuple[TurnView | None, TurnView | None]]
+    intents: Sequence[tuple[IntentOutcome | None, IntentOutcome | None]]
+    items: Sequence[tuple[ItemOutcome | None, ItemOutcome | None]]
+    edited: bool
+    """Whether the task was edited between the two."""
+
+
+def side_by_side(first: tuple[Session, SessionTranscript], second: tuple[Session, SessionTranscript]) -> Sides:
+    (session, left), (other, right) = first, second
+    return Sides(
+        list(zip_longest(left.turns, right.turns)),
+        list(zip_longest(left.intents, right.intents)),
+        list(zip_longest(left.items, right.items)),
+        session.revision.sha256 != other.revision.sha256,
+    )

@@ -35,10 +35,9 @@ from evaluation.pilots.budgets import (
     set_budgets,
     spent_by_benchmark,
 )
-from evaluation.pilots.calls import calls_by_role
 from evaluation.pilots.control import ControlError, control_pilot, possible_actions
 from evaluation.pilots.estimate import estimate_pilot
-from evaluation.pilots.matrix import pilot_progress, saved_by_taking_over, session_matrix
+from evaluation.pilots.matrix import calls_by_role, pilot_progress, saved_by_taking_over, session_matrix
 from evaluation.pilots.plans import PersonaPlan, plan_pilot, said_in_requests, tasks_of_sessions
 from evaluation.pilots.start import start_pilot
 from evaluation.pilots.warnings import warnings_before

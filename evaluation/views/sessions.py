@@ -16,13 +16,11 @@ from evaluation.audits.blindness import find_session, open_sessions
 from evaluation.audits.corrected import corrected_in_session
 from evaluation.judging.script_versions import is_graded_by_older_script
 from evaluation.models import Session, Turn, Verdict
-from evaluation.transcripts.beside import side_by_side
 from evaluation.transcripts.files import compare_texts, file_rows, manifest_before, open_file, sizes_of
 from evaluation.transcripts.notes import NoteError, add_note, delete_note
 from evaluation.transcripts.passages import highlight
-from evaluation.transcripts.session import SessionTranscript, calls_under_way, load_transcript, neighbours
-from evaluation.transcripts.unanswered import unanswered_calls
-from evaluation.transcripts.waiting import with_waiting
+from evaluation.transcripts.session import SessionTranscript, calls_under_way, load_transcript, neighbours, side_by_side
+from evaluation.transcripts.waiting import unanswered_calls, with_waiting
 from evaluation.workspaces.manifests import Manifest
 from studio.access import SignedInRequest, may, require
 from studio.domain.persona import PersonaSpec

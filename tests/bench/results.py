@@ -201,7 +201,7 @@ def _measure(slug: str) -> None:
     from django.test import Client
 
     from evaluation.models import Pilot, Session, Verdict
-    from evaluation.results.ahead import compute_ahead
+    from evaluation.results.pages import compute_ahead
     from evaluation.results.scores import refresh_scores
     from studio.models import Benchmark, Membership, User
 

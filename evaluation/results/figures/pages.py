@@ -15,11 +15,11 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import Results
+from evaluation.results.compared import differences
 from evaluation.results.figures.catalogue import FIGURES, FigureKind
 from evaluation.results.figures.figure import Figure, cell_text, value_text
 from evaluation.results.figures.rules import separation_of
 from evaluation.results.flips import find_flips
-from evaluation.results.sides import differences
 
 FLIPS = 100
 """Pairs of sessions on the page of a comparison."""

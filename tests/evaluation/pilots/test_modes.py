@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from evaluation.judging.corrections import correct_verdict
+from evaluation.judging.judged import correct_verdict
 from evaluation.models import Pilot, Run, Session, Snapshot, Verdict
 from evaluation.pilots.matrix import saved_by_taking_over
 from evaluation.pilots.queue import leasable

@@ -11,8 +11,7 @@ from django.utils import timezone
 from evaluation import llm
 from evaluation.llm.errors import EndpointError
 from evaluation.models import Pilot, Session
-from evaluation.pilots.failures import ADVICE, DEFECT, advice_for
-from evaluation.pilots.matrix import pilot_progress
+from evaluation.pilots.matrix import ADVICE, DEFECT, advice_for, pilot_progress
 from evaluation.pilots.session_work import work_on
 from studio.models import Event
 from tests.evaluation.builders import benchmark_of, task

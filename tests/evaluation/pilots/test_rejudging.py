@@ -13,16 +13,16 @@ from django.test import Client
 
 from evaluation.grading.credit import CreditRule
 from evaluation.judging import recomputing
-from evaluation.judging.corrections import correct_verdict
+from evaluation.judging.judged import correct_verdict
 from evaluation.judging.recomputing import COMPUTE_RESULTS
 from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, ScoringChoice, Session, Verdict
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, resume_round, start_rejudging
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.ahead import compute_ahead
 from evaluation.results.choice import choose_scoring
 from evaluation.results.comparison import round_report
 from evaluation.results.loading import load_pilot
+from evaluation.results.pages import compute_ahead
 from evaluation.results.pilot_report import pilot_report, scores_json
 from evaluation.results.scores import read_scores
 from studio.domain.options import OptionsError

@@ -16,7 +16,7 @@ from evaluation.llm.retry import RetryPolicy, Timing
 from evaluation.models import ModelCall, Session, Turn
 from evaluation.pilots.session_work import work_on
 from evaluation.templatetags.evaluation_ui import duration
-from evaluation.transcripts.unanswered import unanswered_calls
+from evaluation.transcripts.waiting import unanswered_calls
 from tests.evaluation.builders import intents, task
 from tests.evaluation.factories import person
 from tests.evaluation.pilots.builders import start, work_through

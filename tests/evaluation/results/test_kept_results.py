@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from evaluation.models import Pilot, VerdictCorrection
 from evaluation.models.verdicts import Verdict
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.ahead import compute_ahead
 from evaluation.results.benchmark_results import compute_results
 from evaluation.results.figures.catalogue import FIGURES, build_figure
+from evaluation.results.pages import compute_ahead
 from studio.models import Benchmark
 from tests.evaluation.results.builders import kept
 from tests.factories import member

@@ -8,10 +8,10 @@ from django.test import Client
 
 from evaluation.models import Pilot
 from evaluation.results.benchmark_results import ResultsError, choose_pilots, compute_results
+from evaluation.results.compared import differences
 from evaluation.results.document import results_document
 from evaluation.results.figures.catalogue import build_figure
 from evaluation.results.selection import chosen_pilots
-from evaluation.results.sides import differences
 from evaluation.results.tables import tables_of
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from evaluation.judging.corrections import correct_verdict
+from evaluation.judging.judged import correct_verdict
 from evaluation.models import Pilot, Session, Verdict
 from evaluation.results.loading import labels_of, load_pilot
 from evaluation.results.scores import read_scores

@@ -9,7 +9,7 @@ from django.test import Client
 from evaluation.judging.judgings import open_judging
 from evaluation.models import Judging, JudgingRound, ModelCall, Session, TurnNote
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.transcripts.money import costs_by_turn
+from evaluation.transcripts.session import costs_by_turn
 from tests.evaluation.builders import benchmark_of, file, intents, rubric, task
 from tests.evaluation.factories import finish, person, pilot_row, resolve_intent, turn, verdict
 

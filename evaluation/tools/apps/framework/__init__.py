@@ -12,10 +12,9 @@ from evaluation.tools.apps.framework.errors import (
     NotFoundError,
     UnauthorizedError,
 )
-from evaluation.tools.apps.framework.paging import Page, PageIndex, PageLimit, paginate
+from evaluation.tools.apps.framework.paging import Page, PageIndex, PageLimit, matches, paginate, rank, search
 from evaluation.tools.apps.framework.state import Account, AppState
 from evaluation.tools.apps.framework.tables import Table, as_dict, given, without_owner
-from evaluation.tools.apps.framework.text import matches, rank, search
 
 __all__ = [
     "Account",

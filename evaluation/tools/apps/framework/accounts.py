@@ -12,9 +12,8 @@ from pydantic import Field
 
 from evaluation.tools.apps.framework.app import App, Call
 from evaluation.tools.apps.framework.errors import ConflictError, InvalidError, NotFoundError, UnauthorizedError
-from evaluation.tools.apps.framework.paging import Page, paginate
+from evaluation.tools.apps.framework.paging import Page, paginate, rank
 from evaluation.tools.apps.framework.state import Account, AppState, Code, Token
-from evaluation.tools.apps.framework.text import rank
 
 TOKEN_MINUTES = 60
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")

@@ -1,11 +1,12 @@
-"""Lists come in pages."""
+"""Lists: how apps search them, and that they come in pages."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
@@ -26,3 +27,32 @@ def paginate(items: Iterable[Any], index: int, limit: int, show: Callable[[Any],
     listed: Sequence[Any] = items if isinstance(items, Sequence) else list(islice(items, end + 1))
     page = listed[index * limit : end]
     return Page(tuple(map(show, page) if show else page), index + 1 if end < len(listed) else None)
+
+
+Item = TypeVar("Item")
+_WORD = re.compile(r"\w+")
+
+
+def matches(query: str, *texts: str) -> bool:
+    """Whether every word of ``query`` begins a word of ``texts``; an empty query matches everything."""
+    return _holds(_WORD.findall(query.lower()), texts)
+
+
+def search(query: str, items: Iterable[Item], texts: Callable[[Item], tuple[str, ...]]) -> list[Item]:
+    """The items that match, in their order."""
+    wanted = _WORD.findall(query.lower())
+    return [item for item in items if _holds(wanted, texts(item))]
+
+
+def rank(query: str, items: Iterable[Item], texts: Callable[[Item], tuple[str, ...]]) -> list[Item]:
+    """Likewise, but those first whose first text holds the query as it stands."""
+    lowered = query.strip().lower()
+    return sorted(search(query, items, texts), key=lambda item: lowered not in texts(item)[0].lower())
+
+
+def _holds(wanted: list[str], texts: tuple[str, ...]) -> bool:
+    text = " ".join(texts).lower()
+    if not all(word in text for word in wanted):
+        return False
+    words = " " + " ".join(_WORD.findall(text))
+    return all(f" {word}" in words for word in wanted)
