@@ -51,7 +51,7 @@ def save_personas(
     _write_scripts([(row, new.persona) for row, _, new, fields in changed if fields != ["episode"]])
     _place_tasks([(row, new) for row, _, new, _ in changed])
     PersonaRevision.objects.bulk_create([_revision(row, old, new, by=by, note=note) for row, old, new, _ in changed])
-    refresh_contents([row.pk for row, *_ in changed])
+    refresh_contents([row.pk for row, *_ in changed], by=by)
     Event.objects.bulk_create(
         Event(
             benchmark_id=row.benchmark_id,

@@ -87,7 +87,7 @@ def _write(pairs: Sequence[tuple[Task, TaskSpec]], *, by: User | None) -> None:
     Task.objects.bulk_update([row for row, _ in pairs if row.pk], SAVED_FIELDS, batch_size=BATCH)
     Task.objects.bulk_create([row for row, _ in pairs if not row.pk], batch_size=BATCH)
     _validate_dependencies(pairs)
-    refresh_contents({row.persona_id for row, _ in pairs})
+    refresh_contents({row.persona_id for row, _ in pairs}, by=by)
 
 
 def _validate_dependencies(pairs: Sequence[tuple[Task, TaskSpec]]) -> None:

@@ -19,7 +19,7 @@ class Notification(models.Model):
         REVIEW_REQUESTED = "review_asked", "A task is ready for a review you can give"
         CHANGES_REQUESTED = "changes_requested", "Changes are requested on a task you wrote"
         APPROVED = "approved", "A task you wrote is approved"
-        EDITED_AFTER_APPROVAL = "edited_after", "A task you approved is edited"
+        EDITED_AFTER_APPROVAL = "edited_after", "A task you approved, or what it depends on, is edited"
         IMPORTED = "imported", "An import into a benchmark you edit has finished"
         PILOT_ENDED = "pilot_ended", "A pilot you started has ended"
         MODEL_REQUESTED = "model_asked", "Someone asks you to connect a model"

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db.models import F
 from django.urls import reverse
 
 from studio.access import ALLOWED
@@ -20,6 +21,7 @@ from studio.models import (
     Membership,
     Notification,
     NotificationChoice,
+    Persona,
     Review,
     Revision,
     Task,
@@ -224,6 +226,34 @@ def notify_of_edits(edited: Mapping[int, int], *, by: User | None) -> None:
             benchmark=benchmark,
             by=by,
         )
+
+
+def notify_of_outdated_approvals(tasks: Sequence[Task], *, by: User | None) -> None:
+    """Notify people whose approval no longer holds, though the task's own text has not changed: once for each persona.
+
+    Call when that happens, after their new ``content`` is stored.
+    """
+    if not tasks:
+        return
+    given = Review.objects.filter(
+        revision__task__in=tasks,
+        revision__number=F("revision__task__version"),
+        content=F("revision__task__approved_content"),
+        decision=Review.Decision.APPROVED,
+        reviewer__isnull=False,
+    )
+    approved: dict[int, dict[int, list[int]]] = {}
+    for key, person, task in given.values_list("revision__task__persona_id", "reviewer_id", "revision__task_id"):
+        approved.setdefault(key, {}).setdefault(person, []).append(task)
+    titles = {task.pk: str(task) for task in tasks}
+    for persona in Persona.objects.filter(pk__in=approved).select_related("benchmark"):
+        address = reverse("studio:approvals", args=[persona.benchmark.slug, persona.user_id])
+        messages = []
+        for person, keys in approved[persona.pk].items():
+            what = f"“{titles[keys[0]]}” depends" if len(keys) == 1 else f"{len(keys)} tasks of {persona} depend"
+            text = f"changed what {what} on: your approval is outdated. See the change, and approve again."
+            messages.append(Message(frozenset({person}), text, address))
+        notify_many(messages, Kind.EDITED_AFTER_APPROVAL, benchmark=persona.benchmark, by=by)
 
 
 def notify_of_import(benchmark: Benchmark, summary: str, *, by: User | None) -> None:

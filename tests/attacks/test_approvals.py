@@ -17,7 +17,7 @@ from studio.domain.task import Dependency
 from studio.drafts.authors import authors_of
 from studio.drafts.load import load_episode, load_task
 from studio.imports.importer import import_files
-from studio.models import Role, Task, TaskState, User
+from studio.models import Notification, Role, Task, TaskState, User
 from studio.personas.app_data import APP_DATA, AppText
 from studio.personas.files import PROFILE, delete_file, save_file
 from studio.personas.scripts import SCRIPTS, ScriptText, create_script
@@ -304,6 +304,19 @@ def test_what_is_changed_after_the_approval_outdates_it_and_blocks_the_release(
     assert fresh_task(desk.task).outdated
     outdated = {row.task for row in release_blockers(desk.benchmark) if row.code == "task-approval-outdated"}
     assert "bread" in outdated
+
+
+def test_who_approved_is_told_once_that_their_approval_is_outdated(desk: Desk) -> None:
+    desk.approve()
+
+    desk.persona_edit(desk.carrier, routines="Keeps bees.")
+    desk.persona_edit(desk.carrier, routines="Keeps goats.")
+
+    told = Notification.objects.filter(kind=Notification.Kind.EDITED_AFTER_APPROVAL)
+    assert [(row.user, row.actor, row.address) for row in told] == [
+        (desk.reviewer, desk.carrier, f"{desk.persona.get_absolute_url()}approvals/")
+    ]
+    assert f"2 tasks of {desk.persona} depend" in told[0].text
 
 
 def test_an_approval_holds_when_what_changes_no_score_changes(desk: Desk) -> None:

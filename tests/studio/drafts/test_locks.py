@@ -70,7 +70,7 @@ def test_what_scores_depend_on_is_computed_by_one_save_of_a_persona_at_a_time(ta
     """Else one would compute it from what the other replaces."""
     with transaction.atomic():
         assert is_free(Persona, task.persona_id)
-        refresh_contents([task.persona_id])
+        refresh_contents([task.persona_id], by=None)
         assert not is_free(Persona, task.persona_id)
 
     assert is_free(Persona, task.persona_id)
