@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections import Counter
@@ -17,6 +16,7 @@ from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.planning import ALIKENESS, half_width
 from annotations.sources import model_auditors
 from annotations.visibility import given_answers
+from studio.domain.csv_files import write_csv
 from studio.models import User
 
 Json = dict[str, Any]
@@ -139,11 +139,7 @@ def _model_answers(campaign: AuditCampaign) -> Iterator[Json]:
 
 def export_csv(campaign: AuditCampaign) -> str:
     """One line per answer of each person to each question, with the judge's and the final one beside it."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(COLUMNS)
-    writer.writerows(map(_guarded, answer_rows(campaign)))
-    return text.getvalue()
+    return write_csv([COLUMNS, *answer_rows(campaign)])
 
 
 def export_parquet(campaign: AuditCampaign) -> bytes:
@@ -163,11 +159,6 @@ def export_parquet(campaign: AuditCampaign) -> bytes:
     out = io.BytesIO()
     parquet.write_table(pyarrow.table(dict(zip(COLUMNS, arrays, strict=True))), out)
     return out.getvalue()
-
-
-def _guarded(values: tuple[Any, ...]) -> list[Any]:
-    """Spreadsheets must not take texts of agents and people for formulas."""
-    return [f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value for value in values]
 
 
 def answer_rows(campaign: AuditCampaign) -> Iterator[tuple[Any, ...]]:

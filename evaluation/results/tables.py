@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +10,7 @@ from evaluation.metrics.leaderboard import marks
 from evaluation.metrics.sessions import METRICS, STATUSES
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.model_answers import name_of
+from studio.domain.csv_files import write_csv
 
 HEADINGS = {"proc": "Proc", "comp": "Comp"}
 UNKNOWN = "–"
@@ -166,14 +165,7 @@ def _label(row: Mapping[str, Any]) -> str:
 
 
 def _csv(table: ResultsTable) -> str:
-    """A spreadsheet must not run a cell as a formula."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([table.caption])
-    writer.writerow(table.head)
-    for row in table.rows:
-        writer.writerow([f"'{text}" if text[:1] in "=+-@\t\r" else text for text in map(_text, row)])
-    return stream.getvalue()
+    return write_csv([[table.caption], table.head, *(map(_text, row) for row in table.rows)], line_end="\n")
 
 
 def _markdown(table: ResultsTable) -> str:

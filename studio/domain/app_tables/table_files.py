@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from studio.domain.app_tables.cells import Record, read_record, write_cell
-from studio.domain.app_tables.declared import DeclaredTable, RecordFlaw
+from studio.domain.app_tables.declared import AppField, DeclaredTable, RecordFlaw
 from studio.domain.app_tables.forms import form_flaw
+from studio.domain.csv_files import unguarded, write_csv
 from studio.domain.storable import read_json, storable
 
 MAX_BYTES = 5_000_000
@@ -20,7 +21,6 @@ MAX_SHOWN_BYTES = 3 * MAX_BYTES
 """Of what was read of a file, as it comes back from a preview: JSON repeats the columns' names in each record."""
 MAX_RECORDS = 10_000
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
@@ -51,19 +51,15 @@ def read_table_file(table: DeclaredTable, content: bytes, *, shown: bool = False
     return replace(found, flaws=(*found.flaws, *_keys(table, found.records)))
 
 
-def write_csv(table: DeclaredTable, records: Iterable[Mapping[str, Any]]) -> str:
-    """A spreadsheet must not run a cell as a formula: such texts get an apostrophe, which reading takes off again."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow([field.name for field in table.fields])
-    for record in records:
-        writer.writerow(
-            [
-                _guarded(write_cell(field, record.get(field.name)), text=isinstance(record.get(field.name), str))
-                for field in table.fields
-            ]
-        )
-    return out.getvalue()
+def write_table(table: DeclaredTable, records: Iterable[Mapping[str, Any]]) -> str:
+    """As CSV, which ``read_table_file`` reads as the same records."""
+    names = [field.name for field in table.fields]
+    rows = ([_cell(field, record.get(field.name)) for field in table.fields] for record in records)
+    return write_csv([names, *rows])
+
+
+def _cell(field: AppField, value: Any) -> object:
+    return value if type(value) in (int, float) else write_cell(field, value)
 
 
 def write_json(records: Sequence[Mapping[str, Any]]) -> str:
@@ -74,14 +70,6 @@ def _require_room(records: int) -> None:
     """Raises TableFileError."""
     if records > MAX_RECORDS:
         raise TableFileError(f"This has more records than a table can hold: at most {MAX_RECORDS:,}.")
-
-
-def _guarded(cell: str, *, text: bool) -> str:
-    return f"'{cell}" if text and cell.lstrip("'").startswith(_FORMULA) else cell
-
-
-def _unguarded(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
 
 
 def _decode(content: bytes) -> str:
@@ -162,7 +150,7 @@ def _read_csv(table: DeclaredTable, text: str) -> TableFile:
             if len(values) != len(columns):
                 message = f"This has {len(values)} values; the first line names {len(columns)} columns."
                 flaws.append(RecordFlaw(table.name, row, "", message))
-            cells = dict(zip(columns, map(_unguarded, values), strict=False))
+            cells = dict(zip(columns, map(unguarded, values), strict=False))
             _require_room(row)
             record, wrong = read_record(table, cells, row)
             records.append(record)

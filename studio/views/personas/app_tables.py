@@ -19,7 +19,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.domain.app_tables.cells import Record, write_cell
 from studio.domain.app_tables.declared import RecordFlaw
-from studio.domain.app_tables.table_files import MAX_BYTES, TableFileError, read_table_file, write_csv, write_json
+from studio.domain.app_tables.table_files import MAX_BYTES, TableFileError, read_table_file, write_json, write_table
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.files.downloads import download
 from studio.forms.app_tables import blank_row, posted_cells, posted_rows, shown_indices, stored_rows
@@ -148,7 +148,7 @@ def export_table(request: SignedInRequest, slug: str, user_id: str, app: str, ta
     _, found = _find(request, slug, user_id, app, table)
     if kind not in ("csv", "json"):
         raise Http404
-    text = write_csv(found.table, found.records) if kind == "csv" else write_json(found.records)
+    text = write_table(found.table, found.records) if kind == "csv" else write_json(found.records)
     mark = "\ufeff" if kind == "csv" else ""  # spreadsheets take the text for UTF-8
     return download(f"{app}-{table}.{kind}", (mark + text).encode())
 

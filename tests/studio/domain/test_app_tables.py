@@ -8,7 +8,7 @@ import pytest
 
 from studio.domain.app_tables.cells import numbered, read_record, write_cell
 from studio.domain.app_tables.declared import AppField, DeclaredTable
-from studio.domain.app_tables.table_files import MAX_BYTES, TableFileError, read_table_file, write_csv
+from studio.domain.app_tables.table_files import MAX_BYTES, TableFileError, read_table_file, write_table
 
 NOTES = DeclaredTable(
     "notes",
@@ -32,14 +32,14 @@ RECORDS = [
 
 
 def test_csv_that_was_written_is_read_as_the_same_records():
-    read = read_table_file(NOTES, ("\ufeff" + write_csv(NOTES, RECORDS)).encode())
+    read = read_table_file(NOTES, ("\ufeff" + write_table(NOTES, RECORDS)).encode())
 
     assert list(read.records) == RECORDS
     assert read.flaws == ()
 
 
 def test_texts_that_a_spreadsheet_would_run_are_guarded_and_numbers_are_not():
-    line = write_csv(NOTES, RECORDS[:1]).splitlines()[1]
+    line = write_table(NOTES, RECORDS[:1]).splitlines()[1]
 
     assert line.startswith("1,'=SUM(A1),-2.5,yes,")
 
