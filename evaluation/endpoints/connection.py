@@ -35,8 +35,9 @@ def problem_of(row: ModelEndpoint) -> str:
         return str(error)
     if endpoint.base_url == SCRIPTED:
         return ""
-    problem = policy().owner_problem(endpoint.base_url) if row.benchmark_id is not None else ""
-    return problem or policy().internal_problem(endpoint.base_url)
+    if row.benchmark_id is not None:
+        return policy().owner_problem(endpoint.base_url)
+    return policy().internal_problem(endpoint.base_url)
 
 
 def has_batches(row: ModelEndpoint) -> bool:

@@ -19,7 +19,7 @@ import httpcore2
 import httpx2
 import openai
 
-from studio.domain.hosts import CheckedBackend, InternalAddressError
+from studio.domain.hosts import CheckedBackend, NoAddressError
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 CONNECT_SECONDS = 20.0
@@ -234,11 +234,9 @@ class _Stream(httpcore2.NetworkStream):
         return self._inner.get_extra_info(info)
 
 
-def is_internal_address(error: BaseException) -> bool:
-    """Whether it was raised because the address is not allowed."""
+def no_address(error: BaseException) -> NoAddressError | None:
+    """What it was raised for, if that is that the host has no address that is allowed."""
     cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, InternalAddressError):
-            return True
+    while cause is not None and not isinstance(cause, NoAddressError):
         cause = cause.__cause__ or cause.__context__
-    return False
+    return cause

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from studio.domain.addresses import is_public
+from studio.domain.addresses import is_named, is_public
 from studio.domain.hosts import is_allowed, resolve
 
 _NOT_IN_URLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\\]")
@@ -37,15 +38,23 @@ class Policy:
         return ""
 
     def owner_problem(self, url: str) -> str:
-        """Why owners may not connect this address, as a sentence; empty if they may."""
+        """Why owners may not connect this address, as a sentence; empty if they may. Tells nothing of what an internal
+        name resolves to: only a connection finds out."""
         parts = urlsplit(url)
         host = (parts.hostname or "").casefold()
         patterns = [pattern.casefold() for pattern in self.hosts]
         if patterns and not any(fnmatchcase(host, pattern) for pattern in patterns):
             return f"Owners can connect models at {', '.join(patterns)} here. An administrator can add “{host}”."
-        if parts.scheme != "https" and not is_internal(url):
+        if parts.scheme != "https" and not self._is_named(host):
             return "The address must begin with https://, or the key would be readable on its way."
-        return ""
+        return self.internal_problem(url) if _is_literal(host) else ""
+
+    def _is_named(self, host: str) -> bool:
+        """Whether the host is in one of the internal networks that settings name."""
+        addresses = resolve(host)
+        return bool(addresses) and all(
+            is_named(host, address, self.networks) and not is_public(address) for address in addresses
+        )
 
     def owner_key_problem(self, variable: str, url: str) -> str:
         """Why owners may not send this variable's key there: else they could send any key of the studio anywhere."""
@@ -76,6 +85,14 @@ def url_problem(url: str) -> str:
     if "@" in parts.netloc:
         return "holds a user or password; keys stay in the environment."
     return "" if host else "names no host."
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def is_internal(url: str) -> bool:

@@ -18,7 +18,7 @@ from evaluation.llm.connections import (
     Watch,
     client_of,
     expect_soon,
-    is_internal_address,
+    no_address,
     watched,
 )
 from evaluation.llm.endpoint import SCRIPTED, Endpoint
@@ -35,6 +35,7 @@ from evaluation.llm.errors import (
 from evaluation.llm.failures import Asked, Problem, failure_of, read_failure
 from evaluation.llm.slots import HeldError, Lane
 from evaluation.llm.streaming import assemble
+from studio.domain.hosts import InternalAddressError
 
 logging.getLogger("httpx2").setLevel(logging.WARNING)  # one line per call would drown the worker's own log
 
@@ -166,9 +167,11 @@ def _in_body(endpoint: Endpoint, body: Json) -> EndpointError:
 def _no_connection(endpoint: Endpoint, error: Exception) -> EndpointError:
     cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
     name, seconds = endpoint.name, endpoint.limits.timeout_seconds
-    if is_internal_address(error):
-        return EndpointAddressError(
-            f"{name} is inside an internal network; STUDIO_MODEL_NETWORKS does not name its address."
+    if missing := no_address(error):
+        kind = EndpointAddressError if isinstance(missing, InternalAddressError) else EndpointUnreachableError
+        return kind(
+            f"{name} cannot be reached at {_strip_credentials(endpoint.base_url)}. If that is inside an internal "
+            "network, STUDIO_MODEL_NETWORKS has to name its address."
         )
     if isinstance(cause, AnswerTooLargeError):
         return UnreadableAnswerError(f"{name} answered with more than {MAX_ANSWER_BYTES // 2**20} MB.")

@@ -6,12 +6,21 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 
 Address = IPv4Address | IPv6Address
-_NAT64 = IPv6Network("64:ff9b::/96")
+_HOLDING_IPV4 = tuple(IPv6Network(f"{start}/96") for start in ("64:ff9b::", "::", "::ffff:0:0:0"))
+"""Their last four bytes are an address: behind NAT64 (RFC 6052), IPv4-compatible (RFC 4291), translated (RFC 2765)."""
+_NEVER_PUBLIC = (
+    IPv6Network("fec0::/10"),  # site-local, RFC 3879
+    IPv6Network("64:ff9b:1::/48"),  # NAT64 of a local network, RFC 8215
+    IPv6Network("::/96"),
+    IPv6Network("::ffff:0:0:0/96"),
+    IPv4Network("168.63.129.16/32"),  # the host of a machine in Azure
+)
 
 
 def is_public(address: Address) -> bool:
     inner = inner_address(address)
-    return inner.is_global and not inner.is_multicast
+    never = any(found in network for found in (address, inner) for network in _NEVER_PUBLIC)
+    return inner.is_global and not inner.is_multicast and not never
 
 
 def is_named(host: str, address: Address, entries: Iterable[str]) -> bool:
@@ -33,6 +42,6 @@ def inner_address(address: Address) -> Address:
     """The IPv4 address that an IPv6 address stands for, if it does."""
     if isinstance(address, IPv4Address):
         return address
-    if address in _NAT64:
+    if any(address in network for network in _HOLDING_IPV4):
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1] or address

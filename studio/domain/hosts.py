@@ -12,7 +12,11 @@ import httpcore2
 from studio.domain.addresses import Address, is_named, is_public
 
 
-class InternalAddressError(httpcore2.ConnectError):
+class NoAddressError(httpcore2.ConnectError):
+    """The host has no address at which it may be connected to. Whether it has another is not everybody's business."""
+
+
+class InternalAddressError(NoAddressError):
     """The host is inside an internal network that settings do not name."""
 
 
@@ -21,7 +25,7 @@ def allowed_addresses(host: str, networks: Collection[str]) -> list[str]:
     these: a name may resolve differently each time. Raises httpcore2.ConnectError."""
     addresses = resolve(host)
     if not addresses:
-        raise httpcore2.ConnectError(f"{host} has no address.")
+        raise NoAddressError(f"{host} has no address.")
     allowed = [str(address) for address in addresses if is_allowed(host, address, networks)]
     if not allowed:
         raise InternalAddressError(f"{host} is inside an internal network.")
