@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from studio.domain.storable import read_json
+
 PACK_VERSION = 1
 MANIFEST = "pack.json"
 MAX_TEXT = 500
@@ -102,7 +104,7 @@ def check_pack(files: Mapping[str, bytes]) -> dict[str, Any]:
     Raises UnsupportedPackError and DamagedPackError.
     """
     try:
-        manifest = json.loads(files[MANIFEST])
+        manifest = read_json(files[MANIFEST])
     except KeyError:
         raise UnsupportedPackError(f"There is no {MANIFEST} at the top of the archive.") from None
     except ValueError as error:

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 
-from studio.domain.app_data import check_records, declared_apps, read_app
+from studio.domain.app_data import app_names, check_records, declared_apps, read_app
 from studio.domain.archive import Limits, check_names, unpack
 from studio.domain.pack import MANIFEST, DamagedPackError, PackFacts, UnsupportedPackError, check_pack, read_facts
 from studio.domain.pibench import Reading, read_personas
@@ -164,7 +164,7 @@ def _import(benchmark: Benchmark, upload: tuple[Reading, PackFacts | None], how:
     staged = how.staged
     if how.published:
         validate_may_publish(benchmark, how.by)
-    errors = reading.errors or list(_oversized_tasks(reading))
+    errors = reading.errors or [*_oversized_tasks(reading), *_unknown_apps(reading)]
     report = ImportReport(warnings=reading.warnings, errors=errors, pack=pack)
     if report.errors:
         return report
@@ -214,6 +214,17 @@ def _oversized_tasks(reading: Reading) -> Iterator[Problem]:
             except UploadError as problem:
                 folder = f"{episode.persona.user_id}/tasks/{task.task_id}"
                 yield Problem(file=folder, message=str(problem), fix="Leave files out, or split the task.")
+
+
+def _unknown_apps(reading: Reading) -> Iterator[Problem]:
+    for episode in reading.episodes:
+        for app, file in episode.persona.app_data.items():
+            if app not in app_names():
+                yield Problem(
+                    file=f"{episode.persona.user_id}/{file.path}",
+                    message=f"There is no simulated app “{app[:80]}”.",
+                    fix=f"Leave the file out, or name it after one of: {', '.join(app_names())}.",
+                )
 
 
 def _flaws_of_app_data(reading: Reading) -> Iterator[Problem]:

@@ -102,7 +102,7 @@ def _key(key: str) -> str:
 def _is_plain(value: str) -> bool:
     if not value or value[0] in _INDICATORS or ": " in value or " #" in value or value.endswith((" ", ":")):
         return False
-    if value[0] in "-?:" and (value[1:2] in ("", " ") or value.startswith("---")):
+    if value.startswith(("---", "...")) or (value[0] in "-?:" and value[1:2] in ("", " ")):
         return False
     if _WORDS.match(value):
         return True
