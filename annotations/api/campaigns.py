@@ -20,9 +20,9 @@ from annotations.models import AuditCampaign
 from annotations.seals import may_see_results, sees_results
 from annotations.visibility import shares_of, visible_campaigns
 from studio.access import ApiRequest, find_benchmark, require
-from studio.api.base import OBJECTS, ConflictAPIError
+from studio.api.base import KEY, OBJECTS, ConflictAPIError
 from studio.domain.options import OptionsError
-from studio.models import User
+from studio.models import ApiToken, User
 
 BENCHMARK = OpenApiParameter("benchmark", str, description="Slug; limits to this benchmark.")
 
@@ -51,9 +51,10 @@ class ReasonSerializer(serializers.Serializer[Any]):
 class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericViewSet[AuditCampaign]):
     """Audits: people judge again what a judge decided, without seeing its answer."""
 
+    token_scope = ApiToken.Scope.FULL  # what ends or decides an audit; judging in it is `write`
     serializer_class = CampaignSerializer
     queryset = AuditCampaign.objects.none()
-    lookup_value_regex = "[0-9]{1,18}"
+    lookup_value_regex = KEY
 
     def get_queryset(self) -> Any:
         found = visible_campaigns(user_of(self.request))

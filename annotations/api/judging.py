@@ -33,6 +33,7 @@ from annotations.visibility import may_adjudicate, why_not_adjudicate
 from studio.access import ApiRequest
 from studio.api.base import OBJECTS, ConflictAPIError
 from studio.domain.options import OptionsError
+from studio.models import ApiToken
 
 Questions = dict[int, list[AuditedQuestion]]
 POSITION = r"packets/(?P<position>[0-9]{1,9})"
@@ -97,7 +98,7 @@ class PacketActions:
     """Of the view set of audits."""
 
     @extend_schema(request=None, responses=OpenApiResponse(ANY, "The packet, leased to you; `packet` is null if none."))
-    @action(detail=True, methods=["post"])
+    @action(detail=True, methods=["post"], token_scope=ApiToken.Scope.WRITE)
     def next(self, request: ApiRequest, pk: str) -> Response:
         """Take the next packet."""
         user = user_of(request)
@@ -127,7 +128,7 @@ class PacketActions:
         return Response(found | ({"judgments": judgments_json(packet)} if results and not packet.control else {}))
 
     @extend_schema(request=JudgmentSerializer, responses={201: ANY})
-    @action(detail=True, methods=["post"], url_path=f"{POSITION}/judgment")
+    @action(detail=True, methods=["post"], url_path=f"{POSITION}/judgment", token_scope=ApiToken.Scope.WRITE)
     def judge(self, request: ApiRequest, pk: str, position: str) -> Response:
         """Answer a packet that is leased to you."""
         user = user_of(request)
@@ -144,7 +145,7 @@ class PacketActions:
         return Response({"position": packet.position, "number": row.number}, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=UndoSerializer, responses=OpenApiResponse(ANY, "The packet, leased to you again."))
-    @action(detail=True, methods=["post"])
+    @action(detail=True, methods=["post"], token_scope=ApiToken.Scope.WRITE)
     def undo(self, request: ApiRequest, pk: str) -> Response:
         """Take back your last answer, or the one to a packet."""
         user = user_of(request)

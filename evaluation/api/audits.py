@@ -32,7 +32,6 @@ from evaluation.results.scores import refresh_scores
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import given_in, named_in
 from studio.domain.options import Options
-from studio.models import ApiToken
 
 
 class NewAudit(AuditOptions):
@@ -52,10 +51,8 @@ class Correction(Options):
 
 
 class AuditViewSet(CampaignViewSet):
-    token_scope = ApiToken.Scope.WRITE
-
     @extend_schema(request=ModelAudit, responses={200: OpenApiTypes.OBJECT, 201: OpenApiTypes.OBJECT})
-    @action(detail=True, methods=["post"], token_scope=ApiToken.Scope.FULL)  # may cost money
+    @action(detail=True, methods=["post"])
     def model(self, request: ApiRequest, pk: str) -> Response:
         """Let a model audit the same sessions or decisions. What it answers stands apart from people."""
         row = self._planned(request, pk)

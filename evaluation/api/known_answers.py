@@ -17,7 +17,7 @@ from evaluation.audits.known import draw_gold_item, find_gold_item, gold_items, 
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import given_in
 from studio.domain.options import Options, OptionsError
-from studio.models import Benchmark
+from studio.models import ApiToken, Benchmark
 
 ITEM = OpenApiResponse(OpenApiTypes.OBJECT, "The item as auditors will see it, its questions and known answers.")
 
@@ -34,6 +34,8 @@ class KnownAnswers(Options):
 
 
 class KnownAnswersView(APIView):
+    token_scope = ApiToken.Scope.FULL
+
     @extend_schema(operation_id="known_answers", responses=OpenApiResponse(OpenApiTypes.OBJECT, "`items`: one each."))
     def get(self, request: ApiRequest, slug: str) -> Response:
         """The items of a benchmark, also those without answers as yet."""
@@ -58,6 +60,8 @@ class KnownAnswersView(APIView):
 
 
 class KnownAnswerView(APIView):
+    token_scope = ApiToken.Scope.FULL
+
     @extend_schema(operation_id="known_answer", responses=ITEM)
     def get(self, request: ApiRequest, pk: int) -> Response:
         return Response(_item_json(find_gold_item(request.user, pk)))

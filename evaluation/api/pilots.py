@@ -21,7 +21,7 @@ from evaluation.pilots.control import ControlError, control_pilot
 from evaluation.pilots.start import PilotOptions, start_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
-from studio.api.base import given_in, named_in
+from studio.api.base import KEY, given_in, named_in
 from studio.domain.options import Options, OptionsError
 from studio.models import ApiToken
 
@@ -97,6 +97,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
 
     token_scope = ApiToken.Scope.FULL  # a pilot may cost money
     serializer_class = PilotSerializer
+    lookup_value_regex = KEY
     queryset = Pilot.objects.none()
 
     def get_queryset(self) -> Any:

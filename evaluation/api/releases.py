@@ -18,7 +18,7 @@ from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.elsewhere import accept_elsewhere
 from studio.access import ApiRequest, find_benchmark, require
-from studio.api.base import given_in, named_in
+from studio.api.base import KEY, given_in, named_in
 from studio.domain.options import Options
 from studio.models import ApiToken
 
@@ -58,6 +58,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
 
     token_scope = ApiToken.Scope.FULL
     serializer_class = ReleaseSerializer
+    lookup_value_regex = KEY
     queryset = Release.objects.none()
 
     def get_queryset(self) -> Any:

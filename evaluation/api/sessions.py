@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from evaluation.api.filters import is_key
 from evaluation.audits.blindness import find_session, open_sessions
 from evaluation.models import Session, SessionIntent, ToolCall, Turn, TurnNote, Verdict
+from studio.api.base import KEY
 from studio.domain.task import TaskSpec
 
 
@@ -157,6 +158,7 @@ class SessionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     """One task executed."""
 
     serializer_class = SessionSerializer
+    lookup_value_regex = KEY
     queryset = Session.objects.none()
 
     def get_queryset(self) -> Any:

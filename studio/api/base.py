@@ -21,6 +21,8 @@ from studio.tasks.transitions import WorkflowError
 
 OBJECTS = {"type": "array", "items": {"type": "object", "additionalProperties": {}}}
 """The schema of an answer that is a list of objects, which the description names."""
+KEY = "[0-9]{1,18}"
+"""What a row's number looks like in an address."""
 TASKS = "benchmarks/<slug:slug>/personas/<str:user_id>/tasks/"
 TASK = f"{TASKS}<int:pk>/"
 CONFLICT_ERRORS = (WorkflowError, DraftError, assignments.AssignmentError)

@@ -21,7 +21,7 @@ from studio.drafts.load import load_episode
 from studio.findings.queries import findings_of
 from studio.imports.importer import DEFER_ABOVE, import_archive
 from studio.imports.publication import PublicationError, confirm_publication, decline_publication
-from studio.models import Benchmark, Finding, Persona
+from studio.models import ApiToken, Benchmark, Finding, Persona
 
 
 class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
@@ -175,6 +175,8 @@ class PublicationAnswerSerializer(serializers.Serializer[Any]):
 
 class PublicationView(APIView):
     """The request to mark the tasks of an import as approved elsewhere."""
+
+    token_scope = ApiToken.Scope.FULL
 
     @extend_schema(
         request=PublicationSerializer, responses={200: PublicationAnswerSerializer, 409: OpenApiTypes.OBJECT}

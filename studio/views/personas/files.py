@@ -212,8 +212,10 @@ def _page(request: SignedInRequest, slug: str, user_id: str, kind: str, name: st
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def file(request: SignedInRequest, slug: str, user_id: str, kind: str, name: str = "", pk: int = 0) -> HttpResponse:
-    page = _page(request, slug, user_id, kind, pk or name)
+def file(
+    request: SignedInRequest, slug: str, user_id: str, kind: str, name: str = "", pk: int | None = None
+) -> HttpResponse:
+    page = _page(request, slug, user_id, kind, name if pk is None else str(pk))
     if not page.name or request.method == "POST" or page.needs == "manage":
         access.require(request.user, page.benchmark, page.needs)
     if page.name and not page.exists:
