@@ -42,11 +42,18 @@ def sessions_of(person: User) -> list[UserSession]:
 
 
 def change_email_at_once(person: User, email: str) -> None:
-    """Where no mail can confirm it."""
+    """Where no mail can confirm it. Raises PeopleError if somebody else has it."""
+    if is_taken(email, by_others_than=person):
+        raise PeopleError("An account has this email address already.")
     EmailAddress.objects.filter(user=person).delete()
     EmailAddress.objects.create(user=person, email=email, primary=True, verified=False)
     person.email = email
     person.save(update_fields=["email"])
+
+
+def is_taken(email: str, *, by_others_than: User | None = None) -> bool:
+    """Whether an account has it, confirmed or not: who signs in with it must be one person."""
+    return User.objects.filter(email__iexact=email).exclude(pk=by_others_than.pk if by_others_than else None).exists()
 
 
 def pending_email(person: User) -> EmailAddress | None:

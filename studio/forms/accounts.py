@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.adapter import get_adapter
 from allauth.account.forms import SignupForm
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 
+from studio.access.people import is_taken
 from studio.models import ApiToken, Invitation, Role, User
 
 
@@ -33,7 +35,7 @@ class InvitedSignUpForm(SignupForm):
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
-        self.fields["username"].help_text = "Letters, digits and @ . + - _. You sign in with it."
+        self.fields["username"].help_text = "Letters, digits and . + - _. You sign in with it."
         self.fields["password1"].help_text = "At least 8 characters, and not a common one."
         email = self.fields["email"]
         email.label, email.help_text = "Email", "For a forgotten password, and notifications if you want them."
@@ -41,6 +43,12 @@ class InvitedSignUpForm(SignupForm):
             email.initial = invitation.email
         if invitation.mailed:
             email.disabled, email.help_text = True, "Your invitation went there. You can change it later."
+
+    def clean_email(self) -> str:
+        email: str = super().clean_email()
+        if is_taken(email):
+            raise get_adapter().validation_error("email_taken")
+        return email
 
     def save(self, request: Any) -> User:
         user: User = super().save(request)

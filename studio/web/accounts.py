@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+import unicodedata
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
 from studio.models import User
@@ -31,6 +33,14 @@ class AccountAdapter(DefaultAccountAdapter):
             return str(ipaddress.ip_address(caller_address(request)))
         except ValueError:  # a socket of the file system
             return "0.0.0.0"  # shown, not bound to
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """Look-alikes of other widths are one name, and no name is an address: else it could be somebody's, whose
+        sign-in it would take."""
+        username = unicodedata.normalize("NFKC", username)
+        if "@" in username and not shallow:
+            raise ValidationError("Choose a username without @. You can sign in with your email address, too.")
+        return super().clean_username(username, shallow)
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> Any:
         with one_hash_at_a_time():

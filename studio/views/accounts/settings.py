@@ -15,6 +15,7 @@ from django.shortcuts import redirect, render
 from studio.access import SignedInRequest
 from studio.access.invitations import sends_mail
 from studio.access.people import (
+    PeopleError,
     change_email_at_once,
     forget_unconfirmed_email,
     has_second_step,
@@ -46,7 +47,11 @@ class EmailView(allauth.EmailView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         if not sends_mail():
-            change_email_at_once(self.request.user, form.cleaned_data["email"])
+            try:
+                change_email_at_once(self.request.user, form.cleaned_data["email"])
+            except PeopleError as error:
+                form.add_error("email", str(error))
+                return self.form_invalid(form)
             messages.success(self.request, "Saved.")
             return redirect("account_email")
         forget_unconfirmed_email(self.request.user)
