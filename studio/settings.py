@@ -184,7 +184,12 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"request_id": {"()": "studio.web.request_ids.RequestIdFilter"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s request=%(request_id)s %(message)s"}},
+    "formatters": {
+        "line": {
+            "()": "studio.web.request_ids.DiscreetFormatter",
+            "fmt": "%(asctime)s %(levelname)s %(name)s request=%(request_id)s %(message)s",
+        }
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {"django": {"handlers": [], "level": "WARNING"}, "django.request": {"level": "ERROR"}},

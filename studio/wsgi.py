@@ -2,5 +2,7 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from studio.web.uploads import reading_uploads
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
-application = get_wsgi_application()
+application = reading_uploads(get_wsgi_application())

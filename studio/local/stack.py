@@ -123,6 +123,7 @@ def web_process(listener: socket.socket) -> ManagedProcess:
     argv += ["--max-requests", "20000", "--max-requests-jitter", "4000"]
     argv += ["--keep-alive", str(KEEP_ALIVE_SECONDS), "--graceful-timeout", "4", "--timeout", "120"]
     argv += ["--no-control-socket", "--access-logfile", "-", "--access-logformat", ACCESS_LOG]
+    argv += ["--logger-class", "studio.web.access_log.DiscreetLogger"]
     return ManagedProcess("web", argv, pass_fds=[listener.fileno()], essential=True)
 
 
