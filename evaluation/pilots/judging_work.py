@@ -35,7 +35,7 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.models import Blob
-from studio.models.transactions import atomic_with_retry
+from studio.models.transactions import atomic_with_retry, is_away
 
 logger = logging.getLogger(__name__)
 State = Judging.State
@@ -66,6 +66,8 @@ def work_on(pk: int) -> bool:
         except (InfrastructureError, MissingContentError) as error:
             row.release(state=State.ERROR, reason=storable(str(error))[:2000])
         except Exception as error:
+            if is_away(error):  # the lease runs out, and whoever takes it then goes on
+                raise
             logger.exception("Judging %d stopped by a defect of the studio.", pk)
             connection.close_if_unusable_or_obsolete()
             row.release(state=State.ERROR, reason=f"Internal error: {type(error).__name__}: {error}"[:2000])

@@ -29,6 +29,7 @@ from evaluation.store.plans import plan_of
 from evaluation.store.rows import RowStore
 from evaluation.workspaces.manifests import MissingContentError
 from studio.domain.storable import storable
+from studio.models.transactions import is_away
 
 logger = logging.getLogger(__name__)
 LONGEST_PAUSE = 600.0
@@ -62,6 +63,8 @@ def _work_and_record(session: Session) -> None:
         except MissingContentError as error:
             _record_failure(session, str(error), type(error).__name__)
         except Exception as error:
+            if is_away(error):  # the lease runs out, and whoever takes it then goes on
+                raise
             logger.exception("Session %d stopped by a defect of the studio.", session.pk)
             connection.close_if_unusable_or_obsolete()
             _record_failure(session, f"Internal error: {type(error).__name__}: {error}", "InternalError")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from django.db import OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -51,6 +51,14 @@ def try_lock(key: int) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [key])
         return bool(cursor.fetchone()[0])
+
+
+def is_away(error: BaseException | None) -> bool:
+    """Whether the database cannot be reached, or ended the connection: it was stopped, or is starting."""
+    if isinstance(error, InterfaceError):
+        return True
+    state = getattr(getattr(error, "__cause__", None), "sqlstate", None) or ""
+    return isinstance(error, OperationalError) and (not state or state.startswith(("08", "57P")))
 
 
 def is_deadlock(error: OperationalError) -> bool:

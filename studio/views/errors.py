@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+
+from studio.models.transactions import is_away
+
+DEFECT = "Something went wrong in the studio. The log has the details under this request id."
+AWAY = "The database cannot be reached just now. Try again in a minute; what was saved is not lost."
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -26,7 +33,9 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Rendered without database, session and page frame: any of them may have failed."""
     request_id = getattr(request, "request_id", "")
+    away = is_away(sys.exception())
+    status = 503 if away else 500
     if request.path.startswith("/api/"):
-        detail = "Something went wrong in the studio. The log has the details under this request id."
-        return JsonResponse({"detail": detail, "request_id": request_id}, status=500)
-    return HttpResponse(render_to_string("studio/errors/500.html", {"request_id": request_id}), status=500)
+        return JsonResponse({"detail": AWAY if away else DEFECT, "request_id": request_id}, status=status)
+    page = render_to_string("studio/errors/500.html", {"request_id": request_id, "away": away and AWAY})
+    return HttpResponse(page, status=status)
