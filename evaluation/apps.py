@@ -8,6 +8,7 @@ class EvaluationConfig(AppConfig):
     def ready(self) -> None:
         from evaluation.assistance.assistant import enable_in_sample
         from evaluation.assistance.opinions import known_opinions, request_opinions
+        from evaluation.sandbox.documents import may_read_documents, read_document
         from evaluation.search import register_sources
         from evaluation.tools.app_declarations import app_declarations
         from evaluation.tools.catalog import tool_cards
@@ -17,6 +18,7 @@ class EvaluationConfig(AppConfig):
         from studio.domain.app_data import register_apps
         from studio.domain.tool_catalog import register_card_reader
         from studio.domain.tool_servers import register_lister
+        from studio.files.previews.documents import Confinement, register_confinement
         from studio.findings.grader_keys import register_key_reader, register_report_makers
         from studio.findings.opinions import register_second_opinions
         from studio.imports.sample import register_sample_data
@@ -28,4 +30,5 @@ class EvaluationConfig(AppConfig):
         register_report_makers(now=analyse_scripts, later=analyse_later)
         register_second_opinions(read=known_opinions, request=request_opinions)
         register_sources()
+        register_confinement(Confinement(may_read_documents, read_document))
         register_sample_data(enable_in_sample)

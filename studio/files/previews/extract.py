@@ -1,7 +1,7 @@
 """Extracts a document's text: ``extract.py KIND [whole] < file`` prints JSON; ``whole`` raises what is only a preview.
 
-Parsers of untrusted files may misbehave, so this runs as a separate process with little memory and time, no open files
-and an empty environment. No module imports it.
+Parsers of untrusted files may misbehave, so this runs in the sandbox, or where there is none as a separate process with
+little memory and time, no open files and an empty environment. No module imports it.
 """
 
 from __future__ import annotations
@@ -126,6 +126,7 @@ def confine() -> None:
 
 
 if __name__ == "__main__":
+    sys.path.append("/opt/readers")  # in the sandbox
     if sys.argv[2:] == ["whole"]:
         PAGES, SHEETS, ROWS, COLUMNS, CELL = 2_000, 200, 20_000, 400, 4_000
     kinds = {"docx": docx, "sheets": sheets, "pdf": pdf, "mail": mail, "slides": slides}
