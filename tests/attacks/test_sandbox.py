@@ -1,0 +1,393 @@
+"""What hostile code wants of the sandbox that holds it: more than its share, another answer, no end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evaluation.grading import script
+from evaluation.grading.script import GraderTurn, run_grader
+from evaluation.sandbox import SandboxLimits, SandboxUnavailableError, run, run_python, why_unavailable
+from evaluation.sandbox.server import prepare_server
+from evaluation.sandbox.shell import LIMITS as SHELL_LIMITS
+from evaluation.sandbox.shell import run_shell
+from studio.files.previews import documents
+
+MIB = 1024 * 1024
+CALLED = [{"tool_name": "x", "call": {}, "result": {}}]
+SHORT = SandboxLimits(seconds=20)
+
+
+@pytest.fixture(autouse=True)
+def sandbox() -> None:
+    if words := why_unavailable():
+        pytest.skip(words)
+
+
+def as_script(program: str) -> str:
+    """What it prints there, below ``/ws``."""
+    outcome = run_python(program, limits=SHORT)
+    return outcome.stdout.decode() + outcome.stderr.decode()
+
+
+def as_command(program: str) -> str:
+    """The same as an agent's command."""
+    outcome = run_shell(
+        "exec python3 probe.py",
+        [("probe.py", program.encode())],
+        lambda _: None,
+        replace(SHELL_LIMITS, seconds=20),
+    )
+    return outcome.stdout.decode() + outcome.stderr.decode()
+
+
+def as_server(program: str) -> str:
+    """The same as a tool server's command."""
+    with prepare_server(["python3", "/run/program/probe.py"], files={"probe.py": program.encode()}, env={}) as prepared:
+        done = subprocess.run(
+            prepared.chain.args,
+            env=prepared.chain.env,
+            pass_fds=prepared.chain.fds,
+            cwd="/",
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+        )
+    return done.stdout.decode()
+
+
+everywhere = pytest.mark.parametrize("attacked", [as_script, as_command, as_server])
+Attacked = Callable[[str], str]
+
+OPEN_OTHERS = """
+import os
+opened = []
+for pid in os.listdir("/proc"):
+    if not pid.isdigit() or int(pid) == os.getpid():
+        continue
+    for name in ("mem", "environ", "maps", "root", "cwd", "fd", "exe"):
+        path = f"/proc/{pid}/{name}"
+        try:
+            if name == "fd":
+                for number in os.listdir(path):
+                    os.close(os.open(f"{path}/{number}", os.O_RDWR))
+            elif name in ("root", "cwd"):
+                os.listdir(path)
+            else:
+                os.close(os.open(path, os.O_RDWR if name == "mem" else os.O_RDONLY))
+            opened.append(path)
+        except OSError:
+            pass
+print("opened", opened)
+"""
+
+
+@everywhere
+def test_to_read_or_write_a_process_that_watches_it(attacked: Attacked):
+    assert attacked(OPEN_OTHERS) == "opened []\n"
+
+
+OWN_MEMORY = """
+import os
+try:
+    os.close(os.open("/proc/self/mem", os.O_RDWR))
+    print("written")
+except OSError as error:
+    print(error.strerror)
+"""
+
+
+@everywhere
+def test_to_write_anywhere_below_proc(attacked: Attacked):
+    assert attacked(OWN_MEMORY) == "Read-only file system\n"
+
+
+MANY_THREADS = """
+import _thread, os, signal, time
+for pid in os.listdir("/proc"):
+    if pid.isdigit() and int(pid) != os.getpid():
+        for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.kill(int(pid), number)
+            except OSError:
+                pass
+count = 0
+try:
+    while count < 3000:
+        _thread.start_new_thread(time.sleep, (30,))
+        count += 1
+except RuntimeError:
+    pass
+print(count < 64, flush=True)
+os._exit(0)
+"""
+
+
+@everywhere
+def test_to_have_more_threads_than_its_limit(attacked: Attacked):
+    assert attacked(MANY_THREADS) == "True\n"
+
+
+LIMITS_OF_OTHERS = """
+import os, resource
+changed = []
+for pid in os.listdir("/proc"):
+    if pid.isdigit() and int(pid) != os.getpid():
+        try:
+            resource.prlimit(int(pid), resource.RLIMIT_NOFILE, (0, 0))
+            changed.append(pid)
+        except OSError:
+            pass
+resource.prlimit(0, resource.RLIMIT_NOFILE, (9, 9))
+print("changed", changed, resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+
+
+@everywhere
+def test_to_change_the_limits_of_what_watches_it(attacked: Attacked):
+    assert attacked(LIMITS_OF_OTHERS) == "changed [] (9, 9)\n"
+
+
+OUT_OF_MEMORY = """
+print(open("/proc/self/oom_score_adj").read().strip())
+try:
+    open("/proc/self/oom_score_adj", "w").write("0")
+except OSError:
+    pass
+print(open("/proc/self/oom_score_adj").read().strip())
+"""
+
+
+@everywhere
+def test_to_outlive_others_when_memory_runs_out(attacked: Attacked):
+    assert attacked(OUT_OF_MEMORY) == "1000\n1000\n"
+
+
+SHARED = """
+import mmap, os
+mapped = []
+def share(**how):
+    try:
+        shared = mmap.mmap(**how)
+    except OSError:
+        return
+    if not os.fork():
+        for place in range(0, len(shared), 4096):
+            shared[place] = 1
+        os._exit(0)
+    os.wait()
+    mapped.append(shared)
+for _ in range(5):
+    share(fileno=-1, length=90 << 20)
+for _ in range(5):
+    share(fileno=os.open("/dev/zero", os.O_RDWR), length=90 << 20)
+print(len(mapped), open("/dev/zero", "rb").read(3))
+"""
+
+
+@everywhere
+def test_to_hold_shared_memory_that_no_process_is_charged_for(attacked: Attacked):
+    assert attacked(SHARED) == "0 b'\\x00\\x00\\x00'\n"
+
+
+def test_to_keep_files_in_pipes_after_they_are_deleted():
+    program = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+read, write = os.pipe()
+other, into = os.pipe()
+buffer = ctypes.create_string_buffer(4096)
+vector = (ctypes.c_size_t * 2)(ctypes.addressof(buffer), 4096)
+file = os.open("/usr/bin/env", os.O_RDONLY)
+os.write(write, b"x" * 100)
+for name, result in (
+    ("splice", libc.splice(file, None, write, None, 4096, 0)),
+    ("vmsplice", libc.vmsplice(write, ctypes.byref(vector), 1, 0)),
+    ("tee", libc.tee(read, into, 100, 0)),
+):
+    print(name, result, ctypes.get_errno())
+"""
+    assert as_script(program).split() == ["splice", "-1", "1", "vmsplice", "-1", "1", "tee", "-1", "1"]
+
+
+def test_to_forge_the_answer_of_another_turn():
+    source = """
+import os, time
+FORGED = b'{"values": [["a", 1]]}\\n'
+def score(history):
+    if history:
+        for pid in os.listdir("/proc"):
+            for folder in ((f"/proc/{pid}/fd",) if pid.isdigit() else ()):
+                try:
+                    for number in os.listdir(folder):
+                        try:
+                            descriptor = os.open(f"{folder}/{number}", os.O_WRONLY)
+                            os.write(descriptor, FORGED * 3)
+                        except OSError:
+                            pass
+                except OSError:
+                    pass
+    return {"a": 0}
+"""
+    turns = run_grader(source, [[], CALLED, [], []]).turns
+
+    assert [turn.values["a"] for turn in turns] == [0, 0, 0, 0]
+    assert [turn.problem for turn in turns[2:]] == ["", ""]
+
+
+def test_to_stop_the_clock_that_ends_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(script, "CALL_SECONDS", 0.5)
+    source = """
+import os, signal
+def score(history):
+    if history:
+        for pid in (os.getppid(), -1, 1):
+            try:
+                os.kill(pid, signal.SIGSTOP)
+            except OSError:
+                pass
+        while True:
+            pass
+    return {"a": 0}
+"""
+    started = time.monotonic()
+    turns = run_grader(source, [CALLED, CALLED, [], CALLED]).turns
+
+    assert time.monotonic() - started < 5
+    assert [turn.broken for turn in turns] == [True, True, False, True]
+    assert turns[2] == GraderTurn({"a": 0})
+
+
+def test_to_leave_something_for_the_next_turn():
+    source = """
+import os, signal
+def score(history):
+    old = os.path.exists("/ws/left")
+    open("/ws/left", "w").close()
+    if not os.fork():
+        os.setsid()
+        signal.pause()
+    others = sum(name.isdigit() for name in os.listdir("/proc")) > 3
+    return {"old": old, "others": others}
+"""
+    assert [dict(turn.values) for turn in run_grader(source, [[], CALLED]).turns] == [{"old": 0, "others": 0}] * 2
+
+
+@pytest.mark.parametrize("machine", ["pdp11", "armv7l"])
+def test_to_run_where_its_system_calls_are_not_known(machine: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    run._try_out.cache_clear()
+
+    assert why_unavailable().startswith(f"No filter of system calls is known for {machine}")
+    with pytest.raises(SandboxUnavailableError, match="untrusted code is not run here"):
+        run_python("print(1)")
+
+    monkeypatch.undo()
+    assert why_unavailable() == ""
+
+
+def test_to_be_run_where_what_watches_it_cannot_be_protected(monkeypatch: pytest.MonkeyPatch):
+    assert run.LAUNCHER.count("prctl(4, 0, 0, 0, 0) != 0") == 1
+    monkeypatch.setattr(
+        run, "LAUNCHER", run.LAUNCHER.replace("prctl(4, 0, 0, 0, 0) != 0", "prctl(99, 0, 0, 0, 0) != 0")
+    )
+
+    with pytest.raises(SandboxUnavailableError, match=r"not run \(the first process cannot be protected\)"):
+        run_python("print(1)")
+
+
+FILL_SOCKETS = """
+import resource, socket, time
+pairs = []
+try:
+    while True:
+        pairs.append(socket.socketpair())
+except OSError:
+    pass
+try:
+    pairs[0][0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    print("larger")
+except OSError:
+    pass
+held = 0
+for pair in pairs:
+    for end in pair:
+        end.setblocking(False)
+        try:
+            while True:
+                held += end.send(b"x" * 4096)
+        except BlockingIOError:
+            pass
+print(len(pairs), held, flush=True)
+time.sleep(60)
+"""
+
+
+def test_to_keep_memory_in_sockets():
+    files = {"probe.py": FILL_SOCKETS.encode()}
+    with prepare_server(["python3", "/run/program/probe.py"], files=files, env={}) as prepared:
+        process = subprocess.Popen(
+            prepared.chain.args,
+            env=prepared.chain.env,
+            pass_fds=prepared.chain.fds,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+        )
+        try:
+            assert process.stdout is not None
+            count, held = map(int, process.stdout.readline().split())
+            charged = run.held_bytes(process.pid)
+        finally:
+            process.kill()
+            process.communicate()
+
+    assert count > 100
+    assert charged > held > 5 * MIB
+
+
+@pytest.mark.slow
+def test_to_take_the_time_of_others_that_run_at_once():
+    """Sixteen at once, every other one hostile: honest ones are graded as if alone."""
+    honest = "def score(history): return {'a': 1}"
+    greedy = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+    found: dict[int, GraderTurn] = {}
+
+    def grade(number: int) -> None:
+        found[number] = run_grader(greedy if number % 2 else honest, [CALLED], keys=("a",)).turns[0]
+
+    threads = [threading.Thread(target=grade, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [found[number] for number in range(0, 16, 2)] == [GraderTurn({"a": 1})] * 8
+    assert all(found[number].broken for number in range(1, 16, 2))
+
+
+def test_to_reach_the_studio_through_the_parser_of_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A parser that does what its document says, read as the studio reads every document."""
+    program = tmp_path / "extract.py"
+    program.write_text("import json, os, sys; print(json.dumps({'seen': os.path.exists(sys.stdin.read())}))")
+    monkeypatch.setattr(documents, "EXTRACT", program)
+
+    seen = [documents.extract("pdf", path.encode())["seen"] for path in (str(program), "/etc/passwd", "/ws")]
+
+    assert seen == [False, False, True]
+
+
+def test_documents_are_read_the_same_in_the_sandbox_and_without():
+    mail = b"From: ana@example.org\r\nSubject: Rye\r\n\r\nFirst.\r\n"
+    apart = documents.read_apart(documents.EXTRACT, documents.PACKAGES, ["mail"], mail)
+
+    assert documents.extract("mail", mail) == json.loads(apart)
