@@ -53,7 +53,8 @@ def change_email_at_once(person: User, email: str) -> None:
 
 def is_taken(email: str, *, by_others_than: User | None = None) -> bool:
     """Whether an account has it, confirmed or not: who signs in with it must be one person."""
-    return User.objects.filter(email__iexact=email).exclude(pk=by_others_than.pk if by_others_than else None).exists()
+    having = User.objects.filter(email__iexact=email)
+    return (having.exclude(pk=by_others_than.pk) if by_others_than else having).exists()
 
 
 def pending_email(person: User) -> EmailAddress | None:

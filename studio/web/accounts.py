@@ -40,7 +40,7 @@ class AccountAdapter(DefaultAccountAdapter):
         username = unicodedata.normalize("NFKC", username)
         if "@" in username and not shallow:
             raise ValidationError("Choose a username without @. You can sign in with your email address, too.")
-        return super().clean_username(username, shallow)
+        return str(super().clean_username(username, shallow))
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> Any:
         with one_hash_at_a_time():

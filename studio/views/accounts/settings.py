@@ -46,16 +46,18 @@ class EmailView(allauth.EmailView):
     """The old address stays until the new one is confirmed."""
 
     def form_valid(self, form: Any) -> HttpResponse:
+        answer: HttpResponse
         if not sends_mail():
             try:
                 change_email_at_once(self.request.user, form.cleaned_data["email"])
             except PeopleError as error:
                 form.add_error("email", str(error))
-                return self.form_invalid(form)
+                answer = self.form_invalid(form)
+                return answer
             messages.success(self.request, "Saved.")
             return redirect("account_email")
         forget_unconfirmed_email(self.request.user)
-        answer: HttpResponse = super().form_valid(form)
+        answer = super().form_valid(form)
         return answer
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
