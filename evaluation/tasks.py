@@ -14,7 +14,7 @@ from evaluation.assistance.opinions import due_requests
 from evaluation.assistance.requests import due_proposals
 from evaluation.call_records import load_client
 from evaluation.endpoints.testing import due_tests, play_test
-from evaluation.judging.recomputing import COMPUTE_RESULTS
+from evaluation.judging.judgings import COMPUTE_RESULTS
 from evaluation.leases import DISPATCH, expire_dead, give_up
 from evaluation.models import EndpointTest, Judging, JudgingBatch, OpinionRequest, Proposal, Session
 from evaluation.pilots import batching, judging_work, lifecycle, queue, session_work

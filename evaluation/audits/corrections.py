@@ -6,18 +6,21 @@ stay as they are: they are about the judge, whose verdicts audits always read un
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+
+from django.db.models import Q
 
 from annotations.decided import audited_questions, credited
 from annotations.models import AuditCampaign
-from annotations.sources import SESSION, VERDICT, audit_name
+from annotations.sources import AUDIT, SESSION, VERDICT, audit_name
 from evaluation.audits.campaigns import audited_pilots, audited_round
 from evaluation.grading.intents import IntentStatus
 from evaluation.judging.judged import correct_verdict, load_judged
-from evaluation.judging.judgings import scoring_choice
-from evaluation.judging.recomputing import recompute_results
-from evaluation.models import JudgingRound, Session, Verdict, VerdictCorrection
+from evaluation.judging.judgings import recompute_results, scoring_choice
+from evaluation.models import JudgingRound, Pilot, Session, Verdict, VerdictCorrection
+from evaluation.models.judgings import scoring_round
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.options import OptionsError
 from studio.models import Event, User
@@ -174,3 +177,32 @@ def _by_sample(rows: Sequence[Verdict]) -> list[list[Verdict]]:
     for row in sorted(rows, key=lambda each: (each.turn, each.kind != Kind.SATISFACTION)):
         by_judging.setdefault(row.judging_id, []).append(row)
     return list(by_judging.values())
+
+
+@dataclass(frozen=True)
+class CorrectedVerdicts:
+    number: int
+    audit: AuditCampaign | None
+    """That found them wrong."""
+
+
+def corrected_in_pilots(pilots: Collection[Pilot]) -> list[CorrectedVerdicts]:
+    """With the sessions that they took over."""
+    taken = Pilot.taken_sessions.through.objects.filter(pilot__in=pilots)
+    session = "verdict__judging__session"
+    return _corrected(Q(**{f"{session}__run__pilot__in": pilots}) | Q(**{f"{session}__in": taken.values("session")}))
+
+
+def corrected_in_session(session: Session) -> list[CorrectedVerdicts]:
+    return _corrected(Q(verdict__judging__session=session))
+
+
+def _corrected(where: Q) -> list[CorrectedVerdicts]:
+    scoring = Q(verdict__judging__round=scoring_round("verdict__judging__session__run__pilot"))
+    rows = VerdictCorrection.objects.filter(where & scoring).order_by("verdict_id", "-pk").distinct("verdict_id")
+    sources = Counter(
+        source for source, met, judged in rows.values_list("source", "met", "verdict__met") if met != judged
+    )
+    keys = {int(source.removeprefix(AUDIT)) for source in sources if source.startswith(AUDIT)}
+    audits = {f"{AUDIT}{key}": row for key, row in AuditCampaign.objects.in_bulk(keys).items()} if keys else {}
+    return [CorrectedVerdicts(number, audits.get(source)) for source, number in sorted(sources.items())]

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from evaluation.grading.credit import CreditRule, default_rules
@@ -17,6 +18,7 @@ from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
 from evaluation.protocol.prompt_files import NAMES, PromptName, current_prompts
 from evaluation.protocol.scoring import ScoringMode
+from studio.celery import enqueue
 from studio.models import User
 
 Rules = Mapping[ScoringMode, CreditRule]
@@ -143,3 +145,11 @@ def scoring_choices(pilots: Iterable[Pilot]) -> dict[int, ScoringChoice]:
 def scoring_choice(pilot: Pilot) -> ScoringChoice:
     """The latest."""
     return pilot.scoring_choices.select_related("round", "by")[:1].get()
+
+
+COMPUTE_RESULTS = "evaluation.tasks.compute_results"
+
+
+def recompute_results(benchmark_id: int) -> None:
+    """Once this transaction commits."""
+    transaction.on_commit(lambda: enqueue(COMPUTE_RESULTS, [benchmark_id]), robust=True)

@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from evaluation.judging.recomputing import recompute_results
+from evaluation.judging.judgings import recompute_results
 from evaluation.leases import wake_workers
 from evaluation.models import Pilot, Session
 from evaluation.pilots.budgets import spent_budget

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluation.endpoints.connection import learned_facts
-from evaluation.judging.recomputing import recompute_results
+from evaluation.judging.judgings import recompute_results
 from evaluation.models import Pilot, Session
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.queue import State, leasable

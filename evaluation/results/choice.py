@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evaluation.grading.credit import SAMPLE_RULES, TURN_RULES, TurnRule
-from evaluation.judging.judgings import Rules, rules_from, rules_of, rules_to_json, scoring_choice
-from evaluation.judging.recomputing import recompute_results
+from evaluation.judging.judgings import Rules, recompute_results, rules_from, rules_of, rules_to_json, scoring_choice
 from evaluation.models import Judging, JudgingRound, Pilot, ScoringChoice, Session
 from evaluation.models.judgings import Purpose
 from evaluation.protocol.scoring import ScoringMode

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evaluation import visibility
 from evaluation.audits.blindness import closed_pilots, find_pilot, open_pilots, record_look
 from evaluation.audits.campaigns import audits_of
-from evaluation.audits.corrected import corrected_in_pilots
+from evaluation.audits.corrections import corrected_in_pilots
 from evaluation.endpoints.connection import learned_sentences
 from evaluation.endpoints.tryout import SEATS
 from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, budget_initial, budgets_of

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from evaluation.audits.blindness import open_pilots, record_look
-from evaluation.audits.corrected import corrected_in_pilots
+from evaluation.audits.corrections import corrected_in_pilots
 from evaluation.forms.results import CompareForm, ResultsForm
 from evaluation.models import ResultsView
 from evaluation.results.benchmark_results import Results, compute_results

@@ -13,7 +13,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.audits.blindness import find_session, open_sessions
-from evaluation.audits.corrected import corrected_in_session
+from evaluation.audits.corrections import corrected_in_session
 from evaluation.judging.script_versions import is_graded_by_older_script
 from evaluation.models import Session, Turn, Verdict
 from evaluation.transcripts.files import compare_texts, file_rows, manifest_before, open_file, sizes_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from studio.domain.merge import merge_order
-from studio.domain.merge_lines import merge_lines
+from studio.domain.merge import merge_lines, merge_order
 
 Text = Mapping[str, Sequence[str]]
 OWN = ("base_version", "note")

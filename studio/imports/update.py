@@ -8,7 +8,7 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.problems import Problem
 from studio.domain.task import TaskSpec
 from studio.domain.tool_servers import FOLDER
-from studio.domain.uid_matching import preserve_uids
+from studio.domain.uids import preserve_uids
 from studio.imports.report import ImportReport
 
 

@@ -14,8 +14,7 @@ from playwright.sync_api import Page, expect
 from evaluation.sandbox import why_unavailable
 from evaluation.trials.analyses import analyse_missing
 from studio.models import GraderScript, Task, User
-from studio.personas.scripts import create_script
-from studio.personas.starter_script import STARTER_SCRIPT
+from studio.personas.scripts import STARTER_SCRIPT, create_script
 from tests.e2e.accessibility import violations
 from tests.e2e.visitor import Visitor
 from tests.factories import mark_approved

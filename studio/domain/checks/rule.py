@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from studio.domain.checks.opinions import Opinion
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Severity
-from studio.domain.graders.report import GraderReport
+from studio.domain.graders.reader import GraderReport
 from studio.domain.plan import PAPER_PLAN, Plan
 from studio.domain.task import ExactCheck, TaskSpec
 

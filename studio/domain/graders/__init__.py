@@ -3,8 +3,7 @@
 from studio.domain.graders.amounts import Amount
 from studio.domain.graders.demands import Demand, ToolTest
 from studio.domain.graders.histories import History, generate_histories
-from studio.domain.graders.reader import ScriptReading, read_script
-from studio.domain.graders.report import ANALYSIS, GraderReport
+from studio.domain.graders.reader import ANALYSIS, GraderReport, ScriptReading, read_script
 
 __all__ = [
     "ANALYSIS",

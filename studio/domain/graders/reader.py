@@ -7,8 +7,36 @@ import warnings
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from studio.domain.base import Spec
 from studio.domain.graders.amounts import Amount, amounts
 from studio.domain.graders.demands import FRAME, TOOL, Demand, DemandCollector, TooComplexError, ToolTest
+
+ANALYSIS = 3
+"""Version of the analysis. Reports with another version are discarded."""
+
+
+class GraderReport(Spec):
+    """Report on one script. Keys are in the script's order."""
+
+    sha256: str
+    keys: tuple[str, ...] | None = None
+    """Keys returned by ``score([])``; None if it failed, see ``problem``."""
+    problem: str = ""
+    line: int | None = None
+    """Line of the problem, if known."""
+    tried: int = 0
+    """Number of histories, including the empty one."""
+    failed: str = ""
+    """Error on one of the histories; empty if none failed."""
+    always: tuple[str, ...] = ()
+    """Earned on every history, including the empty one."""
+    never: tuple[str, ...] = ()
+    """Earned on no history."""
+    by_draft: tuple[str, ...] = ()
+    """Earned by a message that was only drafted."""
+    by_anyone: tuple[str, ...] = ()
+    """Earned even if every message went to a stranger."""
+
 
 LONGEST = 200_000
 """Maximum characters of a script."""

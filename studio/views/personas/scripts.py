@@ -26,13 +26,13 @@ from studio.personas.files import FileVersions, save_file
 from studio.personas.scripts import (
     MAX_SCRIPT,
     SCRIPTS,
+    STARTER_SCRIPT,
     ScriptText,
     ScriptVersion,
     create_script,
     script_versions,
     tasks_graded_by,
 )
-from studio.personas.starter_script import STARTER_SCRIPT
 from studio.views.editing import FilePage, ReadForm
 
 

@@ -12,9 +12,9 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
 from evaluation.grading.credit import CreditRule
-from evaluation.judging import recomputing
+from evaluation.judging import judgings
 from evaluation.judging.judged import correct_verdict
-from evaluation.judging.recomputing import COMPUTE_RESULTS
+from evaluation.judging.judgings import COMPUTE_RESULTS
 from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, ScoringChoice, Session, Verdict
 from evaluation.pilots.judging_work import work_on
 from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, resume_round, start_rejudging
@@ -203,7 +203,7 @@ def test_choosing_what_scores_has_the_results_computed_before_anybody_opens_them
     pilot = run_pilot(stub)
     again = rejudge(pilot, judge=model_of(other))
     messages: list[tuple[str, list[int]]] = []
-    monkeypatch.setattr(recomputing, "enqueue", lambda task, ids: messages.append((task, list(ids))))
+    monkeypatch.setattr(judgings, "enqueue", lambda task, ids: messages.append((task, list(ids))))
 
     with django_capture_on_commit_callbacks(execute=True):
         choose_scoring(pilot, again, by=None)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from studio.domain.changes import changed_fields, describe_changes
 from studio.domain.dependencies import dependency_groups
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
-from studio.domain.uid_matching import preserve_uids
+from studio.domain.uids import preserve_uids
 
 
 def task(*contents: str, prefix: str = "new") -> TaskSpec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.domain.merge_lines import merge_lines
+from studio.domain.merge import merge_lines
 from studio.drafts.windows import MergedText, merge_text, same_text
 
 

@@ -12,9 +12,8 @@ from django.urls import reverse
 from studio.drafts.load import load_episode
 from studio.models import Autosave, Blob, Persona, Role, User
 from studio.personas.files import save_file
-from studio.personas.scripts import create_script
+from studio.personas.scripts import STARTER_SCRIPT, create_script
 from studio.personas.skills import SKILLS, SkillText
-from studio.personas.starter_script import STARTER_SCRIPT
 from studio.personas.web_pages import WEB_PAGES, WebPage
 from tests.factories import BenchmarkFactory, a_persona, member
 from tests.shared_rows import fresh, rolled_back

@@ -11,8 +11,7 @@ from studio.domain.task import TaskSpec
 from studio.models import GraderScript, Persona, Task, User
 from studio.personas.create import create_persona
 from studio.personas.files import save_file
-from studio.personas.scripts import SCRIPTS, ScriptText, create_script
-from studio.personas.starter_script import STARTER_SCRIPT
+from studio.personas.scripts import SCRIPTS, STARTER_SCRIPT, ScriptText, create_script
 from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, member
 from tests.studio.page_forms import form_of, joined
