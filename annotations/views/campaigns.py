@@ -60,10 +60,11 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
         "may_close": row.state == AuditCampaign.State.OPEN and may(request.user, row.benchmark, "plan_audit"),
     }
     if not shown:
+        sealing = sealed_by(request.user, row)
         context |= {
             "own_answers": own_answers(row, request.user),
             "asked": is_auditor(request.user, row),
-            "sealed_by": [each for each in sealed_by(request.user, row) if each != row],
+            "sealed_by": [] if row in sealing else sealing,
         }
     else:
         context |= reports.report_context(row)

@@ -217,6 +217,19 @@ def test_the_results_of_a_finished_audit_while_another_asks_the_same(desk: Desk)
     assert client_of(desk.attacker).get(f"/api/audits/{desk.audit.pk}/results/").status_code == 200
 
 
+def test_audits_of_the_same_sessions_are_finished_one_by_one_and_open_together(desk: Desk) -> None:
+    other = desk.open(name="other")
+    client = client_of(desk.attacker)
+    for audit in (desk.audit, other):
+        desk.answer_all(audit=audit)
+        page = client.get(f"/audits/{audit.pk}/").content.decode()
+        assert "You have judged everything assigned to you" in page
+        final = client.post(f"/audits/{audit.pk}/results/", follow=True).content.decode()
+        assert ("The results are closed to you" in final) == (audit == desk.audit)
+
+    assert "The results are closed to you" not in client.get(f"/audits/{desk.audit.pk}/").content.decode()
+
+
 def test_rows_of_pilots_in_the_administration(desk: Desk) -> None:
     User.objects.filter(pk=desk.attacker.pk).update(is_staff=True, is_superuser=True)
     client = client_of(User.objects.get(pk=desk.attacker.pk))
@@ -464,6 +477,7 @@ class Game:
             if not names.match(name) or (only and f"{method} {address}" not in only):
                 continue
             answer = send(client, method, address, name, self.world)
+            client.cookies.pop("messages", None)  # of a step, for the next page
             body = b"".join(answer) if answer.streaming else answer.content  # type: ignore[arg-type, attr-defined]
             text = f"{answer.status_code} {answer.headers.get('Location', '')} {body.decode('utf-8', 'replace')}"
             found[f"{method} {address}"] = VARYING.sub("", text)
@@ -500,10 +514,10 @@ class Game:
 NOT_PLAYED = {"studio:logout", "studio:token_revoke", "studio:tokens", "studio:styleguide", "usersessions_list"}
 VARYING = re.compile(
     r"""(?:csrfmiddlewaretoken" value="|X-CSRFToken(?:"|&quot;): (?:"|&quot;))\w+|[0-9a-f]{32}"""
-    r"""|20\d\d-\d\d-\d\d[T ][\d:.]+|<time.*?</time>|\d+ (?:second|minute)s?|just now""",
+    r"""|20\d\d-\d\d-\d\d[T ][\d:.]+|<time.*?</time>|\d+ (?:second|minute)s?|just now|name="seed" value="\d+\"""",
     re.DOTALL,
 )
-"""Tokens, numbers of requests, times."""
+"""Tokens, numbers of requests, times, seeds."""
 EVERYTHING = re.compile("")
 WHERE_JUDGES_ARE = re.compile(
     "evaluation:(?!endpoint|benchmark_endpoint|rehears)|annotations:|results|admin|studio:(home|recent|inbox|search)"
