@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import fsum
 
 Unit = Sequence[Hashable]
 """The answers to one packet, in any order, without missing ones."""
@@ -89,7 +90,7 @@ def gwet_ac1(units: Sequence[Unit], labels: Collection[Hashable] = ()) -> float 
         for counts in pairable
     ) / len(pairable)
     shares = [sum(counts[label] / counts.total() for counts in answered) / len(answered) for label in known]
-    expected = sum(share * (1 - share) for share in shares) / (len(known) - 1)
+    expected = fsum(share * (1 - share) for share in shares) / (len(known) - 1)
     return (observed - expected) / (1 - expected)
 
 

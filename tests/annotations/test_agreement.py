@@ -104,6 +104,12 @@ def test_gwets_ac1_of_three_answers_worked_by_hand():
     assert gwet_ac1([["yes"] * 3, ["yes", "yes", "no"], ["no"]]) == pytest.approx((2 / 3 - 40 / 81) / (41 / 81))
 
 
+def test_gwets_ac1_is_the_same_to_the_last_digit_in_whatever_order_answers_are_counted():
+    units = [[0, 2, 0], [1, 2], [1], [2], [1], [0, 1], [2, 0, 0]]
+
+    assert gwet_ac1(units) == gwet_ac1([[2 - answer for answer in unit] for unit in units])
+
+
 def test_gwets_ac1_needs_two_answers_to_choose_from():
     always = [["yes", "yes"]] * 5
 
