@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from evaluation.sandbox.chain import SandboxUnavailableError
 from evaluation.sandbox.interpreter import Interpreter, describe_interpreter
 from evaluation.sandbox.limits import MIB, SandboxLimits
 from evaluation.sandbox.run import run_python, why_unavailable
@@ -23,14 +24,17 @@ def may_read_documents() -> bool:
 def read_document(program: Path, packages: Sequence[str], arguments: Sequence[str], content: bytes) -> bytes:
     """What the program prints of the document on its standard input. ``packages`` are all that it can import beside the
     standard library. Raises TimeoutError, and ValueError if it failed."""
-    outcome = run_python(
-        {"main.py": program.read_bytes()},
-        args=tuple(arguments),
-        stdin=content,
-        limits=LIMITS,
-        interpreter=_interpreter(),
-        folders=tuple((_place(name), f"{PACKAGES}/{name}") for name in packages),
-    )
+    try:
+        outcome = run_python(
+            {"main.py": program.read_bytes()},
+            args=tuple(arguments),
+            stdin=content,
+            limits=LIMITS,
+            interpreter=_interpreter(),
+            folders=tuple((_place(name), f"{PACKAGES}/{name}") for name in packages),
+        )
+    except SandboxUnavailableError as error:  # it was there a moment ago
+        raise ValueError(str(error)) from None
     if outcome.reason == "timeout":
         raise TimeoutError
     if outcome.reason != "ok":

@@ -15,6 +15,7 @@ import pytest
 from evaluation.grading import script
 from evaluation.grading.script import GraderTurn, run_grader
 from evaluation.sandbox import SandboxLimits, SandboxUnavailableError, run, run_python, why_unavailable
+from evaluation.sandbox import documents as sandboxed
 from evaluation.sandbox.server import prepare_server
 from evaluation.sandbox.shell import LIMITS as SHELL_LIMITS
 from evaluation.sandbox.shell import run_shell
@@ -384,6 +385,16 @@ def test_to_reach_the_studio_through_the_parser_of_a_document(tmp_path: Path, mo
     seen = [documents.extract("pdf", path.encode())["seen"] for path in (str(program), "/etc/passwd", "/ws")]
 
     assert seen == [False, False, True]
+
+
+def test_a_document_is_not_read_otherwise_when_the_sandbox_fails_under_it(monkeypatch: pytest.MonkeyPatch):
+    def fails(*_: object, **__: object) -> None:
+        raise SandboxUnavailableError("No memory just now.")
+
+    monkeypatch.setattr(sandboxed, "run_python", fails)
+
+    with pytest.raises(documents.UnreadableDocumentError):
+        documents.extract("mail", b"Subject: Rye\r\n\r\n")
 
 
 def test_documents_are_read_the_same_in_the_sandbox_and_without():
