@@ -41,7 +41,7 @@ CHECKS: Mapping[str, Check] = {
     "usage": Check("Counts its tokens", EVERY_SEAT),
     "tools": Check("Calls a tool", ("agent",)),
     "parallel": Check("Calls two tools at once"),
-    "loop": Check("Goes on after its tools, with its thoughts", ("agent",)),
+    "loop": Check("Goes on after tool calls, keeping its thoughts", ("agent",)),
     "json": Check("Gives decisions as JSON", ("user_model", "judge")),
     "schema": Check("Keeps to a JSON schema"),
     "pictures": Check("Sees pictures"),

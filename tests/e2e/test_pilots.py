@@ -16,7 +16,7 @@ def test_started_pilot_updates_its_page(sample, visit):
     page.get_by_label("Agent", exact=True).select_option(label="scripted-asks – scripted")
     page.get_by_text("Nessa Tremlett: choose among 7 tasks").click()
     page.get_by_label("Running order for 11 March").check()
-    expect(page.get_by_text("1 task × 1 run = 1 sessions")).to_contain_text("and what they depend on")
+    expect(page.get_by_text("1 task × 1 run = 1 session,")).to_contain_text("and what it depends on")
     page.get_by_role("button", name="Start the pilot").click()
 
     expect(page.get_by_text("0 of 2 sessions finished")).to_be_visible()

@@ -24,7 +24,13 @@ function sum() {
     line.textContent = form.querySelector(`[name=mode][value=${mode}] + span`)?.lastElementChild?.textContent ?? "";
     return;
   }
-  line.textContent = `${tasks} task${tasks === 1 ? "" : "s"} × ${runs} run${runs === 1 ? "" : "s"} = ${tasks * runs} sessions${chosen ? ", and what they depend on" : ""}${most}.`;
+  const sessions = tasks * runs;
+  const earlier = chosen ? `, and what ${sessions === 1 ? "it depends" : "they depend"} on` : "";
+  line.textContent = `${counted(tasks, "task")} × ${counted(runs, "run")} = ${counted(sessions, "session")}${earlier}${most}.`;
+}
+
+function counted(number, thing) {
+  return `${number} ${thing}${number === 1 ? "" : "s"}`;
 }
 
 form?.addEventListener("input", sum);

@@ -142,7 +142,7 @@ def test_test_is_played_by_a_worker_and_stays_on_the_page(staff: Client):
     assert again == (1, 1)
     assert len(service.bodies) == sent
     assert "Answered by large-2026" in page and "tokens of input (50 % from a cache)" in page and "every 1s" not in page
-    assert part.strip().startswith("<section") and "Goes on after its tools" in part
+    assert part.strip().startswith("<section") and "Goes on after tool calls" in part
     assert "works" in staff.get("/settings/models/").content.decode()
 
 

@@ -48,6 +48,7 @@ def openai_error(message: str, **more: Any) -> dict[str, Any]:
          ContextTooLongError),  # SGLang
         (400, {"error": {"code": 400, "message": "the request exceeds the available context size", "n_ctx": 8,
                          "type": "exceed_context_size_error"}}, ContextTooLongError),  # llama.cpp
+        (400, openai_error("Too long.", type="exceed_context_size_error"), ContextTooLongError),
         (413, "", ContextTooLongError),
         # Filtered
         (400, openai_error("The response was filtered.", code="content_filter"), ContentFilteredError),  # Azure

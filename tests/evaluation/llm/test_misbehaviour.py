@@ -149,8 +149,9 @@ def test_a_judge_is_understood_after_its_draft_asked_again_when_cut_and_without_
     assert len(zoo.service.log) == (1 if fault == "fenced_draft" else 2)
     assert learned.facts == ({"json": "json_object"} if fault == "schema_500" else {})
     if fault == "cut_judge":
-        roles = [message["role"] for message in zoo.service.log[-1].body["messages"]]
-        assert roles == ["system", "user", "assistant", "user"]
+        asked = zoo.service.log[-1].body["messages"]
+        assert [message["role"] for message in asked] == ["system", "user", "assistant", "user"]
+        assert "cut off at its limit of length" in asked[-1]["content"]
 
 
 def test_a_picture_that_is_answered_with_a_failure_of_the_server_is_a_refusal(zoo: Zoo, clock: Clock):
