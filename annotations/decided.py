@@ -128,11 +128,14 @@ def judge_answers(campaign_ids: Collection[int]) -> dict[int, dict[str, str]]:
     return found
 
 
-def model_answers(campaign_ids: Collection[int]) -> dict[tuple[int, str], dict[str, dict[str, str]]]:
-    """By audit and name of the model, by source of the packet, by key of the question, of those that it was asked.
-    Empty where its samples have no majority."""
+def model_answers(
+    campaign_ids: Collection[int], *, second: bool = False
+) -> dict[tuple[int, str], dict[str, dict[str, str]]]:
+    """By audit and name of the model, by source of the packet, by key of the question, of those that it was asked;
+    ``second``: after what judges were shown. Empty where its samples have no majority."""
     found: dict[tuple[int, str], dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     rows = Answer.sealed.filter(packet__campaign__in=campaign_ids, by=By.MODEL).order_by("number", "pk")
+    rows = rows.filter(packet__first__isnull=not second)
     columns = ("packet__campaign_id", "model", "packet__source", "question", "value")
     for campaign, model, source, question, value in rows.values_list(*columns):
         found[campaign, model][source][question] = value

@@ -120,7 +120,7 @@ class AuditSummary:
     ac1: float | None
     """Gwet's AC1 over all answers."""
     sources: tuple[SourceRow, ...]
-    """Table 6. Models answer what judges are asked, given what these were shown, whatever people are asked."""
+    """Table 6. Of whole sessions, models answer what judges are asked, given what these were shown."""
     errors: tuple[JudgeErrors, ...]
     """Of the checklist, of intents, of all."""
     statuses: tuple[tuple[str, tuple[int, ...]], ...]
@@ -142,7 +142,8 @@ def summarize(campaigns: Sequence[AuditCampaign], *, truth: bool | None = None) 
     units = [list(row.answers) for row in questions if len(row.answers) > 1]
     full = [list(row.answers) for row in questions if row.enough]
     kinds = {row.kind for row in questions}
-    models = model_auditors(campaigns) if any(not row.is_second for row in questions) or not questions else []
+    second = any(row.is_second for row in questions)
+    models = [row for row in model_auditors(campaigns) if row.second or not second]
     axes = {label: of for label, of in AXES.items() if label in (CHECKLIST, INTENTS) or "status" not in kinds}
     return AuditSummary(
         total=count_disagreements("All", resolved),
@@ -164,7 +165,7 @@ def summarize(campaigns: Sequence[AuditCampaign], *, truth: bool | None = None) 
         ac1=gwet_ac1([list(row.answers) for row in questions if row.answers], DECISIVE if kinds - {"status"} else ()),
         sources=(
             _compare_source(PEOPLE, [row for row in questions if row.enough]),
-            *(_compare_model(auditor, [row for row in questions if not row.is_second]) for auditor in models),
+            *(_compare_model(auditor, questions) for auditor in models),
         ),
         errors=(
             *(count_errors(label, resolved, AXES[label]) for label in (CHECKLIST, INTENTS)),
@@ -216,7 +217,7 @@ def _compare_model(auditor: ModelAuditor, questions: Iterable[AuditedQuestion]) 
     any is. What it left open counts as no majority."""
     drawn = [row for row in questions if row.campaign == auditor.campaign]
     same = [row for row in drawn if row.enough] or drawn
-    answers = auditor.answers
+    answers = auditor.second if any(row.is_second for row in drawn) else auditor.answers
     given = [
         replace(row, majority=answers[row.source][row.key] or None)
         for row in same

@@ -5,7 +5,7 @@ settings says who knows. Models stand in a row of their own in every figure.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -40,6 +40,8 @@ class ModelAuditor:
     """Before it started; None: not known."""
     judges_itself: bool
     """It is the model that scored: its disagreement is with itself."""
+    second: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """As ``answers``, to what is asked again in truth."""
 
 
 def audit_name(campaign: AuditCampaign) -> str:

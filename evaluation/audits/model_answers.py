@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from django.db.models import Q, QuerySet, Sum
 
 from annotations.decided import model_answers
 from annotations.models import Answer, AuditCampaign, Packet
-from annotations.packets import DECISION, NO, YES
+from annotations.packets import DECISION, NO, YES, PacketContent
 from annotations.sources import AUDIT, PILOT, SESSION, ModelAuditor, audit_name
 from evaluation.audits.campaigns import audited_round
 from evaluation.audits.sessions import judged_questions
+from evaluation.grading.questions import AskedQuestion
 from evaluation.judging.judged import load_judged
 from evaluation.judging.judgings import asked_in, rules_of, scoring_choice
 from evaluation.models import Judging, JudgingRound, ModelCall, Pilot, Session, Verdict
 from evaluation.models.judgings import Purpose
+from evaluation.protocol.prompts import escape, escape_attribute
 from studio.domain.task import TaskSpec
 
 Answers = Mapping[str, Mapping[str, str]]
@@ -31,9 +34,13 @@ def read_model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor
     by_model: dict[tuple[str, str], list[JudgingRound]] = defaultdict(list)
     for row in rows.select_related("pilot").order_by("pk"):
         by_model[row.source, str(row.judge.get("name", ""))].append(row)
-    answers = model_answers([campaign.pk for campaign in campaigns]) if by_model else {}
+    keys = [campaign.pk for campaign in campaigns] if by_model else []
+    first, second = (model_answers(keys, second=second) for second in (False, True))
     return [
-        _read(names[source], name, rounds, answers.get((names[source].pk, name), {}))
+        replace(
+            _read(names[source], name, rounds, first.get((names[source].pk, name), {})),
+            second=second.get((names[source].pk, name), {}),
+        )
         for (source, name), rounds in by_model.items()
     ]
 
@@ -63,7 +70,7 @@ def keep_answers(judging: Judging) -> None:
     """Those to what a judging of an audit was asked, once every sample has decided it. Call in the transaction that
     ends the judging, with its round locked."""
     judging_round = _round_of(judging)
-    packets = Packet.objects.filter(campaign=int(judging_round.source.removeprefix(AUDIT)), first=None)
+    packets = _packets(judging_round)
     found = _to_questions(judging, packets) if judging.asked is not None else _to_sessions(judging, packets)
     Answer.sealed.bulk_create(
         (
@@ -81,6 +88,21 @@ def keep_answers(judging: Judging) -> None:
     )
 
 
+def record_of(judging_round: JudgingRound, question: AskedQuestion) -> str:
+    """All that the packet shows people who are asked what is so in truth, escaped."""
+    packet = _packets(judging_round).get(source=question.packet, first__isnull=False)
+    content = PacketContent.model_validate(packet.content)
+    parts = (
+        f'<{part.role} label="{escape_attribute(part.label)}">\n{escape(part.text)}\n</{part.role}>'
+        for part in content.parts
+    )
+    return "\n".join((*parts, *map(escape, content.left_out)))
+
+
+def _packets(judging_round: JudgingRound) -> QuerySet[Packet]:
+    return Packet.objects.filter(campaign=int(judging_round.source.removeprefix(AUDIT)))
+
+
 def _round_of(judging: Judging) -> JudgingRound:
     assert judging.round is not None
     return judging.round
@@ -88,7 +110,7 @@ def _round_of(judging: Judging) -> JudgingRound:
 
 def _to_sessions(judging: Judging, packets: QuerySet[Packet]) -> Iterator[tuple[Packet, str, str]]:
     """What is planted in them is asked apart."""
-    source = f"{SESSION}{judging.session_id}"
+    packets, source = packets.filter(first=None), f"{SESSION}{judging.session_id}"
     answers = answers_of_round(_round_of(judging), judging.session_id).get(source, {})
     for packet in packets.filter(Q(source=source) | Q(origin=source)) if answers else ():
         for question in packet.content["questions"]:
@@ -97,9 +119,11 @@ def _to_sessions(judging: Judging, packets: QuerySet[Packet]) -> Iterator[tuple[
 
 
 def _to_questions(judging: Judging, packets: QuerySet[Packet]) -> Iterator[tuple[Packet, str, str]]:
-    by_source = {packet.source: packet for packet in packets}
+    asked = asked_in(judging)
+    second = any(question.in_truth for question in asked)
+    by_source = {packet.source: packet for packet in packets.filter(first__isnull=not second)}
     same = Judging.objects.filter(round=judging.round, session=judging.session, scoring=judging.scoring)
-    for question in asked_in(judging):
+    for question in asked:
         kind, turn, index = question.place
         rows = Verdict.objects.filter(judging__in=same, kind=kind, turn=turn, index=index)
         samples = list(rows.values_list("met", flat=True))

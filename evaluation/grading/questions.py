@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from evaluation.grading.decided import Decided, judged
 from evaluation.grading.evidence import TurnEvidence
 from evaluation.grading.judges import Answer, Ask, ModelChecklistJudge, ModelIntentJudge, Versions, intent_judge
 from evaluation.protocol.participants import OpenIntent
+from evaluation.protocol.prompt_files import PromptName
+from evaluation.protocol.prompts import in_truth
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import read_texts
 from evaluation.protocol.versions import ProtocolName
@@ -30,6 +33,8 @@ class AskedQuestion:
     """As of a decision."""
     text: str
     """The intent or criterion."""
+    in_truth: bool = False
+    """Whether it is asked with the whole record, after what its judge was shown."""
 
     @property
     def place(self) -> tuple[str, int, int]:
@@ -63,6 +68,17 @@ def decide_questions(
             )
             yield [judged(question.place, decision, call, label=question.text)]
             over.add(question.place)
+
+
+def decide_in_truth(
+    questions: Iterable[AskedQuestion], record: Callable[[AskedQuestion], str], ask: Ask
+) -> Iterator[list[Decided]]:
+    """``record``: all that the packet shows, rendered and escaped. Raises InfrastructureError."""
+    for question in questions:
+        name = cast(PromptName, question.kind)
+        prompt = in_truth(name, record(question), question.turn, (ONLY, question.text))
+        [decision], call = ask("checklist_strict" if name == "checklist" else name, question.turn, prompt)
+        yield [judged(question.place, decision, call, label=question.text)]
 
 
 def _ask_intent(judge: ModelIntentJudge, task: TaskSpec, question: AskedQuestion, turn: TurnEvidence) -> Answer:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from functools import partial
 
 from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from evaluation.audits.model_answers import keep_answers
+from evaluation.audits.model_answers import keep_answers, record_of
 from evaluation.call_records import BatchingRecord, RejudgingRecord
 from evaluation.grading.decided import Decided
 from evaluation.grading.evidence import load_script
 from evaluation.grading.intents import IntentStatus, decide_intents
 from evaluation.grading.judges import Ask, ModelChecklistJudge
-from evaluation.grading.questions import decide_questions
+from evaluation.grading.questions import decide_in_truth, decide_questions
 from evaluation.grading.session import Checklist, decide_checklist
 from evaluation.judging.judgings import asked_in, versions_of
 from evaluation.leases import renewing
@@ -112,6 +113,8 @@ def _decide(
     if judging.asked is not None:
         turns = load_evidence(session, ScoringMode.STRICT)
         questions = [question for question in asked_in(judging) if question.place not in known]
+        if any(question.in_truth for question in questions):
+            return decide_in_truth(questions, partial(record_of, judging.round), ask)
         return decide_questions(questions, task, turns, mode, protocol, ask, versions)
     turns = load_evidence(session, mode)
     if not judging.scoring:

@@ -39,7 +39,7 @@ class ModelAuditPlan:
     packets: int
     """That the model judges."""
     plans: tuple[RejudgingPlan, ...]
-    """One for each pilot, and another for what is planted in its sessions."""
+    """One for each pilot, another for what is planted in its sessions, and one for what is asked again in truth."""
 
     @property
     def calls(self) -> int:
@@ -82,6 +82,7 @@ def plan_model_audit(campaign: AuditCampaign, options: ModelAuditOptions) -> Mod
     whole = campaign.unit == AuditCampaign.Unit.SESSION
     sessions = _audited_sessions(campaign) if whole else {}
     asked = _planted_questions(sessions) if whole else _drawn_decisions(campaign)
+    again = {} if whole else _drawn_decisions(campaign, in_truth=True)
     by_pilot: dict[Pilot, set[int]] = defaultdict(set)
     wanted = sessions.keys() | {session for session, _ in asked}
     for session in Session.objects.filter(pk__in=wanted).prefetch_related("run__pilot").order_by("pk"):
@@ -94,7 +95,9 @@ def plan_model_audit(campaign: AuditCampaign, options: ModelAuditOptions) -> Mod
         for questions in (None, own) if whole and own else (own or None,):
             judging = RejudgingOptions(judge=options.model, samples=options.samples, sessions=sorted(keys))
             plans.append(plan_rejudging(pilot, judging, Audited(audit_name(campaign), like, questions or {})))
-    packets = sum(map(len, sessions.values())) if whole else sum(map(len, asked.values()))
+        if second := {place: rows for place, rows in again.items() if place[0] in keys}:
+            plans.append(plan_rejudging(pilot, judging, Audited(audit_name(campaign), like, second, in_truth=True)))
+    packets = sum(map(len, sessions.values() if whole else (*asked.values(), *again.values())))
     return ModelAuditPlan(campaign, packets, tuple(plans))
 
 
@@ -136,8 +139,9 @@ def _planted_questions(sessions: Mapping[int, Sequence[Packet]]) -> Asked:
     return asked
 
 
-def _drawn_decisions(campaign: AuditCampaign) -> Asked:
-    packets = [row for row in campaign.packets.filter(first=None).exclude(kind="session") if _verdict_key(row)]
+def _drawn_decisions(campaign: AuditCampaign, *, in_truth: bool = False) -> Asked:
+    rows = campaign.packets.filter(first__isnull=not in_truth).exclude(kind="session")
+    packets = [row for row in rows if _verdict_key(row)]
     verdicts = Verdict.objects.select_related("judging__session").in_bulk({_verdict_key(row) for row in packets})
     asked: dict[tuple[int, str], list[AskedQuestion]] = defaultdict(list)
     for packet in packets:
@@ -151,6 +155,7 @@ def _drawn_decisions(campaign: AuditCampaign) -> Asked:
                     turn=verdict.turn,
                     index=PLANTED_FROM + packet.position if planted else verdict.index,
                     text=packet.content["subject"] if planted else _subject(verdict),
+                    in_truth=in_truth,
                 )
             )
     return asked

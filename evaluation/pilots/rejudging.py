@@ -21,7 +21,7 @@ from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.judgings import Purpose
 from evaluation.models.pilots import Role
 from evaluation.protocol.participants import Tokens
-from evaluation.protocol.prompt_files import CURRENT, NAMES, PromptName, load_prompt, versions_under
+from evaluation.protocol.prompt_files import CURRENT, IN_TRUTH, NAMES, PromptName, load_prompt, versions_under
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import ProtocolName
 from studio.domain.options import Options, OptionsError
@@ -85,6 +85,8 @@ class Audited:
     """The judging that it is about."""
     asked: Asked = field(default_factory=dict)
     """The single decisions that it drew."""
+    in_truth: bool = False
+    """Whether they are asked with the whole record."""
 
 
 class Key(NamedTuple):
@@ -151,6 +153,8 @@ def plan_rejudging(pilot: Pilot, options: RejudgingOptions, audit: Audited | Non
     first = audit.like or JudgingRound.objects.get(pilot=pilot, number=1)
     seen = ProtocolName(options.protocol or first.protocol)
     prompts = _prompts(first, seen, options.prompt)
+    if audit.in_truth:
+        prompts = {name: load_prompt(name, IN_TRUTH[name]).identity for name in NAMES}
     asked = {session for session, _ in audit.asked}
     chosen = tuple(sorted(asked)) if asked else _sessions(pilot, options.sessions)
     again = (

@@ -22,6 +22,8 @@ _ON_WORK = frozenset(
     | {("checklist", "3"), ("checklist", "4"), ("checklist", "5")}
 )
 """Versions that show the session's work, as the paper protocol does."""
+IN_TRUTH: Mapping[PromptName, str] = {"satisfaction": "5", "follow_up": "4", "checklist": "6"}
+"""Those that show models the whole record, which audits ask what is so in truth. No judge uses them."""
 _RELEASE: Mapping[PromptName | VoicePromptName, str] = {
     "satisfaction": "1",
     "follow_up": "1",
@@ -95,7 +97,8 @@ def prompt_versions(name: PromptName | VoicePromptName) -> tuple[str, ...]:
 def versions_under(protocol: ProtocolName, name: PromptName) -> list[str]:
     """Oldest first: those that show what judges see under the protocol."""
     on_work = protocol == ProtocolName.PAPER
-    return [version for version in prompt_versions(name) if ((name, version) in _ON_WORK) == on_work]
+    versions = [version for version in prompt_versions(name) if version != IN_TRUTH[name]]
+    return [version for version in versions if ((name, version) in _ON_WORK) == on_work]
 
 
 def current_prompts(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from evaluation.protocol.participants import OpenIntent
-from evaluation.protocol.prompt_files import PromptFile, PromptName, load_prompt
+from evaluation.protocol.prompt_files import IN_TRUTH, PromptFile, PromptName, load_prompt
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,16 @@ def follow_up_on_words(said: str, reply: str, intents: Sequence[OpenIntent], ver
 def checklist_on_work(work: Mapping[str, str], criteria: Sequence[tuple[int, str]], version: str) -> JudgePrompt:
     indexes = [index for index, _ in criteria]
     return _on_work(load_prompt("checklist", version), indexes, "criterion", work, criteria=_criteria(criteria))
+
+
+def in_truth(name: PromptName, record: str, turn: int, question: tuple[int, str]) -> JudgePrompt:
+    """``record``: all of a session, rendered and escaped. ``question``: index and text of the intent or criterion."""
+    index, text = question
+    asked = {"criteria": _criteria([question])} if name == "checklist" else {}
+    asked = asked or {"requirements": _requirements([OpenIntent(index, text)])}
+    file = load_prompt(name, IN_TRUTH[name])
+    noun = "criterion" if name == "checklist" else "requirement"
+    return _on_work(file, [index], noun, {"record": record}, turn=f"It is asked as of turn {turn}.", **asked)
 
 
 def _on_work(

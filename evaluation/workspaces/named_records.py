@@ -25,7 +25,9 @@ _FINDS = re.compile(
     r"|remove|update|reply|forward|buy|order)\b",
     re.IGNORECASE,
 )
-_SEARCHES = re.compile(r"\b(?:search\w*|look\w* (?:up|for)|brows\w+|shop\w*|shortlist\w*|find)\b", re.IGNORECASE)
+_SEARCHES = re.compile(
+    r"\b(?:search\w*|look\w* (?:up|for)|brows\w+|shop\w*|shortlist\w*|recommend\w*|find)\b", re.IGNORECASE
+)
 _NAME = r"[\"“'‘`](?P<name>[^\"”“`\n]{2,80}?)[\"”'’`](?!\w)"
 
 

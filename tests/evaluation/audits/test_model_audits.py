@@ -193,6 +193,28 @@ def test_of_single_decisions_a_model_is_asked_the_drawn_ones_alone(desk: Desk):
         choose_scoring(desk.pilot, started, by=None)
 
 
+def test_what_people_are_asked_again_in_truth_a_model_is_asked_too_with_all_that_they_are_shown(desk: Desk):
+    drawn = desk.draw_decisions(second=100)
+    model = desk.model_of(desk.other)
+    desk.other.agent = lambda body: decisions(body, lambda index: False)
+
+    plan = plan_model_audit(drawn, ModelAuditOptions(model=model.name))
+    for started in start_model_audit(plan, by=None):
+        for pk in started.judgings.values_list("pk", flat=True):
+            work_on(pk)
+
+    assert (plan.packets, plan.calls) == (4, 4)
+    records = [body["messages"][1]["content"] for body in desk.other.bodies if "in truth" in str(body["messages"][0])]
+    assert len(records) == 2
+    for packet in drawn.packets.exclude(first=None):
+        parts = [part["text"] for part in packet.content["parts"]]
+        assert any(all(text in record for text in parts) for record in records)
+    [_, given], [_, truth] = (summarize([drawn], truth=second).sources for second in (False, True))
+    sure = [judged(packet)["decision"] for packet in drawn.packets.filter(first=None)]
+    assert given.checklist.rate.count + given.intents.rate.count == sure.count("no")
+    assert truth.checklist.rate.count + truth.intents.rate.count == sure.count("yes")
+
+
 def test_page_api_and_command_estimate_the_drawn_decisions_alone_and_count_what_the_record_knows(desk: Desk):
     drawn, model = desk.draw_decisions(), desk.model_of(desk.other)
     owner = make_person(desk.pilot.benchmark, "owner")

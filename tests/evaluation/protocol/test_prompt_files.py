@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from evaluation.protocol.participants import OpenIntent
-from evaluation.protocol.prompt_files import CURRENT, UnknownPromptError, load_prompt, prompt_versions
+from evaluation.protocol.prompt_files import (
+    CURRENT,
+    IN_TRUTH,
+    UnknownPromptError,
+    load_prompt,
+    prompt_versions,
+    versions_under,
+)
 from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt, satisfaction_prompt
 from evaluation.protocol.versions import ProtocolName
 
@@ -28,6 +35,9 @@ VERSIONS = {
     ("voice_check", "3"): "867226b8e1fdfae747fa78bd57182d3c95a7249b21078133374e77d4a93eeaf7",
     ("next_intent", "2"): "a3e68bbf8eacbc5650ec6b5bea1d890d41b1274731757d1797619b23acc09d73",
     ("satisfaction", "4"): "096995b45168f0fc21125a00623efc797b3489594fa609d83c996a5534dc489d",
+    ("satisfaction", "5"): "66da6a2e6fe3d02c668b93b454b040711a9301ea09d1dd46e0c520eadf31d6b1",
+    ("follow_up", "4"): "c32f9f9169afaa84d9c49f797e82abb63236bf31f15f84434d641051b922a1ba",
+    ("checklist", "6"): "5689e303db235d2468e8093e61c046de6826d80e5919007caf16e87c9c696eb0",
     ("follow_up", "3"): "206afc373e53231bc1528325cf5a372a91a5c49dba2b60402f3e76611fdc8ecd",
     ("checklist", "5"): "4955e9fc35c2c4e9c534ad851edff5ab84c485fb79281863ede13b42d7a3dc86",
     ("voice", "4"): "981460a35b7761d52b9cb2fff6d70fc9f09e95ac2e7130710f38c6236c4be5c4",
@@ -107,6 +117,13 @@ def test_checklist_2_does_not_show_the_hidden_intents():
         + ANSWER.format(style="", count=1, noun="criteria")
     )
     assert "requirement" not in prompt.system
+
+
+def test_no_judge_can_be_asked_with_prompts_that_show_the_whole_record():
+    for protocol in ProtocolName:
+        for name, version in IN_TRUTH.items():
+            assert version not in versions_under(protocol, name)
+            assert CURRENT[protocol][name] in versions_under(protocol, name)
 
 
 @pytest.mark.parametrize("version", ["0", "9", "../1", "README"])

@@ -122,6 +122,7 @@ def test_what_the_request_names_and_the_app_has_is_none():
     ("words", "products", "lacks"),
     [
         ("Search for a leather briefcase.", [], True),
+        ("Can you recommend me the best briefcase there?", [], True),
         ("Search for a leather briefcase.", [{"product_id": 1, "name": "Briefcase", "price": 9.0}], False),
         ("Show me my cart.", [], False),
     ],
