@@ -66,6 +66,7 @@ task_patterns: Patterns = [
     path("check/", live_checks.check, name="check"),
     path("keep/", autosave.autosave_task, name="autosave"),
     path("discard/", autosave.discard, name="discard"),
+    path("discarded/<int:number>/take-back/", autosave.take_back, name="take_back"),
     path("build-on/", build_on.move_scoring, name="build_on"),
 ]
 

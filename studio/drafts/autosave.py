@@ -9,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from studio.drafts.validate import DraftError
 from studio.drafts.windows import same_text
-from studio.models import Autosave, Persona, Task, User
+from studio.models import Autosave, DiscardedText, Persona, Task, User
 
+KEPT_DAYS = 30
+"""For which discarded text can be taken back."""
 PRESENT_SECONDS = 30
 """How long a user counts as present after the page's last request; it sends one every ten seconds."""
 Text = Mapping[str, Sequence[str]]
@@ -82,6 +85,38 @@ def discard_autosave(
         if newer and not same_text(newer.form_data or {}, saved):
             return
     rows.update(**columns)
+
+
+def discard(key: EditorKey, user: User) -> DiscardedText | None:
+    """Forget the autosaved text as its author asks; it can be taken back for KEPT_DAYS."""
+    row = locked_text(key, user)
+    kept = keep_discarded(key, user, row.form_data, base_version=row.base_version) if row and row.form_data else None
+    discard_autosave(key, user)
+    return kept
+
+
+def keep_discarded(key: EditorKey, user: User, text: Text, *, base_version: int) -> DiscardedText:
+    DiscardedText.objects.filter(user=user).exclude(discarded_at__gte=_kept_since()).delete()
+    form_data = {name: list(values) for name, values in text.items()}
+    return DiscardedText.objects.create(**key.columns, user=user, base_version=base_version, form_data=form_data)
+
+
+def discarded_texts(key: EditorKey, user: User) -> QuerySet[DiscardedText]:
+    """Newest first."""
+    return DiscardedText.objects.filter(**key.columns, user=user, discarded_at__gte=_kept_since())
+
+
+@transaction.atomic
+def take_back(row: DiscardedText) -> None:
+    """Make discarded text the autosaved text again; what was autosaved since is discarded in its place."""
+    key = EditorKey(row.task, row.persona, row.page)
+    discard(key, row.user)
+    autosave(key, row.user, row.form_data, base_version=row.base_version)
+    row.delete()
+
+
+def _kept_since() -> dt.datetime:
+    return timezone.now() - dt.timedelta(days=KEPT_DAYS)
 
 
 def autosaved_text(key: EditorKey, user: User) -> Autosave | None:

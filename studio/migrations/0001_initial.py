@@ -219,6 +219,22 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='DiscardedText',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('page', models.CharField(blank=True, max_length=220)),
+                ('base_version', models.PositiveIntegerField()),
+                ('form_data', studio.models.fields.OrderedJSONField()),
+                ('discarded_at', models.DateTimeField(auto_now_add=True)),
+                ('task', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.task')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('persona', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.persona')),
+            ],
+            options={
+                'ordering': ['-pk'],
+            },
+        ),
+        migrations.CreateModel(
             name='BoardMove',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -602,6 +618,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='event',
             index=models.Index(condition=models.Q(('persona__isnull', False), ('verb__in', ['imported', 'approved_elsewhere']), _negated=True), fields=['benchmark', '-at'], name='event_of_feed'),
+        ),
+        migrations.AddIndex(
+            model_name='discardedtext',
+            index=models.Index(fields=['user', 'discarded_at'], name='discarded_text_of_user'),
         ),
         migrations.AddIndex(
             model_name='boardmove',

@@ -1,5 +1,5 @@
 from studio.models.accounts import ApiToken, Invitation, Membership, Role, SignInRecord, User
-from studio.models.autosave import Autosave
+from studio.models.autosave import Autosave, DiscardedText
 from studio.models.benchmarks import Benchmark, Category, Taxonomy
 from studio.models.blobs import Blob
 from studio.models.comments import Comment
@@ -25,6 +25,7 @@ __all__ = [
     "CheckedTask",
     "Comment",
     "Digest",
+    "DiscardedText",
     "ErrorWaiver",
     "Event",
     "Finding",

@@ -44,3 +44,19 @@ class Autosave(models.Model):
                 name="working_copy_of_one_page",
             ),
         ]
+
+
+class DiscardedText(models.Model):
+    """Autosaved text that its author discarded, or that lost in a conflict; kept for KEPT_DAYS."""
+
+    task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, null=True, related_name="+")
+    persona = models.ForeignKey("studio.Persona", on_delete=models.CASCADE, null=True, related_name="+")
+    page = models.CharField(max_length=220, blank=True)
+    user = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="+")
+    base_version = models.PositiveIntegerField()
+    form_data = OrderedJSONField()
+    discarded_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["user", "discarded_at"], name="discarded_text_of_user")]

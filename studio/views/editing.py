@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
+from django.db import transaction
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
@@ -30,7 +31,7 @@ from studio.views.conflicts import conflict_paths, conflict_rows
 S = TypeVar("S", bound=Spec)
 BUTTONS = {
     *("csrfmiddlewaretoken", "save_version", "render", "peek", "withdraw", "ask", "again", "decide", "take", "mine"),
-    *("do", "base_draft", "base", "unresolved_text"),
+    *("do", "base_draft", "base", "unresolved_text", "discard", "undo_discard", "keep_discarded"),
 }
 """Names of buttons and of what a page says about its text, which are no text of the page."""
 STATUS_CODES: dict[type[Outcome[Any]], int] = {Autosaved: 200, Conflicted: 409, Invalid: 422}
@@ -124,8 +125,11 @@ class EditorPage(ABC, Generic[S]):
         """Context for autosaved text, empty if there is none: ``values``, the form as sent, or ``spec`` if the text was
         merged with newer versions; conflicts, and when it was autosaved."""
         row = autosave.autosaved_text(self.editor.key, self.user)
-        if row is None or not access.may(self.user, self.benchmark, self.needs):
+        if not access.may(self.user, self.benchmark, self.needs):
             return {}
+        if row is None:
+            discarded = autosave.discarded_texts(self.editor.key, self.user)
+            return {"discarded": discarded.filter(base_version=self.editor.versions.newest).first()}
         form, rebased = self.read_autosaved(row)
         if not form.errors and not rebased.unresolved and rebased.spec == rebased.theirs:
             return {}
@@ -208,7 +212,12 @@ def save_response(page: EditorPage[S]) -> HttpResponse:
     """Save, resolve conflicts or discard: a redirect, or the page with everything that was typed."""
     data = page.request.POST
     if "discard" in data:
-        autosave.discard_autosave(page.editor.key, page.user)
+        with transaction.atomic():
+            autosave.discard(page.editor.key, page.user)
+        return redirect(page.address)
+    if "undo_discard" in data:
+        rows = autosave.discarded_texts(page.editor.key, page.user)
+        autosave.take_back(get_object_or_404(rows, pk=number_of(data.get("undo_discard"))))
         return redirect(page.address)
     form, draft = page.read_draft(data)
     return draft_response(page, form, draft)
@@ -218,6 +227,8 @@ def draft_response(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> H
     data = page.request.POST
     if "take" in data or "mine" in data:
         theirs, mine = (conflict_paths(data.getlist(name), draft.spec) for name in ("take", "mine"))
+        if theirs:
+            autosave.keep_discarded(page.editor.key, page.user, draft.text, base_version=draft.base_version)
         outcome = page.editor.resolve(draft, theirs=theirs, mine=mine)
     elif question := _question_page(page, form, draft):
         return question

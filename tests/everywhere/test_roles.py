@@ -140,6 +140,7 @@ RULES = {
     "studio:check": "POST edit",
     "studio:autosave": "POST edit",
     "studio:discard": "POST edit",
+    "studio:take_back": "POST edit",
     "studio:build_on": "POST edit",
     "studio:api": "GET user",
     "studio:schema": "GET public",

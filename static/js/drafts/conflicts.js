@@ -1,6 +1,7 @@
 // Both versions of a field that was changed twice. A field is resolved on the page, a row by the server.
-import { form } from "./form.js";
+import { form, formValues, serialize } from "./form.js";
 import { replaceValue } from "./merge.js";
+import { request } from "./server.js";
 
 export const firstConflict = () => form.querySelector("[data-conflict]");
 
@@ -10,6 +11,13 @@ export function showFirstConflict() {
   box.scrollIntoView({ block: "center" });
   box.focus({ preventScroll: true });
   return true;
+}
+
+// The words on the page, which lose, can be taken back later.
+function keepDiscarded() {
+  const body = new URLSearchParams(serialize(formValues()));
+  body.set("keep_discarded", "1");
+  request(body).catch(() => {});
 }
 
 const fieldsOf = (box) => [...form.querySelectorAll(`[name="${CSS.escape(box.dataset.input)}"]`)];
@@ -23,6 +31,7 @@ export function resolve(button) {
     const theirs = box.querySelector("[data-theirs]");
     const isText = input?.matches("textarea, input:not([type])");
     if (!theirs || !(isText || ("window" in box.dataset && input))) return false;
+    if (!("window" in box.dataset)) keepDiscarded();
     if (input.matches("[type=checkbox], [type=radio]"))
       for (const one of inputs) one.checked = theirs.value.split("\n").includes(one.value);
     else replaceValue(input, theirs.value);

@@ -8,15 +8,17 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.task import TaskSpec
-from studio.drafts.autosave import EditorKey, discard_autosave
+from studio.drafts import autosave
+from studio.drafts.autosave import EditorKey
 from studio.drafts.editor import Conflicted, Invalid, Outcome, Saved, Unchanged
 from studio.drafts.validate import DraftError
 from studio.files.previews import decode
@@ -127,7 +129,18 @@ def save_autosaved(request: SignedInRequest, task: Task, *, note: str = "") -> N
 def discard(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     task = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, task.persona.benchmark, "edit")
-    discard_autosave(EditorKey(task=task), request.user)
+    with transaction.atomic():
+        autosave.discard(EditorKey(task=task), request.user)
+    return redirect(task)
+
+
+@login_required
+@require_POST
+def take_back(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
+    """Discarded text is the autosaved text again."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    access.require(request.user, task.persona.benchmark, "edit")
+    autosave.take_back(get_object_or_404(autosave.discarded_texts(EditorKey(task=task), request.user), pk=number))
     return redirect(task)
 
 

@@ -14,6 +14,7 @@ from studio.access import SignedInRequest
 from studio.activity.timeline import FILTERS, activity_of, by_day
 from studio.domain.diff import compare
 from studio.domain.task import TaskSpec
+from studio.drafts.autosave import KEPT_DAYS, EditorKey, discarded_texts
 from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
 from studio.models import Revision, Task
@@ -38,7 +39,10 @@ def versions(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
     task = access.find_task(request.user, slug, user_id, pk)
     rows = task.revisions.select_related("created_by").prefetch_related("reviews__reviewer").defer("spec")
     page = Paginator(rows, 50).get_page(request.GET.get("page"))
-    return render(request, "studio/tasks/versions.html", _frame(task) | {"page": page})
+    discarded = discarded_texts(EditorKey(task=task), request.user)
+    return render(
+        request, "studio/tasks/versions.html", _frame(task) | {"page": page, "discarded": discarded, "days": KEPT_DAYS}
+    )
 
 
 @login_required

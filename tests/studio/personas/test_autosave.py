@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from studio.drafts.load import load_episode
-from studio.models import Autosave, Blob, Persona, Role, User
+from studio.models import Autosave, Blob, DiscardedText, Persona, Role, User
 from studio.personas.files import save_file
 from studio.personas.scripts import STARTER_SCRIPT, create_script
 from studio.personas.skills import SKILLS, SkillText
@@ -120,6 +120,20 @@ def test_autosaved_text_makes_no_version_and_can_be_discarded(desk):
     assert Persona.objects.get().version == before
     desk.ana.client.post(desk.ana.address, desk.ana.form | {"discard": "1"})
     assert "Kept words" not in desk.ana.page()
+
+
+def test_discarded_text_can_be_taken_back_by_its_author(desk):
+    desk.ana.write(**{desk.field: "Kept words"}).autosave()
+    desk.ana.client.post(desk.ana.address, desk.ana.form | {"discard": "1"})
+    kept = DiscardedText.objects.get()
+    assert "You discarded changes" in desk.ana.page()
+
+    desk.ben.client.post(desk.ben.address, desk.ben.form | {"undo_discard": str(kept.pk)})
+    assert "Kept words" not in desk.ben.page()
+    desk.ana.client.post(desk.ana.address, desk.ana.form | {"undo_discard": str(kept.pk)})
+
+    assert "Kept words" in desk.ana.page()
+    assert not DiscardedText.objects.exists()
 
 
 def test_save_makes_a_version_and_discards_the_autosaved_text(desk):

@@ -14,7 +14,7 @@ from django.urls import reverse
 from studio import access
 from studio.drafts import autosave
 from studio.drafts.load import load_task
-from studio.models import Autosave, Role, Task
+from studio.models import Autosave, DiscardedText, Role, Task
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory, a_persona, a_task, mark_approved, member
 from tests.shared_rows import fresh
@@ -33,8 +33,7 @@ class Writer:
         self.form = form_of(self.client.get(task.get_absolute_url()).content.decode(), "task").data()
 
     def url(self, name):
-        persona = self.task.persona
-        return reverse(f"studio:{name}", args=[persona.benchmark.slug, persona.user_id, self.task.pk])
+        return reverse(f"studio:{name}", args=_args(self))
 
     def write(self, **fields):
         self.form |= {name: [value] for name, value in fields.items()}
@@ -63,6 +62,11 @@ def shared_desk(module_db):
 @pytest.fixture
 def desk(shared_desk):
     return fresh(shared_desk)
+
+
+def _args(writer):
+    persona = writer.task.persona
+    return [persona.benchmark.slug, persona.user_id, writer.task.pk]
 
 
 def stored(task):
@@ -469,3 +473,32 @@ def test_autosave_loads_the_task_at_most_once(desk):
 
     loads = [one for one in asked.captured_queries if '"studio_task"."spec"' in one["sql"]]
     assert len(loads) <= 1
+
+
+def test_words_that_lose_in_a_conflict_are_listed_with_the_versions_and_can_be_taken_back(desk):
+    ana, ben = desk
+    ben.write(title="Ben's words").autosave()
+    ana.write(title="Ana's words").autosave(save_version="1")
+    ben.autosave()
+    ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ['["title"]']})
+
+    assert "Restore" not in ana.client.get(ana.url("versions")).content.decode()
+    address = reverse("studio:take_back", args=[*_args(ben), DiscardedText.objects.get().pk])
+    assert f'action="{address}"' in ben.client.get(ben.url("versions")).content.decode()
+    assert ana.client.post(address).status_code == 404
+    ben.client.post(address)
+
+    assert "Ben&#x27;s words" in ben.client.get(ben.task.get_absolute_url()).content.decode()
+
+
+def test_text_that_is_taken_back_takes_the_place_of_newer_text_which_is_kept(desk):
+    ana, _ = desk
+    ana.write(title="First").autosave()
+    ana.client.post(ana.url("discard"))
+    kept = DiscardedText.objects.get()
+    ana.write(title="Second").autosave()
+
+    ana.client.post(reverse("studio:take_back", args=[*_args(ana), kept.pk]))
+
+    assert [row.form_data["title"] for row in DiscardedText.objects.all()] == [["Second"]]
+    assert Autosave.objects.get(user=ana.user).form_data["title"] == ["First"]
