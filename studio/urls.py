@@ -63,6 +63,7 @@ task_patterns: Patterns = [
     path("signal/", live_checks.signal, name="signal"),
     path("syntax/", files.syntax, name="file_syntax"),
     path("do/<str:action>/", workflow.step, name="workflow_step"),
+    path("submit/", workflow.submission, name="submission"),
     path("check/", live_checks.check, name="check"),
     path("keep/", autosave.autosave_task, name="autosave"),
     path("discard/", autosave.discard, name="discard"),

@@ -97,6 +97,9 @@ class StepSerializer(serializers.Serializer[Any]):
     )
     text = serializers.CharField(required=False, allow_blank=True, default="")
     review_checklist = ReviewChecklistSerializer(required=False, allow_null=True, default=None)
+    despite_comments = serializers.BooleanField(
+        required=False, default=False, help_text="Approve although comments are open."
+    )
 
 
 class Tasks(generics.ListAPIView[Task]):
@@ -203,8 +206,15 @@ class WorkflowSteps(TaskView):
         elif action == "withdraw":
             withdraw(pk, by=user)
         elif action == "approve":
-            content = data["content"]
-            workflow.approve(pk, by=user, version=version, content=content, text=text, answers=answers)
+            workflow.approve(
+                pk,
+                by=user,
+                version=version,
+                content=data["content"],
+                text=text,
+                answers=answers,
+                despite_comments=data["despite_comments"],
+            )
         else:
             workflow.request_changes(pk, by=user, version=version, text=text, answers=answers)
         return Response(TaskSerializer(access.find_task(request.user, slug, user_id, pk)).data)

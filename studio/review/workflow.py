@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from django.db.models import QuerySet
+
 from studio.domain.phrases import count_of
 from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of
@@ -12,7 +14,7 @@ from studio.drafts.events import record
 from studio.drafts.locks import lock
 from studio.findings.queries import blocking_findings
 from studio.findings.refresh import refresh_findings
-from studio.models import ErrorWaiver, Finding, Review, Revision, Task, TaskState, User
+from studio.models import Comment, ErrorWaiver, Finding, Review, Revision, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 from studio.review.checklist import QUESTIONS, ReviewAnswer, ReviewAnswers, summarize, to_stored
@@ -28,13 +30,14 @@ def approve(
     content: str = "",
     text: str = "",
     answers: ReviewAnswers | None = None,
+    despite_comments: bool = False,
 ) -> Task:
     """Record one approval of the newest revision with all that its score depends on; the task is approved once it has
     enough. An approval that is outdated is given again in the same way.
 
     ``version`` and ``content``: what the reviewer read. ``answers``: the review checklist, None if it was skipped.
     Raises WorkflowError for who wrote part of it, while the checks find errors, if it was saved since it was read, and
-    if the benchmark requires the checklist and it is incomplete.
+    if the benchmark requires the checklist and it is incomplete. So are open comments, unless ``despite_comments``.
     """
     task = lock(task_id)
     if task.state != TaskState.IN_REVIEW and not task.outdated:
@@ -54,6 +57,12 @@ def approve(
         raise WorkflowError(f"The checks find {_count(blocking)}. Request changes, or fix it first.")
     if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED, content=task.content).exists():
         raise WorkflowError("You have already approved this version; another person's approval is still required.")
+    comments = open_threads(task).count()
+    if comments and task.state == TaskState.IN_REVIEW and not despite_comments:
+        raise WorkflowError(
+            f"{count_of(comments, 'comment')} {'is' if comments == 1 else 'are'} open. Resolve them, or say that you "
+            "approve all the same."
+        )
     checklist = _completed_checklist(task, answers)
     Review.objects.create(
         revision=revision,
@@ -72,6 +81,7 @@ def approve(
         state = TaskState.APPROVED if task.state == TaskState.IN_REVIEW else task.state
     parts = [
         f"Version {revision.number}" + (f", {given} of {needed}." if needed > 1 else "."),
+        f"{count_of(comments, 'comment')} left open." if comments else "",
         _dismissed_errors(task),
         storable_text(text),
     ]
@@ -118,8 +128,12 @@ def request_changes(
 
 def count_open_comments(task: Task, authors: Collection[int]) -> int:
     """Open threads that somebody other than the version's authors started."""
-    open_threads = task.comments.filter(reply_to=None, resolved_at=None, deleted_at=None)
-    return open_threads.exclude(author__in=authors).count()
+    return open_threads(task).exclude(author__in=authors).count()
+
+
+def open_threads(task: Task) -> QuerySet[Comment]:
+    """The comments that begin them."""
+    return task.comments.filter(reply_to=None, resolved_at=None, deleted_at=None)
 
 
 def approvals_of(revision: Revision, content: str) -> int:

@@ -14,7 +14,7 @@ from django.urls import get_resolver, reverse
 from drf_spectacular.generators import SchemaGenerator
 
 from studio.access import ALLOWED
-from studio.models import Role
+from studio.models import DiscardedText, Role
 from tests.everywhere.world import Route, World, build_world, routes
 
 pytestmark = pytest.mark.django_db
@@ -137,10 +137,11 @@ RULES = {
     "studio:signal": "POST edit",
     "studio:file_syntax": "POST view",
     "studio:workflow_step": "POST edit",
+    "studio:submission": "GET edit",
     "studio:check": "POST edit",
     "studio:autosave": "POST edit",
     "studio:discard": "POST edit",
-    "studio:take_back": "POST edit",
+    "studio:take_back": "POST own",
     "studio:build_on": "POST edit",
     "studio:api": "GET user",
     "studio:schema": "GET public",
@@ -342,6 +343,8 @@ def more_for(name: str, world: World) -> dict[str, Any]:
         return {"name": "gmail"}
     if name in ("studio:file_autosave", "studio:file_delete"):
         return {"kind": "skill"}
+    if name == "studio:take_back":
+        return {"number": DiscardedText.objects.get().pk}
     if name.startswith("studio:script_"):
         return {"number": world.script_version}
     return {"action": "end" if name == "evaluation:rehearsal_act" else "submit"}

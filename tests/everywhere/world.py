@@ -20,6 +20,7 @@ from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from studio.access.invitations import invite
 from studio.access.tokens import create_token
+from studio.drafts.autosave import EditorKey, keep_discarded
 from studio.drafts.load import load_task
 from studio.files.tokens import FileTokens
 from studio.models import (
@@ -161,6 +162,7 @@ def build_world() -> World:
     persona = a_persona(benchmark, by=owner, tools=("write_file", "read_file"))
     a_task(persona, "flour", by=owner)
     task = a_task(persona, by=owner, assets=(file("notes.txt", "Rye first.\n"),))
+    keep_discarded(EditorKey(task=task), owner, {"title": ["Bread"]}, base_version=1)
     save_file(SKILLS, persona, "", SkillText(name="rota", text=SKILL), by=owner)
     script = create_script(persona, "plan.py", SCRIPT, by=owner, task_id=task.pk)
     save_file(SCRIPTS, persona, script.path, ScriptText(source=SCRIPT.replace("1}", "0}")), by=owner)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from studio import access
 from studio.access import SignedInRequest
 from studio.drafts.authors import authors_of_newest
+from studio.findings.queries import WEIGHT, open_findings
 from studio.forms.post_data import number_of
 from studio.models import Task, User
 from studio.reports.todo import tasks_to_review
@@ -45,6 +46,8 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
     try:
         if action == "submit":
             save_autosaved(request, task)
+            if "sheet" in request.POST:
+                return redirect("studio:submission", slug, user_id, pk)
         changed = _perform(action, task, request)
     except (WorkflowError, UnresolvedError, assignments.AssignmentError) as error:
         messages.error(request, str(error))
@@ -65,6 +68,25 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
             text = APPROVAL_RECORDED if needs_more_approvals else DONE_MESSAGES[action]
             messages.success(request, _with_next_review(text, request) if action in REVIEWING else text)
     return redirect(task)
+
+
+@login_required
+def submission(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """What reviewers will find, and who is asked, before a task is submitted."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    access.require(request.user, task.persona.benchmark, "edit")
+    found = list(open_findings().filter(task=task).order_by(WEIGHT, "pk"))
+    context = {
+        "task": task,
+        "persona": task.persona,
+        "benchmark": task.persona.benchmark,
+        "can": access.actions_in(request.user, task.persona.benchmark),
+        "blanks": [finding for finding in found if finding.rule == "to-fill-in"],
+        "findings": [finding for finding in found if finding.rule != "to-fill-in"],
+        "comments": workflow.open_threads(task).select_related("author"),
+        "people": assignments.assignees_of(task, authors=authors_of_newest([task])[task.pk]),
+    }
+    return render(request, "studio/review/submission.html", context)
 
 
 def _with_next_review(text: str, request: SignedInRequest) -> str:
@@ -117,6 +139,7 @@ def _perform(action: str, task: Task, request: SignedInRequest) -> Task:
             content=request.POST.get("content", ""),
             text=text,
             answers=posted_answers(request.POST),
+            despite_comments="despite_comments" in request.POST,
         )
     return workflow.request_changes(task.pk, by=user, text=text, version=version, answers=posted_answers(request.POST))
 

@@ -139,8 +139,9 @@ def discard(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpR
 def take_back(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
     """Discarded text is the autosaved text again."""
     task = access.find_task(request.user, slug, user_id, pk)
+    row = get_object_or_404(autosave.discarded_texts(EditorKey(task=task), request.user), pk=number)
     access.require(request.user, task.persona.benchmark, "edit")
-    autosave.take_back(get_object_or_404(autosave.discarded_texts(EditorKey(task=task), request.user), pk=number))
+    autosave.take_back(row)
     return redirect(task)
 
 

@@ -355,3 +355,46 @@ def test_who_can_release_hears_when_the_last_task_is_approved():
 
     [notice] = told
     assert (notice.user, notice.address) == (manager, f"/benchmarks/{desk.benchmark.slug}/releases/")
+
+
+def test_a_task_with_blanks_is_not_submitted():
+    desk = Desk()
+    desk.edit(by=desk.author, title="Bread for <insert the day>")
+
+    with pytest.raises(WorkflowError, match="1 blank must be filled in"):
+        submit(desk.task.pk, by=desk.author)
+
+    assert desk.state == TaskState.DRAFT
+
+
+def test_open_comments_are_approved_over_only_by_who_says_so():
+    desk = Desk()
+    submit(desk.task.pk, by=desk.author)
+    comments.add_comment(desk.task.pk, by=desk.second, text="Which day?")
+
+    with pytest.raises(WorkflowError, match="1 comment is open"):
+        workflow.approve(desk.task.pk, by=desk.reviewer)
+    workflow.approve(desk.task.pk, by=desk.reviewer, despite_comments=True)
+
+    assert desk.state == TaskState.APPROVED
+    assert "1 comment left open." in Event.objects.get(task=desk.task, verb="approved").summary
+
+
+def test_before_a_task_is_submitted_its_author_sees_what_is_open_and_who_is_asked(client):
+    desk = Desk()
+    desk.edit(by=desk.author, title="Bread for <insert the day>")
+    comments.add_comment(desk.task.pk, by=desk.second, text="Which day?")
+    client.force_login(desk.author)
+    address = desk.task.get_absolute_url()
+
+    asked = client.post(f"{address}do/submit/", {"sheet": "1"}, follow=True)
+    html = asked.content.decode()
+
+    assert desk.state == TaskState.DRAFT and asked.redirect_chain == [(f"{address}submit/", 302)]
+    assert "<insert the day>".replace("<", "&lt;").replace(">", "&gt;") in html and "Which day?" in html
+    assert str(desk.reviewer) in html and str(desk.second) in html
+    assert '<button class="button main">Submit for review</button>' not in html
+    desk.edit(by=desk.author, title="Bread for Sunday")
+    assert '<button class="button main">Submit for review</button>' in client.get(f"{address}submit/").content.decode()
+    client.post(f"{address}do/submit/", {"reviewer": ""})
+    assert desk.state == TaskState.IN_REVIEW
