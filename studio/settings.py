@@ -65,6 +65,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "studio.web.middleware.CompressionMiddleware",
+    "studio.api.problems.ProblemMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -225,7 +226,11 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 50,
 }
 SPECTACULAR_SETTINGS = {
-    "TITLE": "π-Bench Studio",
+    "TITLE": "Pi-Bench Studio",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "studio.api.problems.describe_problems",
+    ],
     "DESCRIPTION": "Author, try, audit and release benchmarks of proactive assistant agents.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,

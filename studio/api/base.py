@@ -55,7 +55,10 @@ def refuse(error: Exception, context: Any) -> Response | None:
     """Of every view: what was chosen wrongly is answered with 400 and the field's name, what cannot be now with 409."""
     if isinstance(error, OptionsError):
         error = ValidationError({error.field: [error.message]}) if error.field else ConflictAPIError(error.message)
-    return exception_handler(error, context)
+    response = exception_handler(error, context)
+    if response is not None and isinstance(error, ValidationError):
+        response.data = {"errors": response.data}
+    return response
 
 
 class TaskView(APIView):

@@ -64,7 +64,7 @@ def test_invalid_choice_names_its_field(client: Client, changes: dict[str, objec
 
     answer = post(client, "/api/pilots/", wanted(benchmark, **changes))
 
-    assert (answer.status_code, list(answer.json())) == (400, [field])
+    assert (answer.status_code, list(answer.json()["errors"])) == (400, [field])
     assert not Pilot.objects.exists()
 
 
@@ -135,7 +135,7 @@ def test_blocked_release_is_cut_with_a_reason_and_downloaded(client: Client):
     assert blocked.status_code == 409
     assert "task-not-approved" in {blocker["code"] for blocker in blocked.json()["blocked_by"]}
     assert (created.status_code, created.json()["tasks"]) == (201, 1)
-    assert (again.status_code, list(again.json())) == (400, ["version"])
+    assert (again.status_code, list(again.json()["errors"])) == (400, ["version"])
     assert hashlib.sha256(archive.content).hexdigest() == created.json()["sha256"]
     assert client.get("/api/releases/").json()["count"] == 1
 

@@ -178,3 +178,49 @@ def test_assignments_are_read_and_changed_over_the_api(desk):
         client_of(member(desk.benchmark, Role.VIEWER)).put(desk.url + "people/", named, format="json").status_code
         == 403
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "says"),
+    [
+        ("sate=draft", "sate", "There is no such parameter here. There are: category, cursor, findings,"),
+        ("state=drafty", "state", "“drafty” is not one of approved, changes_requested,"),
+    ],
+)
+def test_an_unknown_filter_is_refused_and_names_what_there_is(desk, query, field, says):
+    answer = client_of(desk.author).get(f"{desk.base}tasks/?{query}")
+
+    assert answer.status_code == 400
+    assert answer.json()["errors"][field][0].startswith(says)
+    assert answer.json()["detail"].startswith(f"{field}: {says}")
+
+
+def test_known_filters_are_taken(desk):
+    client = client_of(desk.author)
+
+    assert client.get(f"{desk.base}tasks/?state=draft&q=bread&page_size=5&persona=").status_code == 200
+    assert client.get(f"{desk.base}findings/?severity=error&page=1").status_code == 200
+
+
+def test_every_error_is_a_problem_document(desk):
+    client, nobody = client_of(desk.author), APIClient()
+    spec = client.get(desk.url).json()["spec"]
+    client.put(desk.url, {"version": 1, "spec": spec | {"title": "First"}}, format="json")
+    answers = {
+        400: client.put(desk.url, {"version": 2}, format="json"),
+        401: nobody.get(desk.url),
+        403: client_of(desk.reviewer).put(desk.url, {"version": 2, "spec": spec}, format="json"),
+        404: client.get("/api/nothing/here/"),
+        405: client.delete(desk.url),
+        409: client.put(desk.url, {"version": 1, "spec": spec | {"title": "Second"}}, format="json"),
+    }
+
+    for status, answer in answers.items():
+        problem = answer.json()
+        assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json")
+        assert (problem["type"], problem["status"]) == ("about:blank", status)
+        assert problem["title"] and problem["detail"]
+    assert answers[400].json()["errors"] == {"spec": ["This field is required."]}
+    assert answers[401]["WWW-Authenticate"] == "Token"
+    assert answers[405]["Allow"] == "GET, PUT, HEAD, OPTIONS"
+    assert answers[409].json()["version"] == 2

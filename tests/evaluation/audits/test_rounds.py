@@ -99,6 +99,6 @@ def test_each_pilot_of_an_audit_may_have_a_judging_of_its_own(pilot: Pilot):
     assert plans == [{first: 1, second: 1}] * 3 + [{first: 2, second: 1}]
     for wrong in ({str(other.pk): 2}, {"999999": 1}, {"x": 1}):
         answer = client.post("/api/audits/", options | {"rounds": wrong}, content_type="application/json")
-        assert answer.status_code == 400 and {"round", "rounds"} & answer.json().keys()
+        assert answer.status_code == 400 and {"round", "rounds"} & answer.json()["errors"].keys()
     for wrong in ([f"{other.pk}=2"], ["999999=1"], ["one"], [f"{pilot.pk}=1", "2"]):
         assert run(*arguments, "--round", *wrong)[0] == 2

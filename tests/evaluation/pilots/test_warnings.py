@@ -90,7 +90,7 @@ def test_api_and_command_say_it_too(model: ModelEndpoint, benchmark: Benchmark, 
     call_command(*arguments, "--accept-warnings", stdout=io.StringIO())
 
     assert (refused.status_code, started.status_code) == (400, 201)
-    assert "failed its test" in refused.json()["accept_warnings"][0]
+    assert "failed its test" in refused.json()["errors"]["accept_warnings"][0]
     assert "failed its test" in json.dumps(json.loads(out.getvalue()), ensure_ascii=False)
     assert Pilot.objects.count() == 2
 

@@ -235,5 +235,5 @@ def test_api_names_the_figures_there_are(benchmark: Benchmark, client: Client):
     client.force_login(person(benchmark, "viewer"))
     address = f"/api/benchmarks/{benchmark.slug}/results/?figure="
 
-    assert "statuses" in client.get(f"{address}nothing").json()["figure"][0]
+    assert "statuses" in client.get(f"{address}nothing").json()["errors"]["figure"][0]
     assert client.get(f"{address}statuses&scoring=x").status_code == 400
