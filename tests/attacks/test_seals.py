@@ -511,7 +511,11 @@ class Game:
         return differing - by_themselves
 
 
-NOT_PLAYED = {"studio:logout", "studio:token_revoke", "studio:tokens", "studio:styleguide", "usersessions_list"}
+NOT_PLAYED = {
+    *("studio:logout", "studio:token_revoke", "studio:tokens", "studio:styleguide", "usersessions_list"),
+    "studio:benchmark_new",
+}
+"""Signed-in devices, keys, and pages that differ by themselves."""
 VARYING = re.compile(
     r"""(?:csrfmiddlewaretoken" value="|X-CSRFToken(?:"|&quot;): (?:"|&quot;))\w+|[0-9a-f]{32}"""
     r"""|20\d\d-\d\d-\d\d[T ][\d:.]+|<time.*?</time>|\d+ (?:second|minute)s?|just now|name="seed" value="\d+\"""",
