@@ -127,11 +127,11 @@ def test_known_answers_are_drawn_typed_listed_and_removed_by_the_api():
 
     assert drawn.status_code == 201
     assert "walrus reason" not in drawn.content.decode()
-    assert [list(row.json()) for row in refused] == [["answers"], ["answers.item-1"]]
+    assert [list(row.json()["errors"]) for row in refused] == [["answers"], ["answers.item-1"]]
     assert (typed.status_code, typed.json()["known"]) == (200, {"item-1": "no"})
     assert [row["known"] for row in client.get(listing).json()["items"]] == [{"item-1": "no"}]
     assert client_of(ana).get(item).status_code == 403
-    assert client.post(listing, {"pilot": 0}, content_type="application/json").json().keys() == {"pilot"}
+    assert client.post(listing, {"pilot": 0}, content_type="application/json").json()["errors"].keys() == {"pilot"}
     campaign = open_audit(pilot, by=None, unit="session", gold=30, own_tasks=True)
     assert campaign.packets.get(control="gold").known == {"item-1": "no"}
     assert client.delete(item).status_code == 204

@@ -109,8 +109,8 @@ def test_api_judges_again_lists_rounds_and_chooses(stub: StubModel, other: StubM
         return client.post(f"{address}/{path}/", data, content_type="application/json")
 
     assert post("rejudge", judge=judge.name, estimate=True).json()["estimate"]["calls"] == 5
-    assert post("rejudge", judge="nobody").json()["judge"]
-    assert post("rejudge", prompt="77").json()["prompt"]
+    assert post("rejudge", judge="nobody").json()["errors"]["judge"]
+    assert post("rejudge", prompt="77").json()["errors"]["prompt"]
     started = post("rejudge", judge=judge.name).json()
     for row in JudgingRound.objects.get(pilot=pilot, number=started["round"]).judgings.all():
         work_on(row.pk)

@@ -10,7 +10,6 @@ from studio.domain.task import Dependency, Recovery
 from studio.drafts.load import load_episode, load_task
 from studio.drafts.validate import DraftError
 from studio.models import Finding, Membership, Role, Task
-from studio.review import workflow
 from studio.tasks.create import start_task
 from studio.tasks.starting_points import starting_points
 from studio.tasks.templates import mark_template
@@ -59,9 +58,9 @@ def new_url(persona):
 
 
 @pytest.mark.parametrize("key", starting_points())
-def test_tasks_from_starting_points_cannot_be_approved_until_filled_in(key):
+def test_tasks_from_starting_points_cannot_be_submitted_until_filled_in(key):
     benchmark = BenchmarkFactory()
-    owner, reviewer = member(benchmark, Role.OWNER), member(benchmark, Role.REVIEWER)
+    owner = member(benchmark, Role.OWNER)
     persona = a_persona(benchmark, by=owner)
     a_task(persona, by=owner)
     point = starting_points()[key]
@@ -76,9 +75,8 @@ def test_tasks_from_starting_points_cannot_be_approved_until_filled_in(key):
     assert left >= {"intents", "description", "trigger" if spec.trigger.payload else "initial_request"}
     assert set(findings.filter(severity="error").values_list("rule", flat=True)) <= {"empty-request"}
     assert row.events.filter(verb="started").get().summary == f"From the starting point “{point.name}”."
-    submit(row.pk, by=owner)
-    with pytest.raises(WorkflowError, match="blanks to fill in"):
-        workflow.approve(row.pk, by=reviewer)
+    with pytest.raises(WorkflowError, match="blank"):
+        submit(row.pk, by=owner)
 
 
 def test_task_started_from_another_warns_of_what_is_lost(project):

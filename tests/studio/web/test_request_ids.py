@@ -64,4 +64,4 @@ def test_errors_of_requests_go_to_standard_error_without_debug():
         assert not any(type(handler).__name__ == "AdminEmailHandler" for handler in logger.handlers)
         logger = logger.parent
     assert settings.LOGGING["root"]["handlers"] == ["stderr"]
-    assert "%(request_id)s" in settings.LOGGING["formatters"]["line"]["format"]
+    assert "%(request_id)s" in settings.LOGGING["formatters"]["line"]["fmt"]
