@@ -117,8 +117,10 @@ def contains(actual: Any, text: str) -> bool:
 
 def find_text(wanted: str, text: str) -> str | None:
     """The passage that is ``wanted``, ignoring case and runs of white space; empty if it is spelt otherwise (“ß” for
-    “ss”), None if there is none. Numbers match as numbers: “150” is “150.00”, and is not in “150,000”."""
-    wanted, text = " ".join(wanted.split()), " ".join(text.split())
+    “ss”), None if there is none. Numbers match as numbers: “150” is “150.00”, and is not in “150,000”. A comma beside a
+    date or before more than three digits is between cells of a table, not in a number."""
+    between = r"(?<=-\d\d),(?=\d)|(?<=\d),(?=\d{4}|\d+-\d)"
+    wanted, text = (re.sub(between, ", ", " ".join(each.split())) for each in (wanted, text))
     passage = passage_of(wanted, text)
     return passage if passage is not None or passage_of(wanted.casefold(), text.casefold()) is None else ""
 

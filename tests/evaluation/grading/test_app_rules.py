@@ -141,6 +141,8 @@ def test_task_without_such_rules_has_no_script():
         ("RMB 150", "The fee is rmb  150.", True),
         ("RMB 150", "The fee is RMB 150.00.", True),
         ("RMB 150", "The fee is RMB 150,000.", False),
+        ("C-2027-04", "C-2027-04,2027-04-15,open", True),
+        ("150", "2027-04-15,150,open", True),
         ("RMB 150", "The fee is RMB 150.5.", False),
         ("RMB 150", "The fee is RMB 1500.", False),
         ("1500 euros", "1,500 euros", True),
