@@ -99,6 +99,8 @@ def test_first_task_goes_from_nothing_to_approved_by_keyboard_alone(craft, visit
     mine.press("Control+s")
     expect(mine.page.get_by_role("status").filter(has_text="Saved as version")).to_be_visible()
     mine.press("Escape", "s")
+    expect(mine.page.get_by_role("heading", name="for review")).to_be_visible()
+    mine.press("s")
     expect(mine.page.get_by_role("banner")).to_contain_text("in review")
 
     theirs = Typist(reading.go("/"))

@@ -45,6 +45,8 @@ def test_author_sees_the_changes_a_reviewer_requested(sample, radio, visit):
     mine, theirs = visit("author").go(task.get_absolute_url()), visit("reviewer").page
 
     mine.keyboard.press("s")
+    expect(mine.get_by_role("heading", name="for review")).to_be_visible()
+    mine.keyboard.press("s")
     expect(mine.get_by_role("banner")).to_contain_text("in review")
     theirs.goto(task.get_absolute_url())
     expect(theirs.get_by_label("Review comment")).to_be_in_viewport()
