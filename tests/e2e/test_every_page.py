@@ -38,7 +38,7 @@ ACTIONS = (  # redirect to a page
     "inbox_read_all tasks_change import_decide file_delete board_move "
     "script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
     "suggestion_conflict guide_act guide_strip import_publication assign waive restore workflow_step discard build_on "
-    "template"
+    "template take_back"
 )
 PARTS = (  # of pages
     "preview file_add signal file_syntax check autosave profile_autosave file_autosave destinations "
