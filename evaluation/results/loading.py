@@ -122,6 +122,7 @@ def load_pilot(pilot: Pilot, judging_round: JudgingRound | None = None, rules: R
             "run__number",
             "position",
             "run__arm",
+            "pk",  # a session that was taken over may stand where one of its own does
         )
     )
     stored = Revision.objects.filter(pk__in={session.revision_id for session in sessions}).order_by()

@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -38,6 +39,21 @@ def test_sessions_share_their_pilot_and_do_not_read_its_scores_once_each(benchma
     assert len(sessions) > 1
     assert len({id(session.run.pilot) for session in sessions}) == 1
     assert "scores" in sessions[0].run.pilot.get_deferred_fields()
+
+
+def test_sessions_that_stand_at_one_place_have_one_order(benchmark: Benchmark):
+    first, second = Pilot.objects.filter(benchmark=benchmark).order_by("pk")[:2]
+    first.taken_sessions.set(Session.objects.of(second))
+    for rows in (Session.objects.filter(run__pilot=first), first.runs.order_by()):
+        rows.update(id=F("id"))  # the tables have them last now
+
+    sessions = load_pilot(first).sessions
+
+    places = [(row.run.persona_revision.persona_id, row.run.number, row.position, row.run.arm) for row in sessions]
+    assert len(set(places)) < len(places)
+    assert [
+        row.pk for _, row in sorted(zip(places, sessions, strict=True), key=lambda pair: (pair[0], pair[1].pk))
+    ] == [row.pk for row in sessions]
 
 
 def test_command_api_and_download_give_the_same_numbers(benchmark: Benchmark, client: Client):
