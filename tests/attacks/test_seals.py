@@ -591,7 +591,6 @@ def test_the_sealed_answers_in_each_role_that_also_audits(game: Game, role: str)
     assert game.told(game.attacker, EVERYTHING) == set()
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_game_is_won_by_those_who_are_not_asked(game: Game) -> None:
     """Else the tests above would prove nothing."""
