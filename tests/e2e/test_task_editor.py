@@ -56,6 +56,15 @@ def test_edits_of_every_section_are_saved_as_one_version(task, visit):
     assert after.intents[0].uid == before.intents[0].uid and after.intents[1].uid == before.intents[2].uid
 
 
+def test_actions_of_a_draft_stand_in_one_line_with_its_title(radio, visit):
+    page = visit("author").go(radio["04_music_return"].get_absolute_url())
+
+    bar = page.get_by_role("banner")
+
+    expect(bar.get_by_role("button", name="Submit for review")).to_be_visible()
+    assert bar.evaluate("bar => `${bar.offsetHeight}px` === getComputedStyle(bar).minHeight")
+
+
 def test_brief_item_gets_rule_inputs_when_a_rule_is_chosen(task, visit, monkeypatch):
     monkeypatch.setattr(editor_context, "BRIEF_ROWS_FROM", 0)
     page = visit("author").go(task.get_absolute_url())
