@@ -87,18 +87,19 @@ def discard_autosave(
     rows.update(**columns)
 
 
-def discard(key: EditorKey, user: User) -> DiscardedText | None:
+@transaction.atomic
+def discard(key: EditorKey, user: User) -> None:
     """Forget the autosaved text as its author asks; it can be taken back for KEPT_DAYS."""
     row = locked_text(key, user)
-    kept = keep_discarded(key, user, row.form_data, base_version=row.base_version) if row and row.form_data else None
+    if row and row.form_data:
+        keep_discarded(key, user, row.form_data, base_version=row.base_version)
     discard_autosave(key, user)
-    return kept
 
 
-def keep_discarded(key: EditorKey, user: User, text: Text, *, base_version: int) -> DiscardedText:
+def keep_discarded(key: EditorKey, user: User, text: Text, *, base_version: int) -> None:
     DiscardedText.objects.filter(user=user).exclude(discarded_at__gte=_kept_since()).delete()
     form_data = {name: list(values) for name, values in text.items()}
-    return DiscardedText.objects.create(**key.columns, user=user, base_version=base_version, form_data=form_data)
+    DiscardedText.objects.create(**key.columns, user=user, base_version=base_version, form_data=form_data)
 
 
 def discarded_texts(key: EditorKey, user: User) -> QuerySet[DiscardedText]:

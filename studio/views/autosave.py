@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.http import HttpResponse, JsonResponse, QueryDict
 
 from studio import access
@@ -51,8 +50,7 @@ def autosave_response(page: EditorPage[S]) -> HttpResponse:
         if request.headers.get(AUTHOR_HEADER, str(user.pk)) != str(user.pk):
             raise PermissionDenied("Someone else has signed in since this text was written.")
         if "discard" in request.POST:
-            with transaction.atomic():
-                autosave.discard(key, user)
+            autosave.discard(key, user)
             return JsonResponse({})
         if "keep_discarded" in request.POST:  # the words of the page lose in a conflict
             text, base = text_of(request.POST), number_of(request.POST.get("base_version"))

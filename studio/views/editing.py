@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
-from django.db import transaction
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -122,8 +121,9 @@ class EditorPage(ABC, Generic[S]):
         return self.editor.save(draft, note=note)
 
     def restored(self) -> dict[str, Any]:
-        """Context for autosaved text, empty if there is none: ``values``, the form as sent, or ``spec`` if the text was
-        merged with newer versions; conflicts, and when it was autosaved."""
+        """Context for autosaved text: ``values``, the form as sent, or ``spec`` if the text was merged with newer
+        versions; conflicts, and when it was autosaved. If there is none, what the user discarded last, if it was
+        written on the newest version."""
         row = autosave.autosaved_text(self.editor.key, self.user)
         if not access.may(self.user, self.benchmark, self.needs):
             return {}
@@ -212,8 +212,7 @@ def save_response(page: EditorPage[S]) -> HttpResponse:
     """Save, resolve conflicts or discard: a redirect, or the page with everything that was typed."""
     data = page.request.POST
     if "discard" in data:
-        with transaction.atomic():
-            autosave.discard(page.editor.key, page.user)
+        autosave.discard(page.editor.key, page.user)
         return redirect(page.address)
     if "undo_discard" in data:
         rows = autosave.discarded_texts(page.editor.key, page.user)

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
@@ -129,8 +128,7 @@ def save_autosaved(request: SignedInRequest, task: Task, *, note: str = "") -> N
 def discard(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     task = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, task.persona.benchmark, "edit")
-    with transaction.atomic():
-        autosave.discard(EditorKey(task=task), request.user)
+    autosave.discard(EditorKey(task=task), request.user)
     return redirect(task)
 
 
