@@ -29,17 +29,18 @@ class Confinement:
     read: Callable[[Path, Sequence[str], Sequence[str], bytes], bytes]
 
 
-_confinements: list[Confinement] = []
+_confinement: Confinement | None = None
 
 
 def register_confinement(confinement: Confinement) -> None:
     """Used from now on where it is available; a process of its own elsewhere."""
-    _confinements[:] = [confinement]
+    global _confinement
+    _confinement = confinement
 
 
 def extract(kind: str, content: bytes, *, whole: bool = False) -> dict[str, Any]:
     """``whole``: not only the first pages and rows."""
-    read = next((found.read for found in _confinements if found.available()), read_apart)
+    read = _confinement.read if _confinement and _confinement.available() else read_apart
     try:
         document = json.loads(read(EXTRACT, PACKAGES, [kind, *(["whole"] if whole else [])], content))
     except TimeoutError:
