@@ -9,4 +9,4 @@ from studio.files.previews.sniff import MEDIA, is_media
 from studio.files.previews.syntax import SyntaxFlaw, syntax_flaw
 from studio.files.previews.texts import Decoded, decode
 
-__all__ = ["MEDIA", "Decoded", "Flaw", "Preview", "decode", "is_media", "preview", "syntax_flaw"]
+__all__ = ["MEDIA", "Decoded", "Preview", "SyntaxFlaw", "decode", "is_media", "preview", "syntax_flaw"]
