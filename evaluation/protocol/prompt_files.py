@@ -17,10 +17,11 @@ VoicePromptName = Literal["voice", "voice_check", "next_intent"]
 """Of the simulated user."""
 NAMES: tuple[PromptName, ...] = get_args(PromptName)
 VOICE_NAMES: tuple[VoicePromptName, ...] = get_args(VoicePromptName)
-_ON_WORK = frozenset(
-    {("satisfaction", "2"), ("satisfaction", "3"), ("satisfaction", "4"), ("follow_up", "2"), ("follow_up", "3")}
-    | {("checklist", "3"), ("checklist", "4"), ("checklist", "5")}
-)
+_ON_WORK: Mapping[PromptName, tuple[str, ...]] = {
+    "satisfaction": ("2", "3", "4"),
+    "follow_up": ("2", "3"),
+    "checklist": ("3", "4", "5"),
+}
 """Versions that show the session's work, as the paper protocol does."""
 IN_TRUTH: Mapping[PromptName, str] = {"satisfaction": "5", "follow_up": "4", "checklist": "6"}
 """Those that show models the whole record, which audits ask what is so in truth. No judge uses them."""
@@ -96,9 +97,10 @@ def prompt_versions(name: PromptName | VoicePromptName) -> tuple[str, ...]:
 
 def versions_under(protocol: ProtocolName, name: PromptName) -> list[str]:
     """Oldest first: those that show what judges see under the protocol."""
-    on_work = protocol == ProtocolName.PAPER
-    versions = [version for version in prompt_versions(name) if version != IN_TRUTH[name]]
-    return [version for version in versions if ((name, version) in _ON_WORK) == on_work]
+    if protocol == ProtocolName.PAPER:
+        return list(_ON_WORK[name])
+    others = (*_ON_WORK[name], IN_TRUTH[name])
+    return [version for version in prompt_versions(name) if version not in others]
 
 
 def current_prompts(
