@@ -83,14 +83,14 @@ def checked_values(result: Any, keys: list[str] | None) -> list[tuple[str, int]]
 
 def _describe(exc: BaseException) -> str:
     if isinstance(exc, ContractError):
-        return storable(str(exc)[:500])
+        return str(exc)
     try:
         line = next((f.lineno for f in reversed(traceback.extract_tb(exc.__traceback__)) if f.filename == SCRIPT), None)
         if isinstance(exc, SyntaxError):
             line = exc.lineno
         where = f" in line {line}" if line else ""
         message = str(exc)[:300]
-        return storable(f"the script raised {type(exc).__name__}{where}" + (f": {message}" if message else ""))
+        return f"the script raised {type(exc).__name__}{where}" + (f": {message}" if message else "")
     except BaseException:
         return "the script raised an exception that cannot be described"
 
