@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 
 class Review(models.Model):
@@ -40,6 +40,10 @@ class Review(models.Model):
                 fields=["revision", "reviewer", "content"], condition=Q(decision="approved"), name="approve_once"
             ),
         ]
+
+
+STANDING = Q(revision__number=F("revision__task__version"), content=F("revision__task__approved_content"))
+"""Reviews that approved the newest revision of a task as it was approved last."""
 
 
 class Assignment(models.Model):

@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import F
 from django.urls import reverse
 
 from studio.access import ALLOWED
@@ -28,6 +27,7 @@ from studio.models import (
     TaskState,
     User,
 )
+from studio.models.review import STANDING
 
 Kind = Notification.Kind
 How = NotificationChoice.How
@@ -236,9 +236,8 @@ def notify_of_outdated_approvals(tasks: Sequence[Task], *, by: User | None) -> N
     if not tasks:
         return
     given = Review.objects.filter(
+        STANDING,
         revision__task__in=tasks,
-        revision__number=F("revision__task__version"),
-        content=F("revision__task__approved_content"),
         decision=Review.Decision.APPROVED,
         reviewer__isnull=False,
     )

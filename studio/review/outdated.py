@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from django.db.models import F
-
 from studio.domain import content
 from studio.domain.diff import Difference, FieldChange, compare, line_pieces
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import authors_of_newest
 from studio.models import Blob, Persona, Review, Revision, Task, User
+from studio.models.review import STANDING
 from studio.models.tasks import OUTDATED
 from studio.models.transactions import atomic_with_retry
 from studio.review.checklist import ReviewAnswers
@@ -113,14 +112,8 @@ LABELS = {
 
 def _changed(tasks: Sequence[Task]) -> dict[int, dict[str, tuple[str, str]]]:
     """sha256 by part then and now, by task key. One query."""
-    reviews = Review.objects.filter(
-        revision__task__in=tasks,
-        revision__number=F("revision__task__version"),
-        content=F("revision__task__approved_content"),
-    )
-    approved = {
-        review.revision.task_id: review for review in reviews.select_related("revision").defer("revision__spec")
-    }
+    reviews = Review.objects.filter(STANDING, revision__task__in=tasks).select_related("revision")
+    approved = {review.revision.task_id: review for review in reviews.defer("revision__spec")}
     changed: dict[int, dict[str, tuple[str, str]]] = {}
     for task in tasks:
         then = approved[task.pk].parts if task.pk in approved else task.parts
