@@ -60,6 +60,7 @@ _TOKEN = re.compile(
     rf"{FILE_NAME.pattern}|[A-Za-z]\w*_\w+|\d+(?:[.,:]\d+)*|[^\W_]+(?:['’-][^\W_]+)*|[^\s\w]", re.IGNORECASE
 )
 _TOOL = re.compile(r"[A-Za-z]\w*_\w+")
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+")
 _MARKS = "“”\"‘’'`"
 _BLANK = re.compile(r"…|\.\.\.|[<\[{].*[>\]}]")
 """A quoted text that stands for others."""
@@ -97,13 +98,13 @@ def words_lost(criterion: str, rule: ExactCheck, task: TaskSpec, tools: tuple[st
     if read_criterion(criterion, task, tools).rule == rule:
         return ()
     values = (rule.path, rule.text, rule.tool, *map(str, rule.arguments.values()))
-    held = {word.casefold() for value in values for word in re.findall(r"\d+(?:[.,:]\d+)*|[^\W\d_]+", value)}
+    held = {word.casefold() for value in values for word in _WORD.findall(value)}
     negative = rule.kind in ("file_lacks", "reply_lacks")
 
     def is_lost(token: Token) -> bool:
         if token.part == "n":
             return not negative
-        words = re.findall(r"\d+(?:[.,:]\d+)*|[^\W\d_]+", token.text.casefold())
+        words = _WORD.findall(token.text.casefold())
         return token.part in "?FQTs" and not (words and held.issuperset(words))
 
     tokens = (
