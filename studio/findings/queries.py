@@ -27,9 +27,17 @@ def open_findings() -> QuerySet[Finding]:
     )
 
 
+BLANK = "to-fill-in"
+"""The rule that finds blanks of a template. They must be filled in before a review."""
+
+
+def open_blanks(tasks: Iterable[Task]) -> QuerySet[Finding]:
+    return open_findings().filter(task__in=tasks, rule=BLANK)
+
+
 def blocking_findings() -> QuerySet[Finding]:
     """Open findings with which a task cannot be approved: errors, and blanks of a template."""
-    return open_findings().filter(Q(severity="error") | Q(rule="to-fill-in"))
+    return open_findings().filter(Q(severity="error") | Q(rule=BLANK))
 
 
 def findings_with_waivers() -> QuerySet[Finding]:

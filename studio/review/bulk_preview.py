@@ -8,6 +8,7 @@ from studio.domain.arrangement import LONGEST_NAME
 from studio.drafts.authors import authors_of_newest
 from studio.drafts.load import load_tasks
 from studio.drafts.save_tasks import ENDED_BY_EDITS
+from studio.findings.queries import open_blanks
 from studio.models import (
     Assignment,
     Autosave,
@@ -61,6 +62,7 @@ def transition_changes(rows: list[Task], action: str, by: User | None) -> list[T
     after = str(TRANSITIONS[action].to.label)
     autosaves = Autosave.objects.filter(user=by, task__in=rows, form_data__isnull=False)
     unsaved = set(autosaves.values_list("task_id", flat=True)) if by and action == "submit" else set()
+    unfilled = set(open_blanks(rows).values_list("task_id", flat=True)) if action == "submit" else set()
     changes = []
     for row in rows:
         note, refusal = "", ""
@@ -68,6 +70,8 @@ def transition_changes(rows: list[Task], action: str, by: User | None) -> list[T
             refusal = "Only a draft can be submitted."
         elif action == "submit" and row.pk in unsaved:
             refusal = "It has unsaved changes of yours. Open it and save them first."
+        elif action == "submit" and row.pk in unfilled:
+            refusal = "It has blanks that must be filled in before a review."
         elif action == "submit" and (errors := row.n_errors):
             count = "an error" if errors == 1 else f"{errors} errors"
             note = f"The checks find {count}; it cannot be approved until they are fixed."

@@ -13,7 +13,7 @@ from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of_newest
 from studio.drafts.events import event
 from studio.drafts.locks import lock
-from studio.findings.queries import open_findings
+from studio.findings.queries import open_blanks
 from studio.models import Event, Task, TaskState, User
 from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
@@ -73,7 +73,7 @@ def apply_transition(name: str, tasks: Sequence[Task], *, by: User, text: str = 
     for task in tasks:
         if refusal := transition.obstacle(task):
             raise WorkflowError(refusal)
-    if name == "submit" and (blanks := open_findings().filter(task__in=tasks, rule="to-fill-in").count()):
+    if name == "submit" and (blanks := open_blanks(tasks).count()):
         raise WorkflowError(f"{count_of(blanks, 'blank')} must be filled in before a review: each reads “<insert …>”.")
     now = timezone.now()
     for task in tasks:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from studio import access
 from studio.access import SignedInRequest
 from studio.drafts.authors import authors_of_newest
-from studio.findings.queries import WEIGHT, open_findings
+from studio.findings.queries import BLANK, WEIGHT, open_findings
 from studio.forms.post_data import number_of
 from studio.models import Task, User
 from studio.reports.todo import tasks_to_review
@@ -81,8 +81,8 @@ def submission(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
         "persona": task.persona,
         "benchmark": task.persona.benchmark,
         "can": access.actions_in(request.user, task.persona.benchmark),
-        "blanks": [finding for finding in found if finding.rule == "to-fill-in"],
-        "findings": [finding for finding in found if finding.rule != "to-fill-in"],
+        "blanks": [finding for finding in found if finding.rule == BLANK],
+        "findings": [finding for finding in found if finding.rule != BLANK],
         "comments": workflow.open_threads(task).select_related("author"),
         "people": assignments.assignees_of(task, authors=authors_of_newest([task])[task.pk]),
     }

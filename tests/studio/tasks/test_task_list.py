@@ -217,6 +217,18 @@ def test_drafts_are_submitted_and_withdrawn_in_bulk(project):
     assert Task.objects.get(pk=good.pk).state == TaskState.DRAFT
 
 
+def test_preview_of_submissions_says_which_tasks_have_blanks(project):
+    benchmark, owner, persona = project
+    good, begun = a_task(persona, by=owner), a_task(persona, "begun", by=owner, title="Bread for <insert the day>")
+
+    lines = bulk.plan(benchmark, {good.pk: None, begun.pk: None}, "submit", by=owner)
+
+    assert [(line.task, line.refusal) for line in lines] == [
+        (good, ""),
+        (begun, "It has blanks that must be filled in before a review."),
+    ]
+
+
 def test_number_of_queries_of_a_bulk_change_is_constant(project, django_assert_max_num_queries):
     benchmark, owner, persona = project
     first = a_task(persona, by=owner)
