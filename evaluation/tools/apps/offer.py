@@ -10,6 +10,7 @@ from evaluation.tools.apps.catalog import APPS, api_of
 from evaluation.tools.apps.framework import Api
 from evaluation.tools.apps.world import World, describe
 from evaluation.tools.tool import Tool, ToolError, ToolOutcome, parameters_of
+from studio.domain.tool_names import tool_domain
 
 _TOOL = re.compile(r"\b[a-z]+(?:_+[a-z]+)+\b")
 _SOURCE = re.compile(r"(?P<lead>.*?)(?P<from>\b(?:[Ff]rom|One of) )(?P<tools>.+)", re.DOTALL)
@@ -35,18 +36,16 @@ def usable_names(names: Iterable[str], world: World) -> tuple[str, ...]:
     bound = {api.name for api in apis.values() if api}
     closed = {
         app
-        for app in {name.partition("__")[0] for name in bound}
+        for app in set(map(tool_domain, bound))
         if f"{app}__signup" not in bound and not any(account.password for account in world.state(app).accounts)
     }
-    return tuple(name for name, api in apis.items() if not (api and _app_of(api) in closed and _is_of_account(api)))
+    return tuple(
+        name for name, api in apis.items() if not (api and tool_domain(name) in closed and _is_of_account(api))
+    )
 
 
 def _is_of_account(api: Api[Any]) -> bool:
-    return api.login or not {"username", APPS[_app_of(api)].signs_in_by}.isdisjoint(api.arguments.model_fields)
-
-
-def _app_of(api: Api[Any]) -> str:
-    return api.name.partition("__")[0]
+    return api.login or not {"username", APPS[tool_domain(api.name)].signs_in_by}.isdisjoint(api.arguments.model_fields)
 
 
 def _described(schema: Any, api: Api[Any], offered: Collection[str]) -> Any:
@@ -73,8 +72,8 @@ def _without_others(text: str, api: Api[Any], offered: Collection[str]) -> str:
 
 def _is_offered(text: str, api: Api[Any], offered: Collection[str]) -> bool:
     """Whether all tools that it names are."""
-    named = (word if "__" in word else f"{_app_of(api)}__{word}" for word in _TOOL.findall(text))
-    return all(name in offered or name not in APPS[name.partition("__")[0]].apis for name in named)
+    named = (word if "__" in word else f"{tool_domain(api.name)}__{word}" for word in _TOOL.findall(text))
+    return all(name in offered or name not in APPS[tool_domain(name)].apis for name in named)
 
 
 def _runner(world: World, api: Api[Any]) -> Callable[[Any], ToolOutcome]:
