@@ -49,6 +49,7 @@ def _is_of_account(api: Api[Any]) -> bool:
 
 
 def _described(schema: Any, api: Api[Any], offered: Collection[str]) -> Any:
+    """The schema itself, which all sessions share, if nothing in it names another tool."""
     if isinstance(schema, list):
         return [_described(part, api, offered) for part in schema]
     if not isinstance(schema, dict):
@@ -56,7 +57,8 @@ def _described(schema: Any, api: Api[Any], offered: Collection[str]) -> Any:
     described = {key: _described(part, api, offered) for key, part in schema.items()}
     if isinstance(about := schema.get("description"), str):
         described["description"] = _without_others(about, api, offered)
-    return {key: part for key, part in described.items() if part != "" or key != "description"}
+    described = {key: part for key, part in described.items() if part != "" or key != "description"}
+    return schema if described == schema else described
 
 
 def _without_others(text: str, api: Api[Any], offered: Collection[str]) -> str:
