@@ -13,6 +13,7 @@ from annotations.models import Adjudication, Answer, AuditCampaign, Cause, Conse
 from annotations.packets import PacketContent
 from annotations.seals import results_open
 from annotations.visibility import ADJUDICATORS, Given, given_answers, may_adjudicate
+from studio.domain.options import OptionsError
 from studio.models import Membership, User
 from studio.models.transactions import atomic_with_retry
 
@@ -20,12 +21,11 @@ STILL_SEALED = "You are asked in this audit yourself. Open its results first; yo
 FIRST_FIRST = "Decide first what the judge should have said of this session, given what it was shown."
 
 
-class AdjudicationError(Exception):
-    """The decision was rejected. ``field`` names the invalid entry, if there is one."""
+class AdjudicationError(OptionsError):
+    """The decision was rejected."""
 
     def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
-        self.field = field
+        super().__init__(field, message)
 
 
 def _undecided(user: User) -> QuerySet[Consensus, Any]:

@@ -12,6 +12,7 @@ from annotations.models import Answer, AuditCampaign, Cause, Judgment, Packet
 from annotations.packets import NOT_SHOWN, PacketContent, collapse_whitespace, find_passage
 from annotations.seals import has_opened, record_openings, sealing
 from annotations.visibility import is_auditor, shares_of
+from studio.domain.options import OptionsError
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
@@ -21,12 +22,11 @@ MAX_DRAFT_LENGTH = 20_000
 MIN_TIMED_ANSWERS = 3
 
 
-class JudgmentError(Exception):
-    """The answer was rejected. ``field`` names the invalid entry, if there is one."""
+class JudgmentError(OptionsError):
+    """The answer was rejected."""
 
     def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
-        self.field = field
+        super().__init__(field, message)
 
 
 @dataclass(frozen=True)

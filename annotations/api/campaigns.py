@@ -15,13 +15,12 @@ from annotations.api.requests import ANY, user_of, valid
 from annotations.auditors import own_record, record_json, records_in
 from annotations.campaigns import close_campaign, reopen_campaign
 from annotations.figures import campaign_figures
-from annotations.judgments import MAX_COMMENT_LENGTH, JudgmentError, open_results
+from annotations.judgments import MAX_COMMENT_LENGTH, open_results
 from annotations.models import AuditCampaign
 from annotations.seals import may_see_results, sees_results
 from annotations.visibility import shares_of, visible_campaigns
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, OBJECTS, ConflictAPIError
-from studio.domain.options import OptionsError
 from studio.models import ApiToken, User
 
 BENCHMARK = OpenApiParameter("benchmark", str, description="Slug; limits to this benchmark.")
@@ -116,10 +115,7 @@ class CampaignViewSet(PacketActions, mixins.ListModelMixin, viewsets.GenericView
     def open_results(self, request: ApiRequest, pk: str) -> Response:
         """Finish judging, and see the results."""
         row = find_assigned_campaign(user_of(request), pk)
-        try:
-            open_results(row, user_of(request))
-        except JudgmentError as error:
-            raise OptionsError("", str(error)) from error
+        open_results(row, user_of(request))
         return Response(_figures_json(row, user_of(request)))
 
 

@@ -12,14 +12,13 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.response import Response
 
 from annotations.access import find_assigned_campaign, find_campaign, find_packet, readable_packets
-from annotations.adjudication import STILL_SEALED, AdjudicationError, adjudicate
+from annotations.adjudication import STILL_SEALED, adjudicate
 from annotations.api.packets import judgments_json, packet_json, question_json
 from annotations.api.requests import ANY, user_of, valid
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.judgments import (
     MAX_COMMENT_LENGTH,
     HandedIn,
-    JudgmentError,
     next_number,
     record_judgment,
     take_back,
@@ -32,7 +31,6 @@ from annotations.seals import sees_results
 from annotations.visibility import may_adjudicate, why_not_adjudicate
 from studio.access import ApiRequest
 from studio.api.base import OBJECTS, ConflictAPIError
-from studio.domain.options import OptionsError
 from studio.models import ApiToken
 
 Questions = dict[int, list[AuditedQuestion]]
@@ -138,10 +136,7 @@ class PacketActions:
         answer, answers = data.pop("answer"), data.pop("answers")
         if answer != "answered":
             answers = None if answer == "skipped" else {DECISION: answer}
-        try:
-            row = record_judgment(packet, HandedIn(answers, **data), auditor=user, number=number)
-        except JudgmentError as error:
-            raise OptionsError(error.field, str(error)) from error
+        row = record_judgment(packet, HandedIn(answers, **data), auditor=user, number=number)
         return Response({"position": packet.position, "number": row.number}, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=UndoSerializer, responses=OpenApiResponse(ANY, "The packet, leased to you again."))
@@ -152,10 +147,7 @@ class PacketActions:
         row = find_assigned_campaign(user, pk)
         position = valid(UndoSerializer, request)["position"]
         chosen = None if position is None else find_packet(row, position)
-        try:
-            packet = take_back(chosen, user) if chosen else undo_last(row, user)
-        except JudgmentError as error:
-            raise OptionsError("", str(error)) from error
+        packet = take_back(chosen, user) if chosen else undo_last(row, user)
         return Response({"packet": question_json(packet, user)})
 
     @extend_schema(request=AdjudicationSerializer, responses={201: ANY})
@@ -172,10 +164,7 @@ class PacketActions:
         data = valid(AdjudicationSerializer, request)
         if (decision := data.pop("decision")) is not None:
             data["answers"] = {DECISION: YES if decision else NO}
-        try:
-            made = adjudicate(packet, by=user, **data)
-        except AdjudicationError as error:
-            raise OptionsError(error.field, str(error)) from error
+        made = adjudicate(packet, by=user, **data)
         found = {
             "position": packet.position,
             "answers": dict(made.answers.values_list("question", "value")),

@@ -17,12 +17,12 @@ from evaluation.api.requests import pilot_and_options
 from evaluation.audits.blindness import find_pilot, open_pilots
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.budgets import set_budgets
-from evaluation.pilots.control import ControlError, control_pilot
+from evaluation.pilots.control import control_pilot
 from evaluation.pilots.start import PilotOptions, start_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in
-from studio.domain.options import Options, OptionsError
+from studio.domain.options import Options
 from studio.models import ApiToken
 
 
@@ -132,10 +132,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
     def control(self, request: ApiRequest, pk: str) -> Response:
         """Pause, resume, cancel or retry; as ``manage.py pilot_control``."""
         row, chosen = pilot_and_options(request, pk, Control)
-        try:
-            row = control_pilot(row.pk, chosen.action, by=request.user, everything=chosen.everything)
-        except ControlError as error:
-            raise OptionsError("action", str(error)) from error
+        row = control_pilot(row.pk, chosen.action, by=request.user, everything=chosen.everything)
         return Response({"pilot": row.pk, "state": row.state})
 
     @extend_schema(responses=OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py pilot --json`` gives it."))

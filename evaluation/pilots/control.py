@@ -14,6 +14,7 @@ from evaluation.models import Pilot, Session
 from evaluation.pilots.budgets import spent_budget
 from evaluation.pilots.lifecycle import GOING_ON, finish_pilot
 from evaluation.pilots.queue import State
+from studio.domain.options import OptionsError
 from studio.models import Event, User
 from studio.models.transactions import atomic_with_retry
 
@@ -25,8 +26,11 @@ OVER = {
 }
 
 
-class ControlError(Exception):
+class ControlError(OptionsError):
     """The pilot's state does not allow the action; the message says what does."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("action", message)
 
 
 def control_pilot(pilot_id: int, action: str, *, by: User | None, everything: bool = False) -> Pilot:
