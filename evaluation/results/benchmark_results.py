@@ -16,7 +16,7 @@ from django.core.cache import caches
 from evaluation.metrics.comparison import Comparison, compare, differ
 from evaluation.metrics.leaderboard import AgentScores, Cell, breakdown, leaderboard
 from evaluation.metrics.sessions import METRICS, Metric, ScoredSession, SessionRow, score_sessions
-from evaluation.models import Pilot
+from evaluation.models import Pilot, Session
 from evaluation.protocol.modes import Arm, PilotMode
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.versions import may_be_ranked
@@ -66,30 +66,33 @@ class Results:
         return [load_pilot(pilot) for pilot in self.pilots]
 
     @cached_property
+    def _sessions(self) -> Sequence[tuple[JudgedPilot, Session, SessionRow]]:
+        return [
+            (each, session, row)
+            for each in self.loaded
+            for session, row in zip(each.sessions, each.rows(self.agents[each.pilot.pk]), strict=True)
+        ]
+
+    @cached_property
     def rows(self) -> Sequence[SessionRow]:
         """Without those of ``alone``."""
-        return self.once(("rows",), lambda: self._rows(alone=False))
+        return self.once(
+            ("rows",), lambda: [row for _, session, row in self._sessions if session.run.arm != Arm.WITHOUT]
+        )
 
     @cached_property
     def alone(self) -> Sequence[SessionRow]:
         """Sessions of ablated tasks without their earlier sessions: part of no score."""
-        return self.once(("alone",), lambda: self._rows(alone=True))
-
-    def _rows(self, *, alone: bool) -> list[SessionRow]:
-        return [
-            row
-            for each in self.loaded
-            for session, row in zip(each.sessions, each.rows(self.agents[each.pilot.pk]), strict=True)
-            if alone == (session.run.arm == Arm.WITHOUT)
-        ]
+        return self.once(
+            ("alone",), lambda: [row for _, session, row in self._sessions if session.run.arm == Arm.WITHOUT]
+        )
 
     @cached_property
     def decisions(self) -> Mapping[int, DecidedSession]:
         """Of all finished sessions, by key."""
         return {
             row.key: DecidedSession(row, session.revision_id, each.task(session), each.judged[row.key], each.rules)
-            for each in self.loaded
-            for session, row in zip(each.sessions, each.rows(self.agents[each.pilot.pk]), strict=True)
+            for each, session, row in self._sessions
             if row.result.outcome == "finished"
         }
 
