@@ -22,6 +22,7 @@ from studio.models import User
 State = Session.State
 Samples = dict[int, list[tuple[int, bool | None]]]
 """Turn and value, by sample."""
+OPEN = IntentStatus("open", 0)
 
 
 @dataclass
@@ -34,6 +35,10 @@ class JudgedSession:
     """Of script keys, by index."""
     statuses: dict[int, IntentStatus] = field(default_factory=dict)
     """By index; open intents have none."""
+
+    def status(self, intent: int) -> IntentStatus:
+        """Of the intent with this index."""
+        return self.statuses.get(intent, OPEN)
 
     @property
     def keys(self) -> list[str] | None:
@@ -134,8 +139,8 @@ def _majority(samples: Sequence[Mapping[int, IntentStatus]]) -> dict[int, Intent
     """Of each intent, the status in the middle when ordered from met early to never met."""
     merged: dict[int, IntentStatus] = {}
     for index in {index for statuses in samples for index in statuses}:
-        ranked = sorted((statuses.get(index, IntentStatus("open", 0)) for statuses in samples), key=IntentStatus.rank)
-        if (middle := ranked[len(ranked) // 2]).status != "open":
+        ranked = sorted((statuses.get(index, OPEN) for statuses in samples), key=IntentStatus.rank)
+        if (middle := ranked[len(ranked) // 2]) != OPEN:
             merged[index] = middle
     return merged
 

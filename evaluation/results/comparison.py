@@ -167,8 +167,9 @@ def compare_outcomes(judging_round: JudgingRound, base: JudgingRound) -> Outcome
 
 def _compare_session(session: Session, before: JudgedPilot, after: JudgedPilot) -> SessionComparison:
     task = after.task(session)
+    was, now = before.judged[session.pk], after.judged[session.pk]
     statuses = (
-        StatusChange(index, _status(before, session, index), _status(after, session, index))
+        StatusChange(index, was.status(index).status, now.status(index).status)
         for index in range(1, len(task.intents) + 1)
     )
     (covered, comp), (covered_after, comp_after) = _score(before, session), _score(after, session)
@@ -182,11 +183,6 @@ def _compare_session(session: Session, before: JudgedPilot, after: JudgedPilot) 
         comp=(comp, comp_after),
         is_scored=not task.is_setup,
     )
-
-
-def _status(loaded: JudgedPilot, session: Session, index: int) -> str:
-    found = loaded.judged[session.pk].statuses.get(index)
-    return found.status if found else "open"
 
 
 def _score(loaded: JudgedPilot, session: Session) -> tuple[int, float | None]:

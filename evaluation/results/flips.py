@@ -91,7 +91,7 @@ def _outcomes(session: DecidedSession, mode: ScoringMode) -> dict[str, _Outcome]
     """By uid."""
     found = {}
     for index, intent in enumerate(session.task.intents, start=1):
-        status, _ = session.status(index)
+        status = session.judged.status(index).status
         found[intent.uid] = _Outcome(f"Intent {index}", intent.content, status, status in COVERED)
     for item, met in session.criteria(mode):
         if met is not None:

@@ -94,11 +94,6 @@ class DecidedSession:
     judged: JudgedSession
     rules: Rules
 
-    def status(self, intent: int) -> tuple[str, int]:
-        """Of the intent with this index, with its turn."""
-        known = self.judged.statuses.get(intent)
-        return (known.status, known.turn) if known else ("open", 0)
-
     def criteria(self, mode: ScoringMode, rule: CreditRule | None = None) -> list[tuple[GradedItem, bool | None]]:
         """Those that a judging decided, and whether they were met; None: ungraded."""
         rules = {**self.rules, mode: rule} if rule else self.rules

@@ -100,7 +100,6 @@ def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult
     task, result, judged = loaded.task(session), loaded.results[session.pk], loaded.judged[session.pk]
     items = session_items(task, session.state, judged, loaded.rules)
     comp = comp_of(session, task, judged, loaded.rules)
-    resolved = judged.statuses
     said = session.pilot.said_in_request(session.run.persona_revision.persona.user_id, task.task_id)
     failed = session.state == State.FAILED
     value, modes = proc(result, run, ScoringMode.STRICT), loaded.pilot.terms.modes
@@ -119,8 +118,8 @@ def _session(loaded: JudgedPilot, session: Session, run: Mapping[str, TaskResult
         "intents": [
             {
                 "index": index,
-                "status": resolved[index].status if index in resolved else "open",
-                "turn": (resolved[index].turn or None) if index in resolved else None,
+                "status": judged.status(index).status,
+                "turn": judged.status(index).turn or None,
                 "in_request": index in said,
             }
             for index in range(1, len(task.intents) + 1)

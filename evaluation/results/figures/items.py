@@ -125,7 +125,7 @@ def _decisions(results: Results, mode: ScoringMode) -> Iterable[ItemDecision]:
         for index, intent in enumerate(session.task.intents, start=1):
             if intent.initial_status != "provided":
                 item = ItemKey(session.row.persona, session.row.result.task_id, "intent", intent.uid)
-                yield ItemDecision(key, session.row.agent, item, session.status(index)[0] in COVERED)
+                yield ItemDecision(key, session.row.agent, item, session.judged.status(index).status in COVERED)
     for key, session in results.decisions.items():
         for criterion, met in session.criteria(mode):
             if met is not None:

@@ -130,7 +130,13 @@ def _stories(results: Results, mode: ScoringMode) -> list[SessionStory]:
         if row.result.setup:
             continue
         intents = [
-            IntentRecord(index, intent.content, intent.scope == "persistent", *session.status(index))
+            IntentRecord(
+                index,
+                intent.content,
+                intent.scope == "persistent",
+                session.judged.status(index).status,
+                session.judged.status(index).turn,
+            )
             for index, intent in enumerate(session.task.intents, start=1)
             if intent.initial_status != "provided"
         ]
