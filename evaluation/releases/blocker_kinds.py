@@ -22,7 +22,6 @@ from evaluation.releases.missing_tools import missing_tools
 from evaluation.releases.readiness import (
     NOT_APPROVED,
     NOT_PILOTED,
-    SEALED_TO_AUDITORS,
     Blocker,
     find_blockers,
     not_approved,
@@ -61,9 +60,8 @@ def blocker_kinds(benchmark: Benchmark, *, sealed: bool = False) -> list[Blocker
     total = totals_of("benchmark", [benchmark.pk])[benchmark.pk]
     lacking = missing_tools(benchmark)
     apart = _tasks_apart(benchmark, tasks, errors=total.findings["error"]) | lacking.keys()
-    found = find_blockers(load_candidate(benchmark, apart, lacking), may_be_empty=bool(total.tasks))
-    apart_from = {NOT_APPROVED, NOT_PILOTED, *(SEALED_TO_AUDITORS if sealed else ())}
-    rest = [blocker for blocker in found if blocker.code not in apart_from]
+    found = find_blockers(load_candidate(benchmark, apart, lacking), may_be_empty=bool(total.tasks), sealed=sealed)
+    rest = [blocker for blocker in found if blocker.code not in (NOT_APPROVED, NOT_PILOTED)]
     kinds = [_listed(code, list(same)) for code, same in groupby(rest, key=lambda blocker: blocker.code)]
     older = {blocker.task_pk: blocker for blocker in found if blocker.code == NOT_PILOTED}
     piloted = apart - older.keys()

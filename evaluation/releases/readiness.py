@@ -29,19 +29,6 @@ DISAGREEMENT = 0.1
 NOT_SHOWN = 0.05
 """The largest share of decided questions for which judges may have been shown too little, unless ``release_limits``
 sets ``not_shown``."""
-SEALED_TO_AUDITORS = frozenset(
-    {
-        "too-few-audited",
-        "truth-not-measured",
-        "judges-disagree",
-        "judges-wrong-in-truth",
-        "evidence-not-shown",
-        "judge-not-compared",
-        "judge-worse",
-        "task-blocked",
-    }
-)
-"""Codes of what is found in audits and in pilots."""
 FIELD_NAMES = {
     "intents": "intent",
     "checklist": "item",
@@ -74,8 +61,13 @@ def release_blockers(benchmark: Benchmark) -> list[Blocker]:
 
 
 def find_blockers(
-    candidate: ReleaseCandidate, files: Mapping[str, bytes] | None = None, *, may_be_empty: bool = False
+    candidate: ReleaseCandidate,
+    files: Mapping[str, bytes] | None = None,
+    *,
+    may_be_empty: bool = False,
+    sealed: bool = False,
 ) -> list[Blocker]:
+    """``sealed``: without what audits and pilots found."""
     if not candidate.tasks and not may_be_empty:
         return [Blocker("no-tasks", "There are no tasks to release.", acceptable=False)]
     blockers = [
@@ -86,13 +78,11 @@ def find_blockers(
         *_ungraded(candidate),
         *_unreadable(files or {}),
         *_unpiloted(candidate),
-        *_blocked(candidate),
         *_lacking_tools(candidate),
-        *_unaudited(candidate),
-        *_uncompared(candidate),
-        *_worse(candidate),
         *_scripted(candidate),
     ]
+    if not sealed:
+        blockers += [*_blocked(candidate), *_unaudited(candidate), *_uncompared(candidate), *_worse(candidate)]
     sizes = Counter(blocker.code for blocker in blockers)
     return sorted(blockers, key=lambda blocker: (sizes[blocker.code], blocker.code))
 
