@@ -188,9 +188,7 @@ class CorrectedVerdicts:
 
 def corrected_in_pilots(pilots: Collection[Pilot]) -> list[CorrectedVerdicts]:
     """With the sessions that they took over."""
-    taken = Pilot.taken_sessions.through.objects.filter(pilot__in=pilots)
-    session = "verdict__judging__session"
-    return _corrected(Q(**{f"{session}__run__pilot__in": pilots}) | Q(**{f"{session}__in": taken.values("session")}))
+    return _corrected(Q(verdict__judging__session__in=Session.objects.of(*pilots)))
 
 
 def corrected_in_session(session: Session) -> list[CorrectedVerdicts]:

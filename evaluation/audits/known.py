@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404
 from annotations.gold import add_gold_item
 from annotations.models import AuditCampaign, GoldItem
 from annotations.sampling import draw_sample
-from annotations.sources import PILOT
 from evaluation.audits.blindness import BlindPilotError, closed_pilots
 from evaluation.audits.campaigns import auditable_pilots, model_names, pilot_keys, source_of
 from evaluation.audits.freezing import draw_decisions, freeze_sessions
@@ -28,9 +27,9 @@ def pilots_to_draw_from(benchmark: Benchmark, user: User) -> QuerySet[Pilot]:
 
 def gold_items(benchmark: Benchmark, user: User) -> list[GoldItem]:
     """Without those of pilots that are closed to the person, who judges them blind."""
-    closed = {f"{PILOT}{pk}" for pk in closed_pilots(user)}
+    closed = closed_pilots(user)
     items = GoldItem.objects.filter(benchmark=benchmark).select_related("by")
-    return [row for row in items if row.origin not in closed]
+    return [row for row in items if not pilot_keys([row.origin]) & closed]
 
 
 def find_gold_item(user: User, pk: int) -> GoldItem:
