@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 
 from django.db.models import Q, QuerySet, Sum
@@ -35,17 +34,16 @@ def read_model_auditors(campaigns: Sequence[AuditCampaign]) -> list[ModelAuditor
     for row in rows.select_related("pilot").order_by("pk"):
         by_model[row.source, str(row.judge.get("name", ""))].append(row)
     keys = [campaign.pk for campaign in campaigns] if by_model else []
-    first, second = (model_answers(keys, second=second) for second in (False, True))
+    answered = [model_answers(keys, second=second) for second in (False, True)]
     return [
-        replace(
-            _read(names[source], name, rounds, first.get((names[source].pk, name), {})),
-            second=second.get((names[source].pk, name), {}),
-        )
+        _read(names[source], name, rounds, *(answers.get((names[source].pk, name), {}) for answers in answered))
         for (source, name), rounds in by_model.items()
     ]
 
 
-def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound], answers: Answers) -> ModelAuditor:
+def _read(
+    campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound], answers: Answers, second: Answers
+) -> ModelAuditor:
     judgings = Judging.objects.filter(round__in=rounds)
     spent = ModelCall.objects.filter(judging__in=judgings).aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
     estimates = [row.estimate.get("cost", 0) for row in rounds]
@@ -54,6 +52,7 @@ def _read(campaign: AuditCampaign, name: str, rounds: Sequence[JudgingRound], an
         campaign=campaign.pk,
         name=name,
         answers=answers,
+        second=second,
         samples=rounds[0].samples,
         scripted=judgings.filter(scripted=True).exists(),
         waiting=judgings.exclude(state__in=[Judging.State.FINISHED, Judging.State.ERROR]).count(),

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 from pydantic import Field
 
 from annotations.models import AuditCampaign, Packet
-from annotations.sources import PILOT, SESSION, VERDICT, audit_name
+from annotations.sources import SESSION, VERDICT, audit_name
+from evaluation.audits.campaigns import audited_round
 from evaluation.endpoints.connection import find_model
 from evaluation.grading.questions import PLANTED_FROM, AskedQuestion
 from evaluation.judging.judgings import scoring_choice
@@ -91,12 +92,13 @@ def plan_model_audit(campaign: AuditCampaign, options: ModelAuditOptions) -> Mod
         raise OptionsError("", f"None of the {campaign.packets_word} of this audit are there any more.")
     plans = []
     for pilot, keys in by_pilot.items():
-        like, own = _audited_round(campaign, pilot), {place: rows for place, rows in asked.items() if place[0] in keys}
-        for questions in (None, own) if whole and own else (own or None,):
-            judging = RejudgingOptions(judge=options.model, samples=options.samples, sessions=sorted(keys))
-            plans.append(plan_rejudging(pilot, judging, Audited(audit_name(campaign), like, questions or {})))
-        if second := {place: rows for place, rows in again.items() if place[0] in keys}:
-            plans.append(plan_rejudging(pilot, judging, Audited(audit_name(campaign), like, second, in_truth=True)))
+        judging = RejudgingOptions(judge=options.model, samples=options.samples, sessions=sorted(keys))
+        audit = Audited(audit_name(campaign), audited_round(campaign, pilot) or scoring_choice(pilot).round)
+        own, second = ({place: rows for place, rows in of.items() if place[0] in keys} for of in (asked, again))
+        for questions in ({}, own) if whole and own else (own,):
+            plans.append(plan_rejudging(pilot, judging, replace(audit, asked=questions)))
+        if second:
+            plans.append(plan_rejudging(pilot, judging, replace(audit, asked=second, in_truth=True)))
     packets = sum(map(len, sessions.values() if whole else (*asked.values(), *again.values())))
     return ModelAuditPlan(campaign, packets, tuple(plans))
 
@@ -171,8 +173,3 @@ def _verdict_key(packet: Packet) -> int:
     """0: its record is of no decision."""
     source = packet.origin or packet.source
     return int(source.removeprefix(VERDICT)) if source.startswith(VERDICT) else 0
-
-
-def _audited_round(campaign: AuditCampaign, pilot: Pilot) -> JudgingRound:
-    number = campaign.rounds.get(f"{PILOT}{pilot.pk}")
-    return pilot.rounds.filter(number=number).first() or scoring_choice(pilot).round
