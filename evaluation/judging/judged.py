@@ -22,6 +22,8 @@ from studio.models import User
 State = Session.State
 Samples = dict[int, list[tuple[int, bool | None]]]
 """Turn and value, by sample."""
+MAX_THOUGHTS = 20_000
+"""Characters of one answer."""
 OPEN = IntentStatus("open", 0)
 
 
@@ -143,10 +145,6 @@ def _majority(samples: Sequence[Mapping[int, IntentStatus]]) -> dict[int, Intent
         if (middle := ranked[len(ranked) // 2]) != OPEN:
             merged[index] = middle
     return merged
-
-
-MAX_THOUGHTS = 20_000
-"""Characters of one answer."""
 
 
 def thoughts_by_call(session_id: int, keys: Collection[int | None]) -> dict[int, str]:

@@ -21,6 +21,7 @@ from evaluation.protocol.scoring import ScoringMode
 from studio.celery import enqueue
 from studio.models import User
 
+COMPUTE_RESULTS = "evaluation.tasks.compute_results"
 Rules = Mapping[ScoringMode, CreditRule]
 
 
@@ -145,9 +146,6 @@ def scoring_choices(pilots: Iterable[Pilot]) -> dict[int, ScoringChoice]:
 def scoring_choice(pilot: Pilot) -> ScoringChoice:
     """The latest."""
     return pilot.scoring_choices.select_related("round", "by")[:1].get()
-
-
-COMPUTE_RESULTS = "evaluation.tasks.compute_results"
 
 
 def recompute_results(benchmark_id: int) -> None:

@@ -40,13 +40,7 @@ ADVICE = {
     "WorkerLostError": "Look for the cause in the workers’ logs, often too little memory, then retry.",
 }
 DEFECT = "This looks like a defect of the studio. Report it with the worker’s log; retrying may help."
-
-
-def advice_for(kind: str) -> str:
-    """``kind`` is the exception's class name; empty for sessions stored before kinds were."""
-    return ADVICE.get(kind, DEFECT if kind else "Fix the cause, then retry.")
-
-
+NAMES = {"agent": "agent", "user_model": "user model", "judge": "judge"}
 ORDER = ("finished", "failed", "error", "running", "waiting", "cancelled")
 OVER = ("finished", "failed", "cancelled")
 MAX_REASONS = 3
@@ -223,7 +217,9 @@ def _total(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> int:
     return sum(row[name] or 0 for row in rows for name in names)
 
 
-NAMES = {"agent": "agent", "user_model": "user model", "judge": "judge"}
+def advice_for(kind: str) -> str:
+    """``kind`` is the exception's class name; empty for sessions stored before kinds were."""
+    return ADVICE.get(kind, DEFECT if kind else "Fix the cause, then retry.")
 
 
 def calls_by_role(pilot: Pilot) -> list[tuple[str, int]]:

@@ -14,6 +14,18 @@ from evaluation.results.figures.figure import Column, cell_text
 from evaluation.results.flips import Flip, find_flips
 from evaluation.results.tables import HEADINGS, ResultsTable
 
+PARTS = {
+    "agent": "model of the agent",
+    "kind": "kind of agent",
+    "params": "parameters of the agent",
+    "user_model": "model of the user",
+    "mode": "mode",
+    "protocol": "protocol",
+    "agent_loop": "version of the agent’s loop",
+    "limits": "limits",
+}
+JUDGING = {"judge": "judge", "prompts": "judge’s prompts", "rules": "credit rules"}
+
 
 def comparison_document(results: Results, first: str, second: str, mode: ScoringMode) -> dict[str, Any]:
     """Scores between 0 and 1, differences as second less first; sessions by key."""
@@ -80,19 +92,6 @@ def _with_interval(task: Mapping[str, Any]) -> dict[str, Any]:
 
 def _names(changes: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(f"{change['name']}: {change['before']} to {change['after']}" for change in changes) or "–"
-
-
-PARTS = {
-    "agent": "model of the agent",
-    "kind": "kind of agent",
-    "params": "parameters of the agent",
-    "user_model": "model of the user",
-    "mode": "mode",
-    "protocol": "protocol",
-    "agent_loop": "version of the agent’s loop",
-    "limits": "limits",
-}
-JUDGING = {"judge": "judge", "prompts": "judge’s prompts", "rules": "credit rules"}
 
 
 def differences(results: Results, first: str, second: str) -> list[str]:

@@ -29,14 +29,6 @@ from studio.domain.opening_message import EnvironmentEvent
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 
-
-def costs_by_turn(session: Session) -> dict[int, Use]:
-    """As the session ran: agent, user and judge, without what judging it again took. What the agent did after the
-    last turn stands under the next number."""
-    sent = session.model_calls.filter(Q(judging=None) | Q(judging__round__number=1), attempts__gt=0)
-    return {row["turn"]: use_of(row) for row in sent.order_by().values("turn").annotate(**OF_USE)}
-
-
 SUMMARY_ARGUMENTS = ("path", "file_path", "name", "title", "subject", "query", "pattern", "to", "url", "command")
 """Arguments that summarize a call, best first."""
 MAX_SUMMARY = 90
@@ -185,6 +177,13 @@ def load_transcript(session: Session, found: Sequence[Verdict] = ()) -> SessionT
 def _turns_of(session: Session) -> list[Turn]:
     rows = session.turns.select_related("snapshot").prefetch_related("tool_calls", "notes__author")
     return list(rows.order_by("number"))
+
+
+def costs_by_turn(session: Session) -> dict[int, Use]:
+    """As the session ran: agent, user and judge, without what judging it again took. What the agent did after the
+    last turn stands under the next number."""
+    sent = session.model_calls.filter(Q(judging=None) | Q(judging__round__number=1), attempts__gt=0)
+    return {row["turn"]: use_of(row) for row in sent.order_by().values("turn").annotate(**OF_USE)}
 
 
 def _effects(turn: Turn) -> Iterable[Mapping[str, Any]]:

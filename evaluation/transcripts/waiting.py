@@ -16,6 +16,8 @@ from evaluation.protocol.participants import Tokens
 from evaluation.store.usage import PART_BY_PURPOSE
 
 WHOM = {"agent": "the agent’s model", "user": "the model that plays the user", "judge": "the judge"}
+ENDINGS = ("timed_out", "broken_off")
+ROLE: dict[str, Role] = {"agent": "agent", "user": "user_model", "judge": "judge"}
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,6 @@ def with_waiting(rows: Iterable[Any]) -> list[Any]:
             since = max(row.asking_since, last.get(row.pk, row.asking_since))
             row.waiting = Waiting(WHOM[row.asking], max(0, int((now - since).total_seconds())))
     return sessions
-
-
-ENDINGS = ("timed_out", "broken_off")
-ROLE: dict[str, Role] = {"agent": "agent", "user": "user_model", "judge": "judge"}
 
 
 @dataclass(frozen=True)
