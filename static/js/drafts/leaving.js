@@ -19,7 +19,8 @@ export async function submitted(event) {
 async function submitForm(event) {
   const button = event.submitter;
   if (button?.matches("[data-discard]")) return discard(event, button);
-  if (button?.matches("[data-resolve], [data-undo-discard], [name=do]") || carriesFiles()) return submitNatively(event, button);
+  if (button?.matches("[data-resolve], [data-undo-discard], [name=do]") || carriesFiles())
+    return submitNatively(event, button);
   event.preventDefault();
   if (firstConflict()) {
     showFirstConflict();

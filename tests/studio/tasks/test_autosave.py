@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from urllib.parse import urlencode
 
 import pytest
@@ -10,6 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from studio import access
 from studio.drafts import autosave
@@ -489,6 +491,26 @@ def test_words_that_lose_in_a_conflict_are_listed_with_the_versions_and_can_be_t
     ben.client.post(address)
 
     assert "Ben&#x27;s words" in ben.client.get(ben.task.get_absolute_url()).content.decode()
+
+
+def test_discarded_text_can_be_taken_back_for_thirty_days(desk):
+    ana, _ = desk
+    ages = {"Yesterday": 1, "Weeks ago": autosave.KEPT_DAYS - 1, "Last season": autosave.KEPT_DAYS + 1}
+    for title, days in ages.items():
+        ana.write(title=title).autosave()
+        ana.client.post(ana.url("discard"))
+        row = DiscardedText.objects.latest("pk")
+        row.discarded_at = timezone.now() - timedelta(days=days)
+        row.save()
+
+    listed = ana.client.get(ana.url("versions")).content.decode()
+    assert listed.count("Restore") == 2
+
+    ana.write(title="Today").autosave()
+    ana.client.post(ana.url("discard"))
+
+    kept = {row.form_data["title"][0] for row in DiscardedText.objects.all()}
+    assert kept == {"Yesterday", "Weeks ago", "Today"}
 
 
 def test_text_that_is_taken_back_takes_the_place_of_newer_text_which_is_kept(desk):
