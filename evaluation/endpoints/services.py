@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from evaluation.llm.dialects import EFFORTS
+
 CHAT, RESPONSES = "chat", "responses"
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 @dataclass(frozen=True)

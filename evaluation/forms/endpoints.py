@@ -13,14 +13,14 @@ from django.utils.formats import date_format
 
 from evaluation.endpoints.catalog import ListedModel
 from evaluation.endpoints.connection import default_name, free_name, problem_of, set_list_price
-from evaluation.endpoints.services import EFFORTS, Service, service_at
+from evaluation.endpoints.services import Service, service_at
 from evaluation.llm import Endpoint
-from evaluation.llm.dialects import DIALECTS
+from evaluation.llm.dialects import DIALECTS, EFFORTS
 from evaluation.llm.endpoint import key_place
 from evaluation.llm.stored_keys import problem_of_secret, seal
 from evaluation.model_access import endpoint_of, policy
 from evaluation.models import ModelEndpoint
-from evaluation.models.endpoints import PRICES
+from evaluation.models.endpoints import LONGEST_TIMEOUT, MOST_AT_ONCE, PRICES
 from studio.forms.numbers import AmountField, WholeNumberField
 from studio.models import Benchmark
 
@@ -58,13 +58,13 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
     timeout_seconds = WholeNumberField(
         label="Timeout in seconds",
         min_value=1,
-        max_value=3_600,
+        max_value=LONGEST_TIMEOUT,
         help_text="How long to wait until an answer begins.",
     )
     max_concurrency = WholeNumberField(
         label="Concurrent requests",
         min_value=1,
-        max_value=1_000,
+        max_value=MOST_AT_ONCE,
         help_text="At most so many at once, of all pilots together.",
     )
 

@@ -96,7 +96,7 @@ class ContentFilteredError(EndpointError):
 
 
 class MissingKeyError(EndpointError):
-    pass
+    hopeless = True
 
 
 class KeyRejectedError(EndpointError):

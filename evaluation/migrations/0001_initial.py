@@ -87,7 +87,7 @@ class Migration(migrations.Migration):
                 ('model', models.CharField(max_length=200)),
                 ('key_env', models.CharField(blank=True, max_length=100, validators=[django.core.validators.RegexValidator('^[A-Z][A-Z0-9_]*API_KEY$', 'Name an environment variable that ends in API_KEY.')])),
                 ('sealed_key', models.TextField(blank=True, editable=False)),
-                ('api', models.CharField(blank=True, choices=[('chat', 'Chat completions'), ('responses', 'Responses')], default='chat', max_length=20)),
+                ('api', models.CharField(choices=[('chat', 'Chat completions'), ('responses', 'Responses')], default='chat', max_length=20)),
                 ('dialect', models.CharField(blank=True, max_length=20)),
                 ('effort', models.CharField(blank=True, max_length=20)),
                 ('params', models.JSONField(blank=True, default=dict)),
@@ -675,6 +675,42 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='modelendpoint',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('base_url', 'scripted:'), _negated=True), ('scripted', True), _connector='OR'), name='endpoint_scripted_says_so'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('api__in', ['chat', 'responses'])), name='endpoint_api_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('dialect__in', ['', 'openai', 'anthropic', 'deepseek', 'kimi', 'glm', 'qwen', 'minimax', 'ark', 'gemini', 'mistral', 'xai', 'groq', 'openrouter', 'litellm', 'vllm', 'sglang', 'llamacpp', 'ollama', 'lmstudio'])), name='endpoint_dialect_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('effort__in', ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])), name='endpoint_effort_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('timeout_seconds__range', (1, 3600))), name='endpoint_timeout_in_bounds'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('max_concurrency__range', (1, 1000))), name='endpoint_concurrency_in_bounds'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('input_price__gte', 0)), name='endpoint_input_price_not_negative'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('output_price__gte', 0)), name='endpoint_output_price_not_negative'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('cached_price__gte', 0)), name='endpoint_cached_price_not_negative'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('cache_write_price__gte', 0)), name='endpoint_cache_write_price_not_negative'),
         ),
         migrations.AddConstraint(
             model_name='assistantmodel',

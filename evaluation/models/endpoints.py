@@ -10,6 +10,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 
+from evaluation.llm.dialects import DIALECTS, EFFORTS
 from evaluation.llm.endpoint import Prices
 from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
@@ -17,6 +18,10 @@ from studio.models import Benchmark
 
 IMPORTED_URL = "imported:"
 """Of a name that came with imported results: nothing can be asked there."""
+LONGEST_TIMEOUT = 3_600
+"""Seconds."""
+MOST_AT_ONCE = 1_000
+PRICES = ("input_price", "output_price", "cached_price", "cache_write_price")
 
 
 class ModelEndpoints(models.QuerySet["ModelEndpoint"]):
@@ -55,11 +60,11 @@ class ModelEndpoint(models.Model):
     )
     sealed_key = models.TextField(blank=True, editable=False)
     """Encrypted, see evaluation.llm.stored_keys. Never shown, logged or exported."""
-    api = models.CharField(max_length=20, choices=Api.choices, default=Api.CHAT, blank=True)
+    api = models.CharField(max_length=20, choices=Api.choices, default=Api.CHAT)
     dialect = models.CharField(max_length=20, blank=True)
     """A key of evaluation.llm.dialects; empty: found from its address and its answers."""
     effort = models.CharField(max_length=20, blank=True)
-    """Of reasoning, in the service's words (``none``, ``low``, ``high``, …); empty: the service's default."""
+    """Of reasoning, one of evaluation.llm.dialects.EFFORTS; empty: the service's default."""
     params = models.JSONField(default=dict, blank=True)
     """Sent with every call: temperature, max_tokens, a router's provider, …"""
     learned = models.JSONField(default=dict, blank=True, editable=False)
@@ -91,6 +96,19 @@ class ModelEndpoint(models.Model):
             models.CheckConstraint(
                 condition=~Q(base_url="scripted:") | Q(scripted=True), name="endpoint_scripted_says_so"
             ),
+            models.CheckConstraint(condition=Q(api__in=Api.values), name="endpoint_api_known"),
+            models.CheckConstraint(condition=Q(dialect__in=list(DIALECTS)), name="endpoint_dialect_known"),
+            models.CheckConstraint(condition=Q(effort__in=["", *EFFORTS]), name="endpoint_effort_known"),
+            models.CheckConstraint(
+                condition=Q(timeout_seconds__range=(1, LONGEST_TIMEOUT)), name="endpoint_timeout_in_bounds"
+            ),
+            models.CheckConstraint(
+                condition=Q(max_concurrency__range=(1, MOST_AT_ONCE)), name="endpoint_concurrency_in_bounds"
+            ),
+            *(
+                models.CheckConstraint(condition=Q(**{f"{price}__gte": 0}), name=f"endpoint_{price}_not_negative")
+                for price in PRICES
+            ),
         ]
 
     def __str__(self) -> str:
@@ -117,9 +135,6 @@ class ModelEndpoint(models.Model):
     def cost_of(self, tokens: Tokens) -> Decimal | None:
         """In US dollars; None if it has no price, or the tokens are not known."""
         return self.prices.of(tokens)
-
-
-PRICES = ("input_price", "output_price", "cached_price", "cache_write_price")
 
 
 def _decimal(price: object) -> Decimal | None:

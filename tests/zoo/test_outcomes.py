@@ -101,6 +101,16 @@ def test_what_cannot_succeed_is_sent_once_and_stops_the_pilot_with_its_reason(fa
     assert len(service.log) == 1
 
 
+def test_a_key_that_is_missing_stops_the_pilot_at_once_with_its_reason(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(KEY_VARIABLE)
+    service = service_of("deepseek")
+    pilot = play(service)
+    session = Session.objects.get()
+    assert (pilot.state, session.state, session.retry_at) == ("stopped", "error", None)
+    assert session.reason.endswith(f"needs its key in the environment variable {KEY_VARIABLE}, which is not set.")
+    assert service.log == []
+
+
 def test_a_context_that_is_too_small_is_the_agents_failure_and_not_asked_again_and_again():
     service = service_of("llama.cpp", context=1_000)
     pilot = play(service)

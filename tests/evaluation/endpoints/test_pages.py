@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.test import Client
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -23,6 +23,7 @@ from evaluation.llm import RetryPolicy
 from evaluation.llm.stored_keys import SECRET_VARIABLE
 from evaluation.model_access import endpoint_of
 from evaluation.models import EndpointTest, ModelEndpoint
+from evaluation.models.endpoints import PRICES
 from studio.models import Role
 from tests.evaluation.builders import endpoint
 from tests.evaluation.endpoints.service import Body, Service, serving
@@ -446,6 +447,33 @@ def test_a_model_is_given_time_to_answer_and_asked_at_all(staff: Client):
     page = staff.post(f"/settings/models/{row.pk}/", entry(timeout_seconds=0, max_concurrency=0)).content.decode()
 
     assert page.count("Enter a whole number between 1 and") == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *(("timeout_seconds", value) for value in (0, 3_601)),
+        *(("max_concurrency", value) for value in (0, 1_001)),
+        *((price, "-0.000001") for price in PRICES),
+        *(("api", value) for value in ("", "completions")),
+        ("dialect", "klingon"),
+        ("effort", "hard"),
+    ],
+)
+def test_the_database_itself_refuses_what_no_model_can_have(column: str, value: object):
+    row = endpoint("mine", base_url="https://models.example/v1", model="large", scripted=False)
+
+    with pytest.raises(IntegrityError, match="violates check constraint"):
+        ModelEndpoint.objects.filter(pk=row.pk).update(**{column: value})
+
+
+def test_a_model_without_an_api_chosen_is_refused_on_its_page(staff: Client):
+    row = endpoint("mine", base_url="https://models.example/v1", model="large", scripted=False)
+
+    page = HTMLParser(staff.post(f"/settings/models/{row.pk}/", entry(api="")).content.decode())
+
+    assert page.css_first("[name=api]").attributes["aria-invalid"] == "true"
+    assert [option.attributes["value"] for option in page.css("[name=api] option")] == ["chat", "responses"]
 
 
 def test_what_the_service_refused_is_shown_on_its_page(staff: Client):

@@ -70,14 +70,28 @@ def test_short_context_that_is_told_fails_before_a_long_prompt_is_sent(service: 
     assert max(len(str(body)) for body in service.bodies) < 10_000
 
 
-def test_prompt_that_was_cut_silently_is_noticed_by_its_tokens(service: Service):
+@pytest.mark.parametrize("context", [4_096, 16_384])
+def test_prompt_that_was_cut_silently_is_noticed_by_its_tokens(service: Service, context: int):
     def cut(body: Body, answer: Body) -> Body:
-        answer["usage"]["prompt_tokens"] = min(4_096, answer["usage"]["prompt_tokens"])
+        answer["usage"]["prompt_tokens"] = min(context, answer["usage"]["prompt_tokens"])
         return answer
 
     service.bend = cut
 
-    assert play(service)["context"].word == "only 4,096 tokens arrived: the rest was cut silently"
+    line = play(service)["context"]
+
+    assert (line.outcome, line.word) == ("fails", f"only {context:,} tokens arrived: the rest was cut silently")
+
+
+def test_prompt_whose_beginning_was_cut_without_a_count_is_noticed_by_what_is_lost(service: Service):
+    def cut(body: Body, answer: Body) -> Body:
+        if "password" in str(body["messages"][-1]["content"]):
+            message_of(answer)["content"] = "I know of no password."
+        return {name: value for name, value in answer.items() if name != "usage"}
+
+    service.bend = cut
+
+    assert (play(service)["context"].outcome, play(service)["context"].word) == ("fails", "its beginning was lost")
 
 
 def test_prompt_that_was_refused_as_too_long_says_so(service: Service):
