@@ -83,7 +83,7 @@ nanobot-agent: setup
 # After a change of dependencies in pyproject.toml. For every Python from 3.11.0 on, and without registry addresses.
 LOCK = $(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 lock: setup
-	@$(LOCK) pyproject.toml -o requirements.lock
-	@$(LOCK) pyproject.toml --group dev -o requirements-dev.lock
+	@$(LOCK) pyproject.toml --extra studio -o requirements.lock
+	@$(LOCK) pyproject.toml --extra studio --group dev -o requirements-dev.lock
 	@$(LOCK) evaluation/sandbox/requirements-agents.in -o evaluation/sandbox/requirements-agents.lock
 	@$(LOCK) evaluation/sandbox/requirements-nanobot.in -o evaluation/sandbox/requirements-nanobot.lock

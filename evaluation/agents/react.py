@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -41,6 +42,8 @@ OMITTED_PICTURE = "[pictures were left out: the model takes none, or the convers
 TALKING = ("ask_user", "message", "cron", "spawn")
 """Tools that a helper does not have."""
 BY_SEARCH = "search"
+MOST_AT_ONCE = 128
+"""Tools that a model is shown, unless it is told to look for them."""
 MAX_HELPER_CALLS = 30
 """Model calls that a helper gets for its task."""
 NOT_CALLED = "Error: not called, the limit on tool calls is reached. Answer the user now."
@@ -403,3 +406,9 @@ KIND = AgentKind(
     choices={"memory": ("own", CONSOLIDATED), "tools": ("all", BY_SEARCH)},
     numbers=frozenset({"context_tokens"}),
 )
+
+
+def with_tools_in_reach(params: Mapping[str, str], tools: int) -> Mapping[str, str]:
+    """The agent's parameters where a task has so many tools at most: it looks for them if there are too many to
+    show."""
+    return params if params.get("tools") or tools <= MOST_AT_ONCE else {**params, "tools": BY_SEARCH}

@@ -7,13 +7,16 @@ import hashlib
 import json
 import os
 import re
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import TypeAdapter
 
+from evaluation.engine.budgets import Spent
 from evaluation.engine.grading import Played
 from evaluation.engine.journal import MadeCall
 from evaluation.engine.plan import SessionPlan
@@ -23,9 +26,10 @@ from evaluation.grading.session import SessionGrade
 from evaluation.grading.work import Conversation
 from evaluation.llm import Call
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.session import Progress, opening_progress
+from evaluation.protocol.session import IntentState, Progress, opening_progress
 from evaluation.workspaces.app_states import AppHashes, clock_at, initial_apps
 from evaluation.workspaces.manifests import Manifest, stage_files
+from studio.domain.task import TaskSpec
 
 _CHECKPOINT = TypeAdapter(Checkpoint)
 _CLOSING = TypeAdapter(Closing)
@@ -48,19 +52,91 @@ class Found:
 
     files: Manifest = field(default_factory=dict)
     apps: AppHashes = field(default_factory=dict)
+    said: tuple[str, ...] = ()
+    """By the user, in earlier sessions of the run."""
+
+
+class Purse(Protocol):
+    """What sessions may still use together."""
+
+    def check(self, session: Spent) -> None:
+        """Before a model is asked. ``session``: what this one has used. Raises if nothing more may be sent."""
+        ...
+
+    def spend(self, call: Spent) -> None: ...
+
+
+@dataclass
+class Kept:
+    """What a session's folder holds of it."""
+
+    turns: list[Checkpoint] = field(default_factory=list)
+    end: Mapping[str, Any] | None = None
+    """``ending``, ``reason`` and ``closing``, once its conversation is over."""
+    decided: dict[str, dict[Place, Decided]] = field(default_factory=lambda: {mode: {} for mode in ScoringMode})
+    """On the checklist, by scoring mode."""
+    grades: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """``comp`` and ``ungraded``, by scoring mode."""
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        if "turn" in line:
+            self.turns.append(_CHECKPOINT.validate_python(line["turn"]))
+        elif "end" in line:
+            self.end = line["end"]
+        elif "verdicts" in line:
+            self.decided[line["mode"]] |= {each.place: each for each in _DECIDED.validate_python(line["verdicts"])}
+        elif "grades" in line:
+            self.grades |= line["grades"]
+
+    @property
+    def ending(self) -> str | None:
+        return self.end["ending"] if self.end else None
+
+    def intents(self, task: TaskSpec) -> Sequence[IntentState]:
+        """As they stand."""
+        return self.turns[-1].after.intents if self.turns else opening_progress(task).intents
+
+
+def read_session(folder: Path) -> Kept:
+    """Without holding it: another process may be playing it. Raises UnreadableLineError."""
+    return _kept(read_lines(folder / "session.jsonl"))
+
+
+def read_calls(folder: Path) -> list[dict[str, Any]]:
+    """Likewise, its calls of models."""
+    return read_lines(folder / "calls.jsonl")
+
+
+def _kept(lines: Iterable[Mapping[str, Any]]) -> Kept:
+    kept = Kept()
+    for line in lines:
+        kept.add(line)
+    return kept
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """None if there is no file; without a line that is not finished. Raises UnreadableLineError."""
+    content = path.read_bytes() if path.exists() else b""
+    try:
+        return [json.loads(line) for line in content[: content.rfind(b"\n") + 1].splitlines()]
+    except ValueError as error:
+        raise UnreadableLineError(f"{path} has a line that is not JSON: {error}") from None
 
 
 class FolderStore:
-    """``contents``: where files are kept, which sessions of a run share. Raises SessionHeldError.
+    """``contents``: where files are kept, which sessions share. Raises SessionHeldError.
 
     A line that a killed process did not finish never was.
     """
 
-    def __init__(self, folder: Path, contents: Path | None = None, found: Found | None = None) -> None:
+    def __init__(
+        self, folder: Path, contents: Path | None = None, found: Found | None = None, purse: Purse | None = None
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._contents = contents or folder / "files"
         self._contents.mkdir(parents=True, exist_ok=True)
         self._found = found or Found()
+        self._purse = purse
         self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -70,12 +146,8 @@ class FolderStore:
         self._held = True
         self._session = _Lines(folder / "session.jsonl")
         self._calls = _Lines(folder / "calls.jsonl")
-        self._turns = [_CHECKPOINT.validate_python(line["turn"]) for line in self._session.read if "turn" in line]
-        self._closing = next((line["end"]["closing"] for line in self._session.read if "end" in line), None)
-        self._decided: dict[str, dict[Place, bool | None]] = {mode: {} for mode in ScoringMode}
-        for line in self._session.read:
-            if "verdicts" in line:
-                self._note(line["mode"], _DECIDED.validate_python(line["verdicts"]))
+        self.kept = _kept(self._session.read)
+        self._spent = sum(map(spent_by, self._calls.read), start=Spent())
         self._answers = {line["hash"]: line["response"] for line in self._calls.read if line["response"] is not None}
         self.made = FolderMadeCalls(folder / "made.jsonl", self)
 
@@ -90,9 +162,11 @@ class FolderStore:
     def check(self, purpose: str = "") -> None:
         if not self._held:
             raise SessionHeldError("The session is closed.")
+        if purpose and self._purse is not None:
+            self._purse.check(self._spent)
 
     def call(self, call: Call, purpose: str, turn: int) -> None:
-        self._calls.append(
+        line = self._calls.append(
             {
                 "hash": call.request_hash,
                 "purpose": purpose,
@@ -110,19 +184,19 @@ class FolderStore:
         )
         if call.response is not None:
             self._answers[call.request_hash] = call.response
+        self._spent += (spent := spent_by(line))
+        if self._purse is not None:
+            self._purse.spend(spent)
 
     def turn(self, checkpoint: Checkpoint) -> None:
         self._append({"turn": _CHECKPOINT.dump_python(checkpoint, mode="json")})
-        self._turns.append(checkpoint)
 
     def end(self, progress: Progress, closing: Closing | None) -> None:
         document = None if closing is None else _CLOSING.dump_python(closing, mode="json")
         self._append({"end": {"ending": progress.ending, "reason": progress.reason, "closing": document}})
-        self._closing = document
 
     def verdicts(self, mode: ScoringMode, decided: Sequence[Decided]) -> None:
         self._append({"mode": mode, "verdicts": _DECIDED.dump_python(list(decided), mode="json")})
-        self._note(mode, decided)
 
     def finish(self, grades: Mapping[ScoringMode, SessionGrade]) -> None:
         self._append(
@@ -138,7 +212,7 @@ class FolderStore:
         shas = [hashlib.sha256(content).hexdigest() for content in contents]
         for sha, content in zip(shas, contents, strict=True):
             if not (self._contents / sha).exists():
-                unfinished = self._contents / f"{sha}.{os.getpid()}"
+                unfinished = self._contents / f"{sha}.{os.getpid()}.{threading.get_ident()}"
                 unfinished.write_bytes(content)
                 unfinished.replace(self._contents / sha)
         return shas
@@ -146,45 +220,55 @@ class FolderStore:
     @property
     def is_ended(self) -> bool:
         """Whether its conversation is over."""
-        return any("end" in line for line in self._session.read)
+        return self.kept.end is not None
 
     @property
     def last_turn(self) -> int:
-        return self._turns[-1].taken.number if self._turns else 0
+        return self.kept.turns[-1].taken.number if self.kept.turns else 0
 
     def standing(self, plan: SessionPlan) -> Standing:
         conversation = self._conversation(plan)
-        if self._turns:
-            last = self._turns[-1]
-            return Standing(last.after, last.files, last.apps, conversation, last.taken.reply.state)
+        said = self._found.said
+        if self.kept.turns:
+            last = self.kept.turns[-1]
+            return Standing(last.after, last.files, last.apps, conversation, last.taken.reply.state, said)
         self.keep([b""])  # an empty memory
         apps = {**initial_apps(plan.persona), **self._found.apps}
-        return Standing(opening_progress(plan.task), conversation.found, apps, conversation)
+        return Standing(opening_progress(plan.task), conversation.found, apps, conversation, said_earlier=said)
 
     def played(self, plan: SessionPlan, mode: ScoringMode, final_files: Manifest | None = None) -> Played:
         """``final_files``: at the end of the episode, unless that ended with this session."""
-        final = final_files or self.left.files
-        return Played(self._conversation(plan), self._decided[mode], final if mode == ScoringMode.COMPAT else None)
+        final = self.left.files if final_files is None else final_files
+        known = {place: each.met for place, each in self.kept.decided[mode].items()}
+        return Played(self._conversation(plan), known, final if mode == ScoringMode.COMPAT else None)
 
     def _conversation(self, plan: SessionPlan) -> Conversation:
         found = stage_files(self._found.files, plan.persona, plan.task, with_memory=plan.terms.with_memory)
         began = clock_at(plan.moment, plan.persona, self.read).start
-        return Conversation(plan.task, found, [checkpoint.played for checkpoint in self._turns], began)
+        return Conversation(plan.task, found, [checkpoint.played for checkpoint in self.kept.turns], began)
 
     @property
     def left(self) -> Found:
         """To the next session."""
-        if self._closing is not None:
-            closing = _CLOSING.validate_python(self._closing)
-            return Found(closing.files, closing.apps)
-        return Found(self._turns[-1].files, self._turns[-1].apps) if self._turns else self._found
+        said = [checkpoint.taken.message for checkpoint in self.kept.turns]
+        all_said = (*self._found.said, *(message for message in said if isinstance(message, str)))
+        if self.kept.end is not None and self.kept.end["closing"] is not None:
+            closing = _CLOSING.validate_python(self.kept.end["closing"])
+            return Found(closing.files, closing.apps, all_said)
+        last = self.kept.turns[-1] if self.kept.turns else self._found
+        return Found(last.files, last.apps, all_said)
 
     def _append(self, line: Mapping[str, Any]) -> None:
         self.check()
-        self._session.append(line)
+        self.kept.add(self._session.append(line))
 
-    def _note(self, mode: str, decided: Iterable[Decided]) -> None:
-        self._decided[mode] |= {each.place: each.met for each in decided}
+
+def spent_by(line: Mapping[str, Any]) -> Spent:
+    """A call of a model, as it is kept. One that was not answered cost nothing."""
+    if line["response"] is None:
+        return Spent()
+    tokens = (line["tokens"]["prompt"] or 0) + (line["tokens"]["completion"] or 0)
+    return Spent(tokens, 1, Decimal(line["cost"] or 0))
 
 
 class FolderMadeCalls:
@@ -221,18 +305,16 @@ class _Lines:
     def __init__(self, path: Path) -> None:
         self._path = path
         content = path.read_bytes() if path.exists() else b""
-        whole = content[: content.rfind(b"\n") + 1]
-        if whole != content:
-            os.truncate(path, len(whole))
-        try:
-            self.read: list[dict[str, Any]] = [json.loads(line) for line in whole.splitlines()]
-        except ValueError as error:
-            raise UnreadableLineError(f"{path} has a line that is not JSON: {error}") from None
+        whole = content.rfind(b"\n") + 1
+        if whole != len(content):
+            os.truncate(path, whole)
+        self.read = read_lines(path)
 
-    def append(self, line: Mapping[str, Any]) -> None:
-        """On disk when it returns."""
+    def append(self, line: Mapping[str, Any]) -> dict[str, Any]:
+        """On disk when it returns. The line."""
         with self._path.open("ab") as file:
             file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
         self.read.append(dict(line))
+        return self.read[-1]

@@ -14,9 +14,13 @@ from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.versions import Terms
 from evaluation.tools.mcp.servers import BoundServer
 from evaluation.workspaces.app_states import Moment
+from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.domain.tool_servers import ToolServerPolicy
+
+LIMITS: dict[str, float] = {"turns": MAX_TURNS, "turn_seconds": 2400, "tool_calls": 200, "tokens": 2_000_000, "cost": 0}
+"""Per session; 0 means no limit. ``tool_calls`` is per turn, ``cost`` is in US dollars."""
 
 
 @dataclass(frozen=True)
@@ -79,3 +83,16 @@ def agent_limits(limits: Mapping[str, float]) -> AgentLimits:
         tokens=int(limits.get("tokens", defaults.tokens)),
         cost=Decimal(str(limits.get("cost", defaults.cost))),
     )
+
+
+def session_limits(given: Mapping[str, float]) -> dict[str, float]:
+    """All of them; those that are not ``given`` as usual. Raises OptionsError."""
+    for name, value in given.items():
+        if name not in LIMITS:
+            raise OptionsError("limits", f"There is no limit “{name}”; there are {', '.join(LIMITS)}.")
+        if value < 0:
+            raise OptionsError("limits", f"The limit “{name}” is not a number from 0 up.")
+    limits = LIMITS | dict(given)
+    if not 1 <= limits["turns"] <= MAX_TURNS:
+        raise OptionsError("limits", f"A session can have between 1 and {MAX_TURNS} turns.")
+    return limits

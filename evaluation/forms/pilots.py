@@ -8,13 +8,14 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
+from evaluation.engine.budgets import KINDS, MAX_BUDGET
+from evaluation.engine.plan import LIMITS
 from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints_for
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.models.agents import REACT
 from evaluation.pilots.agents import KindParameter, kind_choices, kind_parameters
-from evaluation.pilots.budgets import KINDS, MAX_BUDGET
 from evaluation.pilots.plans import bases_for, runnable_personas
-from evaluation.pilots.start import LIMITS, PilotOptions
+from evaluation.pilots.start import PilotOptions
 from evaluation.protocol.modes import TEXTS, ModeText, PilotMode
 from evaluation.protocol.voice import STYLES
 from studio.forms.numbers import NumberField, WholeNumberField

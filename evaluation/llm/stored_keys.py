@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 import os
+from typing import TYPE_CHECKING
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+if TYPE_CHECKING:  # only the studio stores keys, and only it installs this
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 SECRET_VARIABLE = "STUDIO_KEY_SECRET"  # its name
 SHORTEST = 32
@@ -44,6 +43,8 @@ def seal(key: str, place: str) -> str:
 def unseal(sealed: str, place: str) -> str:
     """Raises StoredKeyError, also if the key was sealed for another place: an address changed in the database does not
     get it."""
+    from cryptography.exceptions import InvalidTag
+
     version, _, text = sealed.partition(":")
     try:
         data = base64.b64decode(text, validate=True)
@@ -58,6 +59,10 @@ def unseal(sealed: str, place: str) -> str:
 
 
 def _cipher() -> AESGCM:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
     if problem := problem_of_secret():
         raise StoredKeyError(problem)
     secret = os.environ[SECRET_VARIABLE].strip().encode()

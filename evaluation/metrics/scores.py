@@ -28,6 +28,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.session import COVERED
+from studio.domain.task import TaskSpec
 
 Outcome = Literal["finished", "failed", "missing"]
 
@@ -47,6 +49,27 @@ class TaskResult:
     depends_on: tuple[str, ...] = ()
     blocked: bool = False
     """Its user could not go on: it counts as it stands, and a defect of the task is suspected."""
+
+
+def task_result(
+    task: TaskSpec,
+    outcome: Outcome,
+    statuses: Iterable[str],
+    comp: Mapping[ScoringMode, float | None],
+    *,
+    blocked: bool = False,
+) -> TaskResult:
+    """``statuses``: with which its intents ended."""
+    return TaskResult(
+        task_id=task.task_id,
+        outcome=outcome,
+        intents=len(task.intents),
+        covered=sum(status in COVERED for status in statuses),
+        comp=comp,
+        setup=task.is_setup,
+        depends_on=tuple(dependency.task_id for dependency in task.depends_on),
+        blocked=blocked,
+    )
 
 
 @dataclass(frozen=True)

@@ -10,38 +10,23 @@ from decimal import Decimal
 
 from django.db.models import F, QuerySet, Sum
 
+from evaluation.engine.budgets import (
+    KINDS,
+    SCOPES,
+    BudgetSpentError,
+    Limits,
+    Spent,
+    check_limits,
+    validate_budgets,
+    validate_limits,
+)
 from evaluation.models import BenchmarkBudget, Pilot, Session
 from evaluation.models.sessions import ALL_TOKENS
-from studio.domain.options import OptionsError
 from studio.models import Benchmark, Event, User
 
-KINDS = ("tokens", "calls", "cost")
-NAMES = {"tokens": "tokens", "calls": "model calls"}
-SCOPES = ("session", "pilot")
-"""Of the budgets that a pilot holds."""
-MAX_BUDGET = 10**15 - 1
 RAISED = "The budget was raised."
 FRESH_SECONDS = 1.0
 """Sums over a pilot or benchmark that are older are read again: other workers spend too."""
-Limits = Mapping[str, float]
-
-
-class BudgetSpentError(Exception):
-    """Nothing more may be sent. ``scope`` is session, pilot or benchmark."""
-
-    def __init__(self, scope: str, message: str) -> None:
-        super().__init__(message)
-        self.scope = scope
-
-
-@dataclass(frozen=True)
-class Spent:
-    tokens: int = 0
-    calls: int = 0
-    cost: Decimal = Decimal(0)
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(self.tokens + other.tokens, self.calls + other.calls, self.cost + other.cost)
 
 
 @dataclass(frozen=True)
@@ -55,24 +40,6 @@ class BudgetRow:
     @property
     def left(self) -> float:
         return max(self.limit - self.spent, 0)
-
-
-def validate_limits(given: Limits, field: str = "budgets") -> dict[str, float]:
-    """Without those that are 0. Raises OptionsError."""
-    for name, value in given.items():
-        if name not in KINDS:
-            raise OptionsError(field, f"There is no budget of “{name}”; there are {', '.join(KINDS)}.")
-        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= MAX_BUDGET:
-            raise OptionsError(field, f"The budget of {name} is not a number from 0 up.")
-    return {name: float(value) if name == "cost" else int(value) for name, value in given.items() if value}
-
-
-def validate_budgets(given: Mapping[str, Limits]) -> dict[str, dict[str, float]]:
-    """By scope. Raises OptionsError."""
-    for scope in given:
-        if scope not in SCOPES:
-            raise OptionsError("budgets", f"There is no budget of a “{scope}”; there are {' and '.join(SCOPES)}.")
-    return {scope: limits for scope, raw in given.items() if (limits := validate_limits(raw))}
 
 
 def set_budgets(pilot: Pilot, given: Mapping[str, Limits], *, by: User | None) -> None:
@@ -134,24 +101,13 @@ def budget_rows(limits: Limits, spent: Spent) -> list[BudgetRow]:
     return [BudgetRow(kind, limits[kind], float(getattr(spent, kind))) for kind in KINDS if limits.get(kind)]
 
 
-def check_limits(scope: str, limits: Limits, spent: Spent) -> None:
-    """Raises BudgetSpentError."""
-    for kind in KINDS:
-        limit = limits.get(kind) or 0
-        if limit and float(getattr(spent, kind)) >= limit:
-            amount = (
-                _dollars(limit) if kind == "cost" else f"{int(limit):,} {kind if kind == 'tokens' else 'model calls'}"
-            )
-            raise BudgetSpentError(scope, f"The {scope}’s budget of {amount} is spent. Raise it to go on.")
-
-
 @dataclass
 class _Total:
     pilot: Limits = field(default_factory=dict)
     session: Limits = field(default_factory=dict)
     benchmark: Limits = field(default_factory=dict)
-    spent_by_pilot: Spent = Spent()
-    spent_by_benchmark: Spent = Spent()
+    spent_by_pilot: Spent = field(default_factory=Spent)
+    spent_by_benchmark: Spent = field(default_factory=Spent)
     read_at: float = 0.0
 
 
@@ -213,7 +169,3 @@ def _sum(sessions: QuerySet[Session]) -> Spent:
     used, paid = Sum(ALL_TOKENS + F("assumed_tokens")), Sum(F("cost") + F("assumed_cost"))
     row = sessions.aggregate(used=used, asked=Sum("calls"), paid=paid)
     return Spent(row["used"] or 0, row["asked"] or 0, row["paid"] or Decimal(0))
-
-
-def _dollars(amount: float) -> str:
-    return "$" + f"{amount:.6f}".rstrip("0").rstrip(".")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -101,10 +101,18 @@ def said_in_requests(plans: Sequence[PersonaPlan]) -> dict[str, dict[str, list[i
     gets them; they are scored like others, and marked."""
     said: dict[str, dict[str, list[int]]] = {}
     places = {plan.tasks[name][0].pk: (plan.persona.persona.user_id, name) for plan in plans for name in plan.positions}
-    found = Finding.objects.filter(task__in=places, rule=IN_REQUEST, severity="error", item__isnull=False)
+    for key, positions in said_by_task(places).items():
+        persona, task = places[key]
+        said.setdefault(persona, {})[task] = positions
+    return said
+
+
+def said_by_task(tasks: Collection[int]) -> dict[int, list[int]]:
+    """Likewise, by the key of the task."""
+    said: dict[int, list[int]] = {}
+    found = Finding.objects.filter(task__in=tasks, rule=IN_REQUEST, severity="error", item__isnull=False)
     for finding in found.order_by("task", "item").only("task", "item"):
-        persona, task = places[finding.task_id]
-        said.setdefault(persona, {}).setdefault(task, []).append(finding.item or 0)
+        said.setdefault(finding.task_id, []).append(finding.item or 0)
     return said
 
 

@@ -13,12 +13,12 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from evaluation.call_records import session_record
+from evaluation.engine.budgets import BudgetSpentError
 from evaluation.engine.conversation import converse, converse_with_person
 from evaluation.engine.grading import grade_session
 from evaluation.leases import renewing
 from evaluation.models import Pilot, Rehearsal, Session
 from evaluation.models.leased import LeaseLostError
-from evaluation.pilots.budgets import BudgetSpentError
 from evaluation.pilots.control import pause
 from evaluation.pilots.lifecycle import GOING_ON, finish_pilot, tell_starter
 from evaluation.pilots.queue import State, claim_session

@@ -7,11 +7,12 @@ from decimal import Decimal
 
 from django.db.models import F
 
+from evaluation.engine.budgets import Spent
 from evaluation.models import Session
 from evaluation.models.calls import Counted
 from evaluation.models.leased import LeaseLostError
 from evaluation.models.sessions import ALL_TOKENS
-from evaluation.pilots.budgets import FRESH_SECONDS, SharedSpending, Spent
+from evaluation.pilots.budgets import FRESH_SECONDS, SharedSpending
 from evaluation.store.usage import PART_BY_PURPOSE
 
 shared_spending = SharedSpending()

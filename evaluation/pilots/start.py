@@ -11,6 +11,8 @@ from pydantic import Field
 
 from evaluation.audits.blindness import closed_pilots
 from evaluation.endpoints.connection import find_model
+from evaluation.engine.budgets import validate_budgets
+from evaluation.engine.plan import LIMITS, session_limits
 from evaluation.judging.judgings import open_first_round
 from evaluation.leases import wake_workers
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
@@ -18,11 +20,10 @@ from evaluation.models.agents import REACT, freeze_agent
 from evaluation.models.endpoints import freeze_endpoint
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.agents import agent_of, find_agent, validate_agent
-from evaluation.pilots.budgets import benchmark_limits, validate_budgets
+from evaluation.pilots.budgets import benchmark_limits
 from evaluation.pilots.plans import PersonaPlan, plan_pilot, said_in_requests
-from evaluation.pilots.warnings import warnings_before, with_tools_in_reach
+from evaluation.pilots.warnings import params_in_reach, warnings_before
 from evaluation.protocol.modes import TEXTS, PilotMode
-from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName, Terms
 from evaluation.protocol.voice import STYLES, USUAL_STYLE, UserStyle, freeze_user, usual_style
 from studio.domain.options import Options, OptionsError
@@ -35,8 +36,6 @@ BATCH = 1_000
 """Rows inserted by one statement."""
 IDENTITY = ("base_url", "model", "api", "dialect", "effort", "params")
 """Of a model: with another value of one of them, results stand apart."""
-LIMITS: dict[str, float] = {"turns": MAX_TURNS, "turn_seconds": 2400, "tool_calls": 200, "tokens": 2_000_000, "cost": 0}
-"""Per session; 0 means no limit. ``tool_calls`` is per turn, ``cost`` is in US dollars."""
 
 
 class PilotOptions(Options):
@@ -122,14 +121,14 @@ def start_pilot(benchmark: Benchmark, options: PilotOptions, *, by: User | None)
     Dependencies of the chosen tasks run too, earlier and in the same workspace. Where sessions of another pilot are
     taken over, runs, limits and protocol are those of that pilot.
     """
-    all_limits = _validate_limits(options.limits)
+    all_limits = session_limits(options.limits)
     all_budgets = validate_budgets(options.budgets)
     chosen = find_participants(benchmark, options, by)
     endpoints, base, runs = chosen.endpoints, chosen.base, options.runs
     terms = base.terms if base else Terms.current(options.protocol)
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     plans = plan_pilot(benchmark, options.mode, options.persona, options.tasks, base)
-    configured = agent_of(endpoints["agent"], chosen.kind, with_tools_in_reach(chosen.kind, chosen.params, plans))
+    configured = agent_of(endpoints["agent"], chosen.kind, params_in_reach(chosen.kind, chosen.params, plans))
     validate_agent(configured, plans)
     all_that_hold = (all_limits, *all_budgets.values(), benchmark_limits(benchmark.pk))
     if not options.accept_warnings and (found := warnings_before(endpoints, plans, configured.params, all_that_hold)):
@@ -219,15 +218,3 @@ def _validate_same(base: Pilot, config: Mapping[str, Mapping[str, object]]) -> N
         frozen, before = config[role], base.config.get(role) or {}
         if any(before.get(key) != frozen[key] for key in IDENTITY):
             raise OptionsError(role, f"Pilot {base.number} ran with “{before.get('name')}”; take the same, unchanged.")
-
-
-def _validate_limits(given: Mapping[str, float]) -> dict[str, float]:
-    for name, value in given.items():
-        if name not in LIMITS:
-            raise OptionsError("limits", f"There is no limit “{name}”; there are {', '.join(LIMITS)}.")
-        if value < 0:
-            raise OptionsError("limits", f"The limit “{name}” is not a number from 0 up.")
-    limits = LIMITS | dict(given)
-    if not 1 <= limits["turns"] <= MAX_TURNS:
-        raise OptionsError("limits", f"A session can have between 1 and {MAX_TURNS} turns.")
-    return limits

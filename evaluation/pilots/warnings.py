@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from evaluation.agents import reachable_names
+from evaluation.agents.react import BY_SEARCH, with_tools_in_reach
 from evaluation.endpoints.services import service_at
 from evaluation.endpoints.testing import failures_for
 from evaluation.endpoints.tryout import CHECKS, SEATS, Line
@@ -21,19 +22,11 @@ from studio.models import Blob
 
 SHOWN = 3
 """Reasons that are given, and tasks that are named for each."""
-BY_SEARCH = {"tools": "search"}
-"""Parameters of an agent that is shown few tools and looks for others."""
 
 
-MOST_AT_ONCE = 128
-"""Tools that an agent is shown, unless it is told to look for them."""
-
-
-def with_tools_in_reach(kind: str, params: Mapping[str, str], plans: Sequence[PersonaPlan]) -> Mapping[str, str]:
+def params_in_reach(kind: str, params: Mapping[str, str], plans: Sequence[PersonaPlan]) -> Mapping[str, str]:
     """The parameters of the agent: the built-in one looks for tools where there are too many to show."""
-    if kind != REACT or params.get("tools") or max(_most_tools(plans).values(), default=0) <= MOST_AT_ONCE:
-        return params
-    return {**params, **BY_SEARCH}
+    return with_tools_in_reach(params, max(_most_tools(plans).values(), default=0)) if kind == REACT else params
 
 
 def warnings_before(
@@ -64,7 +57,7 @@ def warnings_before(
             for label in sorted(unpriced)
         ]
     service = service_at(endpoints["agent"].base_url)
-    if service and service.max_tools and not BY_SEARCH.items() <= params.items():
+    if service and service.max_tools and params.get("tools") != BY_SEARCH:
         found += [
             f"{persona} has {number} tools in one task; {service.name} takes at most {service.max_tools}. Bind fewer, "
             "or let the agent find its tools by search."

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from evaluation.audits.blindness import require_judges_open
 from evaluation.models import Release, ReleaseTask
+from evaluation.pilots.plans import said_by_task
 from evaluation.releases.candidate import ReleaseCandidate, load_candidate
 from evaluation.releases.readiness import Blocker, find_blockers
 from evaluation.results.selection import frozen_views
@@ -130,6 +131,7 @@ def _manifest(
     """``pack.json`` without its list of files. Independent of time and place."""
     tasks = [task for episode in episodes for task in (*episode.tasks, *episode.unplaced)]
     approvers = _approvers(candidate)
+    said = said_by_task([row.pk for row in candidate.tasks])
     return {
         "format": "pi-bench-v2",
         "benchmark": {
@@ -153,6 +155,7 @@ def _manifest(
                 "revision": candidate.revisions[row.pk].number,
                 "sha256": candidate.revisions[row.pk].sha256,
                 "approved_by": approvers.get(candidate.revisions[row.pk].pk, []),
+                "said_in_request": said.get(row.pk, []),
             }
             for row in candidate.tasks
         ],

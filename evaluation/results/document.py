@@ -8,13 +8,13 @@ from typing import Any
 
 import studio
 from evaluation.judging.judgings import rules_of, scoring_choices
+from evaluation.metrics.labels import LABELS
 from evaluation.metrics.leaderboard import AgentScores, status_counts
 from evaluation.metrics.sessions import METRICS, Metric
 from evaluation.models import Pilot, ScoringChoice, Session
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import UNGROUPED, Results, category_names
 from evaluation.results.figures.figure import Figure
-from evaluation.results.loading import LABELS
 from evaluation.results.pilot_report import judging_json
 
 SCHEMA = "pi-bench-studio/results/1"

@@ -12,29 +12,17 @@ from evaluation.grading.credit import CreditRule
 from evaluation.grading.items import GradedItem, items_of
 from evaluation.judging.judged import JudgedSession, comp_of, load_judged, ungraded_items
 from evaluation.judging.judgings import Rules, rules_of, scoring_choice
-from evaluation.metrics.scores import Outcome, TaskResult
+from evaluation.metrics.labels import labels_of
+from evaluation.metrics.scores import Outcome, TaskResult, task_result
 from evaluation.metrics.sessions import SessionRow
 from evaluation.models import JudgingRound, Pilot, Session
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.session import COVERED
 from evaluation.protocol.versions import may_be_ranked
 from studio.domain.task import TaskSpec
-from studio.domain.tool_names import tool_domain
 from studio.models import PersonaRevision, Revision
 
 State = Session.State
-LONGEST_TAG = 60
-LABELS = {
-    "category": "Category",
-    "task_type": "Task type",
-    "trigger": "Trigger",
-    "difficulty": "Difficulty",
-    "scope": "Scope of intents",
-    "tools": "Apps used",
-    "tag": "Tag",
-}
-"""What results can be broken down by, with its heading."""
 _SHARED = (
     Prefetch("run__persona_revision", PersonaRevision.objects.select_related("persona").defer("spec")),
     Prefetch("run__pilot", Pilot.objects.defer("scores")),
@@ -127,7 +115,7 @@ def load_pilot(pilot: Pilot, judging_round: JudgingRound | None = None, rules: R
     for other, taken in _taken_over(pilot, sessions).items():
         rounds.append(scoring_choice(other).round)
         judged |= load_judged(rounds[-1], taken)
-    results = {row.pk: task_result(row, specs[row.revision_id], judged[row.pk], rules) for row in sessions}
+    results = {row.pk: _result(row, specs[row.revision_id], judged[row.pk], rules) for row in sessions}
     return JudgedPilot(pilot, rounds, rules, sessions, specs, judged, results)
 
 
@@ -139,17 +127,10 @@ def _taken_over(pilot: Pilot, sessions: Sequence[Session]) -> dict[Pilot, list[S
     return taken
 
 
-def task_result(session: Session, task: TaskSpec, judged: JudgedSession, rules: Rules) -> TaskResult:
-    return TaskResult(
-        task_id=task.task_id,
-        outcome=_outcome(session),
-        intents=len(task.intents),
-        covered=sum(status.status in COVERED for status in judged.statuses.values()),
-        comp=comp_of(session, task, judged, rules),
-        setup=task.is_setup,
-        depends_on=tuple(dependency.task_id for dependency in task.depends_on),
-        blocked=bool(session.blocked),
-    )
+def _result(session: Session, task: TaskSpec, judged: JudgedSession, rules: Rules) -> TaskResult:
+    statuses = (status.status for status in judged.statuses.values())
+    comp = comp_of(session, task, judged, rules)
+    return task_result(task, _outcome(session), statuses, comp, blocked=bool(session.blocked))
 
 
 def _outcome(session: Session) -> Outcome:
@@ -177,38 +158,3 @@ def agent_names(pilots: Collection[Pilot]) -> dict[int, str]:
 def _terms(pilot: Pilot, among: Collection[Pilot]) -> str:
     loops = {other.agent_loop for other in among if other.protocol == pilot.protocol}
     return f" · {pilot.protocol}" + (f", loop {pilot.agent_loop}" if len(loops) > 1 else "")
-
-
-def labels_of(task: TaskSpec) -> dict[str, str]:
-    """By name in LABELS; several values stand on a line each."""
-    scopes = {intent.scope for intent in task.intents}
-    difficulty = task.metadata.get("difficulty", "")
-    return {
-        "category": task.category,
-        "task_type": task.task_type,
-        "trigger": task.trigger.kind,
-        "difficulty": difficulty if isinstance(difficulty, str) else "",
-        "scope": "mixed" if len(scopes) > 1 else next(iter(scopes), ""),
-        "tools": "\n".join(sorted(_apps(task))),
-        "tag": "\n".join(sorted(_tags(task))),
-    }
-
-
-def _apps(task: TaskSpec) -> set[str]:
-    """That the task names tools of: as needed, or as evidence for judges."""
-    names = (*task.tools, *(entry.tool for entry in task.tool_evidence))
-    return {tool_domain(name) for name in names if "__" in name}
-
-
-def _tags(task: TaskSpec) -> set[str]:
-    """Short texts in its metadata, also in lists: ``tags`` as they are, others behind their key."""
-    tags = set()
-    for key, value in task.metadata.items():
-        if key != "difficulty":
-            texts = value if isinstance(value, list) else [value]
-            tags |= {
-                text if key == "tags" else f"{key}: {text}"
-                for text in texts
-                if isinstance(text, str) and 0 < len(text) <= LONGEST_TAG and "\n" not in text
-            }
-    return tags

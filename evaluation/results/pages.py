@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.metrics.failures import PATTERNS, PatternEvidence
 from evaluation.metrics.intervals import Estimate
+from evaluation.metrics.labels import LABELS
 from evaluation.metrics.leaderboard import AgentScores, Cell, Scores, marks, status_counts
 from evaluation.metrics.sessions import METRICS, STATUSES, Metric, ScoredSession, SessionRow
 from evaluation.models import Pilot
@@ -29,7 +30,6 @@ from evaluation.results.benchmark_results import (
 from evaluation.results.figures.catalogue import FIGURES, build_figure
 from evaluation.results.figures.pages import figure_body
 from evaluation.results.figures.sessions import failure_matches
-from evaluation.results.loading import LABELS
 from evaluation.results.model_answers import ModelAnswers
 from evaluation.results.scores import refresh_scores
 from studio.models import Benchmark

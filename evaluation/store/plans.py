@@ -15,9 +15,9 @@ from evaluation.protocol.prompt_files import CURRENT, NAMES, VOICE_NAMES
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.voice import UserStyle, usual_style
 from evaluation.store.frozen import persona_of, task_of
-from evaluation.tools.mcp.servers import BoundServer
-from studio.domain.persona import PersonaSpec
-from studio.personas.tool_servers import files_for, policy, servers_of
+from evaluation.tools.mcp.servers import bound_servers
+from studio.models import Blob
+from studio.personas.tool_servers import policy, servers_of
 
 
 def plan_of(session: Session) -> SessionPlan:
@@ -32,7 +32,7 @@ def plan_of(session: Session) -> SessionPlan:
         prompts={name: CURRENT[session.run.terms.protocol][name] for name in NAMES},
         terms=session.run.terms,
         position=session.position,
-        servers=bound_servers(persona),
+        servers=bound_servers(servers_of(persona), Blob.objects.read),
         server_policy=policy(),
     )
     if session.run.pilot is None:
@@ -70,9 +70,3 @@ def _of_rehearsal(plan: SessionPlan, session: Session) -> SessionPlan:
 def _endpoint(session: Session, role: Role) -> Endpoint | None:
     row = session.endpoint(role)
     return endpoint_of(row) if row else None
-
-
-def bound_servers(persona: PersonaSpec) -> tuple[BoundServer, ...]:
-    """Those that the persona binds, as frozen with it, as far as settings allow them."""
-    usable = [row.server for row in servers_of(persona) if row.server and not row.flaw]
-    return tuple(BoundServer(server, files_for(persona, server.name) if server.command else {}) for server in usable)

@@ -19,16 +19,15 @@ from evaluation.audits.campaigns import audits_of
 from evaluation.audits.corrections import corrected_in_pilots
 from evaluation.endpoints.connection import learned_sentences
 from evaluation.endpoints.tryout import SEATS
+from evaluation.engine.budgets import KINDS, Spent
 from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, budget_initial, budgets_of
 from evaluation.judging.judgings import scoring_choice
 from evaluation.judging.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import ModelCall, ModelEndpoint, Pilot, Session
 from evaluation.models.pilots import ROLES
 from evaluation.pilots.budgets import (
-    KINDS,
     RAISED,
     BudgetRow,
-    Spent,
     benchmark_limits,
     budget_rows,
     set_benchmark_budget,

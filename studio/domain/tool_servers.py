@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
 
-from studio.domain.base import Spec
+from studio.domain.base import FileRef, Spec
+from studio.domain.persona import PersonaSpec
 from studio.domain.storable import read_json, storable
 
 FOLDER = "mcp"
@@ -263,6 +264,48 @@ def _covers(pattern: str, host: str, port: int | None) -> bool:
     if not colon:
         return fnmatchcase(host, wanted_port)
     return fnmatchcase(host, wanted) and wanted_port == str(port or "")
+
+
+Read = Callable[[Sequence[str]], Mapping[str, bytes]]
+"""Contents by sha256, as far as they are stored."""
+
+
+@dataclass(frozen=True)
+class PersonaServer:
+    name: str
+    server: ToolServer | None
+    flaw: str = ""
+    """Why no agent gets its tools here."""
+    files: tuple[FileRef, ...] = ()
+    """For its command."""
+
+
+def servers_in(persona: PersonaSpec, read: Read, allowed: ToolServerPolicy) -> list[PersonaServer]:
+    """Those that the persona binds. Reads once, or not at all if it has none."""
+    named = [(name, file) for file in persona.files if (name := server_name(file.path)) is not None]
+    contents = read([file.sha256 for _, file in named]) if named else {}
+    found = []
+    for number, (name, file) in enumerate(named):
+        try:
+            server = read_tool_server(name, contents.get(file.sha256, b""))
+        except ToolServerError as error:
+            found.append(PersonaServer(name, None, str(error)))
+            continue
+        flaw = allowed.problem(server) or ("" if server.tools else "It has not been asked for its tools yet.")
+        if number >= MAX_SERVERS:
+            flaw = f"Only the first {MAX_SERVERS} servers are used."
+        found.append(PersonaServer(name, server, flaw, server_files(persona, name)))
+    return found
+
+
+def server_files(persona: PersonaSpec, name: str) -> tuple[FileRef, ...]:
+    return tuple(file for file in persona.files if file.path.rpartition("/")[0] == f"{FOLDER}/{name}")
+
+
+def program_files(files: Sequence[FileRef], read: Read) -> Mapping[str, bytes]:
+    """What a server's command finds in ``/run/program``."""
+    contents = read([file.sha256 for file in files]) if files else {}
+    return {file.path.rpartition("/")[2]: contents.get(file.sha256, b"") for file in files}
 
 
 Lister = Callable[[ToolServer, Mapping[str, bytes], ToolServerPolicy], tuple[ServerTool, ...]]

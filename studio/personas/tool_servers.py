@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from django.conf import settings
 
-from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.tool_catalog import ToolCard
 from studio.domain.tool_servers import (
-    FOLDER,
     MAX_SERVERS,
+    PersonaServer,
     ServerText,
     ToolServer,
     ToolServerError,
     ToolServerPolicy,
     list_tools,
     path_of,
-    read_tool_server,
+    program_files,
+    server_files,
     server_name,
+    servers_in,
     validate,
 )
 from studio.drafts.validate import DraftError
 from studio.models import Blob
 from studio.personas.files import Change, FileKind, stored_file, with_files
-
-
-@dataclass(frozen=True)
-class PersonaServer:
-    name: str
-    server: ToolServer | None
-    flaw: str = ""
-    """Why no agent gets its tools here."""
-    files: tuple[FileRef, ...] = ()
-    """For its command."""
 
 
 def policy() -> ToolServerPolicy:
@@ -62,21 +53,7 @@ def allowed_here() -> str:
 
 def servers_of(persona: PersonaSpec) -> list[PersonaServer]:
     """One query, or none if it has no servers."""
-    named = [(name, file) for file in persona.files if (name := server_name(file.path)) is not None]
-    contents = Blob.objects.read([file.sha256 for _, file in named]) if named else {}
-    allowed = policy()
-    found = []
-    for number, (name, file) in enumerate(named):
-        try:
-            server = read_tool_server(name, contents.get(file.sha256, b""))
-        except ToolServerError as error:
-            found.append(PersonaServer(name, None, str(error)))
-            continue
-        flaw = allowed.problem(server) or ("" if server.tools else "It has not been asked for its tools yet.")
-        if number >= MAX_SERVERS:
-            flaw = f"Only the first {MAX_SERVERS} servers are used."
-        found.append(PersonaServer(name, server, flaw, _files_of(persona, name)))
-    return found
+    return servers_in(persona, Blob.objects.read, policy())
 
 
 def server_cards(persona: PersonaSpec) -> list[ToolCard]:
@@ -143,13 +120,7 @@ def ask_server(spec: PersonaSpec, name: str, text: ServerText) -> ToolServers:
 
 def files_for(persona: PersonaSpec, name: str) -> Mapping[str, bytes]:
     """What a server's command finds in ``/run/program``: ``mcp/<name>/<file>``."""
-    files = _files_of(persona, name)
-    contents = Blob.objects.read([file.sha256 for file in files]) if files else {}
-    return {file.path.rpartition("/")[2]: contents.get(file.sha256, b"") for file in files}
-
-
-def _files_of(persona: PersonaSpec, name: str) -> tuple[FileRef, ...]:
-    return tuple(file for file in persona.files if file.path.rpartition("/")[0] == f"{FOLDER}/{name}")
+    return program_files(server_files(persona, name), Blob.objects.read)
 
 
 def _bound(spec: PersonaSpec, name: str) -> set[str]:

@@ -8,12 +8,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from evaluation.engine.plan import LIMITS
 from evaluation.management.budgets import add_budget_arguments, read_budgets, read_numbers
 from evaluation.models import Pilot
 from evaluation.pilots.agents import kind_choices
 from evaluation.pilots.estimate import what_runs
 from evaluation.pilots.plans import plan_pilot
-from evaluation.pilots.start import LIMITS, PilotOptions, find_participants, start_pilot
+from evaluation.pilots.start import PilotOptions, find_participants, start_pilot
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.domain.options import OptionsError

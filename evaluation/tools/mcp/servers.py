@@ -23,10 +23,13 @@ from evaluation.tools.mcp.connection import CallError, Connection, ConnectionLos
 from evaluation.tools.tool import Arguments, Tool, ToolError, ToolOutcome, truncate
 from studio.domain.tool_servers import (
     VARIABLE,
+    PersonaServer,
+    Read,
     ServerTool,
     ToolServer,
     ToolServerError,
     ToolServerPolicy,
+    program_files,
 )
 
 if TYPE_CHECKING:
@@ -66,6 +69,12 @@ class BoundServer:
     server: ToolServer
     files: Mapping[str, bytes] = field(default_factory=dict)
     """For its command."""
+
+
+def bound_servers(servers: Iterable[PersonaServer], read: Read) -> tuple[BoundServer, ...]:
+    """Of a persona's, those that may be used."""
+    usable = [(row.server, row.files) for row in servers if row.server and not row.flaw]
+    return tuple(BoundServer(server, program_files(files, read) if server.command else {}) for server, files in usable)
 
 
 class ServerTools:

@@ -8,11 +8,10 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from evaluation.engine.budgets import BudgetSpentError, Spent
 from evaluation.models import ModelCall, Pilot, Session, Turn
 from evaluation.pilots.budgets import (
-    BudgetSpentError,
     SharedSpending,
-    Spent,
     set_benchmark_budget,
     set_budgets,
     validate_budgets,

@@ -12,11 +12,11 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from evaluation.agents import react
 from evaluation.endpoints import services
 from evaluation.endpoints.testing import request_test
 from evaluation.endpoints.tryout import Line
 from evaluation.models import EndpointTest, ModelEndpoint, Pilot
-from evaluation.pilots import warnings
 from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.models import Benchmark, Role
@@ -180,7 +180,7 @@ def test_more_tools_than_the_service_takes_are_said_before(monkeypatch: pytest.M
 def test_agent_with_too_many_tools_to_show_looks_for_them_and_results_name_it(
     monkeypatch: pytest.MonkeyPatch, most: int, params: dict[str, str]
 ):
-    monkeypatch.setattr(warnings, "MOST_AT_ONCE", most)
+    monkeypatch.setattr(react, "MOST_AT_ONCE", most)
     names = ("read_file", "write_file", "list_dir", "exec")
     benchmark = benchmark_of(task("a"), persona=PersonaSpec(user_id="clerk", tools=names))
 

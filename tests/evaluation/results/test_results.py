@@ -14,8 +14,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluation.judging.judged import correct_verdict
+from evaluation.metrics.labels import labels_of
 from evaluation.models import Pilot, Session, Verdict
-from evaluation.results.loading import labels_of, load_pilot
+from evaluation.results.loading import load_pilot
 from evaluation.results.scores import read_scores
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, endpoint, rubric, task

@@ -1,0 +1,67 @@
+"""Budgets in tokens, model calls and US dollars: what may be used, and whether it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from studio.domain.options import OptionsError
+
+KINDS = ("tokens", "calls", "cost")
+NAMES = {"tokens": "tokens", "calls": "model calls"}
+SCOPES = ("session", "pilot")
+"""Of the budgets that a pilot holds."""
+MAX_BUDGET = 10**15 - 1
+Limits = Mapping[str, float]
+
+
+class BudgetSpentError(Exception):
+    """Nothing more may be sent. ``scope`` is session, pilot or benchmark."""
+
+    def __init__(self, scope: str, message: str) -> None:
+        super().__init__(message)
+        self.scope = scope
+
+
+@dataclass(frozen=True)
+class Spent:
+    tokens: int = 0
+    calls: int = 0
+    cost: Decimal = Decimal(0)
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.tokens + other.tokens, self.calls + other.calls, self.cost + other.cost)
+
+
+def validate_limits(given: Limits, field: str = "budgets") -> dict[str, float]:
+    """Without those that are 0. Raises OptionsError."""
+    for name, value in given.items():
+        if name not in KINDS:
+            raise OptionsError(field, f"There is no budget of “{name}”; there are {', '.join(KINDS)}.")
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= MAX_BUDGET:
+            raise OptionsError(field, f"The budget of {name} is not a number from 0 up.")
+    return {name: float(value) if name == "cost" else int(value) for name, value in given.items() if value}
+
+
+def validate_budgets(given: Mapping[str, Limits]) -> dict[str, dict[str, float]]:
+    """By scope. Raises OptionsError."""
+    for scope in given:
+        if scope not in SCOPES:
+            raise OptionsError("budgets", f"There is no budget of a “{scope}”; there are {' and '.join(SCOPES)}.")
+    return {scope: limits for scope, raw in given.items() if (limits := validate_limits(raw))}
+
+
+def check_limits(scope: str, limits: Limits, spent: Spent) -> None:
+    """Raises BudgetSpentError."""
+    for kind in KINDS:
+        limit = limits.get(kind) or 0
+        if limit and float(getattr(spent, kind)) >= limit:
+            amount = (
+                _dollars(limit) if kind == "cost" else f"{int(limit):,} {kind if kind == 'tokens' else 'model calls'}"
+            )
+            raise BudgetSpentError(scope, f"The {scope}’s budget of {amount} is spent. Raise it to go on.")
+
+
+def _dollars(amount: float) -> str:
+    return "$" + f"{amount:.6f}".rstrip("0").rstrip(".")

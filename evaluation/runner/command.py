@@ -1,0 +1,356 @@
+"""The command `pibench`. What a subcommand needs is imported when it runs, so that help comes at once."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evaluation.runner.errors import PibenchError
+
+if TYPE_CHECKING:
+    from evaluation.runner.run import PlannedRun, Seats
+    from evaluation.runner.tables import Table
+
+OK, UNFINISHED, USAGE = 0, 1, 2
+INTERRUPTED = 128 + signal.SIGINT
+EXAMPLES = """\
+examples:
+  pibench show bench-1.0.zip
+  pibench verify bench-1.0.zip
+  pibench run bench-1.0.zip --model openai:gpt-5.4 --user openai:gpt-5.4-mini --judge openai:gpt-5.4-mini --out results
+  pibench run bench-1.0.zip --model scripted:helpful --out trial        (free: no model is asked)
+  pibench score results
+  pibench compare results other-results
+  pibench html results --out results.html
+
+Keys are read from the environment (OPENAI_API_KEY, …) and never written. `pibench COMMAND --help` tells more."""
+RUN_EXAMPLES = """\
+models are named SERVICE:NAME, such as openai:gpt-5.4, openrouter:anthropic/claude-opus-5 or ollama:qwen3. Any address
+that speaks OpenAI's API: openai:NAME with --base-url, or openai:NAME@URL for one model alone. scripted:helpful,
+scripted:passive, scripted:asks and scripted:silent are free and deterministic, to try a pack out.
+
+Everything stays in --out. After an interruption, however hard, the same command goes on where it stopped: no model is
+asked twice for what it has answered. Exit status: 0 all sessions are over, 1 some are not, 2 the command was wrong."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = _parser()
+    args = parser.parse_args(argv)
+    action: Callable[[argparse.Namespace], int] | None = getattr(args, "action", None)
+    if action is None:
+        parser.print_help()
+        return USAGE
+    try:
+        return action(args)
+    except PibenchError as error:
+        _say(f"error: {error}" + (f"\n\nhint: {error.hint}" if error.hint else ""))
+        return USAGE
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # whoever reads has gone; so that closing it says nothing
+        return OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        "pibench",
+        description="Run, score, show and verify packs of π-Bench Studio.",
+        epilog=EXAMPLES,
+        formatter_class=form,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="the version of pibench")
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+
+    run = commands.add_parser(
+        "run", help="play a pack's sessions with a model", epilog=RUN_EXAMPLES, formatter_class=form
+    )
+    run.set_defaults(action=_run)
+    _add_run_arguments(run)
+
+    show = commands.add_parser("show", help="what is in a pack, or one of its tasks")
+    show.set_defaults(action=_show)
+    show.add_argument("pack", type=Path, metavar="PACK")
+    show.add_argument("task", nargs="?", metavar="TASK", help="id of the task to show; all tasks are listed without")
+    show.add_argument("--persona", help="of this persona, if several have the task")
+    _add_json(show)
+
+    verify = commands.add_parser("verify", help="check every file of a pack against its checksums")
+    verify.set_defaults(action=_verify)
+    verify.add_argument("pack", type=Path, metavar="PACK")
+    _add_json(verify)
+
+    score = commands.add_parser("score", help="Proc, Comp, intervals and reliability of results")
+    score.set_defaults(action=_score)
+    score.add_argument("results", type=Path, metavar="RESULTS")
+    _add_format(score)
+
+    compare = commands.add_parser("compare", help="two results on the tasks that both ran")
+    compare.set_defaults(action=_compare)
+    compare.add_argument("first", type=Path, metavar="RESULTS")
+    compare.add_argument("second", type=Path, metavar="OTHER")
+    _add_format(compare)
+    return parser
+
+
+def _add_run_arguments(run: argparse.ArgumentParser) -> None:
+    run.add_argument("pack", type=Path, metavar="PACK", help="a release (zip or unpacked), or a folder of personas")
+    models = run.add_argument_group("models")
+    models.add_argument("--model", required=True, metavar="MODEL", help="is under test")
+    models.add_argument("--user", metavar="MODEL", help="plays the user (default: scripted for a scripted model)")
+    models.add_argument("--judge", metavar="MODEL", help="judges the checklist (default: likewise)")
+    models.add_argument("--base-url", default="", metavar="URL", help="of all models that do not name their own")
+    models.add_argument("--key-env", default="", metavar="VARIABLE", help="holds the key of --base-url")
+    models.add_argument("--effort", default="", help="how much the model under test thinks: none, low, medium, high, …")
+    models.add_argument("--price", action="append", default=[], metavar="MODEL=IN/OUT", help="dollars a million tokens")
+    what = run.add_argument_group("what runs")
+    what.add_argument("--persona", action="append", default=[], help="only this one; may be repeated")
+    what.add_argument(
+        "--task", action="append", default=[], help="only this one and what it builds on; may be repeated"
+    )
+    what.add_argument("--runs", type=int, default=1, metavar="K", help="of every task (default 1; the paper has 3)")
+    what.add_argument("--protocol", choices=("paper", "release"), default="paper", help="default: paper")
+    what.add_argument(
+        "--mode",
+        choices=("episode", "groups"),
+        default="episode",
+        help="whole episodes over one workspace, or each dependency group from an empty one",
+    )
+    what.add_argument("--agent", default="react", metavar="KIND", help="what works with the model (default: react)")
+    what.add_argument("--param", nargs="+", default=[], metavar="NAME=TEXT", help="of the agent; NAME=@FILE reads one")
+    what.add_argument(
+        "--user-style", choices=("verbatim", "in-voice"), default="", help="default: as the protocol has it"
+    )
+    limits = run.add_argument_group("limits")
+    limits.add_argument(
+        "--limit", nargs="+", default=[], metavar="KIND=NUMBER", help="of a session: turns, tool_calls, …"
+    )
+    for option, of in (("--budget", "the whole run"), ("--session-budget", "each session")):
+        limits.add_argument(
+            option, nargs="+", default=[], metavar="KIND=NUMBER", help=f"of {of}: tokens=…, calls=…, cost=… (dollars)"
+        )
+    limits.add_argument("--jobs", type=int, default=16, metavar="N", help="sessions at once (default 16)")
+    servers = run.add_argument_group("tool servers that the pack names; none is reached unless you say so")
+    servers.add_argument("--allow-commands", action="store_true", help="run their commands in the sandbox")
+    servers.add_argument("--allow-address", action="append", default=[], metavar="HOST", help="reach this host")
+    servers.add_argument("--allow-key", action="append", default=[], metavar="VARIABLE@HOST", help="send it this key")
+    out = run.add_argument_group("results")
+    out.add_argument("--out", type=Path, metavar="FOLDER", help="takes the results; the same again goes on with them")
+    out.add_argument("--dry-run", action="store_true", help="say what would run, and ask no model")
+    out.add_argument(
+        "--like", type=Path, metavar="RESULTS", help="with --dry-run: estimate what it costs from these results"
+    )
+    _add_json(out)
+
+
+def _add_json(parser: Any) -> None:
+    parser.add_argument("--json", action="store_true", help="for programs, on standard output")
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("text", "csv", "latex"), default="text", help="default: text")
+    _add_json(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from evaluation.runner.board import Board
+    from evaluation.runner.results import Results
+    from evaluation.runner.run import start
+    from evaluation.runner.scores import score, score_tables, scores_json
+
+    planned = _planned(args)
+    for warning in planned.warnings:
+        _say(f"warning: {warning}")
+    if args.dry_run:
+        return _dry_run(args, planned)
+    if args.out is None:
+        raise PibenchError("There is nowhere to put the results.", "Add --out FOLDER, or --dry-run.")
+    if args.jobs < 1:
+        raise PibenchError(f"--jobs is a number from 1 up, not {args.jobs}.")
+
+    def interrupted(number: int, frame: object) -> None:
+        os.write(2, b"\nStopped. The same command goes on from here.\n")
+        os._exit(INTERRUPTED)  # everything that is kept is kept; threads that wait for models would hold it up
+
+    signal.signal(signal.SIGINT, interrupted)
+    with Board(len(planned.sessions), quiet=args.json) as board:
+        results: Results = start(planned, args.out, args.jobs, board)
+    scored = score(results)
+    if args.json:
+        _print_json(scores_json(scored))
+    else:
+        _print_tables(score_tables(scored), "text")
+    open_ones = [session for session in results.sessions if session.state not in ("finished", "failed")]
+    for session in open_ones[:10]:
+        why = session.reason or "an earlier session of its run has not ended"
+        _say(f"not finished: {session.planned.name}: {why}")
+    if open_ones:
+        _say(f"\n{len(open_ones)} of {len(planned.sessions)} sessions are not finished. The same command goes on.")
+    return UNFINISHED if open_ones else OK
+
+
+def _planned(args: argparse.Namespace) -> PlannedRun:
+    from evaluation.protocol.modes import PilotMode
+    from evaluation.protocol.versions import ProtocolName
+    from evaluation.runner.packs import read_pack
+    from evaluation.runner.run import RunOptions, plan
+    from studio.domain.tool_servers import ToolServerPolicy
+
+    keys = [entry.rpartition("@") for entry in args.allow_key]
+    options = RunOptions(
+        protocol=ProtocolName(args.protocol),
+        mode=PilotMode(args.mode),
+        personas=args.persona,
+        tasks=args.task,
+        runs=args.runs,
+        user_style=args.user_style,
+        limits=_numbers("--limit", args.limit),
+        budgets={
+            "pilot": _numbers("--budget", args.budget),
+            "session": _numbers("--session-budget", args.session_budget),
+        },
+        servers=ToolServerPolicy(
+            args.allow_commands, tuple(args.allow_address), tuple((name, host.casefold()) for name, _, host in keys)
+        ),
+    )
+    return plan(read_pack(args.pack), _seats(args), options)
+
+
+def _seats(args: argparse.Namespace) -> Seats:
+    from evaluation.runner.models import Connection, endpoint_of
+    from evaluation.runner.run import Seats
+
+    prices = {name: price for name, _, price in (each.rpartition("=") for each in args.price)}
+    connection = Connection(args.base_url, args.key_env, prices, max(args.jobs, 1))
+    agent = endpoint_of(args.model, connection, args.effort)
+    others = {"user": args.user, "judge": args.judge}
+    if not agent.scripted and (lacking := [name for name, named in others.items() if not named]):
+        seat = "plays the user" if lacking[0] == "user" else "judges"
+        add = " and ".join(f"--{name} {args.model}" for name in lacking)
+        raise PibenchError(f"Say which model {seat}.", f"Add {add}, or another model: the results say which.")
+    user, judge = (endpoint_of(named or f"scripted:{name}", connection) for name, named in others.items())
+    return Seats(agent, user, judge, args.agent, _texts(args.param))
+
+
+def _dry_run(args: argparse.Namespace, planned: PlannedRun) -> int:
+    from evaluation.runner.estimate import estimate
+    from evaluation.runner.results import read_results
+
+    known = read_results(args.like) if args.like else None
+    estimated = estimate(planned, known)
+    if args.json:
+        _print_json({**planned.document, "warnings": list(planned.warnings), "estimate": estimated.document})
+        return OK
+    run, names = planned.document, {role: each.name for role, each in planned.seats.by_role.items()}
+    personas = list(dict.fromkeys(session.persona for session in planned.sessions))
+    print(f"{planned.pack.name} {planned.pack.version}".rstrip())
+    print(f"{len(planned.sessions)} sessions: {len(planned.tasks)} tasks of {len(personas)} personas, {args.runs} runs")
+    print(f"model {names['agent']}, agent {run['agent']['kind']}, user {names['user_model']}, judge {names['judge']}")
+    print(f"{run['protocol']} protocol, agent loop {run['agent_loop']}, the user speaks {run['user_style']}")
+    print(estimated.sentence)
+    return OK
+
+
+def _show(args: argparse.Namespace) -> int:
+    from evaluation.runner.packs import read_pack
+    from evaluation.runner.show import pack_json, show_pack, show_task, task_json
+
+    pack = read_pack(args.pack)
+    if args.task:
+        found = pack.task(args.task, args.persona or "")
+        _print_json(task_json(*found)) if args.json else print(show_task(pack, *found), end="")
+    else:
+        _print_json(pack_json(pack)) if args.json else print(show_pack(pack), end="")
+    return OK
+
+
+def _verify(args: argparse.Namespace) -> int:
+    from evaluation.runner.packs import read_files, verified
+    from studio.domain.pack import MANIFEST
+
+    files, sha256 = read_files(args.pack)
+    if MANIFEST not in files:
+        raise PibenchError(f"{args.pack} is no release: it has no {MANIFEST}.")
+    manifest = verified(args.pack, files)
+    name = f"{manifest['benchmark']['name']} {manifest['version']}"
+    checked = len(manifest["files"])
+    if args.json:
+        _print_json({"ok": True, "name": name, "sha256": sha256, "files": checked, "checked": "integrity"})
+    else:
+        print(f"{name}: all {checked} files are as released. Integrity only: that nobody else made it is not checked.")
+        print(f"sha256 {sha256}")
+    return OK
+
+
+def _score(args: argparse.Namespace) -> int:
+    from evaluation.runner.results import read_results
+    from evaluation.runner.scores import score, score_tables, scores_json
+
+    scored = score(read_results(args.results))
+    if args.json:
+        _print_json(scores_json(scored))
+    else:
+        _print_tables(score_tables(scored), args.format)
+    return OK
+
+
+def _compare(args: argparse.Namespace) -> int:
+    from evaluation.runner.results import read_results
+    from evaluation.runner.scores import comparison_json, comparison_tables
+
+    first, second = read_results(args.first), read_results(args.second)
+    if args.json:
+        _print_json(comparison_json(first, second))
+    else:
+        _print_tables(comparison_tables(first, second), args.format)
+    return OK
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from studio import __version__
+
+        print(f"pibench {__version__}")
+        parser.exit()
+
+
+def _numbers(option: str, words: Sequence[str]) -> dict[str, float]:
+    numbers: dict[str, float] = {}
+    for word in words:
+        kind, _, number = word.partition("=")
+        try:
+            numbers[kind] = float(number)
+        except ValueError:
+            raise PibenchError(f"{option} {word}: write KIND=NUMBER, such as tokens=200000.") from None
+    return numbers
+
+
+def _texts(words: Sequence[str]) -> dict[str, str]:
+    texts = {name: text for name, _, text in (word.partition("=") for word in words)}
+    try:
+        return {name: Path(text[1:]).read_text() if text.startswith("@") else text for name, text in texts.items()}
+    except (OSError, UnicodeDecodeError) as error:
+        raise PibenchError(f"A file of --param cannot be read: {error}.") from None
+
+
+def _print_json(document: Any) -> None:
+    print(json.dumps(document, ensure_ascii=False, indent=1, default=str))
+
+
+def _print_tables(tables: Sequence[Table], kind: str) -> None:
+    from evaluation.runner.tables import FORMATS
+
+    print("\n".join(FORMATS[kind](table) for table in tables), end="")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

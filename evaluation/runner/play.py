@@ -1,0 +1,161 @@
+"""Plays the sessions of a run: chains side by side, the sessions of a chain in order, as pilots do."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from evaluation.engine.budgets import BudgetSpentError, Limits, Spent, check_limits
+from evaluation.engine.conversation import converse
+from evaluation.engine.folder import FolderStore, Found, SessionHeldError, UnreadableLineError
+from evaluation.engine.grading import grade_session
+from evaluation.engine.plan import SessionPlan
+from evaluation.protocol.participants import InfrastructureError
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.runner.results import FILES, PlannedSession, Results, write_stopped
+from evaluation.workspaces.manifests import MissingContentError
+
+
+@dataclass(frozen=True)
+class Patience:
+    """With failures that are not the agent's."""
+
+    first_pause: float = 2.0
+    """Seconds; each pause is twice as long as the one before."""
+    longest_pause: float = 60.0
+    outage: float = 600.0
+    """Seconds after which a service that does not answer stops the session."""
+    attempts: int = 3
+    """For what may not pass by itself."""
+
+
+class Watcher(Protocol):
+    """Is told how it goes, from many threads."""
+
+    def played(self, session: PlannedSession, state: str, reason: str) -> None:
+        """It is over, or stands still."""
+        ...
+
+    def spent(self, spent: Spent) -> None:
+        """By one call."""
+        ...
+
+
+@dataclass
+class SharedPurse:
+    """``evaluation.engine.folder.Purse``"""
+
+    limits: Mapping[str, Limits]
+    """Of a ``session``, and of the whole run (``pilot``)."""
+    watcher: Watcher
+    used: Spent = field(default_factory=Spent)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def check(self, session: Spent) -> None:
+        check_limits("session", self.limits.get("session", {}), session)
+        check_limits("run", self.limits.get("pilot", {}), self.used)
+
+    def spend(self, call: Spent) -> None:
+        with self._lock:
+            self.used += call
+        self.watcher.spent(call)
+
+
+@dataclass(frozen=True)
+class Players:
+    """What a run is played with."""
+
+    results: Results
+    plans: Mapping[str, SessionPlan]
+    """By folder of the session."""
+    purse: SharedPurse
+    patience: Patience = field(default_factory=Patience)
+
+
+def play(players: Players, jobs: int) -> dict[str, str]:
+    """What stands still, by folder of its session, and why. Anything that is there is gone on with."""
+    chains: dict[tuple[str, int, int], list[PlannedSession]] = defaultdict(list)
+    for planned in players.results.plan:
+        chains[planned.persona, planned.run, planned.chain].append(planned)
+    stopped: dict[str, str] = {}
+    write_stopped(players.results.folder, stopped)
+    with ThreadPoolExecutor(jobs, thread_name_prefix="session") as pool:
+        for failures in pool.map(lambda chain: _Chain(players, chain).play(), chains.values()):
+            stopped |= failures
+    write_stopped(players.results.folder, stopped)
+    return stopped
+
+
+class _Chain:
+    """Sessions that share a workspace."""
+
+    def __init__(self, players: Players, sessions: Sequence[PlannedSession]) -> None:
+        self._players = players
+        self._sessions = sessions
+
+    def play(self) -> dict[str, str]:
+        """Why it stands still, by the folder of the session that does."""
+        found = Found()
+        ended: list[tuple[PlannedSession, Found]] = []
+        for planned in self._sessions:
+            before = found
+            left, problem = self._patiently(planned, before)
+            if left is None:
+                self._players.purse.watcher.played(planned, "stopped", problem)
+                return {planned.folder: problem}
+            ended.append((planned, before))
+            found = left
+        return self._grade_at_the_end(ended, found)
+
+    def _grade_at_the_end(self, ended: Sequence[tuple[PlannedSession, Found]], final: Found) -> dict[str, str]:
+        """compat looks at the files as they are when all conversations are over."""
+        if ScoringMode.COMPAT not in self._players.results.terms.modes:
+            return {}
+        for planned, before in ended:
+            _, problem = self._patiently(planned, before, final)
+            if problem:
+                return {planned.folder: problem}
+        return {}
+
+    def _patiently(self, planned: PlannedSession, found: Found, final: Found | None = None) -> tuple[Found | None, str]:
+        """What the session leaves, or None and why it stands still."""
+        patience, pause, waited, attempts = self._players.patience, self._players.patience.first_pause, 0.0, 0
+        while True:
+            try:
+                return self._work(planned, found, final), ""
+            except InfrastructureError as error:
+                attempts += not error.retryable
+                if error.hopeless or attempts >= patience.attempts or waited >= patience.outage:
+                    return None, str(error)
+                pause = max(pause, error.retry_after or 0.0)
+            except (BudgetSpentError, MissingContentError, SessionHeldError, UnreadableLineError) as error:
+                return None, str(error)
+            except Exception as error:  # a defect of ours: the other sessions go on
+                with (self._players.results.folder / "defects.log").open("a") as log:
+                    log.write(f"{planned.name}\n{traceback.format_exc()}\n")
+                return None, f"Internal error: {type(error).__name__}: {error} (see defects.log)"
+            threading.Event().wait(pause)
+            waited, pause = waited + pause, min(2 * pause, patience.longest_pause)
+
+    def _work(self, planned: PlannedSession, found: Found, final: Found | None) -> Found:
+        players = self._players
+        results, plan = players.results, players.plans[planned.folder]
+        store = FolderStore(results.folder / planned.folder, results.folder / FILES, found, players.purse)
+        try:
+            mode = ScoringMode.STRICT if final is None else ScoringMode.COMPAT
+            if not store.is_ended:
+                converse(plan, store, store.standing(plan))
+            if store.kept.ending != "failed" and mode not in store.kept.grades:
+                played = store.played(plan, mode, final.files if final else None)
+                store.finish({mode: grade_session(plan, store, mode, played)})
+            if final is None:
+                state = "failed" if store.kept.ending == "failed" else "finished"
+                players.purse.watcher.played(planned, state, str((store.kept.end or {}).get("reason") or ""))
+            return store.left
+        finally:
+            store.close()

@@ -1,0 +1,284 @@
+"""A folder of results: what was run, the tasks as they were, and one folder a session.
+
+run.json      what was run: pack, protocol, agent, models, limits; the plan of its sessions
+tasks.jsonl   the tasks, so that results are scored without the pack
+files/        contents of files, by their sha256
+sessions/PERSONA/RUN/TASK/
+  session.jsonl   turns, how the conversation ended, verdicts, grades
+  calls.jsonl     each call of a model, with what it used
+  made.jsonl      tool calls as they are made
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from evaluation.engine.budgets import Spent
+from evaluation.engine.folder import Kept, UnreadableLineError, read_calls, read_session, spent_by
+from evaluation.metrics.labels import labels_of
+from evaluation.metrics.scores import Outcome, TaskResult, task_result
+from evaluation.metrics.sessions import SessionRow
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.versions import ProtocolName, Terms
+from evaluation.runner.errors import PibenchError
+from studio.domain.task import TaskSpec
+
+VERSION = 1
+RUN, TASKS, FILES, LOCK, STOPPED = "run.json", "tasks.jsonl", "files", "lock", "stopped.json"
+_OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class PlannedSession:
+    persona: str
+    run: int
+    """From 1."""
+    chain: int
+    """Sessions of one chain share a workspace, and run in order."""
+    position: int
+    """In the episode, from 1."""
+    task: str
+    folder: str
+    """Below the results."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.persona} · {self.task} · run {self.run}"
+
+
+@dataclass(frozen=True)
+class KnownTask:
+    persona: str
+    task: TaskSpec
+    content: str
+    """``studio.domain.content.content_hash``"""
+    said_in_request: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class SessionResult:
+    planned: PlannedSession
+    known: KnownTask
+    kept: Kept
+    calls: Sequence[Mapping[str, Any]]
+    stopped: str
+    """Why it stands still, if something failed that is not the agent's."""
+
+    @property
+    def task(self) -> TaskSpec:
+        return self.known.task
+
+    @property
+    def state(self) -> str:
+        if self.kept.ending == "failed":
+            return "failed"
+        if self.kept.ending and ScoringMode.STRICT in self.kept.grades:
+            return "finished"
+        return "stopped" if self.stopped else "unfinished"
+
+    @property
+    def outcome(self) -> Outcome:
+        return "missing" if self.kept.ending is None else "failed" if self.kept.ending == "failed" else "finished"
+
+    @property
+    def reason(self) -> str:
+        return self.stopped or str((self.kept.end or {}).get("reason") or "")
+
+    @cached_property
+    def result(self) -> TaskResult:
+        comp = {mode: self.kept.grades.get(mode, {}).get("comp") for mode in ScoringMode}
+        statuses = [intent.status for intent in self.kept.intents(self.task)]
+        return task_result(self.task, self.outcome, statuses, comp, blocked=self.kept.ending == "blocked")
+
+    @property
+    def ungraded(self) -> int:
+        return int(self.kept.grades.get(ScoringMode.STRICT, {}).get("ungraded") or 0)
+
+    @cached_property
+    def spent(self) -> Spent:
+        return sum(map(spent_by, self.calls), start=Spent())
+
+    def row(self, key: int, agent: str) -> SessionRow:
+        answered = [call for call in self.calls if call["response"] is not None]
+        statuses = Counter(str(intent.status) for intent in self.kept.intents(self.task))
+        del statuses["open"]
+        return SessionRow(
+            key=key,
+            agent=agent,
+            persona=self.planned.persona,
+            run=(0, self.planned.run),
+            result=self.result,
+            labels=labels_of(self.task),
+            statuses=statuses,
+            turns=len(self.kept.turns),
+            tokens=self.spent.tokens,
+            cost=float(self.spent.cost),
+            unpriced=sum(call["cost"] is None for call in answered),
+        )
+
+
+@dataclass(frozen=True)
+class Results:
+    folder: Path
+    run: Mapping[str, Any]
+    """``run.json``"""
+    tasks: Mapping[tuple[str, str], KnownTask]
+
+    @property
+    def agent(self) -> str:
+        """As tables name it."""
+        kind, model = self.run["agent"]["kind"], self.run["models"]["agent"]["name"]
+        return model if kind == "react" and not self.run["agent"]["params"] else f"{model} · {kind}"
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(ProtocolName(self.run["protocol"]), self.run["agent_loop"])
+
+    @property
+    def plan(self) -> list[PlannedSession]:
+        return [PlannedSession(**each) for each in self.run["sessions"]]
+
+    @cached_property
+    def sessions(self) -> list[SessionResult]:
+        """As they stand when they are first asked for. Raises PibenchError."""
+        stopped = self.stopped
+        try:
+            return [
+                SessionResult(
+                    planned,
+                    self.tasks[planned.persona, planned.task],
+                    read_session(self.folder / planned.folder),
+                    read_calls(self.folder / planned.folder),
+                    stopped.get(planned.folder, ""),
+                )
+                for planned in self.plan
+            ]
+        except UnreadableLineError as error:
+            raise PibenchError(str(error), "Something else wrote into the results; run them again.") from None
+
+    def rows(self) -> list[SessionRow]:
+        return [session.row(at, self.agent) for at, session in enumerate(self.sessions)]
+
+    @property
+    def stopped(self) -> dict[str, str]:
+        """By folder of a session: why it stands still."""
+        path = self.folder / STOPPED
+        return dict(json.loads(path.read_text())) if path.exists() else {}
+
+    def read(self, sha256: str) -> bytes | None:
+        path = self.folder / FILES / sha256
+        return path.read_bytes() if path.is_file() else None
+
+
+def folder_of(persona: str, run: int, position: int, task: str) -> str:
+    """``persona`` with its number: names come from packs, and may differ only in characters that no folder has."""
+    return f"sessions/{_plain(persona)}/run-{run}/{position:03}-{_plain(task)}"
+
+
+def _plain(name: str) -> str:
+    return _OUTSIDE_NAMES.sub("-", name)[:80]
+
+
+def read_results(folder: Path) -> Results:
+    """Raises PibenchError."""
+    try:
+        run = json.loads((folder / RUN).read_text("utf-8"))
+        lines = (folder / TASKS).read_text("utf-8").splitlines()
+    except OSError:
+        raise PibenchError(f"{folder} holds no results.", "Give the folder that `pibench run --out` made.") from None
+    except ValueError as error:
+        raise PibenchError(f"{folder / RUN} is not JSON: {error}.") from None
+    if run.get("results_version") != VERSION:
+        raise PibenchError(
+            f"{folder} has results of version {run.get('results_version')!r}; this pibench reads version {VERSION}."
+        )
+    tasks = [_task_of(json.loads(line)) for line in lines]
+    return Results(folder, run, {(each.persona, each.task.task_id): each for each in tasks})
+
+
+def _task_of(line: Mapping[str, Any]) -> KnownTask:
+    return KnownTask(line["persona"], TaskSpec.model_validate(line["task"]), line["content"], line["said_in_request"])
+
+
+def write_results(folder: Path, run: Mapping[str, Any], tasks: Sequence[KnownTask]) -> Results:
+    """Begin them, or go on with those that are there, if they are of the same run. Raises PibenchError."""
+    if (folder / RUN).exists():
+        known = read_results(folder)
+        _refuse_other(folder, known.run, run)
+        return known
+    if folder.exists() and any(entry.name != LOCK for entry in folder.iterdir()):
+        raise PibenchError(f"{folder} holds something else already.", "Give --out a new folder.")
+    lines = [
+        {
+            "persona": each.persona,
+            "content": each.content,
+            "said_in_request": list(each.said_in_request),
+            "task": without_source(each.task),
+        }
+        for each in tasks
+    ]
+    _write(folder / TASKS, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    _write(folder / RUN, json.dumps(run, ensure_ascii=False, indent=1) + "\n")
+    return read_results(folder)
+
+
+def without_source(task: TaskSpec) -> dict[str, Any]:
+    """As JSON, without the documents that it was read from."""
+    document = task.model_dump(mode="json")
+    for row in (document, *document["intents"], *document["checklist"], *document["tool_evidence"]):
+        if "source" in row:
+            row["source"] = {}
+    return document
+
+
+def write_stopped(folder: Path, stopped: Mapping[str, str]) -> None:
+    _write(folder / STOPPED, json.dumps(stopped, ensure_ascii=False, indent=1) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_text(text, "utf-8")
+    unfinished.replace(path)
+
+
+MAY_DIFFER = ("pibench", "started", "budgets")
+"""Of ``run.json``, when results are gone on with."""
+
+
+def _refuse_other(folder: Path, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    different = [
+        key
+        for key in sorted(known.keys() | wanted.keys())
+        if key not in MAY_DIFFER and known.get(key) != wanted.get(key)
+    ]
+    if different:
+        raise PibenchError(
+            f"{folder} has results of another run: {', '.join(different)} differ.",
+            "Repeat the command with which it was begun to go on with it, or give --out another folder.",
+        )
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """No other process works in the folder meanwhile. Raises PibenchError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise PibenchError(f"Another pibench works in {folder}.", "Wait for it, or end it.") from None
+        yield
+    finally:
+        os.close(lock)

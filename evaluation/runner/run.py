@@ -1,0 +1,290 @@
+"""What `pibench run` is asked for, made into a plan and played."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from evaluation.agents import reachable_names
+from evaluation.agents.kinds import all_kinds, is_informed, parameter_problem
+from evaluation.agents.react import KIND as REACT
+from evaluation.agents.react import with_tools_in_reach
+from evaluation.engine.budgets import Limits, Spent, validate_budgets
+from evaluation.engine.plan import AgentSeat, SessionPlan, agent_limits, session_limits
+from evaluation.llm import Endpoint
+from evaluation.protocol.modes import PilotMode, PlannedTask, plan_run
+from evaluation.protocol.prompt_files import CURRENT, NAMES, VOICE_NAMES, current_prompts
+from evaluation.protocol.session import MAX_TURNS
+from evaluation.protocol.versions import ProtocolName, Terms
+from evaluation.protocol.voice import UserStyle, usual_style
+from evaluation.runner.errors import PibenchError
+from evaluation.runner.models import document_of
+from evaluation.runner.packs import Pack
+from evaluation.runner.play import Patience, Players, SharedPurse, Watcher, play
+from evaluation.runner.results import (
+    FILES,
+    VERSION,
+    KnownTask,
+    PlannedSession,
+    Results,
+    folder_of,
+    held,
+    write_results,
+)
+from evaluation.sandbox.documents import may_read_documents, read_document
+from evaluation.tools.mcp.servers import bound_servers
+from studio import __version__
+from studio.domain.episode import EpisodeSpec
+from studio.domain.options import OptionsError
+from studio.domain.task import TaskSpec
+from studio.domain.tool_servers import ToolServerPolicy, servers_in
+from studio.files.previews.documents import Confinement, register_confinement
+
+MAX_RUNS = 20
+
+
+@dataclass(frozen=True)
+class Seats:
+    agent: Endpoint
+    user: Endpoint
+    judge: Endpoint
+    kind: str = REACT.name
+    params: Mapping[str, str] = field(default_factory=dict)
+    """Of the agent's kind."""
+
+    @property
+    def by_role(self) -> dict[str, Endpoint]:
+        return {"agent": self.agent, "user_model": self.user, "judge": self.judge}
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    protocol: ProtocolName = ProtocolName.PAPER
+    mode: PilotMode = PilotMode.EPISODE
+    personas: Sequence[str] = ()
+    """None: all."""
+    tasks: Sequence[str] = ()
+    """None: all. Those that they depend on run too, earlier and in the same workspace."""
+    runs: int = 1
+    user_style: str = ""
+    """Empty: as the protocol has it."""
+    limits: Mapping[str, float] = field(default_factory=dict)
+    budgets: Mapping[str, Limits] = field(default_factory=dict)
+    servers: ToolServerPolicy = field(default_factory=ToolServerPolicy)
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    pack: Pack
+    seats: Seats
+    options: RunOptions
+    sessions: Sequence[PlannedSession]
+    params: Mapping[str, str]
+    """Of the agent's kind, as it is played."""
+    warnings: Sequence[str]
+
+    @property
+    def terms(self) -> Terms:
+        return Terms.current(self.options.protocol)
+
+    @property
+    def style(self) -> str:
+        return self.options.user_style or usual_style(self.options.protocol, scripted=self.seats.user.scripted)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """``run.json``"""
+        seats, terms = self.seats, self.terms
+        voice = [name for name in VOICE_NAMES if name in CURRENT[terms.protocol]]
+        names = (*NAMES, *(voice if self.style == UserStyle.IN_VOICE else ()))
+        return {
+            "results_version": VERSION,
+            "pibench": __version__,
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+            "pack": {"name": self.pack.name, "version": self.pack.version, "sha256": self.pack.sha256},
+            "protocol": terms.protocol,
+            "agent_loop": terms.agent_loop,
+            "prompts": current_prompts(terms.protocol, names),
+            "user_style": self.style,
+            "mode": self.options.mode,
+            "runs": self.options.runs,
+            "agent": {"kind": seats.kind, "params": dict(self.params)},
+            "models": {role: document_of(endpoint) for role, endpoint in seats.by_role.items()},
+            "scripted": any(endpoint.scripted for endpoint in seats.by_role.values()),
+            "agent_judges_itself": seats.agent.origin == seats.judge.origin,
+            "limits": session_limits(self.options.limits),
+            "budgets": {scope: dict(limits) for scope, limits in self.options.budgets.items()},
+            "sessions": [vars(session) for session in self.sessions],
+        }
+
+    @property
+    def tasks(self) -> list[KnownTask]:
+        """Those that run, as results keep them."""
+        known = []
+        for episode in self.pack.episodes:
+            user_id, contents = episode.persona.user_id, self.pack.contents_of_tasks(episode)
+            wanted = {session.task for session in self.sessions if session.persona == user_id}
+            known += [
+                KnownTask(user_id, task, contents[task.task_id], self.pack.said_in_request(user_id, task.task_id))
+                for task in episode.tasks
+                if task.task_id in wanted
+            ]
+        return known
+
+    def plans(self) -> dict[str, SessionPlan]:
+        """By folder of the session."""
+        last = {(each.persona, each.run, each.chain): each for each in self.sessions}
+        bound = {
+            episode.persona.user_id: bound_servers(
+                servers_in(episode.persona, self.pack.read, self.options.servers), self.pack.read
+            )
+            for episode in self.pack.episodes
+        }
+        return {
+            each.folder: self._plan(each, followed=last[each.persona, each.run, each.chain] != each, bound=bound)
+            for each in self.sessions
+        }
+
+    def _plan(self, session: PlannedSession, *, followed: bool, bound: Mapping[str, Any]) -> SessionPlan:
+        episode = self.pack.episode(session.persona)
+        task = episode.task(session.task) if episode else None
+        assert episode is not None and task is not None
+        seats, terms, limits = self.seats, self.terms, session_limits(self.options.limits)
+        versions = CURRENT[terms.protocol]
+        in_voice = self.style == UserStyle.IN_VOICE
+        return SessionPlan(
+            name=session.folder.replace("/", "-"),
+            task=task,
+            persona=episode.persona,
+            agent=AgentSeat(seats.agent, seats.kind, self.params, agent_limits(limits)),
+            user=seats.user,
+            judge=seats.judge,
+            prompts={name: versions[name] for name in NAMES},
+            terms=terms,
+            voice={name: versions[name] for name in VOICE_NAMES if name in versions} if in_voice else None,
+            said_in_request=self.pack.said_in_request(session.persona, session.task),
+            position=session.position,
+            max_turns=int(limits["turns"] or MAX_TURNS),
+            followed=followed,
+            servers=bound[session.persona],
+            server_policy=self.options.servers,
+        )
+
+
+def plan(pack: Pack, seats: Seats, options: RunOptions) -> PlannedRun:
+    """Raises PibenchError."""
+    try:
+        session_limits(options.limits)
+        validate_budgets(options.budgets)
+    except OptionsError as error:
+        raise PibenchError(str(error)) from None
+    if not 1 <= options.runs <= MAX_RUNS:
+        raise PibenchError(f"There can be 1 to {MAX_RUNS} runs, not {options.runs}.")
+    if options.user_style == UserStyle.IN_VOICE and seats.user.scripted:
+        raise PibenchError("A scripted model says everything verbatim.", "Choose another model for --user.")
+    episodes = _chosen(pack, options)
+    sessions = [session for at, episode in episodes for session in _sessions(at, episode, options)]
+    if not sessions:
+        raise PibenchError(f"{pack.path} has no task to run.")
+    tasks = [
+        (episode, task) for _, episode in episodes for task in episode.tasks if _runs(sessions, episode, task.task_id)
+    ]
+    most = max((len(reachable_names(episode.persona.tools, task.tools)) for episode, task in tasks), default=0)
+    params = _params(seats, [task for _, task in tasks], most)
+    return PlannedRun(pack, seats, options, sessions, params, _warnings(pack, seats, options, [e for _, e in episodes]))
+
+
+def start(planned: PlannedRun, folder: Path, jobs: int, watcher: Watcher, patience: Patience | None = None) -> Results:
+    """Play what is not played yet. Raises PibenchError."""
+    register_confinement(Confinement(may_read_documents, read_document))
+    with held(folder):
+        results = write_results(folder, planned.document, planned.tasks)
+        _keep_contents(results, planned.pack)
+        used = sum((session.spent for session in results.sessions), start=Spent())
+        purse = SharedPurse(validate_budgets(planned.options.budgets), watcher, used)
+        play(Players(results, planned.plans(), purse, patience or Patience()), jobs)
+        return Results(folder, results.run, results.tasks)
+
+
+def _keep_contents(results: Results, pack: Pack) -> None:
+    """For sessions to find."""
+    folder = results.folder / FILES
+    folder.mkdir(exist_ok=True)
+    known = {entry.name for entry in folder.iterdir()}
+    for sha256, content in pack.contents.items():
+        if sha256 not in known:
+            unfinished = folder / f"{sha256}.new"
+            unfinished.write_bytes(content)
+            unfinished.replace(folder / sha256)
+
+
+def _chosen(pack: Pack, options: RunOptions) -> list[tuple[int, EpisodeSpec]]:
+    """With their numbers, from 1."""
+    known = [episode.persona.user_id for episode in pack.episodes]
+    if unknown := [name for name in options.personas if name not in known]:
+        raise PibenchError(f"There is no persona “{unknown[0]}”.", f"The pack has {', '.join(known)}.")
+    chosen = [
+        (at, episode)
+        for at, episode in enumerate(pack.episodes, 1)
+        if not options.personas or episode.persona.user_id in options.personas
+    ]
+    tasks = {task.task_id for _, episode in chosen for task in episode.tasks}
+    if unknown := [name for name in options.tasks if name not in tasks]:
+        raise PibenchError(f"There is no task “{unknown[0]}”.", f"`pibench show {pack.path}` lists them.")
+    return chosen
+
+
+def _sessions(at: int, episode: EpisodeSpec, options: RunOptions) -> list[PlannedSession]:
+    tasks = [PlannedTask(task.task_id, tuple(need.task_id for need in task.depends_on)) for task in episode.tasks]
+    own = [task.name for task in tasks if task.name in options.tasks]
+    if options.tasks and not own:
+        return []
+    planned = plan_run(tasks, options.mode, own)
+    used = {name for chain in planned.chains for name in chain.tasks}
+    positions = {name: n for n, name in enumerate((task.name for task in tasks if task.name in used), start=1)}
+    persona = episode.persona.user_id
+    return [
+        PlannedSession(
+            persona, run, chain_at, positions[name], name, folder_of(f"{at}-{persona}", run, positions[name], name)
+        )
+        for run in range(1, options.runs + 1)
+        for chain_at, chain in enumerate(planned.chains, start=1)
+        for name in chain.tasks
+    ]
+
+
+def _runs(sessions: Sequence[PlannedSession], episode: EpisodeSpec, task: str) -> bool:
+    return any((each.persona, each.task) == (episode.persona.user_id, task) for each in sessions)
+
+
+def _params(seats: Seats, tasks: Sequence[TaskSpec], most_tools: int) -> Mapping[str, str]:
+    kind = all_kinds().get(seats.kind)
+    if kind is None:
+        raise PibenchError(f"There is no agent “{seats.kind}”.", f"There are {', '.join(all_kinds())}.")
+    for name, value in seats.params.items():
+        if problem := parameter_problem(kind, name, value):
+            raise PibenchError(problem)
+    if is_informed(seats.kind) and (lacking := [task for task in tasks if not task.reference_workflow.strip()]):
+        raise PibenchError(f"“{lacking[0].task_id}” has no reference workflow, which the {seats.kind} needs.")
+    return with_tools_in_reach(seats.params, most_tools) if kind is REACT else seats.params
+
+
+def _warnings(pack: Pack, seats: Seats, options: RunOptions, episodes: Sequence[EpisodeSpec]) -> list[str]:
+    found = []
+    if seats.agent.origin == seats.judge.origin and not seats.agent.scripted:
+        found.append("The agent’s model judges itself. Results say so.")
+    if any(limits.get("cost") for limits in (options.limits, *options.budgets.values())):
+        found += [
+            f"{each.name} has no price: a budget in dollars stops it only if its service tells what each call cost. "
+            "Say its prices with --price."
+            for each in {endpoint.name: endpoint for endpoint in seats.by_role.values()}.values()
+            if not each.scripted and None in (each.prices.input, each.prices.output)
+        ]
+    for episode in episodes:
+        for row in servers_in(episode.persona, pack.read, options.servers):
+            if row.flaw:
+                found.append(f"{episode.persona.user_id}: no agent gets the tools of the server {row.name}. {row.flaw}")
+    return found

@@ -1,0 +1,80 @@
+"""Tables as text, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "–": "--",
+}
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True)
+class Table:
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+def as_text(table: Table) -> str:
+    """For a terminal: what packs and models wrote cannot move its cursor."""
+    cells = [[plain(cell) for cell in row] for row in (table.columns, *table.rows)]
+    widths = [max(len(row[at]) for row in cells) for at in range(len(table.columns))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if at == 0 else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+    return "\n".join([table.title, "", *lines, *(["", plain(table.note)] if table.note else [])]) + "\n"
+
+
+def as_csv(table: Table) -> str:
+    """A cell that a spreadsheet would compute begins with an apostrophe."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(
+        [f"'{cell}" if cell.startswith(FORMULA) and not _is_number(cell) else cell for cell in row]
+        for row in table.rows
+    )
+    return text.getvalue()
+
+
+def as_latex(table: Table) -> str:
+    columns = "l" + "r" * (len(table.columns) - 1)
+    lines = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in (table.columns, *table.rows)]
+    note = [f"% {plain(table.note)}"] if table.note else []
+    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
+    return "\n".join((*note, begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", end, ""))
+
+
+FORMATS = {"text": as_text, "csv": as_csv, "latex": as_latex}
+
+
+def plain(text: str) -> str:
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _tex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in plain(text))
+
+
+def _as_data(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(FORMULA) and not _is_number(cell) else cell
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[+-]?\d+(\.\d+)?", text) is not None

@@ -1,0 +1,48 @@
+"""Packs to run, written as releases are, without a database."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from studio.domain.base import FileRef
+from studio.domain.episode import EpisodeSpec
+from studio.domain.pack import write_pack
+from studio.domain.persona import PersonaSpec
+from studio.domain.pibench import write_persona
+from studio.domain.task import TaskSpec
+
+
+def asset(path: str, text: str, contents: dict[str, bytes]) -> FileRef:
+    content = text.encode()
+    sha256 = hashlib.sha256(content).hexdigest()
+    contents[sha256] = content
+    return FileRef(path=path, sha256=sha256, size=len(content))
+
+
+def write(
+    path: Path,
+    personas: Mapping[str, Sequence[TaskSpec]],
+    contents: Mapping[str, bytes] | None = None,
+    said: Mapping[str, Sequence[int]] | None = None,
+) -> Path:
+    """``said``: by task, positions of intents that its request says."""
+    files: dict[str, bytes] = {}
+    rows: list[dict[str, Any]] = []
+    for name, tasks in personas.items():
+        episode = EpisodeSpec(episode_id=name, persona=PersonaSpec(user_id=name), tasks=tuple(tasks))
+        files |= write_persona(episode, contents or {})
+        rows += [
+            {"persona": name, "task": task.task_id, "said_in_request": list((said or {}).get(task.task_id, ()))}
+            for task in tasks
+        ]
+    manifest = {
+        "format": "pi-bench-v2",
+        "benchmark": {"slug": "bench", "name": "Bench", "description": ""},
+        "version": "1.0",
+        "tasks": rows,
+    }
+    path.write_bytes(write_pack(manifest, files))
+    return path
