@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from studio.domain import content
+from studio.domain.app_changes import compare_app_data
+from studio.domain.app_data import CLOCK, app_names, read_app
 from studio.domain.diff import Difference, FieldChange, compare, line_pieces
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -19,9 +21,7 @@ from studio.review.workflow import approve
 from studio.tasks.transitions import WorkflowError
 
 MOST_TEXT = 200_000
-"""Characters of a file that are compared; app data can be larger."""
-FILE_PARTS = (content.SCRIPT, content.APP)
-"""Parts that are one file, whose sha256 is theirs."""
+"""Characters of a file that are compared."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,8 @@ def approve_again(
 
 
 def label_of(part: str) -> str:
+    if part.startswith(content.APP) and (app := part.removeprefix(content.APP)) in app_names():
+        return "the clock" if app == CLOCK else f"the app data of {read_app(app, None).title}"
     for prefix, words in (
         (content.SKILL, "the skill {}"),
         (content.SCRIPT, "the grader script {}"),
@@ -123,8 +125,11 @@ def _changed(tasks: Sequence[Task]) -> dict[int, dict[str, tuple[str, str]]]:
 
 
 def _compare(name: str, was: str, now: str, task: Task) -> Iterator[FieldChange]:
-    if name.startswith(FILE_PARTS):
+    if name.startswith(content.SCRIPT):
         yield _file_change("", was, now)
+    elif name.startswith(content.APP):
+        stored = Blob.objects.read([sha256 for sha256 in (was, now) if sha256])
+        yield from compare_app_data(name.removeprefix(content.APP), stored.get(was, b""), stored.get(now, b""))
     elif name.startswith(content.EARLIER):
         yield from _earlier_changes(task, name.removeprefix(content.EARLIER), was)
     else:

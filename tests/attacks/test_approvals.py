@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -375,6 +377,26 @@ def test_reviewer_reads_what_changed_and_approves_all_tasks_again_at_once(desk: 
 
     assert "Every approval of a task" in response.content.decode()
     assert not any(fresh_task(task).outdated for task in (desk.first, desk.task))
+
+
+def test_reviewer_reads_records_that_changed_in_an_app_and_neither_json_nor_hashes(desk: Desk, client: Client) -> None:
+    people = [{"username": "ana@example.org", "password": "x"}]
+    rye = {"note_id": 1, "title": "Rye", "content": "First.", "owner": "ana@example.org"}
+
+    def write(*notes: dict[str, Any]) -> None:
+        text = AppText(text=json.dumps({"accounts": people, "notes": notes}))
+        save_file(APP_DATA, desk.persona, "simple_note", text, by=desk.carrier)
+
+    write(rye)
+    desk.approve()
+    write({**rye, "content": "Last."}, {**rye, "note_id": 2, "title": "Spelt"})
+    client.force_login(desk.reviewer)
+
+    page = client.get(f"{desk.persona.get_absolute_url()}approvals/").content.decode()
+
+    assert "The app data of Simple Note" in page and "Notes: 1 added, 1 changed" in page
+    assert "<del\n  >First</del><ins>Last</ins>" in page and "title: Spelt" in page
+    assert "{&quot;" not in page and "&quot;:" not in page and not re.search("[0-9a-f]{12}</", page)
 
 
 def test_a_program_approves_what_it_read_and_nothing_newer(desk: Desk, client: Client) -> None:
