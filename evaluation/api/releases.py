@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from django.http import HttpResponse
+from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from pydantic import Field
@@ -16,6 +16,7 @@ from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.audits.blindness import find_release, open_releases
 from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
+from evaluation.releases.download import archive_response
 from evaluation.releases.elsewhere import accept_elsewhere
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in
@@ -104,10 +105,6 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
 
     @extend_schema(responses={ZIP: OpenApiTypes.BINARY})
     @action(detail=True)
-    def download(self, request: ApiRequest, pk: str) -> HttpResponse:
+    def download(self, request: ApiRequest, pk: str) -> FileResponse:
         """The archive, to the byte."""
-        row = find_release(request.user, pk)
-        response = HttpResponse(bytes(row.blob.content), content_type="application/zip")
-        response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-{row.version}.zip"'
-        response["X-Content-Type-Options"] = "nosniff"
-        return response
+        return archive_response(find_release(request.user, pk))

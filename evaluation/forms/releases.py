@@ -11,3 +11,4 @@ from studio.forms.options import OptionsForm
 class ReleaseForm(OptionsForm):
     of = ReleaseOptions
     accept = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+    changes = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}))

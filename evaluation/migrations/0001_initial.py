@@ -312,15 +312,24 @@ class Migration(migrations.Migration):
                 ('version', models.CharField(max_length=40)),
                 ('manifest', studio.models.fields.OrderedJSONField()),
                 ('sha256', models.CharField(max_length=64)),
+                ('size', models.PositiveBigIntegerField()),
                 ('exceptions', studio.models.fields.OrderedJSONField(default=list)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='studio.benchmark')),
-                ('blob', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.blob')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('sums', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.blob')),
             ],
             options={
                 'ordering': ['-created_at'],
             },
+        ),
+        migrations.CreateModel(
+            name='ReleasePersona',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='personas', to='evaluation.release')),
+                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='studio.personarevision')),
+            ],
         ),
         migrations.CreateModel(
             name='ReleaseTask',
@@ -779,6 +788,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='release',
             constraint=models.UniqueConstraint(fields=('benchmark', 'version'), name='release_version'),
+        ),
+        migrations.AddConstraint(
+            model_name='releasepersona',
+            constraint=models.UniqueConstraint(fields=('release', 'revision'), name='release_persona_once'),
         ),
         migrations.AddConstraint(
             model_name='releasetask',

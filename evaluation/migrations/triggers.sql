@@ -31,6 +31,8 @@ CREATE TRIGGER evaluation_modelcall_frozen BEFORE UPDATE ON evaluation_modelcall
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_release_frozen BEFORE UPDATE ON evaluation_release
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER evaluation_releasepersona_frozen BEFORE UPDATE ON evaluation_releasepersona
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_releasetask_frozen BEFORE UPDATE ON evaluation_releasetask
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_scoringchoice_frozen BEFORE UPDATE ON evaluation_scoringchoice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from evaluation.assistance.provenance import scripted_texts
@@ -14,13 +14,17 @@ from evaluation.releases.elsewhere import unaccepted_approvals
 from studio.domain.base import JsonDict
 from studio.domain.persona import script_path
 from studio.findings.queries import open_findings
-from studio.imports.importer import find_reading_errors
+from studio.imports.export import file_paths
 from studio.models import Benchmark, GraderScript, TaskState
 from studio.models.tasks import APPROVED
 
 APPROVED_ELSEWHERE = "task-approved-elsewhere"
 NOT_APPROVED, NOT_PILOTED = "task-not-approved", "task-not-piloted"
 OUTDATED = "task-approval-outdated"
+LICENCE_UNKNOWN, NO_CONTRIBUTORS = "licence-unknown", "contributors-unknown"
+FILE_UNKNOWN, FILE_GONE = "file-licence-unknown", "file-from-elsewhere-gone"
+CREDITS = (LICENCE_UNKNOWN, NO_CONTRIBUTORS, FILE_UNKNOWN, FILE_GONE)
+"""Of what the benchmark's settings say."""
 AUDITED_DECISIONS = 10
 """Decisions that people must have resolved, unless ``release_limits`` sets ``audited_decisions``."""
 DISAGREEMENT = 0.1
@@ -62,12 +66,12 @@ def release_blockers(benchmark: Benchmark) -> list[Blocker]:
 
 def find_blockers(
     candidate: ReleaseCandidate,
-    files: Mapping[str, bytes] | None = None,
+    unreadable: Sequence[JsonDict] = (),
     *,
     may_be_empty: bool = False,
     sealed: bool = False,
 ) -> list[Blocker]:
-    """``sealed``: without what audits and pilots found."""
+    """``unreadable``: why the pack could not be read back. ``sealed``: without what audits and pilots found."""
     if not candidate.tasks and not may_be_empty:
         return [Blocker("no-tasks", "There are no tasks to release.", acceptable=False)]
     blockers = [
@@ -76,7 +80,8 @@ def find_blockers(
         *_approved_elsewhere(candidate),
         *_errors(candidate),
         *_ungraded(candidate),
-        *_unreadable(files or {}),
+        *_uncredited(candidate.benchmark),
+        *_unreadable(unreadable),
         *_unpiloted(candidate),
         *_lacking_tools(candidate),
         *_scripted(candidate),
@@ -125,8 +130,23 @@ def _errors(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         yield _blocker_of(tasks[finding.task_id], f"check-{finding.rule}", message)
 
 
-def _unreadable(files: Mapping[str, bytes]) -> Iterable[Blocker]:
-    for error in find_reading_errors(files) if files else ():
+def _uncredited(benchmark: Benchmark) -> Iterable[Blocker]:
+    credits = benchmark.credits
+    if not credits.licence:
+        yield Blocker(LICENCE_UNKNOWN, f"Nobody has said under which licence {benchmark} is released.")
+    if not credits.contributors:
+        yield Blocker(NO_CONTRIBUTORS, f"Nobody is named as a contributor of {benchmark}.")
+    paths = file_paths(benchmark) if credits.file_origins else frozenset()
+    for origin in credits.file_origins:
+        if not origin.is_known:
+            lacking = " and ".join(name for name in ("source", "licence") if not getattr(origin, name))
+            yield Blocker(FILE_UNKNOWN, f"The {lacking} of {origin.path}, which comes from elsewhere, is unknown.")
+        if not any(map(origin.covers, paths)):
+            yield Blocker(FILE_GONE, f"{origin.path} is said to come from elsewhere, and there is no such file.")
+
+
+def _unreadable(errors: Iterable[JsonDict]) -> Iterable[Blocker]:
+    for error in errors:
         yield Blocker("pack-unreadable", f"{error['file']}: {error['message']} {error['fix']}", acceptable=False)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
-from django.http import HttpResponse
+from django.http import FileResponse, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -18,8 +18,17 @@ from evaluation.audits.blindness import find_release, is_evidence_closed, open_r
 from evaluation.forms.releases import ReleaseForm
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds
 from evaluation.releases.cut import ReleaseBlockedError, cut_release
+from evaluation.releases.download import archive_response
 from evaluation.releases.elsewhere import accept_elsewhere
-from evaluation.releases.readiness import APPROVED_ELSEWHERE, Blocker
+from evaluation.releases.readiness import (
+    APPROVED_ELSEWHERE,
+    CREDITS,
+    FILE_GONE,
+    FILE_UNKNOWN,
+    LICENCE_UNKNOWN,
+    NO_CONTRIBUTORS,
+    Blocker,
+)
 from evaluation.releases.todo import blocked_releases
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require, why_not
 from studio.domain.options import OptionsError
@@ -50,6 +59,10 @@ KIND_LABELS = {
     "judge-not-compared": "a judge that has not been compared with people",
     "judge-worse": "a judge that does worse than the one in use",
     "pack-unreadable": "cannot be read back",
+    LICENCE_UNKNOWN: "licence unknown",
+    NO_CONTRIBUTORS: "no contributors named",
+    FILE_UNKNOWN: "files from elsewhere without source or licence",
+    FILE_GONE: "files from elsewhere that are gone",
 }
 
 AUDITS = ("too-few-audited", "truth-not-measured", "judges-disagree", "judges-wrong-in-truth", "evidence-not-shown")
@@ -151,7 +164,7 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
         {
             "release": row,
             "manifest": row.manifest,
-            "size": row.blob.size,
+            "size": row.size,
             "tasks": row.tasks.select_related("revision__task__persona__benchmark").order_by(
                 "revision__task__persona__position", "revision__task__position"
             ),
@@ -161,13 +174,8 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def release_download(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = find_release(request.user, pk)
-    response = HttpResponse(bytes(row.blob.content), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-{row.version}.zip"'
-    response["X-Content-Type-Options"] = "nosniff"
-    response["ETag"] = f'"{row.sha256}"'
-    return response
+def release_download(request: SignedInRequest, pk: int) -> FileResponse:
+    return archive_response(find_release(request.user, pk))
 
 
 def _groups(benchmark: Benchmark, kinds: Sequence[BlockerKind], kind: str, number: str | None) -> list[BlockerGroup]:
@@ -191,6 +199,9 @@ def _row(benchmark: Benchmark, blocker: Blocker) -> BlockerRow:
         )
     if blocker.code in ("judge-not-compared", "judge-worse"):
         return BlockerRow(blocker, reverse("evaluation:judges", args=[benchmark.slug]), "Compare judges")
+    if blocker.code in CREDITS:
+        address = f"{reverse('studio:benchmark_edit', args=[benchmark.slug])}#credits"
+        return BlockerRow(blocker, address, "Go to settings")
     if blocker.code in AUDITS:
         return BlockerRow(blocker, reverse("annotations:campaigns"), "Go to audits")
     if blocker.task_pk is not None:

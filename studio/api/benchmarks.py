@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 from studio import access
 from studio.access import ApiRequest
 from studio.api.base import ConflictAPIError
+from studio.api.credits import CreditsView
 from studio.drafts.load import load_episode
 from studio.findings.queries import findings_of
 from studio.imports.importer import DEFER_ABOVE, import_archive
@@ -204,6 +205,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/personas/", Personas.as_view(), name="api_personas"),
     path("benchmarks/<slug:slug>/personas/<str:user_id>/", PersonaDetail.as_view(), name="api_persona"),
     path("benchmarks/<slug:slug>/findings/", Findings.as_view(), name="api_findings"),
+    path("benchmarks/<slug:slug>/credits/", CreditsView.as_view(), name="api_credits"),
     path("benchmarks/<slug:slug>/imports/", Imports.as_view(), name="api_imports"),
     path("benchmarks/<slug:slug>/imports/<int:pk>/publication/", PublicationView.as_view(), name="api_publication"),
 ]

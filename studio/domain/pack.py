@@ -5,18 +5,27 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 from studio.domain.storable import read_json
 
-PACK_VERSION = 1
+PACK_VERSION = 2
 MANIFEST = "pack.json"
+SUMS = "SHA256SUMS"
+"""Lists every other file of the pack, as ``sha256sum --check`` reads it."""
 MAX_TEXT = 500
 """Characters of a string of the manifest that are shown."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+_BACKSLASH = "\\"
+_ESCAPES = {_BACKSLASH: _BACKSLASH * 2, "\n": r"\n", "\r": r"\r"}
+"""The backslash first."""
+_UNESCAPED = {escaped: raw for raw, escaped in _ESCAPES.items()}
+_ESCAPED = re.compile(r"\\[\\nr]")
+_LINE = re.compile(r"(?P<escaped>\\?)(?P<sha256>[0-9a-f]{64})  (?P<name>.+)", re.DOTALL)
 
 
 class UnsupportedPackError(ValueError):
@@ -79,27 +88,63 @@ def _text(value: object) -> str:
     return value[:MAX_TEXT] if isinstance(value, str) else ""
 
 
+def manifest_file(manifest: Mapping[str, Any]) -> bytes:
+    return json.dumps({"pack_version": PACK_VERSION, **manifest}, ensure_ascii=False, indent=1).encode() + b"\n"
+
+
 def write_pack(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes:
-    """The archive, reproducible byte for byte: sorted, uncompressed (compressors differ between versions), undated.
-    ``files`` are keyed by path (``data/…``); their sha256 are added to the manifest."""
-    document = {
-        "pack_version": PACK_VERSION,
-        **manifest,
-        "files": {path: hashlib.sha256(files[path]).hexdigest() for path in sorted(files)},
-    }
-    manifest_bytes = json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n"
+    """A small archive as a whole. ``files`` are keyed by path (``data/…``); manifest and sums are added."""
+    whole = {**files, MANIFEST: manifest_file(manifest)}
+    whole[SUMS] = write_sums({path: hashlib.sha256(content).hexdigest() for path, content in whole.items()})
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for path, content in [(MANIFEST, manifest_bytes), *sorted(files.items())]:
+    write_archive(sorted(whole.items()), buffer)
+    return buffer.getvalue()
+
+
+def write_archive(files: Iterable[tuple[str, bytes]], into: IO[bytes]) -> None:
+    """Reproducible byte for byte: uncompressed (compressors differ between versions), undated, in the order given. One
+    file is in memory at a time."""
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_STORED) as archive:
+        for path, content in files:
             entry = zipfile.ZipInfo(path, date_time=_EPOCH)
             entry.create_system = 3
             entry.external_attr = 0o100644 << 16
             archive.writestr(entry, content)
-    return buffer.getvalue()
+
+
+def write_sums(hashes: Mapping[str, str]) -> bytes:
+    """In the format of coreutils, by path: of one whose name has a backslash or a line break, the line begins with a
+    backslash and the name has them escaped."""
+    lines = []
+    for path in sorted(hashes):
+        name = path
+        for raw, escaped in _ESCAPES.items():
+            name = name.replace(raw, escaped)
+        lines.append(f"{'' if name == path else _BACKSLASH}{hashes[path]}  {name}\n")
+    return "".join(lines).encode()
+
+
+def read_sums(content: bytes) -> dict[str, str]:
+    """sha256 by path. Raises DamagedPackError."""
+    hashes = {}
+    try:
+        lines = content.decode().split("\n")
+    except UnicodeDecodeError:
+        raise DamagedPackError(f"{SUMS} is not UTF-8.") from None
+    if lines.pop():
+        raise DamagedPackError(f"The last line of {SUMS} is cut off.")
+    for number, line in enumerate(lines, start=1):
+        if (match := _LINE.fullmatch(line)) is None:
+            raise DamagedPackError(f"Line {number} of {SUMS} is not a sha256 and a path.")
+        name = _ESCAPED.sub(lambda each: _UNESCAPED[each[0]], match["name"]) if match["escaped"] else match["name"]
+        if name in hashes:
+            raise DamagedPackError(f"{SUMS} lists {name} twice.")
+        hashes[name] = match["sha256"]
+    return hashes
 
 
 def check_pack(files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Verify an unpacked archive against its manifest, which is returned.
+    """Verify an unpacked archive against its sums. Its manifest, as the present version would write it.
 
     Raises UnsupportedPackError and DamagedPackError.
     """
@@ -110,14 +155,26 @@ def check_pack(files: Mapping[str, bytes]) -> dict[str, Any]:
     except ValueError as error:
         raise DamagedPackError(f"{MANIFEST} is not JSON: {error}.") from None
     version = manifest.get("pack_version") if isinstance(manifest, dict) else None
-    if version != PACK_VERSION:
-        raise UnsupportedPackError(f"This studio reads packs of version {PACK_VERSION}; this one says {version!r}.")
-    expected = manifest.get("files")
+    if version not in (1, PACK_VERSION):
+        raise UnsupportedPackError(f"This studio reads packs up to version {PACK_VERSION}; this one says {version!r}.")
+    if version == 1:
+        expected, unlisted = manifest.get("files"), MANIFEST
+    else:
+        expected, unlisted = read_sums(files[SUMS]) if SUMS in files else None, SUMS
     if not isinstance(expected, dict):
-        raise DamagedPackError(f"{MANIFEST} does not list the pack's files.")
-    actual = {path: hashlib.sha256(content).hexdigest() for path, content in files.items() if path != MANIFEST}
+        raise DamagedPackError(f"There is no list of the pack’s files in {MANIFEST if version == 1 else SUMS}.")
+    actual = {path: hashlib.sha256(content).hexdigest() for path, content in files.items() if path != unlisted}
     for path in sorted(expected.keys() | actual.keys()):
         if expected.get(path) != actual.get(path):
             problem = "is missing" if path not in actual else "was added" if path not in expected else "was changed"
             raise DamagedPackError(f"{path} {problem} since the pack was made. Download it again.")
-    return dict(manifest)
+    return upgrade(manifest)
+
+
+def upgrade(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest of this or an earlier version as the present version would write it."""
+    upgraded = dict(manifest)
+    if upgraded["pack_version"] == 1:  # had the sums of its files, and neither credits nor what its documents say
+        del upgraded["files"]
+        upgraded["pack_version"] = 2
+    return upgraded

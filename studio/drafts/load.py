@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from studio.domain.base import JsonDict
 from studio.domain.episode import EpisodeSpec, GroupSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
-from studio.models import Persona, Task
+from studio.models import Persona, PersonaRevision, Revision, Task
 
 
 def load_episode(persona: Persona, *, with_tasks: bool = True) -> EpisodeSpec:
@@ -27,23 +28,10 @@ def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> di
         rows = Task.objects.filter(persona__in=keys).order_by("position", "task_id")
         for key, position, spec in rows.values_list("persona_id", "position", "spec"):
             (unplaced if position is None else placed)[key].append(TaskSpec.model_validate(spec))
-    loaded = {}
-    for key, spec, header in Persona.objects.filter(pk__in=keys).values_list("pk", "spec", "episode"):
-        tasks, others = placed[key], sorted(unplaced[key], key=lambda task: task.task_id)
-        named = {task.group for task in (*tasks, *others)}
-        loaded[key] = EpisodeSpec(
-            episode_id=header.get("episode_id", ""),
-            docker_image_id=header.get("docker_image_id", ""),
-            source=header.get("source", {}),
-            persona=PersonaSpec.model_validate(spec),
-            groups=tuple(
-                GroupSpec(name=name, carries_over=text)
-                for name, text in header.get("groups", {}).items()
-                if name in named
-            ),
-            tasks=tuple(tasks),
-            unplaced=tuple(others),
-        )
+    loaded = {
+        key: _episode(spec, header, placed[key], unplaced[key])
+        for key, spec, header in Persona.objects.filter(pk__in=keys).values_list("pk", "spec", "episode")
+    }
     return {key: loaded[key] for key in keys}
 
 
@@ -52,3 +40,26 @@ def load_tasks(keys: Iterable[int]) -> dict[int, TaskSpec]:
     keys = list(keys)
     specs = dict(Task.objects.filter(pk__in=keys).values_list("pk", "spec"))
     return {key: TaskSpec.model_validate(specs[key]) for key in keys}
+
+
+def frozen_episode(persona: PersonaRevision, tasks: Iterable[Revision]) -> EpisodeSpec:
+    """As it was when these were the newest revisions of a persona and its tasks."""
+    specs = {spec.task_id: spec for spec in (TaskSpec.model_validate(task.spec) for task in tasks)}
+    placed = [specs.pop(name) for name in persona.episode["order"] if name in specs]
+    return _episode(persona.spec, persona.episode, placed, specs.values())
+
+
+def _episode(spec: JsonDict, header: JsonDict, placed: Iterable[TaskSpec], unplaced: Iterable[TaskSpec]) -> EpisodeSpec:
+    tasks, others = tuple(placed), tuple(sorted(unplaced, key=lambda task: task.task_id))
+    named = {task.group for task in (*tasks, *others)}
+    return EpisodeSpec(
+        episode_id=header.get("episode_id", ""),
+        docker_image_id=header.get("docker_image_id", ""),
+        source=header.get("source", {}),
+        persona=PersonaSpec.model_validate(spec),
+        groups=tuple(
+            GroupSpec(name=name, carries_over=text) for name, text in header.get("groups", {}).items() if name in named
+        ),
+        tasks=tasks,
+        unplaced=others,
+    )

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
+from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import write_persona
+from studio.domain.pibench.artifacts import reference_folder
+from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episodes
-from studio.models import Benchmark, Blob
+from studio.models import Benchmark, Blob, Task, TaskState
 
 PERSONAS_AT_ONCE = 5
 """Held in memory together."""
@@ -33,6 +36,21 @@ def episode_files(episodes: Iterable[EpisodeSpec]) -> dict[str, bytes]:
     for episode in episodes:
         files |= write_persona(episode, contents)
     return files
+
+
+def file_paths(benchmark: Benchmark) -> frozenset[str]:
+    """Of all files that an export has beside its documents, below ``data/``."""
+    paths = set()
+    for user_id, spec in benchmark.personas.order_by().values_list("user_id", "spec"):
+        persona = PersonaSpec.model_validate(spec)
+        paths |= {f"{user_id}/{file.path}" for file in (*persona.files, *persona.scripts)}
+        paths |= {f"{user_id}/skills/{skill.name}/{file.path}" for skill in persona.skills for file in skill.files}
+    rows = Task.objects.filter(persona__benchmark=benchmark).exclude(state=TaskState.RETIRED).order_by()
+    for user_id, spec in rows.values_list("persona__user_id", "spec").iterator(chunk_size=200):
+        task = TaskSpec.model_validate(spec)
+        paths |= {f"{user_id}/tasks/{task.task_id}/{file.path}" for file in task.assets}
+        paths |= {f"{user_id}/{reference_folder(task.task_id)}{file.path}" for file in task.references}
+    return frozenset(paths)
 
 
 def _contents(episodes: Iterable[EpisodeSpec]) -> dict[str, bytes]:

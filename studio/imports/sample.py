@@ -87,6 +87,8 @@ def _create_benchmark(people: Mapping[str, User]) -> bool:
             "name": NAME,
             "description": DESCRIPTION,
             "taxonomy": ensure_taxonomy(),
+            "licence": "Apache-2.0",
+            "contributors": ["The π-Bench Studio contributors"],
             "created_by": people["owner"],
             **{f"plan_{name}": value for name, value in PLAN.to_json().items()},
         },

@@ -9,6 +9,7 @@ import django.db.models.functions.text
 import django.db.models.lookups
 import django.utils.timezone
 import studio.models.fields
+import uuid
 from django.conf import settings
 from django.db import migrations, models
 
@@ -132,6 +133,13 @@ class Migration(migrations.Migration):
                 ('plan_standalone', models.PositiveSmallIntegerField(default=5)),
                 ('plan_signals', models.PositiveSmallIntegerField(default=1)),
                 ('release_limits', models.JSONField(blank=True, default=dict)),
+                ('licence', models.CharField(blank=True, choices=[('CC0-1.0', 'CC0-1.0'), ('CC-BY-4.0', 'CC-BY-4.0'), ('CC-BY-SA-4.0', 'CC-BY-SA-4.0'), ('CC-BY-NC-4.0', 'CC-BY-NC-4.0'), ('CC-BY-NC-SA-4.0', 'CC-BY-NC-SA-4.0'), ('Apache-2.0', 'Apache-2.0'), ('MIT', 'MIT'), ('CDLA-Permissive-2.0', 'CDLA-Permissive-2.0'), ('own', 'own')], max_length=40)),
+                ('licence_text', models.TextField(blank=True)),
+                ('contributors', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=300), blank=True, default=list, size=None)),
+                ('contact', models.CharField(blank=True, max_length=300)),
+                ('file_origins', models.JSONField(blank=True, default=list)),
+                ('prose', models.JSONField(blank=True, default=dict)),
+                ('canary', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('taxonomy', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.taxonomy')),
@@ -694,6 +702,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='benchmark',
             constraint=models.CheckConstraint(condition=models.Q(('approvals_needed__gte', 1)), name='approvals_at_least_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='benchmark',
+            constraint=models.CheckConstraint(condition=models.Q(('licence__in', ['', 'CC0-1.0', 'CC-BY-4.0', 'CC-BY-SA-4.0', 'CC-BY-NC-4.0', 'CC-BY-NC-SA-4.0', 'Apache-2.0', 'MIT', 'CDLA-Permissive-2.0', 'own'])), name='licence_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='benchmark',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('licence', 'own'), models.Q(('licence_text', ''), _negated=True)), models.Q(models.Q(('licence', 'own'), _negated=True), ('licence_text', '')), _connector='OR'), name='own_licence_has_its_text'),
         ),
         migrations.AddConstraint(
             model_name='benchmark',

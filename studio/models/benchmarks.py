@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q
 from django.urls import reverse
 
+from studio.domain.credits import LICENCES, OWN, PROSE, Credits
 from studio.domain.plan import PAPER_PLAN, Plan
 from studio.models.accounts import Membership
 
@@ -58,6 +62,16 @@ class Benchmark(models.Model):
     release_limits = models.JSONField(default=dict, blank=True)
     """Audit thresholds of releases that differ from the default: ``audited_decisions``, ``disagreement``,
     ``not_shown``."""
+    licence = models.CharField(max_length=40, blank=True, choices=[(key, key) for key in (*LICENCES, OWN)])
+    """Empty: unknown. What this and the next five mean says ``studio.domain.credits``."""
+    licence_text = models.TextField(blank=True)
+    contributors = ArrayField(models.CharField(max_length=300), default=list, blank=True)
+    contact = models.CharField(max_length=300, blank=True)
+    file_origins = models.JSONField(default=list, blank=True)
+    prose = models.JSONField(default=dict, blank=True)
+    """By name of ``PROSE``; empty texts are left out."""
+    canary = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    """Stands in whatever of a pack no agent, judge or grader reads: who finds it in a corpus knows where it is from."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -67,6 +81,11 @@ class Benchmark(models.Model):
         ordering = ["name"]
         constraints = [
             models.CheckConstraint(condition=models.Q(approvals_needed__gte=1), name="approvals_at_least_1"),
+            models.CheckConstraint(condition=Q(licence__in=["", *LICENCES, OWN]), name="licence_known"),
+            models.CheckConstraint(
+                condition=Q(licence=OWN) & ~Q(licence_text="") | ~Q(licence=OWN) & Q(licence_text=""),
+                name="own_licence_has_its_text",
+            ),
             models.CheckConstraint(
                 condition=models.Q(plan_sessions__range=(1, 500), plan_group_least__range=(2, F("plan_group_most")))
                 & models.Q(plan_groups__lte=200, plan_group_most__lte=100, plan_signals__lte=F("plan_sessions"))
@@ -93,3 +112,18 @@ class Benchmark(models.Model):
     @property
     def plan(self) -> Plan:
         return Plan(**{name: getattr(self, f"plan_{name}") for name in Plan.model_fields})
+
+    @property
+    def credits(self) -> Credits:
+        columns = {name: getattr(self, name) for name in Credits.model_fields if name not in PROSE}
+        return Credits.read(columns | self.prose)
+
+    def set_credits(self, credits: Credits) -> None:
+        said = credits.model_dump(mode="json")
+        self.prose = {name: said[name] for name in PROSE if said[name]}
+        for name in said.keys() - set(PROSE):
+            setattr(self, name, said[name])
+
+
+CREDIT_FIELDS = ("licence", "licence_text", "contributors", "contact", "file_origins", "prose")
+"""Set by ``Benchmark.set_credits``."""

@@ -17,6 +17,7 @@ from studio.domain.statistics import sum_figures
 from studio.findings.deferred import unchecked_tasks
 from studio.findings.queries import OpenFindings
 from studio.forms.benchmarks import BenchmarkForm
+from studio.forms.credits import CreditsForm
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.reports import counts
 from studio.reports.gaps import gaps_by_persona, other_gaps, personas_of
@@ -47,7 +48,7 @@ def create(request: SignedInRequest) -> HttpResponse:
         benchmark = access.create_benchmark(by=request.user, **form.cleaned_data)
         messages.success(request, f"“{benchmark}” created. Add its first persona, or import one.")
         return redirect(benchmark)
-    return render(request, "studio/benchmarks/form.html", {"form": form})
+    return render(request, "studio/benchmarks/form.html", {"form": form, "errors": len(form.errors)})
 
 
 @login_required
@@ -55,12 +56,21 @@ def edit(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "manage")
     form = BenchmarkForm(request.POST or None, instance=benchmark)
-    if request.method == "POST" and form.is_valid():
+    credits_form = CreditsForm(request.POST or None, initial=benchmark.credits.model_dump(mode="json"))
+    if request.method == "POST" and form.is_valid() and credits_form.is_valid():
+        form.instance.set_credits(credits_form.options())
         form.save()
         messages.success(request, "Saved.")
         return redirect(benchmark)
     return render(
-        request, "studio/benchmarks/form.html", {"form": form, "benchmark": access.find_benchmark(request.user, slug)}
+        request,
+        "studio/benchmarks/form.html",
+        {
+            "form": form,
+            "credits": credits_form,
+            "errors": len(form.errors) + len(credits_form.errors),
+            "benchmark": access.find_benchmark(request.user, slug),
+        },
     )
 
 

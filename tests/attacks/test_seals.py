@@ -78,14 +78,15 @@ class Desk:
 
     def release(self) -> Release:
         """As somebody else cut it, without the pilot."""
-        archive = Blob.objects.store([b"pack"])[0]
+        archive = Blob.objects.store([b""])[0]
         return Release.objects.create(
             benchmark=self.benchmark,
             version="1.0",
             manifest={"evidence": {"audits": {"decisions": 2, "disagreed": 2}}, "totals": {}},
             exceptions=[{"problem": {"message": "People disagree with 100.0 %"}, "reason": "x", "by": "x"}],
             sha256=archive,
-            blob_id=archive,
+            size=0,
+            sums_id=archive,
         )
 
 

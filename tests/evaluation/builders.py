@@ -6,8 +6,9 @@ import itertools
 import uuid
 from collections.abc import Sequence
 
-from evaluation.models import ModelEndpoint, Pilot
+from evaluation.models import ModelEndpoint, Pilot, Release
 from evaluation.pilots.start import PilotOptions, start_pilot
+from evaluation.releases.packing import open_archive
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, TaskSpec
@@ -56,7 +57,9 @@ def task(name: str, *needs: str, **fields: object) -> TaskSpec:
 
 def benchmark_of(*tasks: TaskSpec, persona: PersonaSpec | None = None, into: Benchmark | None = None) -> Benchmark:
     number = next(_numbers)
-    into = into or Benchmark.objects.create(slug=f"bench-{number}-{uuid.uuid4().hex[:6]}", name="Bench")
+    into = into or Benchmark.objects.create(
+        slug=f"bench-{number}-{uuid.uuid4().hex[:6]}", name="Bench", licence="CC-BY-4.0", contributors=["Lovelace, Ada"]
+    )
     row = create_persona(into, persona or PersonaSpec(user_id=f"clerk_{number}"), by=None)
     if tasks:
         _create_tasks(row, tasks)
@@ -85,3 +88,8 @@ def pilot_of(benchmark: Benchmark, agent: str = "scripted-helpful", **options: o
     base = options.pop("base", None)
     given = {"protocol": "release", "base": getattr(base, "number", base)} | named | options
     return start_pilot(benchmark, PilotOptions.read(given), by=None)
+
+
+def archive_of(release: Release) -> bytes:
+    with open_archive(release) as file:
+        return file.read()

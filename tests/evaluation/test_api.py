@@ -136,7 +136,7 @@ def test_blocked_release_is_cut_with_a_reason_and_downloaded(client: Client):
     assert "task-not-approved" in {blocker["code"] for blocker in blocked.json()["blocked_by"]}
     assert (created.status_code, created.json()["tasks"]) == (201, 1)
     assert (again.status_code, list(again.json()["errors"])) == (400, ["version"])
-    assert hashlib.sha256(archive.content).hexdigest() == created.json()["sha256"]
+    assert hashlib.sha256(archive.getvalue()).hexdigest() == created.json()["sha256"]
     assert client.get("/api/releases/").json()["count"] == 1
 
 

@@ -14,11 +14,12 @@ from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.store.frozen import task_of
 from evaluation.workspaces.manifests import stage_files
 from studio.domain.base import Content
+from studio.domain.pack import SUMS, read_sums
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, ExpectedArtifact, TaskSpec
 from studio.imports.importer import import_archive
 from studio.models import Benchmark, Blob, User
-from tests.evaluation.builders import benchmark_of, file, intents, pilot_of, rubric, rule, task
+from tests.evaluation.builders import archive_of, benchmark_of, file, intents, pilot_of, rubric, rule, task
 from tests.factories import mark_approved
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -97,10 +98,10 @@ def test_release_packs_and_hashes_references():
 
     release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="For the test."), by=manager)
 
-    with zipfile.ZipFile(io.BytesIO(bytes(release.blob.content))) as archive:
-        manifest = json.loads(archive.read("pack.json"))
+    with zipfile.ZipFile(io.BytesIO(archive_of(release))) as archive:
+        sums = read_sums(archive.read(SUMS))
         [path] = [name for name in archive.namelist() if "/references/" in name]
         assert archive.read(path).decode() == SECRET
-    assert manifest["files"][path] == Blob.objects.get(content=SECRET.encode()).sha256
+    assert sums[path] == Blob.objects.get(content=SECRET.encode()).sha256
     elsewhere = Benchmark.objects.create(slug="elsewhere", name="Elsewhere")
-    assert import_archive(elsewhere, bytes(release.blob.content), by=manager).errors == []
+    assert import_archive(elsewhere, archive_of(release), by=manager).errors == []

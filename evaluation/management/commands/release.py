@@ -1,4 +1,4 @@
-"""`manage.py release`: cut a release, or list what blocks it."""
+"""`manage.py release`: cut a release, list what blocks it, or make an earlier one again."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from django.core.management.base import CommandParser
 
 from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
+from evaluation.releases.packing import rebuild, write_files
 from evaluation.releases.readiness import Blocker
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, add_options, read_options
+from studio.models import Benchmark
 
 
 class Command(ReportCommand):
@@ -39,6 +41,12 @@ class Command(ReportCommand):
         super().add_arguments(parser)
         add_options(parser, ReleaseOptions)
         parser.add_argument("--by", default="", metavar="USERNAME", help="who is responsible; default: a superuser")
+        parser.add_argument(
+            "--rebuild",
+            action="store_true",
+            help="make the pack of this release again from the revisions it froze, and compare it with what was "
+            "released: exit status 1 if a file differs",
+        )
         parser.add_argument("--out", type=Path, metavar="DIR", help="write the pack here")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -52,6 +60,9 @@ class Command(ReportCommand):
                 out.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 self.stop(f"{out}: {error.strerror}.", "Choose another folder.")
+        if options["rebuild"]:
+            self._rebuild(benchmark, wanted.version)
+            return
         signature = "" if by else f"{getpass.getuser()}, on the command line"
         try:
             release = cut_release(benchmark, wanted, by=by, signature=signature)
@@ -81,6 +92,24 @@ class Command(ReportCommand):
         else:
             self._print_release(release, file)
 
+    def _rebuild(self, benchmark: Benchmark, version: str) -> None:
+        release = benchmark.releases.filter(version=version).first()
+        if release is None:
+            self.stop(f"There is no release {version} of {benchmark}.", "Its page lists them.")
+        rebuilt = rebuild(release)
+        same = rebuilt.sha256 == release.sha256
+        if self.as_json:
+            facts = {"release": release.pk, "version": version, "released": release.sha256}
+            self.print_json({**facts, "rebuilt": rebuilt.sha256, "same": same, "changed": rebuilt.changed})
+        elif same:
+            self.stdout.write(f"{release} is made again byte for byte: sha256 {rebuilt.sha256}")
+        else:
+            self.stdout.write(f"{release} is not made again: released sha256 {release.sha256}, now {rebuilt.sha256}.")
+            for path in rebuilt.changed:
+                self.stdout.write(f"  {path}")
+        if not same:
+            sys.exit(EXIT_PROBLEMS)
+
     def _print_blockers(self, blockers: tuple[Blocker, ...]) -> None:
         self.stdout.write(f"Not released. {len(blockers)} blockers:")
         for blocker in blockers:
@@ -99,5 +128,8 @@ class Command(ReportCommand):
 
 def _write(release: Release, out: Path) -> Path:
     file = out.resolve() / f"{release.benchmark.slug}-{release.version}.zip"
-    file.write_bytes(bytes(release.blob.content))
+    part = file.with_suffix(".part")
+    with part.open("wb") as into:
+        write_files(release.sums_id, into)
+    part.replace(file)
     return file

@@ -6,16 +6,19 @@ import io
 import json
 import re
 import zipfile
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from evaluation.releases.cut import ReleaseOptions, cut_release
-from studio.domain.pack import read_facts, write_pack
+from studio.domain.pack import MANIFEST, SUMS, read_facts, write_pack
+from studio.imports.importer import import_archive
 from studio.models import Benchmark, Import, Review, Task
 from studio.review.workflow import approve
 from studio.tasks.transitions import submit
+from tests.evaluation.builders import archive_of
 from tests.factories import a_persona, a_task, member
 
 
@@ -36,7 +39,7 @@ def pack(db: None) -> bytes:
     submit(approved.pk, by=author)
     approve(approved.pk, by=reviewer)
     return written_elsewhere(
-        bytes(cut_release(benchmark, ReleaseOptions(version="1.0", accept="A first look."), by=manager).blob.content)
+        archive_of(cut_release(benchmark, ReleaseOptions(version="1.0", accept="A first look."), by=manager))
     )
 
 
@@ -44,7 +47,8 @@ def written_elsewhere(pack: bytes) -> bytes:
     """The pack as if another studio had made it: what was written here is never approved elsewhere."""
     with zipfile.ZipFile(io.BytesIO(pack)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
-    manifest = {key: value for key, value in json.loads(files.pop("pack.json")).items() if key != "files"}
+    manifest = json.loads(files.pop(MANIFEST))
+    del files[SUMS]
     return write_pack(manifest, {path: content.replace(b"Saturday", b"Sunday") for path, content in files.items()})
 
 
@@ -96,3 +100,12 @@ def test_malformed_facts_are_left_out():
     facts = read_facts({"version": 3, "tasks": [{"task": "a", "approved_by": "x"}, 7], "exceptions": {"a": 1}})
 
     assert (facts.version, facts.approvers, facts.exceptions) == ("", {}, ())
+
+
+def test_pack_of_the_version_before_is_imported(db: None):
+    pack = (Path(__file__).parents[2] / "studio" / "domain" / "packs" / "version-1.zip").read_bytes()
+    _, row, page = upload(pack, "owner")
+
+    assert "Release 0.9 of Sample benchmark" in page and "by Rosa Reviewer" in page
+    report = import_archive(row.benchmark, pack, by=row.by)
+    assert (report.errors, Task.objects.filter(persona__benchmark=row.benchmark).count()) == ([], 1)

@@ -29,7 +29,7 @@ from studio.personas.files import save_file
 from studio.personas.scripts import SCRIPTS, ScriptText, create_script
 from studio.tasks.save import save_task
 from tests.annotations.builders import judged, make_person, open_audit, record_judgment
-from tests.evaluation.builders import benchmark_of, endpoint, file, pilot_of, rubric, task
+from tests.evaluation.builders import archive_of, benchmark_of, endpoint, file, pilot_of, rubric, task
 from tests.evaluation.stub_model import StubModel
 from tests.factories import mark_approved
 from tests.shared_rows import fresh
@@ -251,7 +251,7 @@ def test_imported_pack_gives_the_same_tasks(benchmark: Benchmark, manager: User)
     release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=manager)
     empty = Benchmark.objects.create(slug="other", name="Other")
 
-    report = import_archive(empty, bytes(release.blob.content), by=manager)
+    report = import_archive(empty, archive_of(release), by=manager)
 
     assert report.errors == []
     assert tasks_of(empty) == tasks_of(benchmark)
@@ -302,12 +302,12 @@ def test_command_lists_blockers_and_writes_the_accepted_pack(benchmark: Benchmar
 
 
 def manifest_of(release: Release) -> dict:
-    with zipfile.ZipFile(io.BytesIO(bytes(release.blob.content))) as pack:
+    with zipfile.ZipFile(io.BytesIO(archive_of(release))) as pack:
         return json.loads(pack.read("pack.json"))
 
 
 def names_in(release: Release) -> list[str]:
-    with zipfile.ZipFile(io.BytesIO(bytes(release.blob.content))) as pack:
+    with zipfile.ZipFile(io.BytesIO(archive_of(release))) as pack:
         return pack.namelist()
 
 

@@ -16,7 +16,7 @@ from evaluation.releases.cut import ReleaseOptions, cut_release
 from studio.dev.schemas import FOLDER, schemas
 from studio.domain.pibench import read_personas, write_persona
 from studio.models import User
-from tests.evaluation.builders import benchmark_of, file, rubric, task
+from tests.evaluation.builders import archive_of, benchmark_of, file, rubric, task
 
 SAMPLE = Path(__file__).resolve().parents[3] / "fixtures" / "sample" / "data"
 
@@ -96,7 +96,7 @@ def test_manifest_of_a_release_satisfies_its_schema() -> None:
         task("b", "a", title="The letter", checklist=(rubric("The letter names the harbour fee."),)),
     )
     release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="A test."), by=manager)
-    with zipfile.ZipFile(io.BytesIO(bytes(release.blob.content))) as archive:
+    with zipfile.ZipFile(io.BytesIO(archive_of(release))) as archive:
         manifest = json.loads(archive.read("pack.json"))
     assert manifest["exceptions"]
     assert complaints("pack", manifest) == []

@@ -1,0 +1,65 @@
+"""What became of each task since another release, and what that means for comparing scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evaluation.releases.documents.changelog import CLASSES
+from evaluation.releases.pins import Pin
+from studio.domain.base import JsonDict
+from studio.domain.content import SCRIPT, TASK, own_part, parts_of_tasks
+from studio.domain.persona import PersonaSpec
+from studio.models import PersonaRevision, Revision
+
+ASKED_OF_THE_OUTCOME = ("checklist", "grader_script")
+"""Fields of a task that only judges of a finished session see."""
+
+
+@dataclass(frozen=True)
+class _Frozen:
+    user_id: str = ""
+    documents: Mapping[str, JsonDict] = field(default_factory=dict)
+    """``TaskSpec`` as JSON by task id."""
+    parts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def compare(before: Sequence[Pin], after: Sequence[Pin]) -> dict[str, list[str]]:
+    """By name of ``CLASSES``: the tasks as ``persona/task``, in the order of the personas and by id."""
+    old, new = _by_persona(before), _by_persona(after)
+    found: dict[str, list[str]] = {name: [] for name in CLASSES}
+    for key in (*new, *(key for key in old if key not in new)):
+        was, now = _load(old.get(key)), _load(new.get(key))
+        for task in sorted(was.documents.keys() | now.documents.keys()):
+            if name := _class_of(task, was, now):
+                found[name].append(f"{now.user_id or was.user_id}/{task}")
+    return found
+
+
+def _class_of(task: str, was: _Frozen, now: _Frozen) -> str:
+    """Empty: it is the same."""
+    if task not in was.documents or task not in now.documents:
+        return "removed" if task in was.documents else "added"
+    before, after = was.documents[task], now.documents[task]
+    changed = {name for name, _ in was.parts[task].items() ^ now.parts[task].items()}
+    if TASK in changed:
+        asked = {name: after[name] for name in ASKED_OF_THE_OUTCOME}
+        if own_part(before | asked) == own_part(after):
+            changed = changed - {TASK} | {SCRIPT}
+    if not changed:
+        return "" if before == after else "words"
+    return "rejudge" if all(name.startswith(SCRIPT) for name in changed) else "rerun"
+
+
+def _by_persona(pins: Sequence[Pin]) -> dict[int, Pin]:
+    rows = dict(PersonaRevision.objects.filter(pk__in=[pin.persona for pin in pins]).values_list("pk", "persona"))
+    return {rows[pin.persona]: pin for pin in pins}
+
+
+def _load(pin: Pin | None) -> _Frozen:
+    if pin is None:
+        return _Frozen()
+    persona = PersonaSpec.model_validate(PersonaRevision.objects.get(pk=pin.persona).spec)
+    specs = Revision.objects.filter(pk__in=pin.tasks).values_list("spec", flat=True)
+    documents = {spec["task_id"]: spec for spec in specs}
+    return _Frozen(persona.user_id, documents, parts_of_tasks(documents.values(), persona))

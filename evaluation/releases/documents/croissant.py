@@ -1,0 +1,109 @@
+"""``croissant.json``: the flat files for tools that read Croissant 1.1 (mlcommons.org/croissant)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from evaluation.releases.documents.flat import TABLES
+from studio.domain.base import JsonDict
+from studio.domain.credits import LICENCES, OWN
+
+CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float"}
+
+
+def croissant_file(manifest: JsonDict, files: Mapping[str, tuple[str, int]]) -> bytes:
+    """``files``: sha256 and size of the flat files by path."""
+    benchmark, credits = manifest["benchmark"], manifest["credits"]
+    creators = [{"@type": "sc:Person", "name": name} for name in credits["contributors"]]
+    document = {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.1",
+        "name": benchmark["slug"],
+        "alternateName": benchmark["name"],
+        "description": benchmark["description"] or benchmark["name"],
+        "version": manifest["version"],
+        "datePublished": manifest["released"],
+        "license": _licence(credits),
+        "creator": creators or [{"@type": "sc:Organization", "name": f"The makers of {benchmark['name']}"}],
+        "keywords": ["benchmark", "agents", f"canary {manifest['canary']}"],
+        "rai:dataCollection": credits["making"] or "Written by experts of their field in a studio.",
+        "rai:dataLimitations": credits["limits"] or "See DATA_CARD.md.",
+        "rai:dataUseCases": credits["purpose"] or "See DATA_CARD.md.",
+        "rai:personalSensitiveInformation": credits["sanitisation"] or "See DATA_CARD.md.",
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": path,
+                "name": path,
+                "contentUrl": path,
+                "contentSize": f"{size} B",
+                "encodingFormat": "application/jsonlines",
+                "sha256": sha256,
+            }
+            for path, (sha256, size) in files.items()
+        ],
+        "recordSet": [_records(table, f"flat/{table}.jsonl") for table in TABLES if f"flat/{table}.jsonl" in files],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n"
+
+
+def _licence(credits: JsonDict) -> str:
+    licence = credits["licence"]
+    return "LICENSE" if licence == OWN else LICENCES[licence][1] if licence else "unknown"
+
+
+def _records(table: str, path: str) -> JsonDict:
+    return {
+        "@type": "cr:RecordSet",
+        "@id": table,
+        "name": table,
+        "field": [
+            {
+                "@type": "cr:Field",
+                "@id": f"{table}/{column}",
+                "name": column,
+                "dataType": TYPES[kind],
+                "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
+            }
+            for column, kind in TABLES[table].items()
+        ],
+    }

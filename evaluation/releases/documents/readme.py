@@ -1,0 +1,118 @@
+"""``README.md``: what the pack is, and how to run, verify and read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from evaluation.releases.documents.changelog import changes_text
+from evaluation.releases.documents.licence import licence_name
+from evaluation.releases.documents.markdown import bullets, document, inline, paragraphs, quote
+from evaluation.releases.documents.statistics import canary
+from evaluation.releases.documents.yaml_text import Value, yaml_text
+from studio.domain.base import JsonDict
+from studio.domain.credits import LICENCES
+from studio.domain.phrases import count_of
+from studio.domain.task import TaskSpec
+
+DEFAULT = "flat/tasks.jsonl"
+"""What ``load_dataset`` gives without being asked for a configuration."""
+SCORES = """Every task is one session: the agent gets the request, and a simulated user who knows the hidden intents
+answers it. **Proc** is the share of hidden intents that the agent met or asked about before the user had to say them,
+of a task together with the tasks that it builds on. **Comp** is the weighted share of checklist items that the outcome
+satisfies. A task counts as often as there are tasks in the group that it ends; a persona's score is the mean over its
+tasks, the benchmark's the mean over personas. Setup tasks have no score of their own. Report the version of this pack,
+the protocol, the judge and the number of runs with every score, and intervals with every mean."""
+
+
+def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: Sequence[str]) -> bytes:
+    """``shown``: a persona's id and the task of theirs that serves as the example. ``tables``: paths of flat files."""
+    name, credits = manifest["benchmark"]["name"], manifest["credits"]
+    file = f"{manifest['benchmark']['slug']}-{manifest['version']}.zip"
+    return _head(manifest, tables) + document(
+        f"# {inline(name)} {inline(manifest['version'])}",
+        paragraphs(credits["introduction"]),
+        paragraphs(manifest["benchmark"]["description"]),
+        _contents(manifest),
+        "## Who made it",
+        bullets(map(inline, credits["contributors"])) or "Its makers have not been named.",
+        f"Licence: {inline(licence_name(manifest))}. Contact: {inline(credits['contact']) or 'not given'}.",
+        "## A task",
+        _example(shown) if shown else "",
+        "## Run it",
+        "With Python 3.11 or newer, the studio’s wheel and any OpenAI-compatible endpoint:",
+        f"```sh\npibench run {file} --model openai:NAME --base-url URL --runs 3 --out results\n"
+        f"pibench score results\npibench show {file}\n```",
+        "## Verify it",
+        "Unpacked, every file is as it was released if this says so of each:",
+        f"```sh\nsha256sum --check --strict SHA256SUMS\n```\n\nOr, without unpacking it:\n\n"
+        f"```sh\npibench verify {file}\n```",
+        "## How scores are computed",
+        " ".join(SCORES.split()),
+        "## What changed",
+        changes_text(manifest),
+        "## More",
+        bullets(
+            (
+                "[DATA_CARD.md](DATA_CARD.md): how it was made, reviewed and audited, and what its numbers are worth",
+                "[STATISTICS.md](STATISTICS.md): personas, tools, skills and categories",
+                "[CHANGELOG.md](CHANGELOG.md), [CITATION.cff](CITATION.cff), [LICENSE](LICENSE)",
+                "`data/`: personas in the format π-Bench v2; `graders/`: rules on tool calls as scripts",
+                "`flat/`: the same texts as one table an entity, described by `croissant.json`",
+                "`pack.json`: all facts of README and data card for programs",
+            )
+        ),
+        canary(manifest),
+    )
+
+
+def _head(manifest: JsonDict, tables: Sequence[str]) -> bytes:
+    """By which ``datasets.load_dataset`` finds the flat files."""
+    credits = manifest["credits"]
+    known = credits["licence"] in LICENCES
+    configs: list[dict[str, Value]] = [
+        {
+            "config_name": PurePosixPath(path).stem,
+            **({"default": True} if path == DEFAULT else {}),
+            "data_files": [{"split": "public", "path": path}],
+        }
+        for path in tables
+    ]
+    head = yaml_text(
+        {
+            "pretty_name": manifest["benchmark"]["name"],
+            **({"license": credits["licence"].lower()} if known else {"license": "other"}),
+            "configs": configs,
+        }
+    )
+    return f"---\n{head}---\n\n".encode()
+
+
+def _contents(manifest: JsonDict) -> str:
+    totals = manifest["totals"]
+    parts = (
+        count_of(totals["personas"], "persona"),
+        count_of(totals["tasks"], "task"),
+        count_of(totals["hidden_intents"], "hidden intent"),
+        count_of(totals["checklist_items"] + totals["grader_checks"], "check"),
+        count_of(totals["dependency_groups"], "group of tasks that build on each other", "groups of tasks that build "
+                 "on each other"),
+    )  # fmt: skip
+    return f"It has {', '.join(parts[:-1])} and {parts[-1]}."
+
+
+def _example(shown: tuple[str, TaskSpec]) -> str:
+    persona, task = shown
+    return "\n\n".join(
+        (
+            f"“{inline(task.title) or inline(task.task_id)}”, of the persona {inline(persona)}. The agent is asked:",
+            quote(task.initial_request),
+            "It is not told, and has to find out or to ask:",
+            bullets(inline(intent.content) for intent in task.intents),
+            *(
+                ("The outcome is checked for:", bullets(inline(item.criterion) for item in task.scored_items))
+                if task.scored_items
+                else ()
+            ),
+        )
+    )

@@ -1,0 +1,209 @@
+"""The manifest of a release, ``pack.json``: all that is said of a pack is made from it and the revisions it pins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.db.models import Count, Q
+
+from evaluation.models import ProposalDecision
+from evaluation.pilots.plans import said_by_task
+from evaluation.releases.candidate import ReleaseCandidate
+from evaluation.releases.pins import Pin, episodes_of
+from studio.domain.base import JsonDict
+from studio.domain.dependencies import dependency_groups
+from studio.domain.episode import EpisodeSpec
+from studio.domain.persona import Skill
+from studio.domain.skills import SKILL_FILE, one_line_description
+from studio.domain.tool_catalog import tool_summaries
+from studio.domain.tool_names import APP_PREFIX, tool_domain
+from studio.models import Blob, Category, ErrorWaiver, Finding, PersonaRevision, Review, Revision, User
+from studio.models.tasks import APPROVED
+from studio.reports.statistics import grader_checks
+
+
+class Said(NamedTuple):
+    """What somebody said of a release, and when."""
+
+    version: str
+    released: str
+    """ISO date."""
+    exceptions: Sequence[JsonDict]
+    changes: JsonDict | None
+    """``{"notes", "tasks"}`` since the release before; None for the first one."""
+
+
+def manifest_of(candidate: ReleaseCandidate, pins: Sequence[Pin], said: Said) -> JsonDict:
+    """Independent of time and place but for ``said``."""
+    statistics = _statistics(candidate, pins)
+    personas = statistics["personas"]
+    approvers = _approvers(candidate)
+    told = said_by_task([row.pk for row in candidate.tasks])
+    benchmark = candidate.benchmark
+    return {
+        "format": "pi-bench-v2",
+        "benchmark": {"slug": benchmark.slug, "name": benchmark.name, "description": benchmark.description},
+        "version": said.version,
+        "released": said.released,
+        "canary": str(benchmark.canary),
+        "credits": benchmark.credits.model_dump(mode="json"),
+        "totals": {
+            "personas": len(personas),
+            "tasks": sum(row["tasks"] for row in personas),
+            "hidden_intents": sum(row["local"] + row["persistent"] for row in personas),
+            "checklist_items": sum(row["rubric"] + row["rule"] - row["script_checks"] for row in personas),
+            "grader_checks": sum(row["script_checks"] for row in personas),
+            "dependency_groups": sum(row["groups"] for row in personas),
+        },
+        "statistics": statistics,
+        "tasks": [
+            {
+                "persona": row.persona.user_id,
+                "task": row.task_id,
+                "revision": candidate.revisions[row.pk].number,
+                "sha256": candidate.revisions[row.pk].sha256,
+                "approved_by": approvers.get(candidate.revisions[row.pk].pk, []),
+                "said_in_request": told.get(row.pk, []),
+            }
+            for row in candidate.tasks
+        ],
+        "made": _made(candidate),
+        "evidence": candidate.evidence.to_json(),
+        "exceptions": list(said.exceptions),
+        "set_aside": _dismissed_errors(candidate),
+        **({"changes": said.changes} if said.changes else {}),
+    }
+
+
+def _statistics(candidate: ReleaseCandidate, pins: Sequence[Pin]) -> JsonDict:
+    """Tables 2 to 5 of the paper."""
+    rows = dict(PersonaRevision.objects.filter(pk__in=[pin.persona for pin in pins]).values_list("pk", "persona"))
+    scripted = grader_checks(rows.values())
+    personas, used = [], Counter[str]()
+    having, categories = Counter[str](), Counter[str]()
+    skills: dict[str, str] = {}
+    skills_having, skills_used = Counter[str](), Counter[str]()
+    for pin, episode in zip(pins, episodes_of(pins), strict=True):
+        personas.append(_figures(episode, scripted[rows[pin.persona]]))
+        having.update(episode.persona.tools)
+        for skill in episode.persona.skills:
+            skills_having[skill.name] += 1
+            skills.setdefault(skill.name, _main_file(skill))
+        for task in (*episode.tasks, *episode.unplaced):
+            used.update(task.tools_named)
+            skills_used.update(set(task.skills))
+            categories[task.category] += 1
+    summaries = tool_summaries(list(having))
+    texts = Blob.objects.read([sha256 for sha256 in skills.values() if sha256])
+    tools = [
+        {
+            "name": name,
+            "domain": tool_domain(name),
+            "description": summaries[name],
+            "personas": number,
+            "tasks": used[name.removeprefix(APP_PREFIX)],
+        }
+        for name, number in having.items()
+    ]
+    return {
+        "personas": personas,
+        "tools": sorted(tools, key=lambda tool: (tool["domain"], tool["name"])),
+        "skills": [
+            {
+                "name": name,
+                "description": one_line_description(texts.get(skills[name], b"").decode("utf-8", "replace")),
+                "personas": skills_having[name],
+                "tasks": skills_used[name],
+            }
+            for name in sorted(skills)
+        ],
+        "categories": _categories(candidate, categories),
+    }
+
+
+def _figures(episode: EpisodeSpec, script_checks: int) -> JsonDict:
+    tasks = (*episode.tasks, *episode.unplaced)
+    scopes = Counter(intent.scope for task in tasks for intent in task.intents)
+    graders = Counter(item.grader for task in tasks for item in task.scored_items)
+    return {
+        "persona": episode.persona.user_id,
+        "name": episode.persona.name,
+        "occupation": episode.persona.occupation,
+        "tasks": len(tasks),
+        "groups": len(dependency_groups(episode.tasks)),
+        "local": scopes["session_local"],
+        "persistent": scopes["persistent"],
+        "rubric": graders["rubric"],
+        "rule": graders["rule"] + script_checks,
+        "script_checks": script_checks,
+        "dependencies": sum(len(task.depends_on) for task in tasks),
+        "files": sum(len(task.assets) for task in tasks),
+        "tools": len(episode.persona.tools),
+        "skills": len(episode.persona.skills),
+    }
+
+
+def _main_file(skill: Skill) -> str:
+    """Its sha256; empty if there is none."""
+    return next((file.sha256 for file in skill.files if file.path.upper() == SKILL_FILE.upper()), "")
+
+
+def _categories(candidate: ReleaseCandidate, counts: Counter[str]) -> list[JsonDict]:
+    taxonomy = candidate.benchmark.taxonomy_id
+    known = dict(Category.objects.filter(taxonomy=taxonomy).values_list("code", "name")) if taxonomy else {}
+    others = sorted(counts.keys() - known.keys())
+    known |= {code: "not in the taxonomy" if code else "in no category" for code in others}
+    return [{"code": code, "name": name, "tasks": counts[code]} for code, name in known.items()]
+
+
+def _made(candidate: ReleaseCandidate) -> JsonDict:
+    """By how many people, and with which help of models."""
+    numbers = {row.pk: candidate.revisions[row.pk].number for row in candidate.tasks}
+    people = User.objects.filter(
+        Q(pk__in=Revision.objects.filter(task__in=numbers).values("created_by"))
+        | Q(pk__in=Revision.origin_authors.through.objects.filter(revision__task__in=numbers).values("user"))
+    )
+    helped = (
+        ProposalDecision.objects.filter(proposal__task__in=numbers, accepted=True, revision__isnull=False)
+        .order_by("proposal__model", "proposal__scripted")
+        .values_list("proposal__model", "proposal__scripted")
+        .annotate(texts=Count("pk"), edits=Count("pk", filter=Q(edited=True)))
+    )
+    return {
+        "authors": people.count(),
+        "versions": sum(numbers.values()),
+        "model_help": [
+            {"model": model, "scripted": scripted, "texts": texts, "edited": edits}
+            for model, scripted, texts, edits in helped
+        ],
+    }
+
+
+def _approvers(candidate: ReleaseCandidate) -> dict[int, list[str]]:
+    """Names of those who approved, by the key of the revision; only of tasks that count as approved."""
+    approved = [candidate.revisions[row.pk].pk for row in candidate.tasks if row.state in APPROVED]
+    decisions = (Review.Decision.APPROVED, Review.Decision.APPROVED_ELSEWHERE)
+    names: dict[int, set[str]] = {}
+    for review in Review.objects.filter(revision__in=approved, decision__in=decisions).select_related("reviewer"):
+        names.setdefault(review.revision_id, set()).add(str(review.reviewer or "unknown"))
+    return {revision: sorted(own) for revision, own in names.items()}
+
+
+def _dismissed_errors(candidate: ReleaseCandidate) -> list[JsonDict]:
+    """Errors that an owner dismissed, so that users of the release can judge the reasons."""
+    tasks = {task.pk: task for task in candidate.tasks}
+    current = set(Finding.objects.filter(task__in=tasks, severity="error").values_list("task_id", "fingerprint"))
+    return [
+        {
+            "persona": tasks[dismissal.task_id].persona.user_id,
+            "task": tasks[dismissal.task_id].task_id,
+            "rule": dismissal.rule,
+            "message": dismissal.message,
+            "reason": dismissal.reason,
+            "by": str(dismissal.by),
+        }
+        for dismissal in ErrorWaiver.objects.filter(task__in=tasks).select_related("by").order_by("task", "pk")
+        if (dismissal.task_id, dismissal.fingerprint) in current
+    ]

@@ -1,0 +1,145 @@
+"""The bytes of a release: its files from the revisions that it pins, and the archive from its files.
+
+Every file is stored by its content, so what an interrupted release has made is there when it is made again, and a file
+that has not changed is stored once for all releases.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from django.db import transaction
+
+from evaluation.models import Release
+from evaluation.releases.documents.changelog import changelog_file
+from evaluation.releases.documents.citation import citation_file
+from evaluation.releases.documents.croissant import croissant_file
+from evaluation.releases.documents.data_card import data_card_file
+from evaluation.releases.documents.flat import TABLES, flat_lines, flat_rows
+from evaluation.releases.documents.licence import licence_file
+from evaluation.releases.documents.readme import readme_file
+from evaluation.releases.documents.statistics import statistics_file
+from evaluation.releases.pins import Pin, earlier_releases, episodes_of, pins_of
+from studio.domain.base import JsonDict
+from studio.domain.episode import EpisodeSpec
+from studio.domain.pack import MANIFEST, SUMS, manifest_file, read_sums, write_archive, write_sums
+from studio.domain.rule_scripts import rule_script_files
+from studio.domain.task import TaskSpec
+from studio.imports.export import episode_files
+from studio.models import Blob
+
+AT_ONCE = 8 << 20
+"""Bytes of files that are read from the database together."""
+IN_MEMORY = 16 << 20
+"""Bytes of an archive from which on it is written to disk."""
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    sha256: str
+    changed: tuple[str, ...]
+    """Paths of files that are not as released."""
+
+
+def store_files(pins: Sequence[Pin], manifest: JsonDict, earlier: Sequence[JsonDict]) -> dict[str, str]:
+    """The sha256 of every file of the pack but its sums, by path. ``earlier``: manifests of the releases before, the
+    newest first. Holds the files of one persona, and the texts of all, in memory."""
+    hashes: dict[str, str] = {}
+    lines: dict[str, list[bytes]] = {name: [] for name in TABLES}
+    shown: tuple[str, TaskSpec] | None = None
+    for episode in episodes_of(pins):
+        hashes |= _store(episode_files([episode]) | rule_script_files([episode]))
+        for name, rows in flat_rows(episode).items():
+            lines[name].append(flat_lines(rows, manifest["canary"]))
+        shown = shown or _example(episode)
+    tables = {f"flat/{name}.jsonl": content for name, parts in lines.items() if (content := b"".join(parts))}
+    described = {path: (hashlib.sha256(content).hexdigest(), len(content)) for path, content in tables.items()}
+    return hashes | _store(
+        tables
+        | {
+            "README.md": readme_file(manifest, shown, list(tables)),
+            "DATA_CARD.md": data_card_file(manifest),
+            "STATISTICS.md": statistics_file(manifest),
+            "CHANGELOG.md": changelog_file(manifest, earlier),
+            "CITATION.cff": citation_file(manifest),
+            "LICENSE": licence_file(manifest),
+            "croissant.json": croissant_file(manifest, described),
+            MANIFEST: manifest_file(manifest),
+        }
+    )
+
+
+def store_sums(hashes: Mapping[str, str]) -> str:
+    return Blob.objects.store([write_sums(hashes)])[0]
+
+
+def write_files(sums: str, into: IO[bytes]) -> None:
+    """The archive of the files that ``SHA256SUMS``, of this sha256, lists."""
+    listed = bytes(Blob.objects.get(pk=sums).content)
+    write_archive(_contents({**read_sums(listed), SUMS: sums}), into)
+
+
+def open_archive(release: Release) -> IO[bytes]:
+    """For reading, from its start. The caller closes it."""
+    file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
+    write_files(release.sums_id, file)
+    file.seek(0)
+    return file
+
+
+def hash_of(sums: str) -> tuple[str, int]:
+    """sha256 and size of the archive."""
+    with tempfile.TemporaryFile() as file:
+        write_files(sums, file)
+        file.seek(0)
+        return hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
+
+
+def rebuild(release: Release) -> Rebuilt:
+    """Make its files again from what it pins. Stores nothing."""
+    earlier = [each.manifest for each in earlier_releases(release)]
+    with transaction.atomic():
+        hashes = store_files(pins_of(release), release.manifest, earlier)
+        sha256, _ = hash_of(store_sums(hashes))
+        transaction.set_rollback(True)
+    released = read_sums(bytes(release.sums.content))
+    changed = {path for path, _ in hashes.items() ^ released.items()}
+    return Rebuilt(sha256, tuple(sorted(changed)))
+
+
+def _store(files: Mapping[str, bytes]) -> dict[str, str]:
+    hashes = {path: hashlib.sha256(content).hexdigest() for path, content in files.items()}
+    there = set(Blob.objects.filter(pk__in=set(hashes.values())).values_list("pk", flat=True))
+    Blob.objects.store([content for path, content in files.items() if hashes[path] not in there])
+    return hashes
+
+
+def _contents(hashes: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    sizes = dict(Blob.objects.filter(pk__in=set(hashes.values())).values_list("pk", "size"))
+    batch: list[str] = []
+    held = 0
+    for path in sorted(hashes):
+        if batch and held + sizes[hashes[path]] > AT_ONCE:
+            yield from _read(batch, hashes)
+            batch, held = [], 0
+        batch.append(path)
+        held += sizes[hashes[path]]
+    yield from _read(batch, hashes)
+
+
+def _read(paths: Sequence[str], hashes: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    contents = Blob.objects.read([hashes[path] for path in paths])
+    for path in paths:
+        yield path, contents[hashes[path]]
+
+
+def _example(episode: EpisodeSpec) -> tuple[str, TaskSpec] | None:
+    """The first task that the user begins, that builds on no other and is scored."""
+    for task in episode.tasks:
+        if task.trigger.kind == "user_message" and not task.depends_on and task.scored_items:
+            return episode.persona.user_id, task
+    return None
