@@ -12,7 +12,7 @@ from evaluation.runner.errors import PibenchError
 from studio.domain.archive import Limits, check_names, unpack
 from studio.domain.content import content_hash, parts_of_tasks
 from studio.domain.episode import EpisodeSpec
-from studio.domain.pack import MANIFEST, DamagedPackError, UnsupportedPackError, check_pack
+from studio.domain.pack import MANIFEST, SUMS, DamagedPackError, UnsupportedPackError, check_pack
 from studio.domain.pibench import read_personas
 from studio.domain.problems import Problem
 from studio.domain.task import TaskSpec
@@ -27,7 +27,7 @@ SHOWN = 5
 class Pack:
     path: Path
     sha256: str
-    """Of the archive; of ``pack.json`` or, without one, of all files if it is a folder."""
+    """Of the archive; if it is a folder, of its list of sums or, without one, of all files."""
     manifest: Mapping[str, Any]
     """``pack.json``; empty for a folder of personas that is no pack."""
     episodes: Sequence[EpisodeSpec]
@@ -87,7 +87,7 @@ def read_files(path: Path) -> tuple[dict[str, bytes], str]:
         }
         _refuse(path, check_names(files, LIMITS))
         if MANIFEST in files:
-            return files, hashlib.sha256(files[MANIFEST]).hexdigest()
+            return files, hashlib.sha256(files.get(SUMS, files[MANIFEST])).hexdigest()
         listed = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in files.items())
         return files, hashlib.sha256(listed.encode()).hexdigest()
     try:

@@ -20,8 +20,8 @@ from evaluation.runner.command import main
 from evaluation.runner.results import read_results
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, TaskSpec
-from studio.models import Benchmark, Blob, Task, User
-from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, rule, task
+from studio.models import Benchmark, Task, User
+from tests.evaluation.builders import archive_of, benchmark_of, endpoint, file, intents, pilot_of, rubric, rule, task
 from tests.evaluation.pilots.builders import work_through
 from tests.evaluation.stub_model import StubModel, decisions
 from tests.factories import mark_approved
@@ -74,8 +74,7 @@ def released(benchmark: Benchmark, path: Path) -> Path:
     mark_approved(Task.objects.filter(persona__benchmark=benchmark))
     by = User.objects.create_user("ruth", password="a long password")
     release = cut_release(benchmark, ReleaseOptions(version="1.0", accept="For a test."), by=by)
-    [content] = Blob.objects.read([release.sha256]).values()
-    path.write_bytes(content)
+    path.write_bytes(archive_of(release))
     return path
 
 
