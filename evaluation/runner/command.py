@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.runner.errors import PibenchError
+from evaluation.runner.tables import plain
 
 if TYPE_CHECKING:
     from evaluation.runner.run import PlannedRun, Seats
@@ -248,11 +249,11 @@ def _dry_run(args: argparse.Namespace, planned: PlannedRun) -> int:
         return OK
     run, names = planned.document, {role: each.name for role, each in planned.seats.by_role.items()}
     personas = list(dict.fromkeys(session.persona for session in planned.sessions))
-    print(f"{planned.pack.name} {planned.pack.version}".rstrip())
-    print(f"{len(planned.sessions)} sessions: {len(planned.tasks)} tasks of {len(personas)} personas, {args.runs} runs")
-    print(f"model {names['agent']}, agent {run['agent']['kind']}, user {names['user_model']}, judge {names['judge']}")
-    print(f"{run['protocol']} protocol, agent loop {run['agent_loop']}, the user speaks {run['user_style']}")
-    print(estimated.sentence)
+    _tell(f"{planned.pack.name} {planned.pack.version}".rstrip())
+    _tell(f"{len(planned.sessions)} sessions: {len(planned.tasks)} tasks of {len(personas)} personas, {args.runs} runs")
+    _tell(f"model {names['agent']}, agent {run['agent']['kind']}, user {names['user_model']}, judge {names['judge']}")
+    _tell(f"{run['protocol']} protocol, agent loop {run['agent_loop']}, the user speaks {run['user_style']}")
+    _tell(estimated.sentence)
     return OK
 
 
@@ -282,8 +283,8 @@ def _verify(args: argparse.Namespace) -> int:
     if args.json:
         _print_json({"ok": True, "name": name, "sha256": sha256, "files": checked, "checked": "integrity"})
     else:
-        print(f"{name}: all {checked} files are as released. Integrity only: that nobody else made it is not checked.")
-        print(f"sha256 {sha256}")
+        _tell(f"{name}: all {checked} files are as released. Integrity only: that nobody else made it is not checked.")
+        _tell(f"sha256 {sha256}")
     return OK
 
 
@@ -348,8 +349,14 @@ def _print_tables(tables: Sequence[Table], kind: str) -> None:
     print("\n".join(FORMATS[kind](table) for table in tables), end="")
 
 
+def _tell(text: str) -> None:
+    """On standard output. What packs and models wrote cannot move a terminal's cursor."""
+    print("\n".join(map(plain, text.split("\n"))))
+
+
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    """Likewise, on standard error."""
+    print("\n".join(map(plain, text.split("\n"))), file=sys.stderr)
 
 
 if __name__ == "__main__":

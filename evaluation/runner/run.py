@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,7 @@ def plan(pack: Pack, seats: Seats, options: RunOptions) -> PlannedRun:
     if options.user_style == UserStyle.IN_VOICE and seats.user.scripted:
         raise PibenchError("A scripted model says everything verbatim.", "Choose another model for --user.")
     episodes = _chosen(pack, options)
+    _refuse_servers_without_mcp(pack, options, [episode for _, episode in episodes])
     sessions = [session for at, episode in episodes for session in _sessions(at, episode, options)]
     if not sessions:
         raise PibenchError(f"{pack.path} has no task to run.")
@@ -254,6 +256,13 @@ def _sessions(at: int, episode: EpisodeSpec, options: RunOptions) -> list[Planne
         for chain_at, chain in enumerate(planned.chains, start=1)
         for name in chain.tasks
     ]
+
+
+def _refuse_servers_without_mcp(pack: Pack, options: RunOptions, episodes: Sequence[EpisodeSpec]) -> None:
+    usable = (row for each in episodes for row in servers_in(each.persona, pack.read, options.servers) if not row.flaw)
+    if (row := next(usable, None)) and find_spec("mcp") is None:
+        hint = "Install it with `pip install 'pi-bench-studio[mcp]'`, or allow no tool servers."
+        raise PibenchError(f"The tool server {row.name} needs the package mcp, which is not installed.", hint)
 
 
 def _runs(sessions: Sequence[PlannedSession], episode: EpisodeSpec, task: str) -> bool:

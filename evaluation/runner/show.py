@@ -91,7 +91,7 @@ def show_task(pack: Pack, episode: EpisodeSpec, task: TaskSpec) -> str:
     ):
         if values:
             lines += ["", heading, *(f"  {value}" for value in values)]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{plain(line)}\n" for line in lines)
 
 
 def _paragraph(text: str) -> list[str]:

@@ -1,0 +1,221 @@
+"""`pibench run` against a model over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from evaluation.engine.folder import FolderStore
+from evaluation.runner.command import main
+from evaluation.runner.results import held, read_results
+from tests.evaluation.builders import intents, rubric, task
+from tests.evaluation.runner.packs import asset, write
+from tests.evaluation.stub_model import StubModel, decisions, kind_of
+
+KEY = "sk-test-92b1c7"
+
+
+@pytest.fixture
+def pack(tmp_path: Path) -> Path:
+    contents: dict[str, bytes] = {}
+    notes = asset("notes.md", "The fee is due.", contents)
+    clerk = [
+        task("a", assets=(notes,)),
+        task("b", "a", checklist=(rubric("x"), rubric("y", 3))),
+        task("c", intents=intents("Name the fee."), checklist=(rubric("z"),)),
+    ]
+    return write(tmp_path / "pack.zip", {"clerk": clerk, "cook": [task("a", checklist=(rubric("w"),))]}, contents)
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STUB_API_KEY", KEY)
+
+
+def command(pack: Path, stub: StubModel, out: Path, *more: str) -> list[str]:
+    model = f"openai:m@{stub.base_url}"
+    seats = ("--model", model, "--user", model, "--judge", model, "--key-env", "STUB_API_KEY")
+    return ["run", str(pack), *seats, "--out", str(out), *more]
+
+
+def outcomes(out: Path) -> dict[tuple[str, str, int], Any]:
+    return {
+        (row.persona, row.result.task_id, row.run[1]): (row.result, row.statuses, row.turns, row.tokens)
+        for row in read_results(out).rows()
+    }
+
+
+def states(out: Path) -> Counter[str]:
+    return Counter(session.state for session in read_results(out).sessions)
+
+
+@pytest.mark.usefixtures("key")
+def test_run_plays_every_task_and_keeps_it_readable(pack: Path, stub: StubModel, tmp_path: Path):
+    assert main(command(pack, stub, tmp_path / "out", "--runs", "2")) == 0
+
+    assert states(tmp_path / "out") == {"finished": 8}
+    folder = tmp_path / "out" / "sessions" / "1-clerk" / "run-2" / "002-b"
+    lines = [json.loads(line) for line in (folder / "session.jsonl").read_text().splitlines()]
+    assert [next(iter(line)) for line in lines] == ["turn", "turn", "turn", "end", "mode", "grades"]
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run["pack"]["name"] == "Bench" and len(run["pack"]["sha256"]) == 64
+    assert (run["protocol"], run["agent_loop"]) == ("paper", 2)
+    assert run["models"]["judge"]["model"] == "m"
+
+
+@pytest.mark.usefixtures("key")
+def test_key_is_sent_and_stands_nowhere_in_the_results(pack: Path, stub: StubModel, tmp_path: Path):
+    main(command(pack, stub, tmp_path / "out", "--persona", "cook"))
+
+    files = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
+    assert len(files) > 5
+    assert not [file for file in files if KEY.encode() in file.read_bytes()]
+
+
+@pytest.mark.usefixtures("key")
+def test_run_that_is_over_asks_nothing_more(pack: Path, stub: StubModel, tmp_path: Path):
+    main(command(pack, stub, tmp_path / "out"))
+    asked = stub.asked.total()
+
+    assert main(command(pack, stub, tmp_path / "out")) == 0
+    assert stub.asked.total() == asked
+
+
+@pytest.mark.usefixtures("key")
+def test_spent_budget_stops_the_run_and_a_larger_one_goes_on_with_what_is_there(
+    pack: Path, stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    main(command(pack, stub, tmp_path / "whole"))
+    whole = stub.asked.total()
+    stub.asked.clear()
+
+    assert main(command(pack, stub, tmp_path / "out", "--jobs", "1", "--budget", "calls=7")) == 1
+    assert stub.asked.total() == 7
+    assert "The run’s budget of 7 model calls is spent." in capsys.readouterr().err
+
+    assert main(command(pack, stub, tmp_path / "out")) == 0
+    assert stub.asked.total() == whole
+    assert outcomes(tmp_path / "out") == outcomes(tmp_path / "whole")
+
+
+@pytest.mark.usefixtures("key")
+def test_budget_of_a_session_stops_each_by_itself(pack: Path, stub: StubModel, tmp_path: Path):
+    assert main(command(pack, stub, tmp_path / "out", "--task", "a", "--session-budget", "calls=3")) == 1
+
+    assert stub.asked.total() == 6
+    assert all("session’s budget of 3 model calls" in why for why in read_results(tmp_path / "out").stopped.values())
+
+
+@pytest.mark.usefixtures("key")
+def test_service_that_refuses_stops_its_sessions_and_not_the_others(
+    pack: Path, stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    answered = stub.checklist
+    refuse = (401, '{"error": {"message": "no such key"}}')
+    stub.checklist = lambda body: refuse if "write the note b" in json.dumps(body) else answered(body)
+
+    assert main(command(pack, stub, tmp_path / "out")) == 1
+    assert states(tmp_path / "out") == {"finished": 2, "stopped": 1, "unfinished": 1}
+    said = capsys.readouterr().err
+    assert "not finished: clerk · b · run 1:" in said
+    assert "2 of 4 sessions are not finished" in said
+
+    stub.checklist = answered
+    assert main(command(pack, stub, tmp_path / "out")) == 0
+    assert states(tmp_path / "out") == {"finished": 4}
+
+
+@pytest.mark.usefixtures("key")
+def test_results_of_another_run_are_not_gone_on_with(
+    pack: Path, stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    main(command(pack, stub, tmp_path / "out", "--persona", "cook"))
+
+    assert main(command(pack, stub, tmp_path / "out", "--persona", "cook", "--limit", "turns=3", "--runs", "2")) == 2
+    assert "results of another run: limits, runs, sessions differ" in capsys.readouterr().err
+
+
+def test_second_run_in_the_same_folder_is_refused(pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with held(tmp_path / "out"):
+        assert main(["run", str(pack), "--model", "scripted:helpful", "--out", str(tmp_path / "out")]) == 2
+
+    assert "Another pibench works in" in capsys.readouterr().err
+
+
+def test_folder_of_something_else_is_left_alone(pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "letter.txt").write_text("Dear Ada")
+
+    assert main(["run", str(pack), "--model", "scripted:helpful", "--out", str(tmp_path)]) == 2
+    assert "holds something else already" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("key")
+def test_user_remembers_what_they_said_in_earlier_sessions(pack: Path, stub: StubModel, tmp_path: Path):
+    main(command(pack, stub, tmp_path / "out", "--persona", "clerk"))
+
+    voiced = [json.dumps(body) for body in stub.bodies if kind_of(body) == "voice"]
+    last = [body for body in voiced if "write the note c" in body]
+    assert last and all("write the note a" in body for body in last)
+
+
+def test_threads_that_keep_the_same_content_do_not_disturb_each_other(tmp_path: Path):
+    stores = [FolderStore(tmp_path / str(at), tmp_path / "files") for at in range(8)]
+    contents = [os.urandom(20_000) for _ in range(40)]
+    failed: list[BaseException] = []
+
+    def keep(store: FolderStore) -> None:
+        try:
+            store.keep(contents)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [Thread(target=keep, args=(store,)) for store in stores]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert failed == []
+    assert len(stores[0].read(stores[1].keep(contents))) == 40
+    for store in stores:
+        store.close()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("key")
+def test_killed_ten_times_it_comes_to_the_same_and_pays_nothing_twice(pack: Path, stub: StubModel, tmp_path: Path):
+    stub.follow_up = lambda body: decisions(body, lambda index: index == 1)
+    assert main(command(pack, stub, tmp_path / "whole", "--runs", "3")) == 0
+    whole = stub.asked.total()
+    stub.asked.clear()
+    answered, kills = stub.agent, 0
+    process: subprocess.Popen[bytes] | None = None
+
+    def kill_sometimes(body: dict[str, Any]) -> Any:
+        nonlocal kills
+        if kills < 10 and stub.asked["agent"] % 2 == 0 and process is not None and process.poll() is None:
+            kills += 1
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+        return answered(body)
+
+    stub.agent = kill_sometimes
+    argv = [sys.executable, "-m", "evaluation.runner.command"]
+    endings = []
+    while not endings or endings[-1] != 0:
+        process = subprocess.Popen([*argv, *command(pack, stub, tmp_path / "out", "--runs", "3", "--jobs", "1")])
+        endings.append(process.wait())
+        assert len(endings) < 30
+
+    assert endings == [-signal.SIGKILL] * 10 + [0]
+    assert outcomes(tmp_path / "out") == outcomes(tmp_path / "whole")
+    assert stub.asked.total() == whole + 10  # the request during which it was killed, each time
