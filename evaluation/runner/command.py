@@ -96,6 +96,13 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("first", type=Path, metavar="RESULTS")
     compare.add_argument("second", type=Path, metavar="OTHER")
     _add_format(compare)
+
+    page = commands.add_parser("html", help="results as one page, with every transcript")
+    page.set_defaults(action=_html)
+    page.add_argument("results", type=Path, metavar="RESULTS")
+    page.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the page; it asks no server for anything"
+    )
     return parser
 
 
@@ -309,6 +316,18 @@ def _compare(args: argparse.Namespace) -> int:
         _print_json(comparison_json(first, second))
     else:
         _print_tables(comparison_tables(first, second), args.format)
+    return OK
+
+
+def _html(args: argparse.Namespace) -> int:
+    from evaluation.runner.html import results_page
+    from evaluation.runner.results import read_results
+
+    page = results_page(read_results(args.results))
+    try:
+        args.out.write_text(page, "utf-8", "replace")
+    except OSError as error:
+        raise PibenchError(f"{args.out} cannot be written: {error.strerror}.") from None
     return OK
 
 
