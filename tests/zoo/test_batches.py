@@ -130,10 +130,13 @@ def test_a_batch_whose_maker_died_before_it_was_told_is_found_and_not_sent_again
     batching.work_on_batch(batch.pk)
     batch.refresh_from_db()
     assert (batch.service_id, batch.state, "500" in batch.reason) == ("", OPEN, True)
+    openai.desk.batches["of others"] = {**openai.desk.batches["batch-0"], "id": "of others", "metadata": None}
     work(judging_round)
 
     assert set(judging_round.judgings.values_list("state", flat=True)) == {"finished"}
-    assert JudgingBatch.objects.count() == len(openai.desk.batches) == 2
+    assert JudgingBatch.objects.count() == len(openai.desk.batches.keys() - {"of others"}) == 2
+    batch.refresh_from_db()
+    assert batch.service_id == "batch-0"
 
 
 def test_a_worker_that_died_while_it_took_answers_leaves_the_rest_to_the_next(

@@ -49,6 +49,19 @@ def test_service_holds_what_a_pilot_needs_when_connected_by_its_preset(
     assert (service.lost, service.foreign) == ([], [])
 
 
+def test_a_router_may_not_pass_a_request_on_to_a_host_that_changes_it_or_was_not_named(monkeypatch: pytest.MonkeyPatch):
+    service = SERVICES["openrouter"]()
+    monkeypatch.setenv("ZOO_API_KEY", KEY)
+    params = {"provider": {**BY_SLUG["openrouter"].params["provider"], "order": ["anthropic"]}}
+    with playing(service) as zoo:
+        endpoint = Endpoint("router", zoo.url(), service.model, "ZOO_API_KEY", params=params, policy=LOCAL)
+        completion = ModelClient(endpoint).complete([{"role": "user", "content": "Please write a note."}])
+
+    [entry] = service.log
+    assert entry.body["provider"] == {"require_parameters": True, "allow_fallbacks": False, "order": ["anthropic"]}
+    assert completion.answered_by.provider == "Anthropic"
+
+
 def test_chat_completions_of_newer_openai_models_fail_with_what_to_set(monkeypatch: pytest.MonkeyPatch):
     service = SERVICES["openai-chat-5.6"]()
     monkeypatch.setenv("ZOO_API_KEY", KEY)

@@ -63,10 +63,12 @@ def test_missing_usage_is_a_failure_and_not_nothing(service: Service):
     assert "include_usage" in line.advice
 
 
-def test_short_context_that_is_told_fails_before_a_long_prompt_is_sent(service: Service):
-    line = play(service, context=2_048)["context"]
+@pytest.mark.parametrize("context", [2_048, 30_000])
+def test_short_context_that_is_told_fails_before_a_long_prompt_is_sent(service: Service, context: int):
+    """That it could read the prompt leaves too little for an answer."""
+    line = play(service, context=context)["context"]
 
-    assert (line.outcome, line.word) == ("fails", "it reads 2,048 tokens")
+    assert (line.outcome, line.word) == ("fails", f"it reads {context:,} tokens")
     assert max(len(str(body)) for body in service.bodies) < 10_000
 
 

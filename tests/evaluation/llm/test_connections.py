@@ -250,6 +250,18 @@ def test_slow_thoughts_are_waited_for_beyond_the_limit_for_the_next_piece():
         assert [ask(), ask()] == ["ok", "ok"]
 
 
+def test_an_answer_that_is_not_streamed_has_to_be_whole_within_the_timeout():
+    def trickling(send: Send) -> None:
+        send(EVENTS.replace(b"text/event-stream", b"application/json"))
+        while True:
+            send(chunk(" "))
+            time.sleep(0.02)
+
+    limits = EndpointLimits(0.3, whole_seconds=20)
+    with serving(trickling, limits=limits) as (_, ask), pytest.raises(EndpointTimeoutError, match=r"within 0\.3 sec"):
+        ask()
+
+
 def test_keep_alive_does_not_keep_an_answer_from_its_limit():
     def waiting(send: Send) -> None:
         send(EVENTS)

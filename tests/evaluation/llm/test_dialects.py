@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from evaluation.llm import Endpoint, ModelClient
 from evaluation.llm.dialects import DIALECTS, dialect_of, effort_params, messages_for, origin_of, request_fields
@@ -54,6 +56,29 @@ def test_thoughts_go_back_to_who_wants_them(dialect: str, field: str, returned: 
     answers = [message for message in sent(dialect, **{field: "x"}) if message["role"] == "assistant"]
 
     assert [field in message for message in answers] == returned
+
+
+TOLD_BY = {
+    "": "cannot be told: an error",
+    "reasoning": "`reasoning.effort`",
+    "reasoning_effort": "`reasoning_effort`",
+    "enable_thinking": "`enable_thinking`, `reasoning_effort`",
+    "thinking": "`reasoning_effort`; none: `thinking.type`",
+}
+
+
+def test_each_service_gets_back_what_the_page_about_models_says_of_it():
+    page = (settings.BASE_DIR / "docs" / "models.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in page.partition("| dialect |")[2].splitlines()[2:22]]
+    documented = {"" if name == "(any other)" else name.strip("`"): cells for name, *cells in rows}
+
+    assert documented.keys() == DIALECTS.keys()
+    for name, (back, later, effort, *_) in documented.items():
+        dialect = DIALECTS[name]
+        assert (name, set(re.findall(r"`(\w+)`", back))) == (name, set(dialect.returned))
+        assert (name, "empty too" in back) == (name, bool(dialect.insists))
+        assert (name, later.startswith("yes")) == (name, dialect.across_turns)
+        assert (name, effort.removesuffix(", `reasoning.effort`")) == (name, TOLD_BY[dialect.effort])
 
 
 def test_thoughts_of_a_tool_loop_go_back_to_a_service_that_wants_only_those():

@@ -86,8 +86,17 @@ def test_json_mode_is_weakened_step_by_step():
 
     learned.learn(learned.adapt(BODY), "response_format is not supported")
 
+    learned.learn(BODY, "response_format is not supported")  # of a call that was under way
     assert learned.facts == {"json": "text"}
     assert "response_format" not in learned.adapt(BODY)
+
+
+def test_a_limit_of_length_that_is_refused_under_both_names_is_not_renamed_to_and_fro():
+    learned = Learned()
+    for name in ("max_tokens", "max_completion_tokens"):
+        learned.learn({"model": "m", name: 9}, f"Unknown parameter: '{name}'.")
+
+    assert learned.facts == {"renamed": {"max_tokens": "max_completion_tokens"}}
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from evaluation.llm import Endpoint, EndpointLimits, Learned, ModelClient, Prices, RetryPolicy
 from evaluation.llm.errors import (
+    ContentFilteredError,
     EndpointError,
     EndpointTimeoutError,
     QuotaExceededError,
@@ -152,6 +154,17 @@ def test_a_judge_is_understood_after_its_draft_asked_again_when_cut_and_without_
         asked = zoo.service.log[-1].body["messages"]
         assert [message["role"] for message in asked] == ["system", "user", "assistant", "user"]
         assert "cut off at its limit of length" in asked[-1]["content"]
+        assert "and more briefly" in asked[-1]["content"]
+
+
+def test_a_judges_answer_that_a_filter_held_back_is_not_asked_for_again(zoo: Zoo, clock: Clock):
+    prompt = checklist_prompt([], "The note is there.", [(1, "x")], escaped=True)
+    zoo.service.faults = ["filtered"]
+    with pytest.raises(ContentFilteredError, match="did not let its answer through") as caught:
+        client(zoo, clock).ask_json(prompt.messages, "decisions", prompt.schema, json.loads)
+
+    assert caught.value.hopeless
+    assert len(zoo.service.log) == 1
 
 
 def test_a_picture_that_is_answered_with_a_failure_of_the_server_is_a_refusal(zoo: Zoo, clock: Clock):

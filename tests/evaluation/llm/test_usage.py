@@ -28,6 +28,9 @@ def answer(usage: Any, **choice: Any) -> dict[str, Any]:
         ({"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 60,
           "cache_write_tokens": 30}, "completion_tokens_details": {"reasoning_tokens": 12}},
          Tokens(100, 20, 60, 30, 12)),
+        ({"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 150}, Tokens(100, 50, None, None, 30)),
+        ({"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 150, "reasoning_tokens": 12},
+         Tokens(100, 20, None, None, 12)),
         ({"prompt_tokens": 100, "completion_tokens": 20, "cached_tokens": 60}, Tokens(100, 20, 60)),  # Kimi
         ({"prompt_tokens": 100, "completion_tokens": 20, "prompt_cache_hit_tokens": 60}, Tokens(100, 20, 60)),
         ({"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": None}, Tokens(100, 20)),
@@ -54,6 +57,7 @@ def test_sum_holds_what_was_told_and_how_often_nothing_was():
         (PRICES, Tokens(1_000_000, 0, 900_000), Decimal("0.38")),
         (PRICES, Tokens(1_000_000, 0, 500_000, 500_000), Decimal("1.35")),
         (Prices(Decimal(2), Decimal(10)), Tokens(1_000_000, 0, 900_000), Decimal("2")),
+        (Prices(Decimal(2), Decimal(10), None, Decimal("2.5")), Tokens(1_000_000, 0, 0, 400_000), Decimal("2.2")),
         (Prices(Decimal(0), Decimal(0)), Tokens(5, 5), Decimal(0)),
         (Prices(), Tokens(5, 5), None),
         (PRICES, Tokens(None, 5), None),
@@ -91,7 +95,7 @@ def test_an_answer_says_how_it_ended(given: dict[str, Any], ending: str, text: s
     assert (read.ending, read.text) == (ending, text)
 
 
-def ask(service: Service, budget: Budget | None = None, content: str = "?", **fields: Any) -> Any:
+def ask(service: Service, budget: Budget | None = None, content: Any = "?", **fields: Any) -> Any:
     endpoint = Endpoint("m", service.base_url, "large", policy=LOCAL, **fields)
     return ModelClient(endpoint, budget=budget).complete([{"role": "user", "content": content}])
 
@@ -135,3 +139,22 @@ def test_conversation_that_a_server_cut_silently_is_an_error_with_a_name():
             ask(service, content="What now? " * 10_000)
 
     assert error.value.hopeless and not error.value.retryable
+
+
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 99_999}}
+
+
+@pytest.mark.parametrize(
+    ("told", "content"),
+    [
+        ({"prompt_tokens": 999}, "What now? " * 10_000),
+        ({"prompt_tokens": 4_096, "prompt_tokens_details": {"cached_tokens": 21_000}}, "What now? " * 10_000),
+        ({"prompt_tokens": 4_096}, [{"type": "text", "text": "?"}, PICTURE]),
+    ],
+    ids=["what is new to a cache", "what was cached beside it", "a picture"],
+)
+def test_a_count_of_something_else_is_no_cut(told: Body, content: Any):
+    with serving(Service()) as service:
+        service.bend = lambda body, answer: {**answer, "usage": {"completion_tokens": 5, **told}}
+
+        assert ask(service, content=content).text
