@@ -25,6 +25,7 @@ from evaluation.grading.decided import Decided, Place
 from evaluation.grading.session import SessionGrade
 from evaluation.grading.work import Conversation
 from evaluation.llm import Call
+from evaluation.protocol.participants import Tokens
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import IntentState, Progress, opening_progress
 from evaluation.workspaces.app_states import AppHashes, clock_at, initial_apps
@@ -97,14 +98,40 @@ class Kept:
         return self.turns[-1].after.intents if self.turns else opening_progress(task).intents
 
 
+@dataclass(frozen=True)
+class KeptCall:
+    """What a call of a model used."""
+
+    purpose: str
+    answered: bool
+    tokens: Tokens
+    cost: Decimal | None
+    """In US dollars; None: unknown."""
+
+    @property
+    def spent(self) -> Spent:
+        """What was not answered cost nothing."""
+        return Spent(self.tokens.total, 1, self.cost or Decimal(0)) if self.answered else Spent()
+
+
 def read_session(folder: Path) -> Kept:
-    """Without holding it: another process may be playing it. Raises UnreadableLineError."""
-    return _kept(read_lines(folder / "session.jsonl"))
+    """Without holding it: another process may be playing it. Without the agent's state, from which only the session
+    itself goes on. Raises UnreadableLineError."""
+    lines = read_lines(folder / "session.jsonl")
+    for line in lines:
+        if "turn" in line:
+            line["turn"]["taken"]["reply"]["state"] = {}
+    return _kept(lines)
 
 
-def read_calls(folder: Path) -> list[dict[str, Any]]:
+def read_calls(folder: Path) -> list[KeptCall]:
     """Likewise, its calls of models."""
-    return read_lines(folder / "calls.jsonl")
+    return [_call_in(line) for line in read_lines(folder / "calls.jsonl")]
+
+
+def _call_in(line: Mapping[str, Any]) -> KeptCall:
+    cost = None if line["cost"] is None else Decimal(line["cost"])
+    return KeptCall(line["purpose"], line["response"] is not None, Tokens(**line["tokens"]), cost)
 
 
 def _kept(lines: Iterable[Mapping[str, Any]]) -> Kept:
@@ -147,7 +174,7 @@ class FolderStore:
         self._session = _Lines(folder / "session.jsonl")
         self._calls = _Lines(folder / "calls.jsonl")
         self.kept = _kept(self._session.read)
-        self._spent = sum(map(spent_by, self._calls.read), start=Spent())
+        self._spent = sum((_call_in(line).spent for line in self._calls.read), start=Spent())
         self._answers = {line["hash"]: line["response"] for line in self._calls.read if line["response"] is not None}
         self.made = FolderMadeCalls(folder / "made.jsonl", self)
 
@@ -184,7 +211,7 @@ class FolderStore:
         )
         if call.response is not None:
             self._answers[call.request_hash] = call.response
-        self._spent += (spent := spent_by(line))
+        self._spent += (spent := _call_in(line).spent)
         if self._purse is not None:
             self._purse.spend(spent)
 
@@ -261,14 +288,6 @@ class FolderStore:
     def _append(self, line: Mapping[str, Any]) -> None:
         self.check()
         self.kept.add(self._session.append(line))
-
-
-def spent_by(line: Mapping[str, Any]) -> Spent:
-    """A call of a model, as it is kept. One that was not answered cost nothing."""
-    if line["response"] is None:
-        return Spent()
-    tokens = (line["tokens"]["prompt"] or 0) + (line["tokens"]["completion"] or 0)
-    return Spent(tokens, 1, Decimal(line["cost"] or 0))
 
 
 class FolderMadeCalls:

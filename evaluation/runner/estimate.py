@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -42,26 +42,25 @@ class Estimate:
 
 def estimate(planned: PlannedRun, like: Results | None) -> Estimate:
     """A task of which nothing is known is taken for the mean of the others."""
-    wanted = [(session.persona, session.task) for session in planned.sessions]
-    tasks = len(set(wanted))
+    wanted = Counter((session.persona, session.task) for session in planned.sessions)
     used: dict[tuple[str, str], list[dict[str, Tokens]]] = defaultdict(list)
     calls: dict[tuple[str, str], list[int]] = defaultdict(list)
     for session in like.sessions if like else ():
         key = (session.planned.persona, session.planned.task)
-        if session.state in ("finished", "failed") and key in set(wanted):
-            answered = [call for call in session.calls if call["response"] is not None]
+        if session.state in ("finished", "failed") and key in wanted:
+            answered = [call for call in session.calls if call.answered]
             by_seat: dict[str, Tokens] = defaultdict(Tokens)
             for call in answered:
-                by_seat[SEATS.get(call["purpose"], "user_model")] += Tokens(**call["tokens"])
+                by_seat[SEATS.get(call.purpose, "user_model")] += call.tokens
             used[key].append(by_seat)
             calls[key].append(len(answered))
     if not used:
-        return Estimate(len(planned.sessions), tasks=tasks)
-    share = Decimal(len(wanted)) / sum(wanted.count(key) for key in used)
+        return Estimate(wanted.total(), tasks=len(wanted))
+    share = Decimal(wanted.total()) / sum(wanted[key] for key in used)
     total: dict[str, Tokens] = defaultdict(Tokens)
     number = Decimal(0)
     for key, sessions in used.items():
-        times = wanted.count(key) * share / len(sessions)
+        times = wanted[key] * share / len(sessions)
         number += times * sum(calls[key])
         for by_seat in sessions:
             for seat, tokens in by_seat.items():
@@ -69,9 +68,9 @@ def estimate(planned: PlannedRun, like: Results | None) -> Estimate:
     costs = [_prices(planned, seat).of(tokens) for seat, tokens in total.items()]
     known_costs = [cost for cost in costs if cost is not None]
     return Estimate(
-        len(wanted),
+        wanted.total(),
         len(used),
-        tasks,
+        len(wanted),
         round(number),
         sum(tokens.total for tokens in total.values()),
         sum(known_costs, start=Decimal(0)) if len(known_costs) == len(costs) else None,

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.engine.budgets import Spent
-from evaluation.engine.folder import Kept, UnreadableLineError, read_calls, read_session, spent_by
+from evaluation.engine.folder import Kept, KeptCall, UnreadableLineError, read_calls, read_session
 from evaluation.metrics.labels import labels_of
 from evaluation.metrics.scores import Outcome, TaskResult, task_result
 from evaluation.metrics.sessions import SessionRow
@@ -70,7 +70,7 @@ class SessionResult:
     planned: PlannedSession
     known: KnownTask
     kept: Kept
-    calls: Sequence[Mapping[str, Any]]
+    calls: Sequence[KeptCall]
     stopped: str
     """Why it stands still, if something failed that is not the agent's."""
 
@@ -106,10 +106,9 @@ class SessionResult:
 
     @cached_property
     def spent(self) -> Spent:
-        return sum(map(spent_by, self.calls), start=Spent())
+        return sum((call.spent for call in self.calls), start=Spent())
 
     def row(self, key: int, agent: str) -> SessionRow:
-        answered = [call for call in self.calls if call["response"] is not None]
         statuses = Counter(str(intent.status) for intent in self.kept.intents(self.task))
         del statuses["open"]
         return SessionRow(
@@ -123,7 +122,7 @@ class SessionResult:
             turns=len(self.kept.turns),
             tokens=self.spent.tokens,
             cost=float(self.spent.cost),
-            unpriced=sum(call["cost"] is None for call in answered),
+            unpriced=sum(call.answered and call.cost is None for call in self.calls),
         )
 
 

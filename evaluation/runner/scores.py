@@ -57,13 +57,13 @@ def score(results: Results) -> ScoredResults:
 
 def scores_json(scored: ScoredResults) -> dict[str, Any]:
     results = scored.results
-    sessions = results.sessions
+    rows = {each.row.key: each for each in scored.scored}
     return {
         **{key: value for key, value in results.run.items() if key != "sessions"},
         "agent_name": results.agent,
         "scores": {mode: _mode_json(scored, mode) for mode in scored.modes},
         "statuses": status_counts(results.rows()).get(results.agent, {}),
-        "sessions": [_session_json(scored, session, at) for at, session in enumerate(sessions)],
+        "sessions": [_session_json(scored, session, rows.get(at)) for at, session in enumerate(results.sessions)],
     }
 
 
@@ -92,8 +92,7 @@ def _mode_json(scored: ScoredResults, mode: ScoringMode) -> dict[str, Any]:
     }
 
 
-def _session_json(scored: ScoredResults, session: SessionResult, key: int) -> dict[str, Any]:
-    row = next((each for each in scored.scored if each.row.key == key), None)
+def _session_json(scored: ScoredResults, session: SessionResult, row: ScoredSession | None) -> dict[str, Any]:
     return {
         "persona": session.planned.persona,
         "task": session.planned.task,

@@ -59,7 +59,7 @@ def test_whole_pack_is_verified_and_says_what_that_means(pack: Path, capsys: pyt
     assert main(["verify", str(pack)]) == 0
 
     said = capsys.readouterr().out
-    assert "Bench 1.0: all 4 files are as released." in said
+    assert "Bench 1.0: all 5 files are as released." in said
     assert "Integrity only" in said
 
 

@@ -190,6 +190,26 @@ def test_threads_that_keep_the_same_content_do_not_disturb_each_other(tmp_path: 
         store.close()
 
 
+@pytest.mark.usefixtures("key")
+def test_interrupted_run_ends_at_once_and_says_how_to_go_on(pack: Path, stub: StubModel, tmp_path: Path):
+    answered = stub.agent
+
+    def interrupt(body: dict[str, Any]) -> Any:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        return answered(body)
+
+    stub.agent = interrupt
+    argv = [sys.executable, "-m", "evaluation.runner.command", *command(pack, stub, tmp_path / "out", "--jobs", "1")]
+    process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
+    said = process.communicate()[1]
+
+    assert process.returncode == 130
+    assert "Stopped. The same command goes on from here." in said and "Traceback" not in said
+    stub.agent = answered
+    assert main(command(pack, stub, tmp_path / "out")) == 0
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("key")
 def test_killed_ten_times_it_comes_to_the_same_and_pays_nothing_twice(pack: Path, stub: StubModel, tmp_path: Path):
