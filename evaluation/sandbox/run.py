@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, cast
 
+from evaluation.sandbox.cgroups import MemoryGroup, delegated, memory_group
 from evaluation.sandbox.chain import FOLDER, PROGRAM, ConfinedCommand, Layout, SandboxUnavailableError, build_chain
 from evaluation.sandbox.interpreter import Interpreter, find_interpreter
 from evaluation.sandbox.limits import Reason, SandboxLimits, SandboxResult
@@ -115,6 +116,11 @@ def why_unavailable() -> str:
     return ""
 
 
+def kernel_bounds_memory() -> bool:
+    """Whether it does in this process; else memory is looked at from outside."""
+    return delegated() is not None
+
+
 @cache
 def _try_out() -> None:
     limits = SandboxLimits(seconds=20)
@@ -144,33 +150,32 @@ def run_chain(
 
     Raises SandboxUnavailableError.
     """
-    status_read, status_write = os.pipe()
-    started = time.monotonic()
-    try:
-        bwrap = next(index for index, arg in enumerate(chain.args) if arg.startswith("/proc/self/fd/"))
-        chain.args[bwrap + 1 : bwrap + 1] = ["--json-status-fd", str(status_write)]
-        process = subprocess.Popen(
-            chain.args,
-            stdin=chain.open_data("stdin", stdin),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=chain.env,
-            cwd="/",
-            pass_fds=(*chain.fds, status_write),
-        )
-    except BaseException:
-        os.close(status_read)
-        raise
-    finally:
-        os.close(status_write)
-        chain.close()
     with ExitStack() as opened:
+        opened.callback(chain.close)
+        group = opened.enter_context(memory_group(limits))
+        status_read, status_write = os.pipe()
         opened.callback(os.close, status_read)
+        started = time.monotonic()
+        try:
+            bwrap = next(index for index, arg in enumerate(chain.args) if arg.startswith("/proc/self/fd/"))
+            chain.args[bwrap + 1 : bwrap + 1] = ["--json-status-fd", str(status_write)]
+            process = subprocess.Popen(
+                [*(group.join if group else ()), *chain.args],
+                stdin=chain.open_data("stdin", stdin),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=chain.env,
+                cwd="/",
+                pass_fds=(*chain.fds, status_write),
+            )
+        finally:
+            os.close(status_write)
+            chain.close()
         with process:
             folders: list[int] = []
             opened.callback(_close_all, folders)
             try:
-                stdout, stderr, stopped = _watch(process, limits, handover, folders, look, stop)
+                stdout, stderr, stopped = _watch(process, limits, handover, folders, look, stop, group)
             except BaseException:
                 process.kill()
                 raise
@@ -198,6 +203,7 @@ def _watch(
     folders: list[int],
     look: Look | None,
     stop: threading.Event | None,
+    group: MemoryGroup | None,
 ) -> tuple[bytes, bytes, Reason | None]:
     """Collect both outputs until the program ends or is stopped; then also the reason for stopping it. The writable
     folder is added to ``folders``, which the caller closes."""
@@ -245,10 +251,12 @@ def _watch(
                 stopped = stopped or "timeout"
             elif now - checked_at > TICK:
                 checked_at = now
-                if held_bytes(process.pid) > limits.memory:
+                if group is None and held_bytes(process.pid) > limits.memory:
                     stopped = stopped or "memory"
                 elif folders and files_in(folders[0]) > limits.files:
                     stopped = stopped or "files"
+    if group is not None and group.exceeded():
+        stopped = stopped or "memory"
     if stopped is not None:
         process.kill()
         process.wait()

@@ -6,10 +6,11 @@ import json
 import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from evaluation.sandbox.cgroups import MemoryGroup, memory_group
 from evaluation.sandbox.chain import ConfinedCommand, Layout, build_chain
 from evaluation.sandbox.interpreter import find_interpreter
 from evaluation.sandbox.limits import MIB, SandboxLimits
@@ -57,11 +58,12 @@ class Prepared:
     chain: ConfinedCommand
     limits: SandboxLimits
     _handover: socket.socket
+    _group: MemoryGroup | None
     _folder: int = -1
 
     def excess(self, pid: int) -> str:
-        """Which limit it has passed; empty for none."""
-        if held_bytes(pid) > self.limits.memory:
+        """Which limit it has passed; empty for none. Also of one that has just ended."""
+        if self._group.exceeded() if self._group else held_bytes(pid) > self.limits.memory:
             return f"it used more than {self.limits.memory // MIB} MiB of memory"
         if self._folder < 0:
             try:
@@ -74,7 +76,6 @@ class Prepared:
 
     def close(self) -> None:
         self.chain.close()
-        self._handover.close()
         if self._folder >= 0:
             os.close(self._folder)
             self._folder = -1
@@ -94,8 +95,9 @@ def prepare_server(
     Raises SandboxUnavailableError.
     """
     outside, inside = socket.socketpair()
-    prepared = None
-    try:
+    with ExitStack() as opened:
+        opened.enter_context(outside)
+        group = opened.enter_context(memory_group(limits))
         with inside:
             interpreter = find_interpreter()
             layout = Layout(
@@ -109,13 +111,11 @@ def prepare_server(
             chain = build_chain(
                 [], files=dict(files), limits=limits, hidden=hidden_folders(), interpreter=interpreter, layout=layout
             )
-            prepared = Prepared(chain, limits, outside)
+            prepared = Prepared(chain, limits, outside, group)
+            opened.callback(prepared.close)
             variables = chain.open_data("environment", json.dumps(dict(env)).encode())
             launcher = LAUNCHER % (limits.processes, limits.processes, variables, FOLDER, inside.fileno())
             chain.args += ["-I", "-S", "-B", "-X", "utf8", "-c", launcher, *command]
+            chain.args[:0] = group.join if group else ()
             chain.fds.append(inside.detach())
         yield prepared
-    finally:
-        if prepared is not None:
-            prepared.close()
-        outside.close()

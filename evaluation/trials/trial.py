@@ -10,9 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.grading.script import GraderScriptError, ToolHistory, program_files, run_grader
-from evaluation.sandbox import SandboxLimits, SandboxUnavailableError, run_python, why_unavailable
+from evaluation.sandbox import (
+    SandboxLimits,
+    SandboxUnavailableError,
+    kernel_bounds_memory,
+    run_python,
+    why_unavailable,
+)
 
-__all__ = ["SandboxUnavailableError", "Trial", "try_script", "why_unavailable"]
+__all__ = ["SandboxUnavailableError", "Trial", "kernel_bounds_memory", "try_script", "why_unavailable"]
 DRIVER = (Path(__file__).parent / "trial_driver.py").read_bytes()
 LIMITS = SandboxLimits(seconds=8, cpu_seconds=5, output=64 * 1024)
 

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from evaluation.trials import examples
-from evaluation.trials.trial import SandboxUnavailableError, try_script, why_unavailable
+from evaluation.trials.trial import SandboxUnavailableError, kernel_bounds_memory, try_script, why_unavailable
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.graders import GraderReport
@@ -64,6 +64,7 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
         "example": typed if typed is not None else examples.load_example(script, source, tools),
         "can_save": can_save,
         "unavailable": why_unavailable(),
+        "kernel_bounds_memory": kernel_bounds_memory(),
     }
     if request.htmx:
         return render(request, "evaluation/trials/form.html", context)

@@ -14,7 +14,7 @@ import pytest
 
 from evaluation.grading import script
 from evaluation.grading.script import GraderTurn, run_grader
-from evaluation.sandbox import SandboxLimits, SandboxUnavailableError, run, run_python, why_unavailable
+from evaluation.sandbox import SandboxLimits, SandboxUnavailableError, cgroups, run, run_python, why_unavailable
 from evaluation.sandbox import documents as sandboxed
 from evaluation.sandbox.server import prepare_server
 from evaluation.sandbox.shell import LIMITS as SHELL_LIMITS
@@ -402,3 +402,41 @@ def test_documents_are_read_the_same_in_the_sandbox_and_without():
     apart = documents.read_apart(documents.EXTRACT, documents.PACKAGES, ["mail"], mail)
 
     assert documents.extract("mail", mail) == json.loads(apart)
+
+
+HELD_BY_NO_PROCESS = """
+import os
+read, write = os.pipe()
+os.write(write, b"x" * 60_000)
+for _ in range(8):
+    if not os.fork():
+        held = bytearray(90 << 20)
+        os.read(os.pipe()[0], 1)
+os.read(os.pipe()[0], 1)
+"""
+
+
+def test_to_hold_more_memory_than_the_kernel_counts():
+    """On a machine that delegates a cgroup: ``systemd-run --user --pipe -p Delegate=memory make test …``."""
+    place = cgroups.delegated()
+    if place is None:
+        pytest.skip("no cgroup with memory is delegated here, so memory is looked at from outside")
+
+    outcome = run_python(HELD_BY_NO_PROCESS, limits=replace(SHORT, seconds=120))
+
+    assert outcome.reason == "memory"
+    assert not list(place.glob("sandbox-*"))
+
+
+def test_to_run_where_a_delegated_cgroup_cannot_limit_its_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cgroups, "delegated", lambda: tmp_path / "gone")
+
+    with pytest.raises(SandboxUnavailableError, match="memory cannot be limited"):
+        run_python("print(1)")
+
+
+def test_a_cgroup_that_nobody_delegated_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cgroups, "MOUNT", tmp_path)
+
+    assert cgroups.delegated.__wrapped__() is None
+    assert list(tmp_path.iterdir()) == []

@@ -61,6 +61,11 @@ def test_worker_unit_limits_what_all_sandboxes_together_use():
     assert re.search(r"^OOMPolicy=continue$", unit, re.M)
 
 
+def test_units_that_run_sandboxes_have_a_cgroup_for_each_delegated():
+    for name in ("web", "worker@"):
+        assert "\nDelegate=memory\n" in (DEPLOY / f"pi-bench-studio-{name}.service").read_text()
+
+
 def test_a_bare_worker_has_few_connections_to_the_database():
     read = (
         "import sys; sys.argv = ['celery', '-A', 'studio.celery', 'worker']; import studio.celery;"

@@ -200,11 +200,14 @@ class CommandTransport(_Transport):
         return message
 
     async def _watch(self, process: Process, prepared: Prepared) -> None:
-        while process.returncode is None:
+        ended = False
+        while not ended:
             await anyio.sleep(TICK)
+            ended = process.returncode is not None
             if excess := prepared.excess(process.pid):
                 self.excess = excess
-                process.kill()
+                with suppress(ProcessLookupError):
+                    process.kill()
                 return
 
 

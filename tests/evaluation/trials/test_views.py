@@ -112,6 +112,19 @@ def test_page_without_a_sandbox_says_why(script: GraderScript, monkeypatch: pyte
     assert "Cannot run here" in pane.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("bounded", "words"), [(True, "the kernel bounds its memory"), (False, "its memory is looked at from outside")]
+)
+def test_page_says_who_counts_a_scripts_memory(
+    script: GraderScript, bounded: bool, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if reason := why_unavailable():
+        pytest.skip(reason)
+    monkeypatch.setattr("evaluation.views.trials.kernel_bounds_memory", lambda: bounded)
+
+    assert words in author(script).get(url(script), HTTP_HX_REQUEST="true").content.decode()
+
+
 def test_full_page_without_htmx_keeps_the_typed_text(script: GraderScript) -> None:
     if reason := why_unavailable():
         pytest.skip(reason)
