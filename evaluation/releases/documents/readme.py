@@ -41,7 +41,8 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
         _example(shown) if shown else "",
         "## Run it",
         "With Python 3.11 or newer, the studio’s wheel and any OpenAI-compatible endpoint:",
-        f"```sh\npibench run {file} --model openai:NAME --base-url URL --runs 3 --out results\n"
+        f"```sh\npibench run {file} --model openai:NAME --base-url URL --user openai:NAME --judge openai:NAME --runs 3 "
+        "--out results\n"
         f"pibench score results\npibench show {file}\n```",
         "## Verify it",
         "Unpacked, every file is as it was released if this says so of each:",

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import zipfile
 from collections import Counter
 from pathlib import Path
 from threading import Thread
@@ -165,6 +166,49 @@ def test_user_remembers_what_they_said_in_earlier_sessions(pack: Path, stub: Stu
     voiced = [json.dumps(body) for body in stub.bodies if kind_of(body) == "voice"]
     last = [body for body in voiced if "write the note c" in body]
     assert last and all("write the note a" in body for body in last)
+
+
+@pytest.mark.usefixtures("key")
+@pytest.mark.parametrize("kind", ["no-op", "over-asker", "oracle"])
+def test_every_kind_of_agent_can_be_run(stub: StubModel, tmp_path: Path, kind: str):
+    told = task("a", reference_workflow="Read the notes.", checklist=(rubric("x"),))
+    pack = write(tmp_path / "pack.zip", {"clerk": [told]})
+
+    assert main(command(pack, stub, tmp_path / "out", "--agent", kind)) == 0
+    assert read_results(tmp_path / "out").agent == f"openai:m@{stub.base_url} · {kind}"
+    assert any("Read the notes." in json.dumps(body) for body in stub.bodies) == (kind == "oracle")
+
+
+@pytest.mark.usefixtures("key")
+def test_agent_that_must_be_told_the_workflow_is_refused_without_one(
+    pack: Path, stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(command(pack, stub, tmp_path / "out", "--agent", "oracle")) == 2
+    assert "“a” has no reference workflow" in capsys.readouterr().err
+
+
+def test_tool_servers_need_leave_and_the_package_mcp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    pack = write(tmp_path / "pack.zip", {"clerk": [task("a")]})
+    with zipfile.ZipFile(pack) as archive:
+        archive.extractall(tmp_path / "clerk")
+    server = {"address": "https://tools.example.org/mcp", "tools": [{"name": "look_up", "parameters": {}}]}
+    for name in ("pack.json", "SHA256SUMS"):
+        (tmp_path / "clerk" / name).unlink()
+    folder = tmp_path / "clerk" / "data" / "clerk"
+    (folder / "mcp").mkdir()
+    (folder / "mcp" / "lexicon.json").write_text(json.dumps(server))
+    words = ["run", str(folder), "--model", "scripted:helpful", "--dry-run"]
+
+    assert main(words) == 0
+    assert "no agent gets the tools of the server lexicon" in capsys.readouterr().err
+    words += ["--allow-address", "tools.example.org"]
+    assert main(words) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert main(words) == 2
+    assert "lexicon needs the package mcp, which is not installed" in capsys.readouterr().err
 
 
 def test_threads_that_keep_the_same_content_do_not_disturb_each_other(tmp_path: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -149,3 +150,24 @@ def test_intents_that_the_request_says_reach_the_run_with_the_pack(
     said = {each.task_id: pack.said_in_request(persona, each.task_id) for each in episode.tasks}
     assert said == {each.task_id: tuple(pilot.said_in_request(persona, each.task_id)) for each in episode.tasks}
     assert said["d"] == (1,)
+
+
+def test_commands_of_a_packs_readme_run_as_written(
+    stub: StubModel,
+    tasks: list[TaskSpec],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    pack = released(benchmark_of(*tasks), tmp_path / "pack.zip")
+    with zipfile.ZipFile(pack) as archive:
+        readme = archive.read("README.md").decode()
+    commands = [line.split()[1:] for line in readme.splitlines() if line.startswith("pibench ")]
+    assert [words[0] for words in commands] == ["run", "score", "show", "verify"]
+    pack.rename(commands[0][1])
+
+    for words in commands:
+        assert main([stub.base_url if word == "URL" else word for word in words]) == 0, words
+        assert capsys.readouterr().out
