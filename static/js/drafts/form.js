@@ -41,6 +41,7 @@ export function go(name, fallback) {
   const target = (name && field(name)) ?? (fallback && document.querySelector(fallback));
   if (!target) return false;
   target.closest("details")?.setAttribute("open", "");
+  target.dispatchEvent(new CustomEvent("studio:reach", { bubbles: true })); // rows that hide it show it
   target.scrollIntoView({ block: "center" });
   if (target.matches("input, textarea, select")) target.focus({ preventScroll: true });
   return true;

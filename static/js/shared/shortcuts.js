@@ -1,7 +1,7 @@
 // Keyboard shortcuts: `?` lists those of the page, `g` and a letter opens a room, Esc goes back.
 // The key in data-key="e" (or "Enter", "j", …) clicks its element, or focuses it if it is a field; the list describes it
 // by data-key-label or its text. With single-key shortcuts switched off in Settings (data-keys="off" on the page), Enter,
-// Esc and combinations with Ctrl or Alt still work. An element with data-key-seen is scrolled into view first.
+// Esc and combinations with Ctrl or Alt still work. A <details data-unfolds> opens for a key within. An element with data-key-seen is scrolled into view first.
 const TYPING = "input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea, select, [contenteditable]";
 let going = false;
 let timer;
@@ -11,6 +11,8 @@ const acts = (key) => key.length > 1 || singleKeysWork();
 
 const visible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
 
+const folded = (element) => element.closest("details[data-unfolds]:not([open])");
+
 function inSight(element) {
   const { top, bottom } = element.getBoundingClientRect();
   return top >= 0 && bottom <= innerHeight;
@@ -18,12 +20,15 @@ function inSight(element) {
 
 // Of several, the one in the part of the page that has the focus, else the first in view.
 function called(key) {
-  const all = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].filter(visible);
+  const all = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].filter(
+    (one) => visible(one) || folded(one),
+  );
   const scope = document.activeElement?.closest("[data-key-scope]");
   return all.find((one) => scope?.contains(one)) ?? all.find(inSight) ?? all[0];
 }
 
 function press(element) {
+  folded(element)?.setAttribute("open", "");
   if ("keySeen" in element.dataset && !inSight(element)) element.scrollIntoView({ block: "center" });
   else if (!element.matches(TYPING)) return element.click();
   element.focus();
@@ -37,7 +42,7 @@ function list() {
   const seen = new Set();
   for (const element of document.querySelectorAll("[data-key]")) {
     const key = element.dataset.key;
-    if (seen.has(key) || !acts(key) || element.matches(":disabled") || !visible(element)) continue;
+    if (seen.has(key) || !acts(key) || element.matches(":disabled") || !(visible(element) || folded(element))) continue;
     seen.add(key);
     const name = document.createElement("kbd");
     name.textContent = key;

@@ -47,16 +47,21 @@ export function expandLinks(group) {
   return boxesOf(group);
 }
 
-// Shows the numbers of linked intents in the items' summaries.
+function write(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+}
+
+// Shows the numbers of linked intents beside the items and in their summaries.
 export function showLinkedIntents(...groups) {
   const numbers = new Map(intents().map((row, at) => [keyOf(row), at + 1]));
   for (const group of groups) {
     const own = keysOf(group)
       .flatMap((key) => numbers.get(key) ?? [])
       .sort((a, b) => a - b);
-    const text = own.map((number) => ` ${number}`).join("") || " no intent";
-    const place = group.closest("details").querySelector("[data-linked-intents]");
-    if (place.textContent !== text) place.textContent = text;
+    const text = own.map((number) => ` ${number}`).join("");
+    const row = group.closest("[data-row]");
+    write(row.querySelector("[data-linked-intents]"), text || " no intent");
+    write(row.querySelector("[data-tests]"), text && `tests${text}`);
   }
 }
 form?.addEventListener("studio:changed", (event) => {

@@ -1,6 +1,7 @@
 // The task editor. Without any of this the page is a form with a Save button.
 import "./side_pane.js";
 import "./keyboard.js";
+import "./open_row.js";
 import "./link_keys.js";
 import "./recovery.js";
 import "./live_checks.js";

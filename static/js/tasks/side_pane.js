@@ -9,7 +9,7 @@ export function show(name) {
     else tab.removeAttribute("aria-current");
   }
   for (const body of pane.querySelectorAll("[data-tab-body]")) body.hidden = body.dataset.tabBody !== name;
-  if (name !== "review") sessionStorage.setItem("studio:pane", name);
+  if (name && name !== "review") sessionStorage.setItem("studio:pane", name);
 }
 
 function guide(part) {
@@ -22,7 +22,9 @@ if (pane) {
   pane.classList.add("tabbed");
   // In a review its checklist is shown first, whatever was open at the last task.
   const kept = pane.querySelector("[data-tab=review]") ? "review" : sessionStorage.getItem("studio:pane");
-  show(pane.querySelector(`[data-tab="${CSS.escape(kept ?? "")}"]`) ? kept : "findings");
+  // Where the pane is not beside the text but below it, findings stand in the text, and the pane waits for a tap.
+  const below = kept !== "review" && matchMedia("(max-width: 900px)").matches;
+  show(below ? "" : pane.querySelector(`[data-tab="${CSS.escape(kept ?? "")}"]`) ? kept : "findings");
   pane.addEventListener("click", (event) => {
     const tab = event.target.closest("[data-tab]");
     if (!tab) return;
@@ -39,3 +41,8 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-goto]");
   if (link && go(link.dataset.goto)) event.preventDefault();
 });
+
+// A folded part opens for whoever goes to it.
+const unfold = (hash) => hash && document.querySelector(`${hash} > [data-unfolds]`)?.setAttribute("open", "");
+document.addEventListener("click", (event) => unfold(event.target.closest(".outline a[data-part]")?.hash));
+if (/^#\w+$/.test(location.hash)) unfold(location.hash);

@@ -79,7 +79,8 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm)
         "task": row,
         "task_pk": str(row.pk),
         "task_name": str(row),
-        "outline": _outline(form, base, marked_sections(findings)),
+        "outline": _outline(form, base, marks := marked_sections(findings)),
+        "folded": set() if form.errors else _unused(form) - marks.keys(),
         "triggers": Task._meta.get_field("trigger_kind").choices,
         "recovery_kinds": SOURCE_LABELS.items(),
         "rule_kinds": RULE_LABELS.items(),
@@ -198,6 +199,12 @@ def _outline(
         ("more", "Details", ""),
     ]
     return [(anchor, name, count, marks.get(anchor)) for anchor, name, count in sections]
+
+
+def _unused(form: TaskForm) -> set[str]:
+    """Parts of the page that most tasks leave as they are, of those this one does."""
+    used = {"seen": form.values["files_read"].strip() or form.tool_evidence, "workflow": _reference(form) != "–"}
+    return {"more"} | {anchor for anchor, filled in used.items() if not filled}
 
 
 def _reference(form: TaskForm) -> str:
