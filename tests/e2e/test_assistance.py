@@ -35,7 +35,7 @@ def answer_requests() -> None:
 
 
 def criteria(page) -> list[str]:
-    rows = page.locator("#checklist > .rows-edit > [data-row] > .grow > .area > textarea")
+    rows = page.locator("#checklist > .rows-edit > [data-row] > .grow .area > textarea")
     return rows.evaluate_all("all => all.map(a => a.value)")
 
 

@@ -25,6 +25,7 @@ def test_brief_item_is_opened_linked_and_moved(task, visit):
     rows = page.locator("#checklist > .rows-edit > [data-row]")
     item = rows.nth(0)
 
+    item.get_by_role("textbox").first.click()
     item.locator("summary").click()
     boxes = item.get_by_role("group", name="Intents this item tests").get_by_role("checkbox")
     expect(boxes).to_have_count(len(before.intents))

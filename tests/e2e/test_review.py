@@ -81,6 +81,7 @@ def test_earlier_task_is_chosen_as_a_source_by_number_and_title(radio, visit):
     page = visit("author").go(radio["03_running_order"].get_absolute_url())
     row = page.locator("#intents > .rows-edit > [data-row]").nth(3)
 
+    row.get_by_role("textbox").first.click()
     row.get_by_role("button", name="Add a source").click()
     row.get_by_label("Source type").last.select_option("an earlier task")
     row.get_by_label("Which task").select_option(label="02 Briefing for the footbridge interview")

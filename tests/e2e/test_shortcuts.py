@@ -41,7 +41,7 @@ def walk(page: Page) -> list[str]:
     """Press Tab through the page; return controls that were not reached or whose focus is not visible."""
     problems = []
     page.wait_for_load_state("networkidle")  # initial requests may replace parts of the page
-    for _ in range(page.evaluate(REACHABLE) + 2):
+    for _ in range(3 * page.evaluate(REACHABLE)):  # more come into sight on the way: the settings of rows
         page.keyboard.press("Tab")
         focused = page.evaluate(WHERE)
         if focused is None:

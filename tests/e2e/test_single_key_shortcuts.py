@@ -49,6 +49,7 @@ def test_shortcuts_do_nothing_while_typing_in_a_field(sample, radio, visit):
     here = page.url
     before = page.locator('[data-rows="intents"] > [data-row]').count()
 
+    page.get_by_label("What must be true in the end").first.click()
     for field in (
         page.get_by_label("Title", exact=True),
         page.locator("input.weight").first,

@@ -82,6 +82,7 @@ def test_from_the_first_task_to_a_released_pack(people, visit):
     ada.keyboard.type(CRITERION)
     for key in ("Alt+l", "1", "Escape"):
         ada.keyboard.press(key)
+    ada.locator("summary").filter(has_text="What judges see").click()
     ada.get_by_label("Workspace files, one per line").fill("plan.md")
     press(ada, "Save version")
     expect(ada.locator("[data-save-status]")).to_contain_text("Saved as version")

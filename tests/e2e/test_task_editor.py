@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from studio.domain.task import TaskSpec
 from studio.models import Task
@@ -29,6 +29,11 @@ def save(page) -> None:
     page.wait_for_load_state()  # keys work once the page has its scripts
 
 
+def remove(row: Locator) -> None:
+    row.get_by_role("textbox").first.click()
+    row.get_by_role("button", name="Remove").last.click()
+
+
 def test_edits_of_every_section_are_saved_as_one_version(task, visit):
     before = spec_of(task)
     page = visit("author").go(task.get_absolute_url())
@@ -37,10 +42,10 @@ def test_edits_of_every_section_are_saved_as_one_version(task, visit):
     page.keyboard.press("Escape")
     page.keyboard.press("i")
     page.keyboard.type("The council's spokesman is not quoted.")
-    page.locator("#intents > .rows-edit > [data-row]").nth(1).get_by_role("button", name="Remove").last.click()
+    remove(page.locator("#intents > .rows-edit > [data-row]").nth(1))
     page.get_by_role("button", name="+ item").click()
     page.keyboard.type("The briefing fits on one page.")
-    page.locator("#checklist > .rows-edit > [data-row]").nth(0).get_by_role("button", name="Remove").last.click()
+    remove(page.locator("#checklist > .rows-edit > [data-row]").nth(0))
     expect(page.locator("[data-save-status]")).to_contain_text("not in a version")  # autosaved, no version yet
     save(page)
 
@@ -73,6 +78,7 @@ def test_brief_item_gets_rule_inputs_when_a_rule_is_chosen(task, visit, monkeypa
     item = page.locator("#checklist > .rows-edit > [data-row]").nth(index)
 
     expect(item.get_by_label("Rule", exact=True)).to_have_count(0)
+    item.get_by_role("textbox").first.click()
     item.get_by_label("Grader").select_option("rule")
     item.get_by_label("Rule", exact=True).select_option("reply_contains")
     expect(item.get_by_label("File in the workspace")).to_be_hidden()
@@ -145,6 +151,7 @@ def test_findings_appear_beside_their_fields_with_the_text_marked(task, visit):
 def test_invalid_input_is_explained_beside_its_field_and_kept(task, visit):
     page = visit("author").go(task.get_absolute_url())
 
+    page.get_by_label("What must be true in the end").first.click()
     page.get_by_role("textbox", name="weight").first.fill("a lot")
     page.get_by_role("textbox", name=REQUEST).fill("Still here.")
     page.keyboard.press("Control+s")
