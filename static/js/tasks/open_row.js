@@ -14,6 +14,7 @@ function open(row) {
   opened?.classList.remove("open");
   row.classList.add("open");
   opened = row;
+  // Chromium does this by itself for the field in focus; others do not.
   window.scrollBy({ top: row.getBoundingClientRect().top - before, behavior: "instant" });
 }
 
