@@ -52,11 +52,7 @@ class BlockerKind:
 
 def blocker_kinds(benchmark: Benchmark, *, sealed: bool = False) -> list[BlockerKind]:
     """Those of ``release_blockers``, smallest kinds first. ``sealed``: without what audits and pilots found."""
-    tasks = (
-        Task.objects.filter(persona__benchmark=benchmark)
-        .exclude(state=TaskState.RETIRED)
-        .order_by("persona__position", "persona__user_id", "position", "task_id")
-    )
+    tasks = released_tasks(benchmark)
     total = totals_of("benchmark", [benchmark.pk])[benchmark.pk]
     lacking = missing_tools(benchmark)
     apart = _tasks_apart(benchmark, tasks, errors=total.findings["error"]) | lacking.keys()
@@ -80,6 +76,16 @@ def blocker_kinds(benchmark: Benchmark, *, sealed: bool = False) -> list[Blocker
         ),
     ]
     return sorted((kind for kind in kinds if kind.number), key=lambda kind: (kind.number, kind.code))
+
+
+def released_tasks(benchmark: Benchmark) -> QuerySet[Task]:
+    """Those that a release would have, in its order."""
+    return (
+        Task.objects.filter(persona__benchmark=benchmark)
+        .exclude(state=TaskState.RETIRED)
+        .select_related("persona__benchmark")
+        .order_by("persona__position", "persona__user_id", "position", "task_id")
+    )
 
 
 def _tasks_apart(benchmark: Benchmark, tasks: QuerySet[Task], *, errors: int) -> set[int]:

@@ -16,7 +16,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evaluation.audits.blindness import find_release, is_evidence_closed, open_releases
 from evaluation.forms.releases import ReleaseForm
-from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds
+from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds, released_tasks
+from evaluation.releases.candidate import load_candidate
 from evaluation.releases.cut import ReleaseBlockedError, cut_release
 from evaluation.releases.download import archive_response
 from evaluation.releases.elsewhere import accept_elsewhere
@@ -28,12 +29,13 @@ from evaluation.releases.readiness import (
     LICENCE_UNKNOWN,
     NO_CONTRIBUTORS,
     Blocker,
+    find_blockers,
 )
 from evaluation.releases.todo import blocked_releases
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require, why_not
 from studio.domain.options import OptionsError
 from studio.domain.phrases import count_of
-from studio.models import Benchmark
+from studio.models import Benchmark, Task
 from studio.reports.todo import register
 from studio.views.pages import page_of
 
@@ -73,6 +75,16 @@ class BlockerRow:
     blocker: Blocker
     link: str
     link_text: str
+
+    @property
+    def label(self) -> str:
+        return _label(self.blocker.code)
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    task: Task
+    blockers: list[BlockerRow]
 
 
 @dataclass(frozen=True)
@@ -118,6 +130,8 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     kind = request.GET.get("kind", "")
     if kind not in {each.code for each in kinds}:
         kind = ""
+    by_task = request.GET.get("by") == "task" and not kind
+    tasks = page_of(released_tasks(benchmark), PER_PAGE, request.GET.get("page")) if by_task else None
     form.fields["accept"].required = bool(kinds)  # for the form; cut_release enforces it
     return render(
         request,
@@ -129,6 +143,8 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "blockers": sum(each.number for each in kinds),
             "groups": _groups(benchmark, kinds, kind, request.GET.get("page")),
             "kind": kind,
+            "tasks": tasks,
+            "by_task": _by_task(benchmark, tasks, sealed=sealed) if tasks else None,
             "unacceptable": [each[:1][0] for each in kinds if not each.acceptable],
             "approved_elsewhere": APPROVED_ELSEWHERE,
             "sealed": sealed,
@@ -186,6 +202,18 @@ def _groups(benchmark: Benchmark, kinds: Sequence[BlockerKind], kind: str, numbe
             rows = [_row(benchmark, blocker) for blocker in page]
             groups.append(BlockerGroup(each.code, _label(each.code), page.paginator.count, rows, page))
     return groups
+
+
+def _by_task(benchmark: Benchmark, page: Page[Any], *, sealed: bool) -> list[TaskRow]:
+    """These tasks, each with what blocks it."""
+    candidate = load_candidate(benchmark, {task.pk for task in page})
+    found = find_blockers(candidate, may_be_empty=True, sealed=sealed)
+    rows = [TaskRow(task, []) for task in page]
+    by_key = {row.task.pk: row.blockers for row in rows}
+    for blocker in found:
+        if blocker.task_pk is not None and blocker.task_pk in by_key:
+            by_key[blocker.task_pk].append(_row(benchmark, blocker))
+    return rows
 
 
 def _label(code: str) -> str:

@@ -149,6 +149,7 @@ RULES = {
     "studio:api_personas": "GET view",
     "studio:api_persona": "GET view",
     "studio:api_findings": "GET view",
+    "studio:api_credits": "GET view, PUT manage",
     "studio:api_imports": "POST edit",
     "studio:api_publication": "POST manage",
     "studio:api_benchmark_tasks": "GET view",

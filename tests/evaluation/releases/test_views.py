@@ -9,7 +9,7 @@ from django.test import Client
 from evaluation.models import Release
 from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.views.releases import ROWS_PER_KIND
-from studio.models import Benchmark
+from studio.models import Benchmark, Task
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.evaluation.factories import person
 from tests.factories import mark_approved
@@ -159,3 +159,17 @@ def test_home_of_who_may_release_counts_what_blocks_it(client: Client, benchmark
 
     assert "What blocks the next release Bench 3 blockers" in pages["release_manager"]
     assert "blocks the next release" not in pages["author"]
+
+
+def test_readiness_lists_each_task_with_what_blocks_it_and_where_to_mend_it(client: Client, benchmark: Benchmark):
+    client.force_login(person(benchmark, "release_manager"))
+    Task.objects.update(state="draft")
+
+    page = client.get(f"/benchmarks/{benchmark.slug}/releases/?by=task").content.decode()
+
+    rows = list(Task.objects.filter(persona__benchmark=benchmark))
+    for row in rows:
+        assert f'href="{row.get_absolute_url()}"' in page
+        assert f"/pilots/new/?task={row.task_id}" in page
+    assert page.count(">not approved</a>") == len(rows) > 0
+    assert page.count(">current version not piloted with a real model</a>") == len(rows)
