@@ -131,7 +131,8 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     if kind not in {each.code for each in kinds}:
         kind = ""
     by_task = request.GET.get("by") == "task" and not kind
-    tasks = page_of(released_tasks(benchmark), PER_PAGE, request.GET.get("page")) if by_task else None
+    rows = Paginator(released_tasks(benchmark), PER_PAGE)
+    tasks: Page[Any] | None = rows.get_page(request.GET.get("page")) if by_task else None
     form.fields["accept"].required = bool(kinds)  # for the form; cut_release enforces it
     return render(
         request,
