@@ -14,7 +14,15 @@ import pytest
 
 from evaluation.grading import script
 from evaluation.grading.script import GraderTurn, run_grader
-from evaluation.sandbox import SandboxLimits, SandboxUnavailableError, cgroups, run, run_python, why_unavailable
+from evaluation.sandbox import (
+    SandboxLimits,
+    SandboxUnavailableError,
+    cgroups,
+    run,
+    run_python,
+    seccomp,
+    why_unavailable,
+)
 from evaluation.sandbox import documents as sandboxed
 from evaluation.sandbox.server import prepare_server
 from evaluation.sandbox.shell import LIMITS as SHELL_LIMITS
@@ -440,3 +448,21 @@ def test_a_cgroup_that_nobody_delegated_is_left_as_it_is(tmp_path: Path, monkeyp
 
     assert cgroups.delegated.__wrapped__() is None
     assert list(tmp_path.iterdir()) == []
+
+
+REFUSED = {
+    *("memfd_create", "memfd_secret", "shmget", "shmat", "msgget", "semget", "mq_open", "splice", "tee", "vmsplice"),
+    *("userfaultfd", "io_uring_setup", "bpf", "perf_event_open", "add_key", "request_key", "keyctl"),
+    *("ptrace", "process_vm_readv", "process_vm_writev", "socket", "socketpair", "setsockopt", "mmap", "prlimit64"),
+    *("mount", "umount2", "pivot_root", "unshare", "setns", "open_by_handle_at", "fsopen", "move_mount", "open_tree"),
+    *("kexec_load", "init_module", "finit_module"),
+}
+"""Some of them a machine refuses by itself, so that only the list tells."""
+
+
+@pytest.mark.parametrize("machine", seccomp.CHECKED)
+def test_to_use_a_call_that_hides_memory_or_leads_out(machine: str):
+    _, calls = seccomp.CHECKED[machine]
+
+    assert calls.keys() == REFUSED
+    assert len(set(calls.values())) == len(calls)
