@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
@@ -66,13 +67,22 @@ def test_units_that_run_sandboxes_have_a_cgroup_for_each_delegated():
         assert "\nDelegate=memory\n" in (DEPLOY / f"pi-bench-studio-{name}.service").read_text()
 
 
-def test_a_bare_worker_has_few_connections_to_the_database():
+def pool_of(*argv: str) -> dict[str, int]:
+    """Of connections to the database, in a process that was started so."""
     read = (
-        "import sys; sys.argv = ['celery', '-A', 'studio.celery', 'worker']; import studio.celery;"
-        "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS']['pool']['max_size'])"
+        f"import json, sys; sys.argv = {list(argv)}; import studio.celery;"
+        "from django.conf import settings; print(json.dumps(settings.DATABASES['default']['OPTIONS']['pool']))"
     )
     without = {name: value for name, value in os.environ.items() if name != "STUDIO_DATABASE_CONNECTIONS"}
+    given = without if "worker" in argv else without | {"STUDIO_DATABASE_CONNECTIONS": "10"}
+    told = subprocess.run([sys.executable, "-c", read], env=given, capture_output=True, text=True, check=True)
+    return dict(json.loads(told.stdout))
 
-    told = subprocess.run([sys.executable, "-c", read], env=without, capture_output=True, text=True, check=True)
 
-    assert int(told.stdout) == 12
+def test_a_bare_worker_has_few_connections_to_the_database():
+    assert pool_of("celery", "-A", "studio.celery", "worker")["max_size"] == 12
+
+
+def test_people_wait_for_the_database_less_long_than_workers():
+    assert pool_of("gunicorn")["timeout"] == 10
+    assert pool_of("celery", "-A", "studio.celery", "worker")["timeout"] == 60
