@@ -9,7 +9,7 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +25,7 @@ from evaluation.grading.decided import Decided, Place
 from evaluation.grading.session import SessionGrade
 from evaluation.grading.work import Conversation
 from evaluation.llm import Call
+from evaluation.llm.completion import read_answer
 from evaluation.protocol.participants import Tokens
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import IntentState, Progress, opening_progress
@@ -107,6 +108,12 @@ class KeptCall:
     tokens: Tokens
     cost: Decimal | None
     """In US dollars; None: unknown."""
+    ending: str = ""
+    """As ``evaluation.llm.client.Call.ending``."""
+    answered_by: str = ""
+    """As the service says."""
+    invalid_calls: int = 0
+    """Calls of tools whose arguments are no JSON object."""
 
     @property
     def spent(self) -> Spent:
@@ -131,7 +138,12 @@ def read_calls(folder: Path) -> list[KeptCall]:
 
 def _call_in(line: Mapping[str, Any]) -> KeptCall:
     cost = None if line["cost"] is None else Decimal(line["cost"])
-    return KeptCall(line["purpose"], line["response"] is not None, Tokens(**line["tokens"]), cost)
+    call = KeptCall(line["purpose"], line["response"] is not None, Tokens(**line["tokens"]), cost, line["ending"])
+    if not call.answered:
+        return call
+    answer = read_answer(line["response"])
+    told = " · ".join(filter(None, astuple(answer.answered_by)))
+    return replace(call, answered_by=told, invalid_calls=sum(not each.is_valid for each in answer.tool_calls))
 
 
 def _kept(lines: Iterable[Mapping[str, Any]]) -> Kept:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -20,6 +20,8 @@ from evaluation.runner.results import Results, SessionResult
 from evaluation.runner.tables import Table
 
 TITLES = {"proc": "Proc", "comp": "Comp"}
+ENDINGS = ("cut", "filtered", "refused", "empty", "too_long")
+"""Of calls, as they are recorded; others are answers as any."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,20 @@ def scores_json(scored: ScoredResults) -> dict[str, Any]:
         "agent_name": results.agent,
         "scores": {mode: _mode_json(scored, mode) for mode in scored.modes},
         "statuses": status_counts(results.rows()).get(results.agent, {}),
+        "model": model_answers(results),
         "sessions": [_session_json(scored, session, rows.get(at)) for at, session in enumerate(results.sessions)],
+    }
+
+
+def model_answers(results: Results) -> dict[str, Any]:
+    """What answered in the agent's seat, as the services say, and how often an answer was none."""
+    calls = [call for session in results.sessions for call in session.calls if call.purpose == "agent"]
+    endings = Counter(call.ending for call in calls)
+    return {
+        "answered_by": sorted({call.answered_by for call in calls} - {""}),
+        "calls": sum(call.answered for call in calls),
+        **{ending: endings[ending] for ending in ENDINGS},
+        "invalid_calls": sum(call.invalid_calls for call in calls),
     }
 
 
@@ -132,6 +147,10 @@ def score_tables(scored: ScoredResults) -> list[Table]:
                 "Estimated without bias from all runs (pass^k). A whole task: every criterion is met.",
             )
         )
+    told = model_answers(scored.results)
+    names, *counts = told.values()
+    heads = [name.replace("_", " ") for name in told]
+    tables.append(Table("Answers of the agent’s model", heads, [("; ".join(names) or "untold", *map(str, counts))]))
     return tables
 
 

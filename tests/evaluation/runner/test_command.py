@@ -179,7 +179,7 @@ def test_scores_are_text_csv_and_latex(results: Path, capsys: pytest.CaptureFixt
 
     assert main(["score", str(results), "--format", "latex"]) == 0
     latex = capsys.readouterr().out
-    assert r"& 95 \%" in latex and latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
+    assert r"& 95 \%" in latex and latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 3
 
 
 def test_unfinished_results_are_scored_and_say_so(pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -83,6 +83,37 @@ def test_key_is_sent_and_stands_nowhere_in_the_results(pack: Path, stub: StubMod
 
 
 @pytest.mark.usefixtures("key")
+def test_results_tell_what_answered_and_how_often_an_answer_was_none(
+    pack: Path, stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    def answer(finish: str, **message: Any) -> dict[str, Any]:
+        choice = {"index": 0, "message": {"role": "assistant", "content": ""} | message, "finish_reason": finish}
+        who = {"model": "m-2026-11", "system_fingerprint": "fp_1", "provider": "Elsewhere"}
+        return {"object": "chat.completion", **who, "choices": [choice], "usage": {}}
+
+    unreadable = {"id": "c", "type": "function", "function": {"name": "write_file", "arguments": "{"}}
+    answers = iter(
+        [
+            answer("tool_calls", tool_calls=[unreadable]),
+            answer("stop", refusal="I will not."),
+            answer("length", content="Half a"),
+        ]
+    )
+    stub.agent = lambda body: next(answers, "Done.")
+    main(command(pack, stub, tmp_path / "out", "--persona", "clerk", "--task", "c"))
+    capsys.readouterr()
+
+    main(["score", str(tmp_path / "out"), "--json"])
+
+    told = json.loads(capsys.readouterr().out)["model"]
+    counts = {name: told.pop(name) for name in ("cut", "refused", "filtered", "empty", "too_long", "invalid_calls")}
+    assert counts == {"cut": 1, "refused": 1, "filtered": 0, "empty": 0, "too_long": 0, "invalid_calls": 1}
+    assert "m-2026-11 · fp_1 · Elsewhere" in told["answered_by"]
+    main(["score", str(tmp_path / "out")])
+    assert "Answers of the agent’s model" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("key")
 def test_run_that_is_over_asks_nothing_more(pack: Path, stub: StubModel, tmp_path: Path):
     main(command(pack, stub, tmp_path / "out"))
     asked = stub.asked.total()
