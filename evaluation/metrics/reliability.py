@@ -7,7 +7,8 @@ successes in a row. The mean is over intents, or tasks, as they are; each counts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, fsum
 
@@ -18,6 +19,29 @@ class Reliability:
     share: float
     n: int
     """Intents or tasks with at least ``k`` runs."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A session that ran."""
+
+    task: Hashable
+    achieved: Mapping[int, bool]
+    """Of its hidden intents that the request does not say, by index."""
+    comp: float | None
+    """None: it is not scored."""
+
+
+def agent_reliability(sessions: Iterable[Played]) -> dict[str, list[Reliability]]:
+    """Of one agent's ``intents``, and of its whole ``tasks``: all of whose criteria are met."""
+    intents: dict[object, list[bool]] = defaultdict(list)
+    tasks: dict[object, list[bool]] = defaultdict(list)
+    for session in sessions:
+        for index, achieved in session.achieved.items():
+            intents[session.task, index].append(achieved)
+        if session.comp is not None:
+            tasks[session.task].append(session.comp == 1.0)
+    return {"intents": reliability(intents), "tasks": reliability(tasks)}
 
 
 def pass_all(achieved: int, runs: int, k: int) -> float:

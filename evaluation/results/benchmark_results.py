@@ -66,7 +66,7 @@ class Results:
         return [load_pilot(pilot) for pilot in self.pilots]
 
     @cached_property
-    def _sessions(self) -> Sequence[tuple[JudgedPilot, Session, SessionRow]]:
+    def played(self) -> Sequence[tuple[JudgedPilot, Session, SessionRow]]:
         return [
             (each, session, row)
             for each in self.loaded
@@ -76,23 +76,19 @@ class Results:
     @cached_property
     def rows(self) -> Sequence[SessionRow]:
         """Without those of ``alone``."""
-        return self.once(
-            ("rows",), lambda: [row for _, session, row in self._sessions if session.run.arm != Arm.WITHOUT]
-        )
+        return self.once(("rows",), lambda: [row for _, session, row in self.played if session.run.arm != Arm.WITHOUT])
 
     @cached_property
     def alone(self) -> Sequence[SessionRow]:
         """Sessions of ablated tasks without their earlier sessions: part of no score."""
-        return self.once(
-            ("alone",), lambda: [row for _, session, row in self._sessions if session.run.arm == Arm.WITHOUT]
-        )
+        return self.once(("alone",), lambda: [row for _, session, row in self.played if session.run.arm == Arm.WITHOUT])
 
     @cached_property
     def decisions(self) -> Mapping[int, DecidedSession]:
         """Of all finished sessions, by key."""
         return {
             row.key: DecidedSession(row, session.revision_id, each.task(session), each.judged[row.key], each.rules)
-            for each, session, row in self._sessions
+            for each, session, row in self.played
             if row.result.outcome == "finished"
         }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from evaluation.metrics.comparison import Comparison, compare
 from evaluation.metrics.intervals import Estimate
 from evaluation.metrics.leaderboard import AgentScores, breakdown, leaderboard, status_counts
-from evaluation.metrics.reliability import Reliability, reliability
+from evaluation.metrics.reliability import Played, Reliability, agent_reliability
 from evaluation.metrics.sessions import METRICS, ScoredSession, score_sessions
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
@@ -37,20 +37,20 @@ class ScoredResults:
         return leaderboard(self.results.rows(), self.scored, mode)[0]
 
     def reliability(self, mode: ScoringMode) -> dict[str, list[Reliability]]:
-        """Of intents, and of whole tasks: all of whose criteria are met."""
-        intents: dict[object, list[bool]] = defaultdict(list)
-        tasks: dict[object, list[bool]] = defaultdict(list)
-        for session in self.results.sessions:
-            if session.outcome == "missing":
-                continue
-            key, failed = (session.planned.persona, session.task.task_id), session.outcome == "failed"
-            for intent in session.kept.intents(session.task):
-                if session.task.intents[intent.index - 1].initial_status != "provided":
-                    intents[*key, intent.index].append(not failed and intent.status in COVERED)
-            comp = 0.0 if failed else session.result.comp[mode]
-            if not session.task.is_setup and comp is not None:
-                tasks[key].append(comp == 1.0)
-        return {"intents": reliability(intents), "tasks": reliability(tasks)}
+        return agent_reliability(
+            _played(session, mode) for session in self.results.sessions if session.outcome != "missing"
+        )
+
+
+def _played(session: SessionResult, mode: ScoringMode) -> Played:
+    failed = session.outcome == "failed"
+    achieved = {
+        intent.index: not failed and intent.status in COVERED
+        for intent in session.kept.intents(session.task)
+        if session.task.intents[intent.index - 1].initial_status != "provided"
+    }
+    comp = None if session.task.is_setup else 0.0 if failed else session.result.comp[mode]
+    return Played((session.planned.persona, session.task.task_id), achieved, comp)
 
 
 def score(results: Results) -> ScoredResults:

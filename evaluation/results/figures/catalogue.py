@@ -11,6 +11,7 @@ from evaluation.results.benchmark_results import Results, ResultsError
 from evaluation.results.figures.ablation import ablation, ablation_groups
 from evaluation.results.figures.figure import Figure
 from evaluation.results.figures.items import intents_by_agent, items
+from evaluation.results.figures.reliability import in_every_run
 from evaluation.results.figures.rules import credit_rules, separation
 from evaluation.results.figures.scores import (
     proc_and_comp,
@@ -45,6 +46,7 @@ FIGURES: Mapping[str, FigureKind] = {
     "ablation_groups": FigureKind("… group by group", "Figure 5", ablation_groups, PilotMode.ABLATION),
     "proc_and_comp_by_task": FigureKind("Proc and Comp by task", "", proc_and_comp_by_task),
     "asking": FigureKind("Precision of asking", "", asking),
+    "in_every_run": FigureKind("Achieved in every run", "", in_every_run),
     "intents_by_agent": FigureKind("Intents by agent", "", intents_by_agent),
     "items": FigureKind("Items one by one", "", items),
     "failures": FigureKind("Failure patterns", "Appendix F.4", failures),

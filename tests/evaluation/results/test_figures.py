@@ -39,6 +39,18 @@ def test_statuses_are_shares_of_all_intents(benchmark: Benchmark):
     assert (lazy["completed"], lazy["inferred"], lazy["n"]) == (pytest.approx(1 / 6), 0.0, 6)
 
 
+def test_what_is_achieved_in_every_run_is_told_for_each_number_of_runs(benchmark: Benchmark):
+    once, twice, lazy = rows_of(benchmark, "in_every_run")
+
+    assert [(row["agent"], row["runs"], row["n_intents"], row["n_tasks"]) for row in (once, twice, lazy)] == [
+        ("scripted-helpful", 1, 6, 2),
+        ("scripted-helpful", 2, 6, 2),
+        ("scripted-lazy", 1, 6, 2),
+    ]
+    assert once["intents"] == 0.5 and lazy["intents"] == pytest.approx(1 / 6)
+    assert twice["intents"] <= once["intents"] and twice["tasks"] <= once["tasks"]
+
+
 def test_statuses_are_split_by_category(benchmark: Benchmark):
     rows = {(row["category"][:1], row["agent"]): row for row in rows_of(benchmark, "statuses_by_category")}
 

@@ -15,6 +15,8 @@ from evaluation.metrics.leaderboard import leaderboard
 from evaluation.metrics.sessions import score_sessions
 from evaluation.models import Session
 from evaluation.releases.cut import ReleaseOptions, cut_release
+from evaluation.results.benchmark_results import compute_results
+from evaluation.results.figures.catalogue import build_figure
 from evaluation.results.loading import load_pilot
 from evaluation.results.pilot_report import pilot_report
 from evaluation.runner.command import main
@@ -128,6 +130,11 @@ def test_same_answers_give_the_same_requests_sessions_and_scores(
             assert {name: each[metric] for name, each in shown["personas"].items()} == {
                 name: vars(scores[metric]) for name, scores in theirs.personas.items()
             }
+        figure = build_figure(compute_results(benchmark, [pilot]), "in_every_run", mode)
+        for kind, found in shown["reliability"].items():
+            assert [(row["k"], row["share"], row["n"]) for row in found] == [
+                (row["runs"], row[kind], row[f"n_{kind}"]) for row in figure.rows
+            ]
     shown_by_pilot = [(each["proc"], each["comp"], each["intents"]) for each in pilot_report(pilot)["sessions"]]
     by_place = {(each["persona"], each["run"], each["task"]): each for each in report["sessions"]}
     for place, (proc, comp, stood) in zip(key, shown_by_pilot, strict=True):
