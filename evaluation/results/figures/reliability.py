@@ -24,12 +24,12 @@ def in_every_run(results: Results, mode: ScoringMode) -> Figure:
     rows: list[dict[str, Any]] = []
     for agent in results.board(mode):
         found = agent_reliability(sessions[agent.agent])
-        tasks = {row.k: row for row in found["tasks"]}
-        for row in found["intents"]:
-            whole = tasks.get(row.k)
+        tasks = {one.k: one for one in found["tasks"]}
+        for each in found["intents"]:
+            whole = tasks.get(each.k)
             rows.append(
-                {"agent": agent.agent, "runs": row.k, "intents": row.share, "n_intents": row.n}
-                | {"tasks": whole and whole.share, "n_tasks": whole.n if whole else 0}
+                {"agent": agent.agent, "runs": each.k, "intents": each.share, "n_intents": each.n}
+                | {"tasks": whole.share if whole else None, "n_tasks": whole.n if whole else 0}
                 | {"sessions": {"agent": agent.agent}}
             )
     return Figure(
