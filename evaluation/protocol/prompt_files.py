@@ -40,7 +40,7 @@ CURRENT: Mapping[ProtocolName, Mapping[PromptName | VoicePromptName, str]] = {
         "follow_up": "3",
         "checklist": "5",
         "voice": "4",
-        "voice_check": "4",
+        "voice_check": "5",
         "next_intent": "3",
     },
 }

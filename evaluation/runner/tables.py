@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+
+from studio.domain.csv_files import write_csv
 
 _LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -15,7 +16,6 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "–": "--",
 }
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -42,15 +42,8 @@ def as_text(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """A cell that a spreadsheet would compute begins with an apostrophe."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(
-        [f"'{cell}" if cell.startswith(FORMULA) and not _is_number(cell) else cell for cell in row]
-        for row in table.rows
-    )
-    return text.getvalue()
+    rows = [[Decimal(cell) if _is_number(cell) else cell for cell in row] for row in table.rows]
+    return write_csv([table.columns, *rows], line_end="\n")
 
 
 def as_latex(table: Table) -> str:
@@ -70,10 +63,6 @@ def plain(text: str) -> str:
 
 def _tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in plain(text))
-
-
-def _as_data(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(FORMULA) and not _is_number(cell) else cell
 
 
 def _is_number(text: str) -> bool:

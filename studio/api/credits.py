@@ -10,11 +10,14 @@ from studio import access
 from studio.access import ApiRequest
 from studio.api.base import given_in
 from studio.domain.credits import Credits
+from studio.models import ApiToken
 from studio.models.benchmarks import CREDIT_FIELDS
 
 
 class CreditsView(APIView):
     """Licence, contributors, contact, files from elsewhere, and the makers' own words in a pack."""
+
+    token_scope = ApiToken.Scope.FULL
 
     @extend_schema(responses=Credits)
     def get(self, request: ApiRequest, slug: str) -> Response:

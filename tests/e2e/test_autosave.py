@@ -80,6 +80,8 @@ def test_findings_appear_while_typing_without_layout_shift(task, visit):
     request.fill("Write the briefing, please. It may be long, and it has to be there on Thursday morning.")
     expect(page.locator("html[data-checked]")).to_be_attached()
     edited, below = page.get_by_role("textbox", name=INTENT).nth(0), page.locator("#checklist")
+    edited.click()  # its settings show
+    expect(page.locator("#intents .tucked.open")).to_be_attached()
     height, top = edited.bounding_box()["height"], below.bounding_box()["y"]
 
     edited.fill(request.input_value().split(".")[0] + ".")

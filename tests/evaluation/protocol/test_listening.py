@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -20,9 +22,16 @@ from evaluation.protocol.listening import (
     voice_messages,
 )
 from evaluation.protocol.participants import OpenIntent
+from evaluation.protocol.prompt_files import CURRENT, VoicePromptName
+from evaluation.protocol.versions import ProtocolName
 
 FEE, NAME = OpenIntent(1, "The fee is 30 crowns."), OpenIntent(4, "Sign as <Ada>.")
 SCENE = Scene("Olga, a clerk", "", "She asked for a letter.", "A mail was sent.", "Sent.", "It breaks off.", ("map",))
+
+ASKED: Mapping[VoicePromptName, Callable[[Scene, Wishes, str], list[dict[str, str]]]] = {
+    "voice": voice_messages,
+    "voice_check": lambda scene, wishes, version: check_messages(scene, scene.reply, wishes, version),
+}
 
 
 def section(question: list[dict[str, str]], name: str) -> str:
@@ -35,6 +44,25 @@ def test_who_speaks_and_who_checks_know_what_is_said_only_if_a_question_asks_for
     assert section(voice_messages(SCENE, wishes, "4"), "only_if_asked") == "Sign as &lt;Ada&gt;."
     assert section(check_messages(SCENE, "It is 30.", wishes, "4"), "only_if_asked") == "Sign as &lt;Ada&gt;."
     assert "Sign as" not in str(voice_messages(SCENE, wishes, "3"))
+
+
+def test_questions_of_one_session_begin_alike_with_the_person_whatever_was_said_last():
+    """Services keep what begins alike in their caches, and the person is the longest part."""
+    later = replace(SCENE, conversation="She asked for a map.", work="A note was written.", reply="Done.", missing=())
+    versions = CURRENT[ProtocolName.PAPER]
+    for first, second in (
+        (
+            choice_messages(SCENE, [FEE], versions["next_intent"]),
+            choice_messages(later, [NAME], versions["next_intent"]),
+        ),
+        *(
+            (ask(SCENE, Wishes([FEE], [NAME]), versions[name]), ask(later, Wishes([NAME]), versions[name]))
+            for name, ask in ASKED.items()
+        ),
+    ):
+        assert first[0] == second[0]
+        beginnings = [asked[1]["content"].partition("Olga, a clerk")[:2] for asked in (first, second)]
+        assert beginnings[0] == beginnings[1] and beginnings[0][1]
 
 
 def test_who_speaks_and_who_checks_know_what_is_wanted_and_was_met_without_a_word():

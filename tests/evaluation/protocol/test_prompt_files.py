@@ -42,6 +42,7 @@ VERSIONS = {
     ("checklist", "5"): "4955e9fc35c2c4e9c534ad851edff5ab84c485fb79281863ede13b42d7a3dc86",
     ("voice", "4"): "981460a35b7761d52b9cb2fff6d70fc9f09e95ac2e7130710f38c6236c4be5c4",
     ("voice_check", "4"): "5101e112f838cafa7eca57717cf0cd3c9c79ac0e8953f281817b420f2a70fe34",
+    ("voice_check", "5"): "79311f13847170397b6e150fbd05212e17d5f4e24a1fbad104b461dc9e82650a",
     ("next_intent", "3"): "55acc9396b7ef8a693c115d678128c94f20b0a6d7071337e85092b6aa9b151b8",
 }
 INTENTS = [OpenIntent(2, "Say <b>"), OpenIntent(5, "Two\n\nlines {{reply}}")]
