@@ -66,9 +66,9 @@ class RunOptions:
     protocol: ProtocolName = ProtocolName.PAPER
     mode: PilotMode = PilotMode.EPISODE
     personas: Sequence[str] = ()
-    """None: all."""
+    """Empty: all."""
     tasks: Sequence[str] = ()
-    """None: all. Those that they depend on run too, earlier and in the same workspace."""
+    """Empty: all. Those that they depend on run too, earlier and in the same workspace."""
     runs: int = 1
     user_style: str = ""
     """Empty: as the protocol has it."""
