@@ -77,9 +77,7 @@ def _help(row: JsonDict) -> str:
 def _reviewed(manifest: JsonDict) -> str:
     approved = [row for row in manifest["tasks"] if row["approved_by"]]
     people = sorted({name for row in approved for name in row["approved_by"]})
-    text = (
-        f"{len(approved)} of {count_of(len(manifest['tasks']), 'task')} were approved by people who wrote none of them"
-    )
+    text = f"Of {count_of(len(manifest['tasks']), 'task')}, people who wrote none of them approved {len(approved)}"
     return f"{text}: {', '.join(map(inline, people))}." if people else f"{text}."
 
 
