@@ -57,9 +57,7 @@ def check_limits(scope: str, limits: Limits, spent: Spent) -> None:
     for kind in KINDS:
         limit = limits.get(kind) or 0
         if limit and float(getattr(spent, kind)) >= limit:
-            amount = (
-                _dollars(limit) if kind == "cost" else f"{int(limit):,} {kind if kind == 'tokens' else 'model calls'}"
-            )
+            amount = _dollars(limit) if kind == "cost" else f"{int(limit):,} {NAMES[kind]}"
             raise BudgetSpentError(scope, f"The {scope}’s budget of {amount} is spent. Raise it to go on.")
 
 

@@ -121,6 +121,16 @@ class KeptCall:
         return Spent(self.tokens.total, 1, self.cost or Decimal(0)) if self.answered else Spent()
 
 
+def keep_contents(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """By sha256. Whatever else keeps the same content at this moment, none is ever half there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for sha256, content in contents.items():
+        if not (folder / sha256).exists():
+            unfinished = folder / f"{sha256}.{os.getpid()}.{threading.get_ident()}"
+            unfinished.write_bytes(content)
+            unfinished.replace(folder / sha256)
+
+
 def read_session(folder: Path) -> Kept:
     """Without holding it: another process may be playing it. Without the agent's state, from which only the session
     itself goes on. Raises UnreadableLineError."""
@@ -249,11 +259,7 @@ class FolderStore:
     def keep(self, contents: Sequence[bytes]) -> list[str]:
         self.check()
         shas = [hashlib.sha256(content).hexdigest() for content in contents]
-        for sha, content in zip(shas, contents, strict=True):
-            if not (self._contents / sha).exists():
-                unfinished = self._contents / f"{sha}.{os.getpid()}.{threading.get_ident()}"
-                unfinished.write_bytes(content)
-                unfinished.replace(self._contents / sha)
+        keep_contents(self._contents, dict(zip(shas, contents, strict=True)))
         return shas
 
     @property

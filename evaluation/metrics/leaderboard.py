@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
 
 from evaluation.metrics.intervals import Estimate, estimate
 from evaluation.metrics.sessions import METRICS, STATUSES, Metric, ScoredSession, SessionRow
@@ -40,6 +40,27 @@ class AgentScores:
     cost: float
     unpriced: int
     """Calls of unknown cost."""
+
+
+def estimates_document(scores: Scores) -> dict[str, Any]:
+    return {metric: asdict(scores[metric]) for metric in METRICS}
+
+
+def scores_document(agent: AgentScores) -> dict[str, Any]:
+    """As exports tell it, without its name."""
+    return {
+        **estimates_document(agent.scores),
+        "personas": {name: estimates_document(scores) for name, scores in agent.personas.items()},
+        "sessions": agent.sessions,
+        "scored": agent.scored,
+        "failed": agent.failed,
+        "missing": agent.missing,
+        "blocked": agent.blocked,
+        "turns": agent.turns,
+        "tokens": agent.tokens,
+        "cost": agent.cost,
+        "unpriced": agent.unpriced,
+    }
 
 
 def leaderboard(

@@ -12,6 +12,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, fsum
 
+from evaluation.metrics.scores import Outcome
+from evaluation.protocol.session import COVERED
+from studio.domain.task import TaskSpec
+
 
 @dataclass(frozen=True)
 class Reliability:
@@ -30,6 +34,17 @@ class Played:
     """Of its hidden intents that the request does not say, by index."""
     comp: float | None
     """None: it is not scored."""
+
+
+def played(key: Hashable, task: TaskSpec, statuses: Mapping[int, str], outcome: Outcome, comp: float | None) -> Played:
+    """``statuses`` of intents by index; one that has none is open. What a failed session did counts as nothing."""
+    failed = outcome == "failed"
+    achieved = {
+        index: not failed and statuses.get(index) in COVERED
+        for index, intent in enumerate(task.intents, start=1)
+        if intent.initial_status != "provided"
+    }
+    return Played(key, achieved, None if task.is_setup else 0.0 if failed else comp)
 
 
 def agent_reliability(sessions: Iterable[Played]) -> dict[str, list[Reliability]]:

@@ -9,8 +9,7 @@ from typing import Any
 import studio
 from evaluation.judging.judgings import rules_of, scoring_choices
 from evaluation.metrics.labels import LABELS
-from evaluation.metrics.leaderboard import AgentScores, status_counts
-from evaluation.metrics.sessions import METRICS, Metric
+from evaluation.metrics.leaderboard import AgentScores, estimates_document, scores_document, status_counts
 from evaluation.models import Pilot, ScoringChoice, Session
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import UNGROUPED, Results, category_names
@@ -121,24 +120,10 @@ def _agent(agent: AgentScores, mode: ScoringMode, *, scripted: bool) -> dict[str
     return {
         "agent": agent.agent,
         "scoring": mode.value,
-        **_scores(agent.scores),
-        "personas": {name: _scores(scores) for name, scores in agent.personas.items()},
+        **scores_document(agent),
         "scripted": scripted,
         "runs": agent.runs,
-        "sessions": agent.sessions,
-        "scored": agent.scored,
-        "failed": agent.failed,
-        "missing": agent.missing,
-        "blocked": agent.blocked,
-        "turns": agent.turns,
-        "tokens": agent.tokens,
-        "cost": agent.cost,
-        "unpriced": agent.unpriced,
     }
-
-
-def _scores(scores: Mapping[Metric, Any]) -> dict[str, Any]:
-    return {metric: asdict(scores[metric]) for metric in METRICS}
 
 
 def _breakdown(results: Results, label: str, names: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -149,7 +134,7 @@ def _breakdown(results: Results, label: str, names: Mapping[str, str]) -> list[d
             "agent": agent,
             "scoring": mode.value,
             "tasks": cell.tasks,
-            **_scores(cell.scores),
+            **estimates_document(cell.scores),
         }
         for mode in results.modes
         for value, cells in results.breakdown(label, mode).items()

@@ -8,12 +8,12 @@ from typing import Any
 
 from evaluation.metrics.leaderboard import marks
 from evaluation.metrics.sessions import METRICS, STATUSES
+from evaluation.metrics.texts import UNKNOWN, latex_tabular, latex_text, percent
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.model_answers import name_of
 from studio.domain.csv_files import write_csv
 
 HEADINGS = {"proc": "Proc", "comp": "Comp"}
-UNKNOWN = "–"
 MODEL_COLUMNS = {
     "calls": "Calls",
     "prompt_tokens": "Tokens in",
@@ -134,10 +134,6 @@ def render_tables(tables: Sequence[ResultsTable], style: str) -> str:
     return "\n".join({"csv": _csv, "markdown": _markdown, "latex": _latex}[style](table) for table in tables)
 
 
-def percent(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{100 * value:.1f}"
-
-
 def estimate_text(estimate: Mapping[str, Any], *, short: bool = False) -> str:
     """``67.0 ± 2.1 (63.5–70.5)``; ``short`` leaves out all but the mean."""
     if estimate.get("mean") is None:
@@ -182,25 +178,14 @@ def _line(cells: Any) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "±": r"$\pm$", "·": r"$\cdot$", "\n": " ",
-}  # fmt: skip
-
-
 def _latex(table: ResultsTable) -> str:
     def cell(value: str | Mark) -> str:
-        text = "".join(LATEX.get(character, character) for character in _text(value))
+        text = latex_text(_text(value))
         rank = value.rank if isinstance(value, Mark) else ""
         return rf"\textbf{{{text}}}" if rank == "best" else rf"\underline{{{text}}}" if rank == "second" else text
 
-    columns = "l" + "r" * (len(table.head) - 1)
-    lines = [
-        r"\begin{table}", rf"\caption{{{cell(table.caption)}}}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule",
-        " & ".join(map(cell, table.head)) + r" \\", r"\midrule",
-        *[" & ".join(map(cell, row)) + r" \\" for row in table.rows],
-        r"\bottomrule", r"\end{tabular}", r"\end{table}", "",
-    ]  # fmt: skip
+    tabular = latex_tabular(list(map(cell, table.head)), (list(map(cell, row)) for row in table.rows))
+    lines = [r"\begin{table}", rf"\caption{{{cell(table.caption)}}}", *tabular, r"\end{table}", ""]
     return "\n".join(lines)
 
 

@@ -17,9 +17,10 @@ from evaluation.grading.credit import Credit, default_rules
 from evaluation.grading.decided import Decided
 from evaluation.metrics.intervals import Estimate
 from evaluation.metrics.sessions import METRICS
+from evaluation.metrics.texts import percent
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.runner.results import Results, SessionResult
-from evaluation.runner.scores import TITLES, ScoredResults, percent, score, score_tables
+from evaluation.runner.scores import TITLES, ScoredResults, score, score_tables
 from evaluation.runner.tables import Table, plain
 from studio.domain.opening_message import text_of
 

@@ -14,6 +14,7 @@ from evaluation.agents.kinds import all_kinds, is_informed, parameter_problem
 from evaluation.agents.react import KIND as REACT
 from evaluation.agents.react import with_tools_in_reach
 from evaluation.engine.budgets import Limits, Spent, validate_budgets
+from evaluation.engine.folder import keep_contents
 from evaluation.engine.plan import AgentSeat, SessionPlan, agent_limits, session_limits
 from evaluation.llm import Endpoint
 from evaluation.protocol.modes import PilotMode, PlannedTask, plan_run
@@ -204,23 +205,11 @@ def start(planned: PlannedRun, folder: Path, jobs: int, watcher: Watcher, patien
     register_confinement(Confinement(may_read_documents, read_document))
     with held(folder):
         results = write_results(folder, planned.document, planned.tasks)
-        _keep_contents(results, planned.pack)
+        keep_contents(folder / FILES, planned.pack.contents)  # for sessions to find
         used = sum((session.spent for session in results.sessions), start=Spent())
         purse = SharedPurse(validate_budgets(planned.options.budgets), watcher, used)
         play(Players(results, planned.plans(), purse, patience or Patience()), jobs)
         return Results(folder, results.run, results.tasks)
-
-
-def _keep_contents(results: Results, pack: Pack) -> None:
-    """For sessions to find."""
-    folder = results.folder / FILES
-    folder.mkdir(exist_ok=True)
-    known = {entry.name for entry in folder.iterdir()}
-    for sha256, content in pack.contents.items():
-        if sha256 not in known:
-            unfinished = folder / f"{sha256}.new"
-            unfinished.write_bytes(content)
-            unfinished.replace(folder / sha256)
 
 
 def _chosen(pack: Pack, options: RunOptions) -> list[tuple[int, EpisodeSpec]]:

@@ -9,11 +9,18 @@ from typing import Any
 
 from evaluation.metrics.comparison import Comparison, compare
 from evaluation.metrics.intervals import Estimate
-from evaluation.metrics.leaderboard import AgentScores, breakdown, leaderboard, status_counts
-from evaluation.metrics.reliability import Played, Reliability, agent_reliability
+from evaluation.metrics.leaderboard import (
+    AgentScores,
+    breakdown,
+    estimates_document,
+    leaderboard,
+    scores_document,
+    status_counts,
+)
+from evaluation.metrics.reliability import Reliability, agent_reliability, played
 from evaluation.metrics.sessions import METRICS, ScoredSession, score_sessions
+from evaluation.metrics.texts import percent
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.session import COVERED
 from evaluation.protocol.versions import may_be_ranked
 from evaluation.runner.errors import PibenchError
 from evaluation.runner.results import Results, SessionResult
@@ -38,19 +45,16 @@ class ScoredResults:
 
     def reliability(self, mode: ScoringMode) -> dict[str, list[Reliability]]:
         return agent_reliability(
-            _played(session, mode) for session in self.results.sessions if session.outcome != "missing"
+            played(
+                (session.planned.persona, session.planned.task),
+                session.task,
+                {intent.index: intent.status for intent in session.kept.intents(session.task)},
+                session.outcome,
+                session.result.comp[mode],
+            )
+            for session in self.results.sessions
+            if session.outcome != "missing"
         )
-
-
-def _played(session: SessionResult, mode: ScoringMode) -> Played:
-    failed = session.outcome == "failed"
-    achieved = {
-        intent.index: not failed and intent.status in COVERED
-        for intent in session.kept.intents(session.task)
-        if session.task.intents[intent.index - 1].initial_status != "provided"
-    }
-    comp = None if session.task.is_setup else 0.0 if failed else session.result.comp[mode]
-    return Played((session.planned.persona, session.task.task_id), achieved, comp)
 
 
 def score(results: Results) -> ScoredResults:
@@ -86,24 +90,9 @@ def _mode_json(scored: ScoredResults, mode: ScoringMode) -> dict[str, Any]:
     agent = scored.agent(mode)
     table = breakdown(scored.scored, "category", mode)
     return {
-        **{metric: asdict(agent.scores[metric]) for metric in METRICS},
-        "personas": {
-            name: {metric: asdict(scores[metric]) for metric in METRICS} for name, scores in agent.personas.items()
-        },
-        "categories": {
-            value: {metric: asdict(cells[agent.agent].scores[metric]) for metric in METRICS}
-            for value, cells in table.items()
-        },
+        **scores_document(agent),
+        "categories": {value: estimates_document(cells[agent.agent].scores) for value, cells in table.items()},
         "reliability": {kind: [asdict(row) for row in rows] for kind, rows in scored.reliability(mode).items()},
-        "sessions": agent.sessions,
-        "scored": agent.scored,
-        "failed": agent.failed,
-        "missing": agent.missing,
-        "blocked": agent.blocked,
-        "turns": agent.turns,
-        "tokens": agent.tokens,
-        "cost": agent.cost,
-        "unpriced": agent.unpriced,
     }
 
 
@@ -189,10 +178,6 @@ def _note(scored: ScoredResults, agent: AgentScores) -> str:
         "the agent’s model judged itself" if run["agent_judges_itself"] and not run["scripted"] else "",
     ]
     return "; ".join(note for note in notes if note) + "."
-
-
-def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
 
 
 def compare_results(first: Results, second: Results) -> tuple[list[str], dict[ScoringMode, list[Comparison]]]:

@@ -7,15 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from evaluation.metrics.texts import latex_tabular, latex_text
 from studio.domain.csv_files import write_csv
 
-_LATEX = {
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\\": r"\textbackslash{}",
-    "–": "--",
-}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -47,11 +41,9 @@ def as_csv(table: Table) -> str:
 
 
 def as_latex(table: Table) -> str:
-    columns = "l" + "r" * (len(table.columns) - 1)
-    lines = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in (table.columns, *table.rows)]
     note = [f"% {plain(table.note)}"] if table.note else []
-    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
-    return "\n".join((*note, begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", end, ""))
+    tabular = latex_tabular(_latex(table.columns), map(_latex, table.rows))
+    return "\n".join((*note, *tabular, ""))
 
 
 FORMATS = {"text": as_text, "csv": as_csv, "latex": as_latex}
@@ -61,8 +53,8 @@ def plain(text: str) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _tex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in plain(text))
+def _latex(cells: Sequence[str]) -> list[str]:
+    return [latex_text(plain(cell)) for cell in cells]
 
 
 def _is_number(text: str) -> bool:

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from evaluation.metrics.intervals import Estimate
-from evaluation.results.tables import ResultsTable, percent
+from evaluation.metrics.texts import UNKNOWN, percent
+from evaluation.results.tables import ResultsTable
 
 Unit = Literal["text", "percent", "points", "number", "count", "probability"]
-UNKNOWN = "–"
 
 
 @dataclass(frozen=True)

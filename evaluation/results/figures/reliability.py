@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from evaluation.judging.judged import JudgedSession
-from evaluation.metrics.reliability import Played, agent_reliability
-from evaluation.metrics.sessions import SessionRow
+from evaluation.metrics.reliability import Played, agent_reliability, played
 from evaluation.protocol.modes import Arm
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.session import COVERED
 from evaluation.results.benchmark_results import Results
 from evaluation.results.figures.figure import Column, Figure
-from studio.domain.task import TaskSpec
 
 
 def in_every_run(results: Results, mode: ScoringMode) -> Figure:
     sessions: dict[str, list[Played]] = defaultdict(list)
     for pilot, session, row in results.played:
         if row.result.outcome != "missing" and session.run.arm != Arm.WITHOUT:
-            sessions[row.agent].append(_played(row, pilot.task(session), pilot.judged[row.key], mode))
+            statuses = {index: status.status for index, status in pilot.judged[row.key].statuses.items()}
+            key = (row.persona, row.result.task_id)
+            sessions[row.agent].append(
+                played(key, pilot.task(session), statuses, row.result.outcome, row.result.comp[mode])
+            )
     rows: list[dict[str, Any]] = []
     for agent in results.board(mode):
         found = agent_reliability(sessions[agent.agent])
@@ -47,14 +47,3 @@ def in_every_run(results: Results, mode: ScoringMode) -> Figure:
         ],
         rows,
     )
-
-
-def _played(row: SessionRow, task: TaskSpec, judged: JudgedSession, mode: ScoringMode) -> Played:
-    failed = row.result.outcome == "failed"
-    achieved = {
-        index: not failed and judged.status(index).status in COVERED
-        for index, intent in enumerate(task.intents, start=1)
-        if intent.initial_status != "provided"
-    }
-    comp = None if task.is_setup else 0.0 if failed else row.result.comp[mode]
-    return Played((row.persona, row.result.task_id), achieved, comp)
