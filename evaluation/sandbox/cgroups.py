@@ -71,6 +71,8 @@ def memory_group(limits: SandboxLimits) -> Iterator[MemoryGroup | None]:
             (group.path / "memory.swap.max").write_text("0")
         (group.path / "memory.max").write_text(str(limits.memory + limits.folder))
     except OSError as error:
+        with suppress(OSError):
+            group.path.rmdir()
         raise SandboxUnavailableError(
             f"Its memory cannot be limited, so untrusted code is not run ({error})."
         ) from None
