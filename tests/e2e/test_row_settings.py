@@ -55,3 +55,15 @@ def test_parts_that_a_task_leaves_as_they_are_open_from_the_outline_and_by_key(r
     page.evaluate("document.querySelector('#workflow > details').open = false")
     page.keyboard.press("o")
     expect(page.get_by_label("Output file").last).to_be_focused()
+
+
+def test_a_press_whose_end_a_list_of_choices_swallowed_ends_with_the_next_key(radio, visit):
+    page = visit("author").go(radio["03_running_order"].get_absolute_url())
+    items = page.locator("#checklist > .rows-edit > [data-row]")
+    items.first.get_by_role("textbox").first.dispatch_event("pointerdown")
+    items.nth(1).get_by_role("textbox").first.focus()
+    expect(items.nth(1).get_by_label("Grader")).to_be_hidden()
+
+    page.keyboard.press("End")
+
+    expect(items.nth(1).get_by_label("Grader")).to_be_visible()

@@ -19,7 +19,8 @@ function open(row) {
 }
 
 form?.addEventListener("pointerdown", () => (pressed = true), true);
-for (const name of ["pointerup", "pointercancel", "dragend"])
+// A list of choices swallows the end of its press; the next key ends it, too.
+for (const name of ["pointerup", "pointercancel", "dragend", "keydown"])
   document.addEventListener(name, () => {
     if (!pressed) return;
     pressed = false;
