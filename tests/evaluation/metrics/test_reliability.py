@@ -6,7 +6,8 @@ from itertools import combinations
 
 import pytest
 
-from evaluation.metrics.reliability import Reliability, pass_all, reliability
+from evaluation.metrics.reliability import Played, Reliability, pass_all, played, reliability
+from tests.evaluation.builders import intents, rubric, task
 
 
 @pytest.mark.parametrize("runs", [(True, True, False, True), (False, False), (True,), (True, True, True)])
@@ -22,6 +23,15 @@ def test_things_with_fewer_runs_than_k_are_left_out():
         Reliability(2, (1 / 3 + 0) / 2, 2),
         Reliability(3, 0.0, 1),
     ]
+
+
+def test_session_that_failed_achieves_nothing_and_a_setup_task_is_not_scored():
+    scored = task("a", checklist=(rubric("x"),), intents=intents("One.", "Two.", "Three.", provided=(3,)))
+    statuses = {1: "completed", 2: "provided", 3: "provided"}
+
+    assert played("a", scored, statuses, "finished", 1.0) == Played("a", {1: True, 2: False}, 1.0)
+    assert played("a", scored, statuses, "failed", None) == Played("a", {1: False, 2: False}, 0.0)
+    assert played("b", task("b"), {}, "finished", None).comp is None
 
 
 def test_nothing_has_no_reliability():

@@ -113,6 +113,18 @@ def test_command_says_which_files_are_not_made_again(benchmark: Benchmark, capsy
     assert "README.md" in changed["changed"]
 
 
+def test_task_is_run_again_if_more_changed_than_what_its_outcome_is_asked():
+    benchmark = benchmark_of(task("a"), task("b", "a", checklist=(rubric("The letter names the fee."),)))
+    cut(benchmark)
+    change("a", initial_request="Please write another note.")
+    change("b", checklist=(rubric("The letter names the harbour."),))
+
+    classed = cut(benchmark, "1.1").manifest["changes"]["tasks"]
+
+    persona = Persona.objects.get().user_id
+    assert {name: found for name, found in classed.items() if found} == {"rerun": [f"{persona}/a", f"{persona}/b"]}
+
+
 def test_changelog_classes_tasks_by_what_it_means_for_scores(benchmark: Benchmark):
     persona = Persona.objects.get().user_id
     Task.objects.filter(task_id="c").update(state=TaskState.RETIRED)

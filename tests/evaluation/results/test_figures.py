@@ -179,6 +179,7 @@ def test_task_without_its_earlier_sessions_counts_for_the_ablation_alone(benchma
     assert (row["agent"], row["n"]) == ("scripted-helpful · ablation", 1)
     assert (row["proc_with"], row["proc_without"], row["proc_drop"]) == (0.5, 0.0, 0.5)
     assert (row["comp_with"], row["comp_drop"]) == (0.5, 0.0)
+    assert {row["runs"] for row in build_figure(results, "in_every_run", STRICT).rows} == {1}
     [agent] = results.board(STRICT)
     assert agent.sessions == 2
 
