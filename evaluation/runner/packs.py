@@ -120,6 +120,6 @@ def read_pack(path: Path) -> Pack:
 
 def _refuse(path: Path, problems: Sequence[Problem]) -> None:
     if problems:
-        lines = [f"  {problem.file}: {problem.message} {problem.fix}" for problem in problems[:SHOWN]]
+        lines = [f"  {problem}" for problem in problems[:SHOWN]]
         more = [f"  … and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
         raise PibenchError("\n".join((f"{path} cannot be used.", *lines, *more)))

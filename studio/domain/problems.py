@@ -17,6 +17,10 @@ class Problem(Spec):
     message: str
     fix: str
 
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part not in ("", None))
+        return f"{place + ': ' if place else ''}{self.message} {self.fix}"
+
 
 class Report:
     def __init__(self, file: str) -> None:

@@ -99,8 +99,7 @@ def _create_benchmark(people: Mapping[str, User]) -> bool:
         )
         report = import_path(benchmark, settings.BASE_DIR / "fixtures" / "sample" / "data", by=people["author"])
         if report.errors:
-            first = report.errors[0]
-            raise SampleError(f"{first.file}:{first.line}: {first.message} {first.fix}")
+            raise SampleError(str(report.errors[0]))
         for add_data in _data_sources:
             add_data(benchmark)
     return new

@@ -107,10 +107,9 @@ class Command(ReportCommand):
     ) -> None:
         write = self.stdout.write
         for warning in report.warnings:
-            write(f"warning  {_location(warning.file, warning.line, warning.column)}{warning.message} {warning.fix}")
+            write(f"warning  {warning}")
         for problem in report.errors:
-            location = _location(problem.file, problem.line, problem.column)
-            write(self.style.ERROR(f"error    {location}{problem.message} {problem.fix}"))
+            write(self.style.ERROR(f"error    {problem}"))
         if report.errors:
             write(f"{len(report.errors)} error(s); nothing was stored.")
             return
@@ -135,8 +134,3 @@ class Command(ReportCommand):
                 f"{len(report.publishable)} of them wait until another owner confirms that they were approved "
                 f"elsewhere: {settings.PUBLIC_ADDRESS}{reverse('studio:import', args=[slug, report.publication])}"
             )
-
-
-def _location(file: str, line: int | None, column: int | None) -> str:
-    location = ":".join(str(part) for part in (file, line, column) if part not in ("", None))
-    return f"{location}: " if location else ""
