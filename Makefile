@@ -11,7 +11,7 @@ BIN := $(CURDIR)/.venv/bin
 help:
 	@echo "make run     start the studio: database, broker, web server, worker (PORT=8000 HOST=127.0.0.1)"
 	@echo "make test    the tests (ARGS='tests/local -x' for some of them)"
-	@echo "make test-slow     tests that take minutes: every page checked in a browser, kills, hostile files"
+	@echo "make test-slow     what takes longer: most stories in a browser, every page, every service, kills"
 	@echo "make test-machines  as root: both commands of the README in a bare Debian 13 (SUITE=trixie ARGS='tests/studio')"
 	@echo "make mutants       faults planted one at a time: which of them no test notices (N=100 SEED=1)"
 	@echo "make bench-crowd   fifty people at once for ten minutes (ARGS='--people 50 --minutes 10')"

@@ -27,6 +27,7 @@ def answer(packet, person, choice="yes", **fields):
     return record_judgment(packet, given, auditor=person, number=next_number(packet, person))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_fifty_people_at_once_judge_each_packet_exactly_three_times():
     campaign, people = make_campaign(size=10, overlap=3, auditors=50)

@@ -60,6 +60,7 @@ def trail(changes: dict[str, object]) -> list[tuple[int, str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_what_is_sealed_changes_neither_an_answer_nor_the_work_for_it():
     trail({})  # what a process looks up once
     plain = trail({})

@@ -114,6 +114,7 @@ def leads_somewhere(address: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.usefixtures("without_templates")
 def test_an_error_from_a_malformed_id(world: World):

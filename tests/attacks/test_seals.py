@@ -564,6 +564,7 @@ def game(shared_game: Game) -> Game:
     return fresh(shared_game)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_sealed_answers_where_judges_and_audits_are_shown(game: Game) -> None:
     for _ in range(2):
@@ -592,6 +593,7 @@ def test_the_sealed_answers_in_each_role_that_also_audits(game: Game, role: str)
     assert game.told(game.attacker, EVERYTHING) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_game_is_won_by_those_who_are_not_asked(game: Game) -> None:
     """Else the tests above would prove nothing."""

@@ -29,6 +29,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.django_db(transaction=True))
+            if not item.get_closest_marker("everyday"):
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

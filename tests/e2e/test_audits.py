@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from annotations.models import Judgment, Packet
@@ -10,6 +11,7 @@ from tests.e2e.builders import a_finished_pilot
 ANSWERS = "ynyuynyyny"
 
 
+@pytest.mark.everyday
 def test_ten_decisions_are_judged_by_keyboard_and_blind(sample, visit):
     pilot = a_finished_pilot(sample, "radio_03_running_order")
     owner, auditor = visit("owner").go(pilot.get_absolute_url()), visit("auditor").page

@@ -73,6 +73,7 @@ def test_intents_are_split_joined_moved_and_pasted_by_keyboard_with_undo(task, v
     assert [intent.content for intent in load_task(task).intents] == [*before, "Rye is not.", "Salt is short."]
 
 
+@pytest.mark.everyday
 def test_findings_appear_while_typing_without_layout_shift(task, visit):
     page = visit("author").go(task.get_absolute_url())
     second_intent = page.get_by_role("textbox", name=INTENT).nth(1).input_value()
@@ -101,6 +102,7 @@ def test_findings_appear_while_typing_without_layout_shift(task, visit):
     expect(page.get_by_role("textbox", name=INTENT).nth(1)).to_be_focused()
 
 
+@pytest.mark.everyday
 def test_text_is_autosaved_and_survives_a_reload(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
@@ -115,6 +117,7 @@ def test_text_is_autosaved_and_survives_a_reload(task, visit):
     expect(page.get_by_role("textbox", name=REQUEST)).to_have_value(value)
 
 
+@pytest.mark.everyday
 def test_offline_text_is_autosaved_when_the_connection_returns(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
@@ -241,6 +244,7 @@ def test_two_users_see_each_other_and_edits_of_different_fields_are_merged(task,
     assert (spec.title, spec.description) == ("A title of theirs", "A description of mine.")
 
 
+@pytest.mark.everyday
 def test_text_typed_while_a_save_brings_in_anothers_stays(task, visit):
     mine, theirs = visit("author").go(task.get_absolute_url()), visit("owner").go(task.get_absolute_url())
     held: list[Route] = []
@@ -268,6 +272,7 @@ def test_text_typed_while_a_save_brings_in_anothers_stays(task, visit):
     assert (spec.title, spec.initial_request) == ("A title of theirs", "Before the answer, and after.")
 
 
+@pytest.mark.everyday
 def test_text_typed_just_before_the_page_is_left_reaches_the_studio(task, visit):
     page = visit("author").go(task.get_absolute_url())
 
@@ -344,6 +349,7 @@ def test_a_version_of_a_task_in_review_shows_everybody_there_that_it_is_a_draft_
     expect(theirs.locator("[data-workflow=pill]")).to_contain_text("draft", timeout=HEARTBEAT)
 
 
+@pytest.mark.everyday
 def test_second_editor_of_a_field_can_keep_their_version_and_the_first_sees_it(task, visit):
     mine, theirs = edit_same_field(task, visit)
     choice = mine.locator("[data-conflict]")

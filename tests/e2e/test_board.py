@@ -60,6 +60,7 @@ def test_board_shows_tasks_in_order_and_what_each_arc_carries_over(sample, visit
         assert box["y"] + box["height"] <= slot["y"] + slot["height"] + 1  # no two texts overlap
 
 
+@pytest.mark.everyday
 def test_dragged_card_moves_and_the_move_can_be_undone(sample, visit):
     page = visit("author").go(BOARD)
 

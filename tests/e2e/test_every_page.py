@@ -152,6 +152,7 @@ def routes(patterns: Iterable[Any], namespace: str = "", route: str = "") -> Ite
             yield f"{namespace}{pattern.name}", route + str(pattern.pattern)
 
 
+@pytest.mark.everyday
 def test_every_url_is_in_the_tour_or_listed_as_no_page():
     task, script = "/b/sample/p/radio_producer/tasks/1/", "/b/sample/p/radio_producer/scripts/1/"
     paths = TourPaths(
@@ -187,6 +188,7 @@ def test_every_page_is_accessible_and_fits_a_phone(pages, visit):
     assert_accessible(pages, visit)
 
 
+@pytest.mark.everyday
 @pytest.mark.skipif(not CHANGED, reason="no template, style or script differs from the main branch")
 @pytest.mark.timeout(600)
 def test_changed_pages_are_accessible_and_fit_a_phone(pages, visit):

@@ -66,6 +66,7 @@ def test_uploaded_files_survive_a_reload_without_a_save(task, visit):
     assert files(task)["note_3.md"] == b"# Note 3"
 
 
+@pytest.mark.everyday
 def test_uploaded_folder_keeps_its_paths_and_an_image_is_pasted(task, visit, tmp_path):
     (tmp_path / "letters" / "in").mkdir(parents=True)
     for path in ("a.md", "in/b.md", ".DS_Store"):

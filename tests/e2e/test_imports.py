@@ -33,6 +33,7 @@ def page(sample, visit):
     return page
 
 
+@pytest.mark.everyday
 def test_zip_import_is_previewed_and_stored_on_confirmation(page, persona_folder, tmp_path):
     tasks = sum(1 for _ in persona_folder.glob("tasks/*/task.yaml"))
     packed = shutil.make_archive(str(tmp_path / "persona"), "zip", persona_folder.parent, persona_folder.name)

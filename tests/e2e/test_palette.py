@@ -25,6 +25,7 @@ def test_palette_opens_a_task_by_keyboard(sample, radio, visit, width):
     page.wait_for_url(f"**{radio['02_briefing'].get_absolute_url()}")
 
 
+@pytest.mark.everyday
 def test_palette_reaches_sections_actions_and_search_and_escape_restores_the_focus(sample, visit):
     page = visit("author").go("/b/sample/")
     persona = page.get_by_role("link", name="New persona")

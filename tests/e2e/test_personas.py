@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from studio.drafts.load import load_episode
@@ -15,6 +16,7 @@ def spec():
     return load_episode(Persona.objects.get(user_id="radio_producer")).persona
 
 
+@pytest.mark.everyday
 def test_profile_is_autosaved_while_typing_and_saved_as_one_version(sample, visit):
     page = visit("author").go(PROFILE)
     before = Persona.objects.get(user_id="radio_producer").version

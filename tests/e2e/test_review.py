@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from studio.drafts.load import load_task
@@ -60,6 +61,7 @@ def test_author_sees_the_changes_a_reviewer_requested(sample, radio, visit):
     expect(mine.get_by_role("complementary")).to_contain_text("Say which February.")
 
 
+@pytest.mark.everyday
 def test_comment_appears_beside_its_field_and_disappears_when_resolved(radio, visit):
     page = visit("reviewer").go(radio["02_briefing"].get_absolute_url())
     beside = page.locator("#request .comment-line")

@@ -93,6 +93,7 @@ def test_save_while_signed_out_makes_the_version_after_signing_in_in_place(task,
     assert request_of(task) == "Written too late."
 
 
+@pytest.mark.everyday
 def test_save_stays_on_the_page_and_typing_goes_on(task, visit):
     page = visit("author").go(task.get_absolute_url())
     request = page.get_by_role("textbox", name=REQUEST)
@@ -132,6 +133,7 @@ def test_an_open_window_shows_what_the_same_person_types_in_another(task, visit)
     expect(other.get_by_role("textbox", name="Title")).to_have_value("Typed here")
 
 
+@pytest.mark.everyday
 def test_a_field_typed_in_two_windows_at_once_shows_both(task, visit):
     one, other = two_windows(task, visit)
     one.route(re.compile("/keep/"), lambda route: route.abort())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from studio.models import Benchmark
 
 
+@pytest.mark.everyday
 def test_signing_in_opens_the_requested_page_and_a_wrong_password_does_not(sample, visit):
     page = visit(None).go("/b/sample/")
 

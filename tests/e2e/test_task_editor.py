@@ -133,6 +133,7 @@ def test_old_version_is_restored_as_a_new_one(task, visit):
     assert (task.revisions.count(), spec_of(task).initial_request) == (3, old)
 
 
+@pytest.mark.everyday
 def test_findings_appear_beside_their_fields_with_the_text_marked(task, visit):
     page = visit("author").go(task.get_absolute_url())
     intent = "Each question has a follow-up ready in case he dodges it."

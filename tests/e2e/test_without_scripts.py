@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from annotations.models import Judgment
@@ -11,6 +12,7 @@ from tests.annotations.builders import open_audit
 from tests.e2e.builders import a_finished_pilot
 
 
+@pytest.mark.everyday
 def test_author_signs_in_and_edits_a_task_without_scripts(sample, radio, visit):
     task = radio["02_briefing"]
     intents = len(load_task(task).intents)

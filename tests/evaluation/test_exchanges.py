@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def _steps(draw: Any) -> list[Step]:
     return steps
 
 
+@pytest.mark.slow
 @given(_steps())
 def test_requests_and_answers_come_back_to_the_byte(steps):
     contents = []

@@ -71,6 +71,7 @@ def test_staging_includes_task_files_but_no_reference():
     assert set(stage_files({}, PersonaSpec(user_id="clerk"), spec)) == {"fees.md"}
 
 
+@pytest.mark.slow
 def test_no_participant_of_a_pilot_sees_the_reference():
     wait_for_pilot(pilot_of(graded()))
 
@@ -91,6 +92,7 @@ def test_no_participant_of_a_pilot_sees_the_reference():
     }
 
 
+@pytest.mark.slow
 def test_release_packs_and_hashes_references():
     benchmark = graded()
     mark_approved()

@@ -46,6 +46,7 @@ def world() -> World:
     return world
 
 
+@pytest.mark.slow
 def test_no_page_takes_a_text_for_markup_or_has_a_form_without_a_token(world: World):
     client = Client()
     client.force_login(world.people[Role.OWNER])

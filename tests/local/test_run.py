@@ -124,6 +124,7 @@ def test_studio_starts_once_restarts_crashed_processes_and_stops_with_its_data_i
     wait_until_all_ended(tmp_path)
 
 
+@pytest.mark.slow
 def test_failed_start_explains_why_and_leaves_no_processes(tmp_path: Path):
     studio = Studio(tmp_path, DATABASE_URL="postgres://studio@127.0.0.1:1/nowhere")
 

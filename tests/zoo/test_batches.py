@@ -76,6 +76,7 @@ def decided(judging_round: JudgingRound) -> list[Any]:
     return sorted(rows.values_list("judging__session", "judging__scoring", "kind", "turn", "index", "met"))
 
 
+@pytest.mark.slow
 def test_batches_decide_what_single_questions_would_at_half_the_price(pilot: Pilot, zoo: Zoo):
     judging_round = start(pilot, zoo)
     work(judging_round)

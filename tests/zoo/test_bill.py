@@ -36,6 +36,7 @@ AT_LEAST_CACHED = 0.8
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(3600)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["openai-responses", "deepseek"])
 def test_a_pilot_of_personas_costs_what_the_services_own_log_says_to_the_cent(
     name: str, monkeypatch: pytest.MonkeyPatch

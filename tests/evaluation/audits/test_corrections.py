@@ -137,6 +137,7 @@ def test_planner_corrects_by_the_page_and_the_api_and_auditors_cannot():
     assert [other.get(page).status_code, other.post(page, {"reason": "x"}).status_code] == [403, 403]
 
 
+@pytest.mark.slow
 def test_pages_say_which_audit_corrected_how_many_of_the_verdicts_that_they_score():
     pilot = pilot_with_intent_verdicts()
     client = Client()

@@ -114,6 +114,7 @@ def judge_again(pilot: Pilot, *, wrongly: bool) -> JudgingRound:
     return again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrongly", [False, True])
 def test_judge_that_is_worse_than_the_one_in_use_beyond_chance_blocks_a_release(wrongly: bool):
     first = judged_pilot()

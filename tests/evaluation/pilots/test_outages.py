@@ -19,6 +19,7 @@ from tests.evaluation.stub_model import StubModel
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
 
 
+@pytest.mark.slow
 def test_outage_of_hours_does_not_stop_a_pilot(stub: StubModel, settings: Any, monkeypatch: pytest.MonkeyPatch):
     settings.SESSION_RETRY_SECONDS = 10
     monkeypatch.setattr("evaluation.llm.client.RetryPolicy", lambda: RetryPolicy(attempts=1))

@@ -125,6 +125,7 @@ def benchmark_texts(benchmark: Benchmark) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "proc", "compat", "strict"),
     [

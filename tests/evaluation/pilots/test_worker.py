@@ -194,6 +194,7 @@ def test_of_two_workers_one_finishes_what_the_other_had_when_it_was_killed(
     assert stub.asked.total() == ModelCall.objects.count() + held  # those under way when it was killed
 
 
+@pytest.mark.slow
 def test_a_message_that_the_broker_delivers_again_while_its_session_runs_does_nothing(
     stub: StubModel, start_workers: StartWorkers, tmp_path: Path
 ):

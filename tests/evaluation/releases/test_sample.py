@@ -21,6 +21,7 @@ def in_template(name: str) -> str:
     return " ".join((settings.BASE_DIR / "templates" / "evaluation" / name).read_text().split())
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_new_sample_has_something_to_do_for_everyone() -> None:
     for name in ("helpful", "user", "judge"):  # earlier tests of this kind may have emptied the tables

@@ -119,6 +119,7 @@ def test_judge_and_user_answer_in_the_requested_schema(client_for: Callable[...,
     assert answer == {"verdict": "NO", "reason": ""}
 
 
+@pytest.mark.slow
 def test_command_serves_a_scenario_until_stopped(tmp_path: Path):
     scenario = tmp_path / "scenario.json"
     scenario.write_text(json.dumps({"rules": [{"reply": "As told."}]}))
@@ -141,6 +142,7 @@ def test_command_serves_a_scenario_until_stopped(tmp_path: Path):
     assert code == 0
 
 
+@pytest.mark.slow
 def test_command_reports_an_invalid_scenario(tmp_path: Path):
     scenario = tmp_path / "scenario.json"
     scenario.write_text('{"rules": [{"do": "explode"}]}')

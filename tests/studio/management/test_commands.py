@@ -228,6 +228,7 @@ def test_undecodable_arguments_print_one_document(
     assert document["errors"][0].keys() == {"file", "line", "column", "message", "fix"}
 
 
+@pytest.mark.slow
 def test_missing_database_is_reported_as_text_and_as_a_document() -> None:
     environment = {
         **os.environ,
@@ -243,6 +244,7 @@ def test_missing_database_is_reported_as_text_and_as_a_document() -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_failed_embedded_server_is_reported_as_text_and_as_a_document(tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("a file where the folder has to be")

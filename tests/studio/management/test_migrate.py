@@ -73,6 +73,7 @@ def test_commands_on_the_embedded_database_say_so_before_they_begin(
         migrate_if_needed("pibench_export")
 
 
+@pytest.mark.slow
 def test_run_ends_with_the_way_out(made_before: str, tmp_path: Path):
     process = start(
         ["manage.py", "run", "--no-sample"], tmp_path, DATABASE_URL=made_before, CELERY_BROKER_URL="memory://"

@@ -39,6 +39,7 @@ def change(benchmark, keys, does, value, by) -> int:
     return len(caught)
 
 
+@pytest.mark.slow
 def test_number_of_queries_of_bulk_transitions_is_constant(project):
     benchmark, owner, reviewer = project
     rewrite(Task.objects.all(), depends_on=())
@@ -64,6 +65,7 @@ BATCHES = 4
 """Queries more, where many tasks are more than one batch of a write."""
 
 
+@pytest.mark.slow
 def test_number_of_queries_of_bulk_edits_is_constant(project):
     benchmark, owner, reviewer = project
     first, *rest = Task.objects.order_by("pk").values_list("pk", flat=True)

@@ -40,6 +40,7 @@ def chosen(persona: Persona, number: int) -> list[Task]:
     return list(rows.select_related("persona__benchmark__taxonomy")[:number])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moving", [False, True])
 def test_number_of_queries_does_not_depend_on_the_number_of_copies(project, moving):
     owner, here, *targets = project

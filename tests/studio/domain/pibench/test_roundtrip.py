@@ -36,6 +36,7 @@ def test_persona_survives_the_round_trip(files: dict[str, bytes]) -> None:
     assert folders.parsed(written) == folders.parsed(files)
 
 
+@pytest.mark.slow
 @MODEST
 @given(folders.wild_personas())
 def test_episode_survives_storage_as_json(files: dict[str, bytes]) -> None:

@@ -141,6 +141,7 @@ def test_word_spreadsheet_pdf_and_mail_files_are_previewed():
     assert (mail.headers, mail.text) == ((("From", "a@x.example"), ("Subject", "Rüben")), "Rye first.\n")
 
 
+@pytest.mark.slow
 def test_zip_bombs_and_broken_documents_are_reported():
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
