@@ -1,18 +1,25 @@
-"""Pilots and releases in the studio's search."""
+"""Pilots, what was said and thought in their sessions, and releases in the studio's search."""
 # ruff: noqa: S608
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+
 from django.urls import reverse
 
-from evaluation.audits.blindness import closed_pilots
-from studio.search.sources import BENCHMARKS, PARTS, SearchSource, register
+from evaluation.audits.blindness import closed_pilots, record_look
+from evaluation.models import Pilot, Turn
+from evaluation.store.words import said_in, thought_in
+from studio.access import AnyUser
+from studio.search.sources import BENCHMARKS, PARTS, QUERY, Place, SearchSource, register
 
 PILOT = "('pilot ' || r.number || ' ' || a.name)"
 RELEASE = "('release ' || b.name || ' ' || b.slug || ' ' || r.version)"
 
 
 def register_sources() -> None:
+    register(_turns("turn", "Sessions", "said", "turn-{item}"))
+    register(_turns("thought", "Thoughts", "thought", "thoughts-{item}"))
     register(
         SearchSource(
             "pilot",
@@ -37,3 +44,45 @@ def register_sources() -> None:
             address=lambda pk: reverse("evaluation:release", args=[pk]),
         )
     )
+
+
+def _turns(kind: str, label: str, vector: str, anchor: str) -> SearchSource:
+    """Turns of pilots' sessions, by their sessions' keys and their numbers."""
+    return SearchSource(
+        kind,
+        label,
+        f"""SELECT s.id, r.benchmark_id, p.persona_id, v.task_id, '', t.number::int, ts_rank(w.{vector}, {QUERY}),
+            t.created_at
+            FROM evaluation_turnwords w JOIN evaluation_turn t ON t.id = w.turn_id
+            JOIN evaluation_session s ON s.id = t.session_id JOIN evaluation_run u ON u.id = s.run_id
+            JOIN evaluation_pilot r ON r.id = u.pilot_id JOIN studio_revision v ON v.id = s.revision_id
+            JOIN studio_personarevision p ON p.id = u.persona_revision_id
+            WHERE r.benchmark_id = ANY({BENCHMARKS}) AND w.{vector} @@ {QUERY}""",
+        """SELECT 'Pilot ' || r.number || ' · ' || a.name || ' · ' ||
+           coalesce(nullif(k.title, ''), k.task_id) || ', turn ' || page.item
+           FROM evaluation_session s JOIN evaluation_run u ON u.id = s.run_id
+           JOIN evaluation_pilot r ON r.id = u.pilot_id
+           JOIN evaluation_modelendpoint a ON a.id = r.agent_id, studio_task k
+           WHERE s.id = page.pk AND k.id = page.task_id""",
+        address=lambda pk: reverse("evaluation:session", args=[pk]),
+        anchor=anchor,
+        closed_to=closed_pilots,
+        holder="""(SELECT u.pilot_id FROM evaluation_session s JOIN evaluation_run u ON u.id = s.run_id
+            WHERE s.id = every.pk)""",
+        passages=_read_thoughts if kind == "thought" else _read_said,
+    )
+
+
+def _read_said(user: AnyUser, places: Collection[Place]) -> Mapping[Place, Sequence[str]]:
+    return {(turn.session_id, turn.number): said_in(turn, turn.tool_calls.all()) for turn in _shown(user, places)}
+
+
+def _read_thoughts(user: AnyUser, places: Collection[Place]) -> Mapping[Place, Sequence[str]]:
+    return {(turn.session_id, turn.number): thought_in(turn) for turn in _shown(user, places)}
+
+
+def _shown(user: AnyUser, places: Collection[Place]) -> list[Turn]:
+    """The turns; that the person sees of them is recorded as if their sessions were opened."""
+    record_look(user, Pilot.objects.filter(runs__sessions__in={session for session, _ in places}).distinct())
+    rows = Turn.objects.filter(session__in={session for session, _ in places}, number__in={item for _, item in places})
+    return [row for row in rows.prefetch_related("tool_calls") if (row.session_id, row.number) in places]

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from evaluation.llm.dialects import Dialect, dialect_of, effort_params, origin_of
 from evaluation.llm.errors import EndpointAddressError, MissingKeyError
 from evaluation.llm.learned import Learned
+from evaluation.llm.parameters import problem_of_parameters
 from evaluation.llm.policy import Policy, url_problem
 from evaluation.llm.stored_keys import StoredKeyError, unseal
 from evaluation.protocol.environment import KEY_VARIABLE
@@ -20,8 +21,6 @@ from evaluation.scripted import server
 
 SCRIPTED = "scripted:"
 """Base URL of the scripted model, wherever it happens to listen."""
-RESERVED = frozenset({"model", "messages", "input", "tools", "response_format", "n", "store"})
-"""Request fields that an endpoint's parameters may not set."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +119,8 @@ class Endpoint:
             raise ValueError(f"The key's variable must be in capitals and end in API_KEY, not {self.key_env!r}.")
         if self.base_url != SCRIPTED and (problem := url_problem(self.base_url)):
             raise ValueError(f"The address of {self.name} {problem}")
-        if taken := RESERVED & self.params.keys():
-            raise ValueError(f"The parameters of {self.name} may not set {', '.join(sorted(taken))}.")
+        if problem := problem_of_parameters(self.params):
+            raise ValueError(f"The parameters of {self.name} {problem}")
         effort_params(self.speaks, self.effort)
 
     @classmethod

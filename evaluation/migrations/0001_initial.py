@@ -1,8 +1,11 @@
 import django.contrib.postgres.fields
+import django.contrib.postgres.indexes
+import django.contrib.postgres.search
 import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.comparison
 import django.db.models.functions.text
+import django.db.models.lookups
 import evaluation.protocol.modes
 import studio.models.fields
 import studio.models.packing
@@ -26,6 +29,31 @@ class Migration(migrations.Migration):
                 ('benchmark', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='studio.benchmark')),
                 ('limits', models.JSONField(default=dict)),
             ],
+        ),
+        migrations.CreateModel(
+            name='Turn',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveSmallIntegerField()),
+                ('user_message', studio.models.packing.PackedTextField()),
+                ('event', studio.models.fields.OrderedJSONField(null=True)),
+                ('reply', studio.models.packing.PackedTextField()),
+                ('empty', models.BooleanField(default=False)),
+                ('note', models.TextField(blank=True)),
+                ('agent_state', studio.models.packing.PackedJSONField(default=dict)),
+                ('next_message', studio.models.packing.PackedTextField(blank=True, default='')),
+                ('next_style', models.CharField(blank=True, max_length=8)),
+                ('missing', models.CharField(blank=True, max_length=100)),
+                ('aside', studio.models.fields.OrderedJSONField(default=list)),
+                ('thoughts', studio.models.packing.PackedJSONField(default=list)),
+                ('remarks', studio.models.packing.PackedJSONField(default=list)),
+                ('agent_tokens', models.PositiveIntegerField(default=0)),
+                ('milliseconds', models.PositiveIntegerField(default=0)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                'ordering': ['number'],
+            },
         ),
         migrations.CreateModel(
             name='ElsewhereAcceptance',
@@ -560,31 +588,22 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.snapshot'),
         ),
         migrations.CreateModel(
-            name='Turn',
+            name='TurnWords',
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveSmallIntegerField()),
-                ('user_message', studio.models.packing.PackedTextField()),
-                ('event', studio.models.fields.OrderedJSONField(null=True)),
-                ('reply', studio.models.packing.PackedTextField()),
-                ('empty', models.BooleanField(default=False)),
-                ('note', models.TextField(blank=True)),
-                ('agent_state', studio.models.packing.PackedJSONField(default=dict)),
-                ('next_message', studio.models.packing.PackedTextField(blank=True, default='')),
-                ('next_style', models.CharField(blank=True, max_length=8)),
-                ('missing', models.CharField(blank=True, max_length=100)),
-                ('aside', studio.models.fields.OrderedJSONField(default=list)),
-                ('thoughts', studio.models.packing.PackedJSONField(default=list)),
-                ('remarks', studio.models.packing.PackedJSONField(default=list)),
-                ('agent_tokens', models.PositiveIntegerField(default=0)),
-                ('milliseconds', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='turns', to='evaluation.session')),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.snapshot')),
+                ('turn', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='words', serialize=False, to='evaluation.turn')),
+                ('said', django.contrib.postgres.search.SearchVectorField()),
+                ('thought', django.contrib.postgres.search.SearchVectorField(null=True)),
             ],
-            options={
-                'ordering': ['number'],
-            },
+        ),
+        migrations.AddField(
+            model_name='turn',
+            name='session',
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='turns', to='evaluation.session'),
+        ),
+        migrations.AddField(
+            model_name='turn',
+            name='snapshot',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.snapshot'),
         ),
         migrations.CreateModel(
             name='ToolCall',
@@ -704,6 +723,26 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='modelendpoint',
             constraint=models.CheckConstraint(condition=models.Q(('max_concurrency__range', (1, 1000))), name='endpoint_concurrency_in_bounds'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=django.db.models.lookups.Exact(models.Func('params', function='jsonb_typeof', output_field=models.TextField()), 'object'), name='endpoint_params_are_an_object'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('params__temperature', None), models.Q(('params__temperature__gte', 0), ('params__temperature__lte', 2)), _connector='OR'), name='endpoint_temperature_in_bounds'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('params__max_tokens', None), models.Q(('params__max_tokens__gte', 1), ('params__max_tokens__lte', 10000000)), _connector='OR'), name='endpoint_max_tokens_in_bounds'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('params__max_completion_tokens', None), models.Q(('params__max_completion_tokens__gte', 1), ('params__max_completion_tokens__lte', 10000000)), _connector='OR'), name='endpoint_max_completion_tokens_in_bounds'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelendpoint',
+            constraint=models.CheckConstraint(condition=models.Q(('params__max_output_tokens', None), models.Q(('params__max_output_tokens__gte', 1), ('params__max_output_tokens__lte', 10000000)), _connector='OR'), name='endpoint_max_output_tokens_in_bounds'),
         ),
         migrations.AddConstraint(
             model_name='modelendpoint',
@@ -908,6 +947,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='run',
             constraint=models.UniqueConstraint(fields=('pilot', 'persona_revision', 'number', 'chain'), name='run_number'),
+        ),
+        migrations.AddIndex(
+            model_name='turnwords',
+            index=django.contrib.postgres.indexes.GinIndex(fields=['said'], name='turn_said'),
+        ),
+        migrations.AddIndex(
+            model_name='turnwords',
+            index=django.contrib.postgres.indexes.GinIndex(condition=models.Q(('thought__isnull', False)), fields=['thought'], name='turn_thought'),
         ),
         migrations.AddConstraint(
             model_name='turn',

@@ -49,6 +49,8 @@ CREATE TRIGGER evaluation_toolcall_frozen BEFORE UPDATE ON evaluation_toolcall
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_turn_frozen BEFORE UPDATE ON evaluation_turn
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER evaluation_turnwords_frozen BEFORE UPDATE ON evaluation_turnwords
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_verdict_fits_judging BEFORE INSERT ON evaluation_verdict
   FOR EACH ROW EXECUTE FUNCTION refuse_foreign_verdict();
 CREATE TRIGGER evaluation_verdict_frozen BEFORE UPDATE ON evaluation_verdict

@@ -13,7 +13,7 @@ from evaluation.models.rehearsals import Rehearsal
 from evaluation.models.releases import ElsewhereAcceptance, Release, ReleasePersona, ReleaseTask
 from evaluation.models.results import ResultsView
 from evaluation.models.scripts import ScriptExample
-from evaluation.models.sessions import MadeCall, Session, SessionIntent, Snapshot, ToolCall, Turn, TurnNote
+from evaluation.models.sessions import MadeCall, Session, SessionIntent, Snapshot, ToolCall, Turn, TurnNote, TurnWords
 from evaluation.models.verdicts import Verdict, VerdictCorrection
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "ToolCall",
     "Turn",
     "TurnNote",
+    "TurnWords",
     "Verdict",
     "VerdictCorrection",
 ]

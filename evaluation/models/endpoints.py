@@ -9,9 +9,11 @@ from typing import Any, Self
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
+from django.db.models.lookups import Exact
 
 from evaluation.llm.dialects import DIALECTS, EFFORTS
 from evaluation.llm.endpoint import Prices
+from evaluation.llm.parameters import HOTTEST, LENGTHS, MOST_TOKENS
 from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
 from studio.models import Benchmark
@@ -39,6 +41,12 @@ class Api(models.TextChoices):
 def price_field() -> models.DecimalField[Any, Any]:
     """Empty: unknown. What is free costs 0."""
     return models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+
+
+def _within(name: str, least: float, most: float) -> models.CheckConstraint:
+    """Of a parameter, as far as SQL can say it: JSON orders its types, and only numbers lie between numbers."""
+    bounds = Q(**{f"params__{name}__gte": least, f"params__{name}__lte": most})
+    return models.CheckConstraint(condition=Q(**{f"params__{name}": None}) | bounds, name=f"endpoint_{name}_in_bounds")
 
 
 class ModelEndpoint(models.Model):
@@ -105,6 +113,14 @@ class ModelEndpoint(models.Model):
             models.CheckConstraint(
                 condition=Q(max_concurrency__range=(1, MOST_AT_ONCE)), name="endpoint_concurrency_in_bounds"
             ),
+            models.CheckConstraint(
+                condition=Exact(
+                    models.Func("params", function="jsonb_typeof", output_field=models.TextField()), "object"
+                ),
+                name="endpoint_params_are_an_object",
+            ),
+            _within("temperature", 0, HOTTEST),
+            *(_within(name, 1, MOST_TOKENS) for name in LENGTHS),
             *(
                 models.CheckConstraint(condition=Q(**{f"{price}__gte": 0}), name=f"endpoint_{price}_not_negative")
                 for price in PRICES

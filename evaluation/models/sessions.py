@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Self
 
 from django.conf import settings
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.fields.json import KeyTextTransform
@@ -265,6 +267,22 @@ class ToolCall(models.Model):
     class Meta:
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["turn", "position"], name="tool_call_position")]
+
+
+class TurnWords(models.Model):
+    """What a turn is found by. Its texts are packed, so the database cannot read them (``evaluation.store.words``)."""
+
+    turn = models.OneToOneField(Turn, on_delete=models.CASCADE, primary_key=True, related_name="words")
+    said = SearchVectorField()
+    """By the user, the agent and its tools."""
+    thought = SearchVectorField(null=True)
+    """By the agent; None if it had no readable thoughts."""
+
+    class Meta:
+        indexes = [
+            GinIndex(fields=["said"], name="turn_said"),
+            GinIndex(fields=["thought"], name="turn_thought", condition=Q(thought__isnull=False)),
+        ]
 
 
 class TurnNote(models.Model):

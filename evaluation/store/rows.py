@@ -41,6 +41,7 @@ from evaluation.store.frozen import task_of
 from evaluation.store.snapshots import apps_before, final_manifest, take_snapshot, turns_of_run
 from evaluation.store.usage import PART_BY_PURPOSE, tokens_by_mode
 from evaluation.store.verdicts import known_of, verdict_rows
+from evaluation.store.words import store_words
 from evaluation.workspaces.app_states import AppHashes
 from studio.domain.opening_message import EnvironmentEvent, text_of
 from studio.domain.storable import storable
@@ -285,9 +286,9 @@ def insert_turn(
         agent_tokens=reply.tokens.total,
         milliseconds=int(checkpoint.seconds * 1000),
     )
-    ToolCall.objects.bulk_create(
-        call_row(call, turn=turn, position=position) for position, call in enumerate(reply.tool_calls, start=1)
-    )
+    calls = [call_row(call, turn=turn, position=position) for position, call in enumerate(reply.tool_calls, start=1)]
+    ToolCall.objects.bulk_create(calls)
+    store_words(turn, calls)
     intents = task_of(session.revision_id).intents
     SessionIntent.objects.bulk_create(
         SessionIntent(session=session, index=index, uid=intents[index - 1].uid, status=status, turn=taken.number)

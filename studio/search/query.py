@@ -8,7 +8,7 @@ Higher layers add kinds with ``search.sources.register``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from studio import access
 from studio.models import Benchmark, Persona, Task, TaskState, User
-from studio.search.sources import DESTINATIONS_SQL, SOURCES, search_sql
+from studio.search.sources import DESTINATIONS_SQL, SNIPPETS_SQL, SOURCES, Place, search_sql
 
 MAX_QUERY = 200
 """Characters; longer queries are cut."""
@@ -60,19 +60,29 @@ class SearchResults:
 
 
 def search(
-    user: access.AnyUser, text: str, *, benchmark: str = "", kind: str = "", state: str = "", page: int = 1
+    user: access.AnyUser,
+    text: str,
+    *,
+    benchmark: str = "",
+    kind: str = "",
+    state: str = "",
+    within: int = 0,
+    page: int = 1,
 ) -> SearchResults:
     """Rows of the user's benchmarks that match ``text``: all terms in one row, quoted terms as a phrase, ``-term``
-    excluded; or names that contain all terms. Four queries."""
+    excluded; or names that contain all terms. ``within``: only parts of this ``SearchSource.holder``. A constant number
+    of queries."""
     query = clean_query(text)
     names = {row.pk: row for row in searched_benchmarks(user) if benchmark in ("", row.slug)}
     if not query or not names:
         return SearchResults([], 0, {}, query)
-    parameters = _parameters(query, list(names), kind=kind, state=state, page=page, closed=_closed_to(user))
+    filters = {"kind": kind, "state": state, "within": within}
+    parameters = _parameters(query, list(names), filters, page=page, closed=_closed_to(user))
     rows = _rows(search_sql(), parameters)
     counts = dict(rows[0]["counts"] or {}) if rows else {}
     beyond = frozenset(name for name, number in counts.items() if number == parameters["ranked"])
     tasks, personas = _tasks().in_bulk(_keys(rows, "task_id")), _personas().in_bulk(_keys(rows, "persona_id"))
+    snippets = _snippets(user, rows, parameters)
     hits = []
     by_kind = {source.kind: source for source in SOURCES}
     for row in rows:
@@ -94,11 +104,30 @@ def search(
                 location=" › ".join(location),
                 state=row["state"],
                 url=url + anchor,
-                snippet=SafeString("") if source.address else mark_matches(row["snippet"] or ""),
+                snippet=mark_matches(
+                    snippets.get((row["kind"], row["pk"], row["item"]), "") if source.address else row["snippet"] or ""
+                ),
             )
         )
     total = counts.get(kind, 0) if kind in by_kind else sum(counts.values())
     return SearchResults(hits, total, counts, query, beyond)
+
+
+def _snippets(
+    user: access.AnyUser, rows: Sequence[dict[str, Any]], parameters: Mapping[str, Any]
+) -> dict[tuple[str, int, int | None], str]:
+    """By kind, key and item, of the kinds whose passages are read for the person."""
+    passages: dict[tuple[str, int, int | None], Sequence[str]] = {}
+    for source in SOURCES:
+        places: list[Place] = [(row["pk"], row["item"]) for row in rows if row["kind"] == source.kind]
+        if source.passages and places:
+            passages |= {(source.kind, *place): texts for place, texts in source.passages(user, places).items()}
+    keys = list(passages)
+    texts = [(number, _plain(text)) for number, key in enumerate(keys) for text in passages[key]]
+    if not texts:
+        return {}
+    asked = {"numbers": [number for number, _ in texts], "passages": [text for _, text in texts]}
+    return {keys[row["number"]]: row["snippet"] for row in _rows(SNIPPETS_SQL, {**parameters, **asked})}
 
 
 def searched_benchmarks(user: access.AnyUser) -> list[Benchmark]:
@@ -124,7 +153,7 @@ def _closed_to(user: access.AnyUser) -> list[tuple[str, int]]:
 
 
 def _parameters(
-    text: str, benchmarks: list[int], *, kind: str, state: str, page: int, closed: Sequence[tuple[str, int]]
+    text: str, benchmarks: list[int], filters: Mapping[str, Any], *, page: int, closed: Sequence[tuple[str, int]]
 ) -> dict[str, Any]:
     page = max(1, page)
     ranked = RANKED
@@ -139,8 +168,9 @@ def _parameters(
         "benchmarks": benchmarks,
         "closed_kinds": [kind for kind, _ in closed],
         "closed_keys": [pk for _, pk in closed],
-        "kind": kind if kind in {source.kind for source in SOURCES} else "",
-        "state": state if state in TaskState.values else "",
+        "kind": filters["kind"] if filters["kind"] in {source.kind for source in SOURCES} else "",
+        "state": filters["state"] if filters["state"] in TaskState.values else "",
+        "within": filters["within"],
         "ranked": ranked,
         "limit": PAGE,
         "offset": (page - 1) * PAGE,

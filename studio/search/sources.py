@@ -4,14 +4,17 @@ parameter."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from studio.access import AnyUser
 from studio.models import User
 
 MAX_DESTINATIONS = 10
 MIN_SIMILARITY = 0.45
 """Similarity (pg_trgm, 0 to 1) from which a misspelt name matches."""
+Place = tuple[int, int | None]
+"""``pk`` and ``item`` of a row."""
 COLUMNS = "pk, benchmark_id, persona_id, task_id, state, item, rank, at"
 
 
@@ -26,10 +29,15 @@ class SearchSource:
     select: str
     text: str
     address: Callable[[int], str] | None = None
-    """The page of a row by key; by default that of its task, persona or benchmark."""
+    """The page of a row by key, whose ``text`` is its title; by default that of its task, persona or benchmark."""
     anchor: str = ""
     closed_to: Callable[[User], Collection[int]] | None = None
     """Keys of what this person must not find."""
+    holder: str = ""
+    """SQL: the key of what ``every`` row is a part of, by which ``closed_to`` and ``within`` speak of it; by default
+    its own, and it is in nothing."""
+    passages: Callable[[AnyUser, Collection[Place]], Mapping[Place, Sequence[str]]] | None = None
+    """What the rows say, where PostgreSQL cannot read it. Called with those that the person is shown."""
 
 
 QUERY = "websearch_to_tsquery('english', %(text)s)"
@@ -169,9 +177,19 @@ def search_sql() -> str:
 def _matches(source: SearchSource) -> str:
     closed = f"""AND NOT EXISTS (
             SELECT FROM unnest(%(closed_kinds)s::text[], %(closed_keys)s::bigint[]) closed (kind, pk)
-            WHERE closed.kind = '{source.kind}' AND closed.pk = every.pk)"""
+            WHERE closed.kind = '{source.kind}' AND closed.pk = {source.holder or "every.pk"})"""
+    within = f"(%(within)s = 0 OR {source.holder or 0} = %(within)s)"
     return f"""SELECT '{source.kind}' AS kind, every.* FROM ({source.select}) every({COLUMNS})
-          WHERE (%(state)s = '' OR state = %(state)s) {closed if source.closed_to else ""}"""
+          WHERE (%(state)s = '' OR state = %(state)s) AND {within} {closed if source.closed_to else ""}"""
+
+
+SNIPPETS_SQL = f"""
+    SELECT DISTINCT ON (number) number, ts_headline('english', text, query, %(options)s) AS snippet
+    FROM unnest(%(numbers)s::int[], %(passages)s::text[]) passage (number, text),
+         CAST(replace({QUERY}::text, '&', '|') AS tsquery) query
+    ORDER BY number, ts_rank(to_tsvector('english', text), query) DESC
+"""
+"""Of each row the passage with the most of the terms."""
 
 
 DESTINATIONS_SQL = f"""

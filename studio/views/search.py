@@ -18,7 +18,7 @@ from studio.search import query
 
 @login_required
 def search(request: SignedInRequest) -> HttpResponse:
-    filters = {name: request.GET.get(name, "") for name in ("q", "benchmark", "kind", "state")}
+    filters = {name: request.GET.get(name, "") for name in ("q", "benchmark", "kind", "state", "within")}
     page = _page(request.GET.get("page", ""))
     results = query.search(
         request.user,
@@ -26,6 +26,7 @@ def search(request: SignedInRequest) -> HttpResponse:
         benchmark=filters["benchmark"],
         kind=filters["kind"],
         state=filters["state"],
+        within=number_of(filters["within"]),
         page=page,
     )
     active = {name: value for name, value in filters.items() if value}
@@ -45,6 +46,7 @@ def search(request: SignedInRequest) -> HttpResponse:
             if results.counts.get(kind)
         ],
         "all_query": urlencode(without_kind),
+        "everywhere": urlencode({name: value for name, value in active.items() if name != "within"}),
         "all_count": shown(sum(results.counts.values()), results.beyond),
         "total": shown(results.total, {filters["kind"]} if filters["kind"] in results.counts else results.beyond),
         "before": urlencode(active | {"page": page - 1}) if page > 1 else "",

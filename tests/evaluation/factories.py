@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from evaluation.judging.judgings import open_judging
 from evaluation.models import Judging, Pilot, Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
+from evaluation.store.words import store_words
 from studio.models import Benchmark, Blob, Membership, User
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task
 
@@ -48,6 +49,7 @@ def turn(
     reply: str = "Done.",
     files: Mapping[str, bytes] | None = None,
     calls: Sequence[Mapping[str, object]] = (),
+    thoughts: Sequence[str] = (),
 ) -> Turn:
     files = files or {}
     Blob.objects.store(list(files.values()))
@@ -55,10 +57,18 @@ def turn(
     digest = hashlib.sha256(json.dumps(manifest).encode()).hexdigest()
     snapshot, _ = Snapshot.objects.get_or_create(run=session.run, sha256=digest, defaults={"manifest": manifest})
     row = Turn.objects.create(
-        session=session, number=number, user_message=message, reply=reply, snapshot=snapshot, agent_tokens=7
+        session=session,
+        number=number,
+        user_message=message,
+        reply=reply,
+        thoughts=[{"text": text, "tokens": None} for text in thoughts],
+        snapshot=snapshot,
+        agent_tokens=7,
     )
-    for position, call in enumerate(calls, start=1):
-        ToolCall.objects.create(turn=row, position=position, **call)
+    made = [
+        ToolCall.objects.create(turn=row, position=position, **call) for position, call in enumerate(calls, start=1)
+    ]
+    store_words(row, made)
     Session.objects.filter(pk=session.pk).update(turn_count=number)
     return row
 

@@ -31,7 +31,13 @@ class Desk:
         self.pilot = pilot_row()
         self.session = finish(self.pilot)
         turn(self.session, 1, reply="The fee is 70.")
-        turn(self.session, 2, message="Thanks, that was all I needed.", reply="You are welcome.")
+        turn(
+            self.session,
+            2,
+            message="Thanks, that was all I needed.",
+            reply="You are welcome.",
+            thoughts=[f"A guess. {SECRETS[2]}"],
+        )
         decision = verdict(self.session, quote="The fee is 70.", reason="It says 70.")
         self.auditor = person(self.pilot.benchmark, "auditor", "owner")
         self.colleague = person(self.pilot.benchmark, "viewer")
@@ -116,6 +122,9 @@ def test_every_page_of_the_pilot_is_closed_to_its_auditor(desk: Desk) -> None:
         "/releases/",
         "/audits/new/?benchmark={slug}",
         "/search/?q=pilot",
+        "/search/?q=needed",
+        "/search/?q=needed&within={pilot}",
+        "/search/?q=guess",
         "/",
         "/b/{slug}/",
         "/b/{slug}/history/",
@@ -134,6 +143,16 @@ def test_lists_feeds_and_search_name_neither_agent_nor_judge(desk: Desk, path: s
     assert answer.status_code == 200
     assert not [secret for secret in SECRETS if secret in text]
     assert f'"/sessions/{desk.session.pk}/' not in text
+
+
+def test_colleague_finds_what_the_auditor_does_not_and_that_is_recorded(desk: Desk) -> None:
+    assert not search(desk.auditor, "guess").hits
+    assert not desk.audit.openings.exists()
+
+    assert [hit.kind for hit in search(desk.colleague, "guess").hits] == ["thought"]
+
+    opening = desk.audit.openings.get()
+    assert (opening.person, opening.what) == (desk.colleague, f"pilot:{desk.pilot.pk}")
 
 
 def test_list_says_why_a_pilot_is_missing(desk: Desk) -> None:

@@ -20,6 +20,7 @@ from evaluation.endpoints.testing import due_tests, failures_for, play_test, req
 from evaluation.endpoints.tryout import CHECKS, Line
 from evaluation.forms.endpoints import ConnectForm
 from evaluation.llm import RetryPolicy
+from evaluation.llm.parameters import LENGTHS
 from evaluation.llm.stored_keys import SECRET_VARIABLE
 from evaluation.model_access import endpoint_of
 from evaluation.models import EndpointTest, ModelEndpoint
@@ -103,6 +104,12 @@ def test_page_says_whether_a_key_is_set_and_never_shows_it(staff: Client, monkey
         ({"base_url": "ftp://models.example"}, "must begin with https://"),
         ({"base_url": "file:///etc/passwd"}, "must begin with https://"),
         ({"params": '{"model": "another"}'}, "may not set model"),
+        ({"params": '{"temperature": 7}'}, "The parameters of qwen-plus are not valid: temperature may be at most 2."),
+        ({"params": '{"temperature": "hot"}'}, "temperature must be a number."),
+        ({"params": '{"max_tokens": 0}'}, "max_tokens must be at least 1."),
+        ({"params": '{"max_completion_tokens": 1e9}'}, "max_completion_tokens must be a whole number."),
+        ({"params": '{"max_output_tokens": 99999999}'}, "max_output_tokens may be at most 10,000,000."),
+        ({"params": '{"stream": "no"}'}, "stream must be true or false."),
         ({"params": "[1]"}, "one JSON object"),
         ({"params": "{"}, "valid JSON"),
         ({"params": '{"seed": %s}' % ("9" * 5_000)}, "valid JSON"),
@@ -458,6 +465,9 @@ def test_a_model_is_given_time_to_answer_and_asked_at_all(staff: Client):
         *(("api", value) for value in ("", "completions")),
         ("dialect", "klingon"),
         ("effort", "hard"),
+        *(("params", {"temperature": value}) for value in (-0.1, 2.1, "hot", True, [1])),
+        *(("params", {name: value}) for name in LENGTHS for value in (0, 10_000_001, "many")),
+        ("params", [1]),
     ],
 )
 def test_the_database_itself_refuses_what_no_model_can_have(column: str, value: object):
@@ -465,6 +475,13 @@ def test_the_database_itself_refuses_what_no_model_can_have(column: str, value: 
 
     with pytest.raises(IntegrityError, match="violates check constraint"):
         ModelEndpoint.objects.filter(pk=row.pk).update(**{column: value})
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"temperature": None}, {"temperature": 0}, {"temperature": 2, "max_tokens": 1, "provider": {}}]
+)
+def test_the_database_takes_parameters_within_their_bounds(params: dict[str, object]):
+    assert endpoint("mine", base_url="https://models.example/v1", scripted=False, params=params).params == params
 
 
 def test_a_model_without_an_api_chosen_is_refused_on_its_page(staff: Client):
