@@ -38,6 +38,7 @@ def search(request: SignedInRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "filters": filters,
         "results": results,
+        "is_filtered": bool(active.keys() - {"q"}),
         "benchmarks": query.searched_benchmarks(request.user),
         "states": TaskState.choices,
         "tabs": [
