@@ -67,7 +67,7 @@ def visible_endpoints(user: AnyUser) -> QuerySet[ModelEndpoint]:
 def visible_releases(user: AnyUser) -> QuerySet[Release]:
     return (
         Release.objects.filter(benchmark__in=benchmarks_for(user))
-        .select_related("benchmark", "created_by")
+        .select_related("benchmark", "created_by", "key")
         .annotate(task_count=Count("tasks"))
         .order_by("-created_at")
     )

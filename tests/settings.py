@@ -31,6 +31,7 @@ if "STUDIO_TEST_PLACE" not in os.environ:
 if ensure_database(throwaway=True):
     allow_skipping_foreign_keys()
 os.environ["CELERY_BROKER_URL"] = "memory://"  # a task of a test must never reach the worker of a running studio
+os.environ.setdefault("STUDIO_KEY_SECRET", "of tests: 0123456789abcdef012345")
 
 from studio.settings import *  # noqa: F403
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from django.http import FileResponse
+from django.http import FileResponse, HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from pydantic import Field
@@ -16,7 +16,7 @@ from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.audits.blindness import find_release, open_releases
 from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
-from evaluation.releases.download import archive_response
+from evaluation.releases.download import archive_response, statement_response
 from evaluation.releases.elsewhere import accept_elsewhere
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in
@@ -30,10 +30,11 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
     benchmark: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     tasks = serializers.IntegerField(source="task_count", read_only=True)
     exceptions = serializers.JSONField(read_only=True)
+    signed_by = serializers.CharField(source="key.fingerprint", default=None, allow_null=True, read_only=True)
 
     class Meta:
         model = Release
-        fields = ["id", "benchmark", "version", "sha256", "tasks", "exceptions", "created_at"]
+        fields = ["id", "benchmark", "version", "sha256", "signed_by", "tasks", "exceptions", "created_at"]
         read_only_fields = fields
 
 
@@ -108,3 +109,9 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     def download(self, request: ApiRequest, pk: str) -> FileResponse:
         """The archive, to the byte."""
         return archive_response(find_release(request.user, pk))
+
+    @extend_schema(responses={200: OpenApiTypes.OBJECT, 404: OpenApiResponse(description="It is not signed.")})
+    @action(detail=True)
+    def statement(self, request: ApiRequest, pk: str) -> HttpResponse:
+        """An in-toto statement of the archive, signed, as a DSSE envelope."""
+        return statement_response(find_release(request.user, pk))

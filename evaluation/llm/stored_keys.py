@@ -6,7 +6,7 @@ import base64
 import os
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # only the studio stores keys, and only it installs this
+if TYPE_CHECKING:  # imported when a key is stored or read, which `pibench` never does
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 SECRET_VARIABLE = "STUDIO_KEY_SECRET"  # its name

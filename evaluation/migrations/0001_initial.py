@@ -341,6 +341,9 @@ class Migration(migrations.Migration):
                 ('manifest', studio.models.fields.OrderedJSONField()),
                 ('sha256', models.CharField(max_length=64)),
                 ('size', models.PositiveBigIntegerField()),
+                ('signature', models.BinaryField(default=b'')),
+                ('ssh_signature', models.TextField(blank=True)),
+                ('statement', models.JSONField(null=True)),
                 ('exceptions', studio.models.fields.OrderedJSONField(default=list)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='studio.benchmark')),
@@ -566,6 +569,23 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['index'],
             },
+        ),
+        migrations.CreateModel(
+            name='SigningKey',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public', models.CharField(max_length=100, unique=True)),
+                ('fingerprint', models.CharField(max_length=60)),
+                ('sealed', models.TextField()),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='signing_keys', to='studio.benchmark')),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+        ),
+        migrations.AddField(
+            model_name='release',
+            name='key',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='evaluation.signingkey'),
         ),
         migrations.CreateModel(
             name='Snapshot',
@@ -825,10 +845,6 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('accepted', True), models.Q(('accepted', False), ('edited', False), ('revision__isnull', True), ('text', '')), _connector='OR'), name='suggestion_dismissed_leaves_nothing'),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'version'), name='release_version'),
-        ),
-        migrations.AddConstraint(
             model_name='releasepersona',
             constraint=models.UniqueConstraint(fields=('release', 'revision'), name='release_persona_once'),
         ),
@@ -915,6 +931,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='sessionintent',
             constraint=models.CheckConstraint(condition=models.Q(('status__in', ['completed', 'inferred', 'provided'])), name='terminal_status_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='release',
+            constraint=models.UniqueConstraint(fields=('benchmark', 'version'), name='release_version'),
+        ),
+        migrations.AddConstraint(
+            model_name='release',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('key', None), ('signature', b''), ('ssh_signature', ''), ('statement', None)), models.Q(('key__isnull', False), ('statement__isnull', False), models.Q(('signature', b''), _negated=True), models.Q(('ssh_signature', ''), _negated=True)), _connector='OR'), name='release_signed_in_all_forms'),
         ),
         migrations.AddConstraint(
             model_name='snapshot',

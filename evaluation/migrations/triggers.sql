@@ -39,6 +39,8 @@ CREATE TRIGGER evaluation_scoringchoice_frozen BEFORE UPDATE ON evaluation_scori
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_sessionintent_frozen BEFORE UPDATE ON evaluation_sessionintent
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER evaluation_signingkey_frozen BEFORE UPDATE ON evaluation_signingkey
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_snapshot_frozen BEFORE UPDATE ON evaluation_snapshot
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_suggestion_decided BEFORE UPDATE ON evaluation_suggestion

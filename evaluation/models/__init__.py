@@ -10,7 +10,7 @@ from evaluation.models.judgings import Judging, JudgingRound, ScoringChoice
 from evaluation.models.opinions import OpinionRequest, SecondOpinion
 from evaluation.models.pilots import BenchmarkBudget, Pilot, Run
 from evaluation.models.rehearsals import Rehearsal
-from evaluation.models.releases import ElsewhereAcceptance, Release, ReleasePersona, ReleaseTask
+from evaluation.models.releases import ElsewhereAcceptance, Release, ReleasePersona, ReleaseTask, SigningKey
 from evaluation.models.results import ResultsView
 from evaluation.models.scripts import ScriptExample
 from evaluation.models.sessions import MadeCall, Session, SessionIntent, Snapshot, ToolCall, Turn, TurnNote, TurnWords
@@ -44,6 +44,7 @@ __all__ = [
     "SecondOpinion",
     "Session",
     "SessionIntent",
+    "SigningKey",
     "Snapshot",
     "ToolCall",
     "Turn",

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 from django.urls import reverse
 
 from studio.models.fields import OrderedJSONField
+
+
+class SigningKey(models.Model):
+    """An Ed25519 key that signs a benchmark's releases; the newest is in use. Immutable."""
+
+    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="signing_keys")
+    public = models.CharField(max_length=100, unique=True)
+    """As OpenSSH writes it: ``ssh-ed25519 AAAA…``."""
+    fingerprint = models.CharField(max_length=60)
+    """``SHA256:…``, by which people know it."""
+    sealed = models.TextField()
+    """The private part, encrypted (``evaluation.llm.stored_keys``). Never shown, logged or exported."""
+    created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
 
 
 class Release(models.Model):
@@ -25,6 +40,14 @@ class Release(models.Model):
     """Bytes of the archive."""
     sums = models.ForeignKey("studio.Blob", on_delete=models.PROTECT, related_name="+")
     """The archive's ``SHA256SUMS``; each file that it lists is a Blob."""
+    key = models.ForeignKey(SigningKey, on_delete=models.PROTECT, null=True, related_name="releases")
+    """That signed it; None: unsigned."""
+    signature = models.BinaryField(default=b"")
+    """Of ``sums``: the archive's ``SHA256SUMS.sig``."""
+    ssh_signature = models.TextField(blank=True)
+    """Likewise in the form of OpenSSH: ``SHA256SUMS.sshsig``."""
+    statement = models.JSONField(null=True)
+    """A signed in-toto statement of the archive, as a DSSE envelope; it stands beside the archive."""
     exceptions = OrderedJSONField(default=list)
     """Accepted blockers: ``[{"problem", "reason", "by"}]``."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
@@ -32,13 +55,25 @@ class Release(models.Model):
 
     class Meta:
         ordering = ["-created_at"]
-        constraints = [models.UniqueConstraint(fields=["benchmark", "version"], name="release_version")]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "version"], name="release_version"),
+            models.CheckConstraint(
+                condition=Q(key=None, signature=b"", ssh_signature="", statement=None)
+                | Q(key__isnull=False, statement__isnull=False) & ~Q(signature=b"") & ~Q(ssh_signature=""),
+                name="release_signed_in_all_forms",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.benchmark} {self.version}"
 
     def get_absolute_url(self) -> str:
         return reverse("evaluation:release", args=[self.pk])
+
+    @property
+    def file_name(self) -> str:
+        """Of the archive."""
+        return f"{self.benchmark.slug}-{self.version}.zip"
 
 
 class ElsewhereAcceptance(models.Model):

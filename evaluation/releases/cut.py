@@ -18,6 +18,7 @@ from evaluation.releases.facts import Said, manifest_of
 from evaluation.releases.packing import hash_of, store_files, store_sums
 from evaluation.releases.pins import Pin, episodes_of, pins_of
 from evaluation.releases.readiness import Blocker, find_blockers
+from evaluation.releases.signing import signer_of, why_unsigned
 from evaluation.results.selection import frozen_views
 from studio.domain.base import JsonDict
 from studio.domain.options import Options, OptionsError
@@ -84,21 +85,20 @@ def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | Non
     earlier = list(benchmark.releases.order_by("-pk"))
     changes = {"notes": options.changes, "tasks": compare(pins_of(earlier[0]), pins)} if earlier else None
     today = timezone.now().astimezone(UTC).date().isoformat()
+    signer = None if why_unsigned(benchmark) else signer_of(benchmark, by=by)
     manifest = manifest_of(candidate, pins, Said(version, today, exceptions, changes))
     if results := frozen_views(benchmark):
         manifest["results"] = results
-    sums = store_sums(store_files(pins, manifest, [row.manifest for row in earlier]))
-    sha256, size = hash_of(sums)
-    release = Release.objects.create(
-        benchmark=benchmark,
-        version=version,
-        manifest=manifest,
-        sha256=sha256,
-        size=size,
-        sums_id=sums,
-        exceptions=exceptions,
-        created_by=by,
-    )
+    if signer:
+        manifest["signed_by"] = signer.said()
+    release = Release(benchmark=benchmark, version=version, manifest=manifest, exceptions=exceptions, created_by=by)
+    release.sums = store_sums(store_files(pins, manifest, [row.manifest for row in earlier]))
+    if signer:
+        signer.sign_sums(release)
+    release.sha256, release.size = hash_of(release)
+    if signer:
+        signer.sign_archive(release)
+    release.save()
     ReleasePersona.objects.bulk_create([ReleasePersona(release=release, revision_id=pin.persona) for pin in pins])
     ReleaseTask.objects.bulk_create(
         [ReleaseTask(release=release, revision_id=revision) for pin in pins for revision in pin.tasks]
@@ -111,7 +111,7 @@ def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | Non
         verb="released",
         summary=f"Released version {version} with {len(candidate.tasks)} tasks"
         + (f", accepting {len(exceptions)} exceptions: {accept}" if exceptions else ""),
-        data={"version": version, "sha256": sha256},
+        data={"version": version, "sha256": release.sha256},
     )
     return release
 

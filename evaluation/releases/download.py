@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from django.http import FileResponse
+import json
+
+from django.http import FileResponse, Http404, HttpResponse
 
 from evaluation.models import Release
 from evaluation.releases.packing import open_archive
 
 
 def archive_response(release: Release) -> FileResponse:
-    name = f"{release.benchmark.slug}-{release.version}.zip"
-    response = FileResponse(open_archive(release), as_attachment=True, filename=name, content_type="application/zip")
+    response = FileResponse(
+        open_archive(release), as_attachment=True, filename=release.file_name, content_type="application/zip"
+    )
     response["Content-Length"] = str(release.size)
     response["ETag"] = f'"{release.sha256}"'
     response["X-Content-Type-Options"] = "nosniff"
     return response
+
+
+def statement_response(release: Release) -> HttpResponse:
+    """Its signed statement. Raises Http404 if it is unsigned."""
+    if release.statement is None:
+        raise Http404
+    content = json.dumps(release.statement, indent=1) + "\n"
+    name = f"{release.file_name}.dsse.json"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
+    return HttpResponse(content, content_type="application/json", headers=headers)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from heapq import merge
 from typing import IO
 
 from django.db import transaction
@@ -26,7 +28,17 @@ from evaluation.releases.documents.statistics import statistics_file
 from evaluation.releases.pins import Pin, earlier_releases, episodes_of, pins_of
 from studio.domain.base import JsonDict
 from studio.domain.episode import EpisodeSpec
-from studio.domain.pack import MANIFEST, SUMS, manifest_file, read_sums, write_archive, write_sums
+from studio.domain.pack import (
+    MANIFEST,
+    SIGNATURE,
+    SSH_SIGNATURE,
+    SUMS,
+    key_files,
+    manifest_file,
+    read_sums,
+    write_archive,
+    write_sums,
+)
 from studio.domain.rule_scripts import rule_script_files
 from studio.domain.task import TaskSpec
 from studio.imports.export import episode_files
@@ -68,43 +80,47 @@ def store_files(pins: Sequence[Pin], manifest: JsonDict, earlier: Sequence[JsonD
             "CITATION.cff": citation_file(manifest),
             "LICENSE": licence_file(manifest),
             "croissant.json": croissant_file(manifest, described),
+            **key_files(manifest),
             MANIFEST: manifest_file(manifest),
         }
     )
 
 
-def store_sums(hashes: Mapping[str, str]) -> str:
-    return Blob.objects.store([write_sums(hashes)])[0]
+def store_sums(hashes: Mapping[str, str]) -> Blob:
+    return Blob.objects.get(pk=Blob.objects.store([write_sums(hashes)])[0])
 
 
-def write_files(sums: str, into: IO[bytes]) -> None:
-    """The archive of the files that ``SHA256SUMS``, of this sha256, lists."""
-    listed = bytes(Blob.objects.get(pk=sums).content)
-    write_archive(_contents({**read_sums(listed), SUMS: sums}), into)
+def write_files(release: Release, into: IO[bytes]) -> None:
+    """The archive."""
+    listed = read_sums(bytes(release.sums.content))
+    signed = {SIGNATURE: bytes(release.signature), SSH_SIGNATURE: release.ssh_signature.encode()} if release.key else {}
+    write_archive(merge(_contents({**listed, SUMS: release.sums.pk}), sorted(signed.items())), into)
 
 
 def open_archive(release: Release) -> IO[bytes]:
     """For reading, from its start. The caller closes it."""
     file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
-    write_files(release.sums_id, file)
+    write_files(release, file)
     file.seek(0)
     return file
 
 
-def hash_of(sums: str) -> tuple[str, int]:
+def hash_of(release: Release) -> tuple[str, int]:
     """sha256 and size of the archive."""
     with tempfile.TemporaryFile() as file:
-        write_files(sums, file)
+        write_files(release, file)
         file.seek(0)
         return hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
 
 
 def rebuild(release: Release) -> Rebuilt:
-    """Make its files again from what it pins. Stores nothing."""
+    """Make its files again from what it pins; its signatures are kept. Stores nothing."""
     earlier = [each.manifest for each in earlier_releases(release)]
     with transaction.atomic():
         hashes = store_files(pins_of(release), release.manifest, earlier)
-        sha256, _ = hash_of(store_sums(hashes))
+        again = copy(release)
+        again.sums = store_sums(hashes)
+        sha256, _ = hash_of(again)
         transaction.set_rollback(True)
     released = read_sums(bytes(release.sums.content))
     changed = {path for path, _ in hashes.items() ^ released.items()}

@@ -11,6 +11,7 @@ from evaluation.audits.gate import UncomparedJudge, WorseJudge
 from evaluation.audits.paired import PairedShare
 from evaluation.releases.candidate import CandidateTask, ReleaseCandidate, load_candidate
 from evaluation.releases.elsewhere import unaccepted_approvals
+from evaluation.releases.signing import why_unsigned
 from studio.domain.base import JsonDict
 from studio.domain.persona import script_path
 from studio.findings.queries import open_findings
@@ -23,6 +24,7 @@ NOT_APPROVED, NOT_PILOTED = "task-not-approved", "task-not-piloted"
 OUTDATED = "task-approval-outdated"
 LICENCE_UNKNOWN, NO_CONTRIBUTORS = "licence-unknown", "contributors-unknown"
 FILE_UNKNOWN, FILE_GONE = "file-licence-unknown", "file-from-elsewhere-gone"
+UNSIGNED = "cannot-be-signed"
 CREDITS = (LICENCE_UNKNOWN, NO_CONTRIBUTORS, FILE_UNKNOWN, FILE_GONE)
 """Of what the benchmark's settings say."""
 AUDITED_DECISIONS = 10
@@ -81,6 +83,7 @@ def find_blockers(
         *_errors(candidate),
         *_ungraded(candidate),
         *_uncredited(candidate.benchmark),
+        *_unsigned(candidate.benchmark),
         *_unreadable(unreadable),
         *_unpiloted(candidate),
         *_lacking_tools(candidate),
@@ -143,6 +146,11 @@ def _uncredited(benchmark: Benchmark) -> Iterable[Blocker]:
             yield Blocker(FILE_UNKNOWN, f"The {lacking} of {origin.path}, which comes from elsewhere, is unknown.")
         if not any(map(origin.covers, paths)):
             yield Blocker(FILE_GONE, f"{origin.path} is said to come from elsewhere, and there is no such file.")
+
+
+def _unsigned(benchmark: Benchmark) -> Iterable[Blocker]:
+    if problem := why_unsigned(benchmark):
+        yield Blocker(UNSIGNED, f"The release cannot be signed. {problem}")
 
 
 def _unreadable(errors: Iterable[JsonDict]) -> Iterable[Blocker]:

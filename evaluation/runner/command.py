@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from evaluation.runner.tables import Table
 
 OK, UNFINISHED, USAGE = 0, 1, 2
+HASH = "SHA256:"
+"""Begins a fingerprint."""
 INTERRUPTED = 128 + signal.SIGINT
 EXAMPLES = """\
 examples:
   pibench show bench-1.0.zip
-  pibench verify bench-1.0.zip
+  pibench verify bench-1.0.zip --key SHA256:…
   pibench run bench-1.0.zip --model openai:gpt-5.4 --user openai:gpt-5.4-mini --judge openai:gpt-5.4-mini --out results
   pibench run bench-1.0.zip --model scripted:helpful --out trial        (free: no model is asked)
   pibench score results
@@ -81,9 +83,16 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--persona", help="of this persona, if several have the task")
     _add_json(show)
 
-    verify = commands.add_parser("verify", help="check every file of a pack against its checksums")
+    verify = commands.add_parser("verify", help="check every file of a pack, and who signed it")
     verify.set_defaults(action=_verify)
     verify.add_argument("pack", type=Path, metavar="PACK")
+    verify.add_argument(
+        "--key",
+        default="",
+        metavar="FINGERPRINT",
+        help="of the key that must have signed it: SHA256:…, as its makers publish it; without it only integrity is "
+        "checked",
+    )
     _add_json(verify)
 
     score = commands.add_parser("score", help="Proc, Comp, intervals and reliability of results")
@@ -279,19 +288,35 @@ def _show(args: argparse.Namespace) -> int:
 
 def _verify(args: argparse.Namespace) -> int:
     from evaluation.runner.packs import read_files, verified
-    from studio.domain.pack import MANIFEST
+    from studio.domain.pack import MANIFEST, UNLISTED, signer_of
 
     files, sha256 = read_files(args.pack)
     if MANIFEST not in files:
         raise PibenchError(f"{args.pack} is no release: it has no {MANIFEST}.")
     manifest = verified(args.pack, files)
+    signer = signer_of(manifest, files)
+    if args.key and not signer:
+        raise PibenchError(f"{args.pack} is not signed.", "Fetch it again from where its makers publish it.")
+    if args.key and signer.removeprefix(HASH) != args.key.strip().removeprefix(HASH):
+        raise PibenchError(
+            f"{args.pack} is signed by {signer}, not by {args.key}.",
+            "Do not use it, unless its makers publish this fingerprint elsewhere too.",
+        )
     name = f"{manifest['benchmark']['name']} {manifest['version']}"
-    checked = len(files) - 1  # but for the list itself
+    checked = len(files.keys() - UNLISTED)
     if args.json:
-        _print_json({"ok": True, "name": name, "sha256": sha256, "files": checked, "checked": "integrity"})
+        facts = {"ok": True, "name": name, "sha256": sha256, "files": checked, "signed_by": signer or None}
+        _print_json({**facts, "checked": "signature" if args.key else "integrity"})
+        return OK
+    whole = f"{name}: all {checked} files are as released"
+    if args.key:
+        _tell(f"{whole}, and signed by {signer}.")
+    elif signer:
+        _tell(f"{whole}. Integrity only: it is signed by {signer}, and whose key that is was not checked.")
+        _tell("Give the fingerprint that its makers publish with --key.")
     else:
-        _tell(f"{name}: all {checked} files are as released. Integrity only: that nobody else made it is not checked.")
-        _tell(f"sha256 {sha256}")
+        _tell(f"{whole}. Integrity only: it is not signed, so anybody may have made it.")
+    _tell(f"sha256 {sha256}")
     return OK
 
 

@@ -19,7 +19,7 @@ from evaluation.forms.releases import ReleaseForm
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds, released_tasks
 from evaluation.releases.candidate import load_candidate
 from evaluation.releases.cut import ReleaseBlockedError, cut_release
-from evaluation.releases.download import archive_response
+from evaluation.releases.download import archive_response, statement_response
 from evaluation.releases.elsewhere import accept_elsewhere
 from evaluation.releases.readiness import (
     APPROVED_ELSEWHERE,
@@ -28,9 +28,11 @@ from evaluation.releases.readiness import (
     FILE_UNKNOWN,
     LICENCE_UNKNOWN,
     NO_CONTRIBUTORS,
+    UNSIGNED,
     Blocker,
     find_blockers,
 )
+from evaluation.releases.signing import key_of, replace_key
 from evaluation.releases.todo import blocked_releases
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require, why_not
 from studio.domain.options import OptionsError
@@ -64,6 +66,7 @@ KIND_LABELS = {
     LICENCE_UNKNOWN: "licence unknown",
     NO_CONTRIBUTORS: "no contributors named",
     FILE_UNKNOWN: "files from elsewhere without source or licence",
+    UNSIGNED: "cannot be signed",
     FILE_GONE: "files from elsewhere that are gone",
 }
 
@@ -149,6 +152,8 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "unacceptable": [each[:1][0] for each in kinds if not each.acceptable],
             "approved_elsewhere": APPROVED_ELSEWHERE,
             "sealed": sealed,
+            "key": key_of(benchmark),
+            "may_replace_key": may(request.user, benchmark, "manage"),
             "may_release": may(request.user, benchmark, "release"),
             "releases": open_releases(request.user).filter(benchmark=benchmark).defer("manifest")[:20],
         },
@@ -166,6 +171,20 @@ def release_accept(request: SignedInRequest, slug: str) -> HttpResponse:
     try:
         number = accept_elsewhere(benchmark, tasks, by=request.user)
         messages.success(request, f"Accepted under your name: {count_of(number, 'task')}.")
+    except OptionsError as error:
+        messages.error(request, str(error))
+    return redirect("evaluation:release_new", slug)
+
+
+@login_required
+@require_POST
+def release_key(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Sign with a new key from now on."""
+    benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "manage")
+    try:
+        key = replace_key(benchmark, by=request.user)
+        messages.success(request, f"Releases are signed by {key.fingerprint} from now on. Publish this fingerprint.")
     except OptionsError as error:
         messages.error(request, str(error))
     return redirect("evaluation:release_new", slug)
@@ -193,6 +212,12 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_GET
 def release_download(request: SignedInRequest, pk: int) -> FileResponse:
     return archive_response(find_release(request.user, pk))
+
+
+@login_required
+@require_GET
+def release_statement(request: SignedInRequest, pk: int) -> HttpResponse:
+    return statement_response(find_release(request.user, pk))
 
 
 def _groups(benchmark: Benchmark, kinds: Sequence[BlockerKind], kind: str, number: str | None) -> list[BlockerGroup]:

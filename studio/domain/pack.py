@@ -11,12 +11,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+from studio.domain.signing import SignatureError, check, check_ssh, fingerprint, pem
 from studio.domain.storable import read_json
 
 PACK_VERSION = 2
 MANIFEST = "pack.json"
 SUMS = "SHA256SUMS"
-"""Lists every other file of the pack, as ``sha256sum --check`` reads it."""
+"""Lists every other file of the pack but its signatures, as ``sha256sum --check`` reads it."""
+SIGNATURE, SSH_SIGNATURE = f"{SUMS}.sig", f"{SUMS}.sshsig"
+"""Of ``SUMS``: 64 bytes, and in the form of OpenSSH. A pack has both or none."""
+UNLISTED = frozenset((SUMS, SIGNATURE, SSH_SIGNATURE))
+PUBLIC_KEY, SIGNERS = "signing-key.pem", "allowed_signers"
+"""The key for OpenSSL and for ``ssh-keygen``."""
 MAX_TEXT = 500
 """Characters of a string of the manifest that are shown."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -144,7 +150,9 @@ def read_sums(content: bytes) -> dict[str, str]:
 
 
 def check_pack(files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Verify an unpacked archive against its sums. Its manifest, as the present version would write it.
+    """Verify an unpacked archive against its sums, and these against its signatures, if there are any.
+
+    Its manifest, as the present version would write it.
 
     Raises UnsupportedPackError and DamagedPackError.
     """
@@ -158,17 +166,48 @@ def check_pack(files: Mapping[str, bytes]) -> dict[str, Any]:
     if version not in (1, PACK_VERSION):
         raise UnsupportedPackError(f"This studio reads packs up to version {PACK_VERSION}; this one says {version!r}.")
     if version == 1:
-        expected, unlisted = manifest.get("files"), MANIFEST
+        expected, unlisted = manifest.get("files"), frozenset((MANIFEST,))
     else:
-        expected, unlisted = read_sums(files[SUMS]) if SUMS in files else None, SUMS
+        expected, unlisted = read_sums(files[SUMS]) if SUMS in files else None, UNLISTED
     if not isinstance(expected, dict):
         raise DamagedPackError(f"There is no list of the pack’s files in {MANIFEST if version == 1 else SUMS}.")
-    actual = {path: hashlib.sha256(content).hexdigest() for path, content in files.items() if path != unlisted}
+    actual = {path: hashlib.sha256(content).hexdigest() for path, content in files.items() if path not in unlisted}
     for path in sorted(expected.keys() | actual.keys()):
         if expected.get(path) != actual.get(path):
             problem = "is missing" if path not in actual else "was added" if path not in expected else "was changed"
             raise DamagedPackError(f"{path} {problem} since the pack was made. Download it again.")
+    if version != 1:
+        signer_of(manifest, files)
     return upgrade(manifest)
+
+
+def key_files(manifest: Mapping[str, Any]) -> dict[str, bytes]:
+    """The key that signs the pack, for programs of others; none if it is unsigned."""
+    signed_by = manifest.get("signed_by")
+    if signed_by is None:
+        return {}
+    public, name = signed_by["key"], manifest["benchmark"]["slug"]
+    return {PUBLIC_KEY: pem(public), SIGNERS: f"{name} {public}\n".encode()}
+
+
+def signer_of(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> str:
+    """The fingerprint of the key that signed the pack; empty if none did. Whose key that is, a pack cannot prove.
+
+    Raises DamagedPackError if a signature is missing or does not fit.
+    """
+    public = _mapping(manifest.get("signed_by")).get("key")
+    if public is None:
+        if unexplained := files.keys() & {SIGNATURE, SSH_SIGNATURE}:
+            raise DamagedPackError(f"There is {min(unexplained)}, and {MANIFEST} says of no key that it signed.")
+        return ""
+    for name, check_signature in ((SIGNATURE, check), (SSH_SIGNATURE, check_ssh)):
+        if name not in files:
+            raise DamagedPackError(f"{name} is missing since the pack was made. Download it again.")
+        try:
+            check_signature(str(public), files[SUMS], files[name])
+        except SignatureError as error:
+            raise DamagedPackError(f"{name} does not fit {SUMS}: {error}") from None
+    return fingerprint(str(public))
 
 
 def upgrade(manifest: Mapping[str, Any]) -> dict[str, Any]:

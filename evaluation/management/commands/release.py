@@ -120,6 +120,8 @@ class Command(ReportCommand):
 
     def _print_release(self, release: Release, file: Path | None) -> None:
         self.stdout.write(f"Released {release}: {len(release.manifest['tasks'])} tasks, sha256 {release.sha256}")
+        if release.key:
+            self.stdout.write(f"Signed by {release.key.fingerprint}: publish this outside of the pack.")
         for exception in release.exceptions:
             self.stdout.write(f"  exception accepted by {exception['by']}: {exception['problem']['message']}")
         if file:
@@ -127,9 +129,9 @@ class Command(ReportCommand):
 
 
 def _write(release: Release, out: Path) -> Path:
-    file = out.resolve() / f"{release.benchmark.slug}-{release.version}.zip"
+    file = out.resolve() / release.file_name
     part = file.with_suffix(".part")
     with part.open("wb") as into:
-        write_files(release.sums_id, into)
+        write_files(release, into)
     part.replace(file)
     return file

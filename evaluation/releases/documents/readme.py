@@ -12,7 +12,9 @@ from evaluation.releases.documents.statistics import canary
 from evaluation.releases.documents.yaml_text import Value, yaml_text
 from studio.domain.base import JsonDict
 from studio.domain.credits import LICENCES
+from studio.domain.pack import PUBLIC_KEY, SIGNATURE, SIGNERS, SSH_SIGNATURE, SUMS
 from studio.domain.phrases import count_of
+from studio.domain.signing import NAMESPACE
 from studio.domain.task import TaskSpec
 
 DEFAULT = "flat/tasks.jsonl"
@@ -45,9 +47,7 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
         "--out results\n"
         f"pibench score results\npibench show {file}\n```",
         "## Verify it",
-        "Unpacked, every file is as it was released if this says so of each:",
-        f"```sh\nsha256sum --check --strict SHA256SUMS\n```\n\nOr, without unpacking it:\n\n"
-        f"```sh\npibench verify {file}\n```",
+        _verification(manifest, file),
         "## How scores are computed",
         " ".join(SCORES.split()),
         "## What changed",
@@ -65,6 +65,29 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
         ),
         canary(manifest),
     )
+
+
+def _verification(manifest: JsonDict, file: str) -> str:
+    sums = "Unpacked, every file is as it was released if this says so of each:\n\n```sh\n"
+    sums += "sha256sum --check --strict SHA256SUMS\n```"
+    if (signed_by := manifest.get("signed_by")) is None:
+        return f"{sums}\n\nOr, without unpacking it; it is not signed:\n\n```sh\npibench verify {file}\n```"
+    key = signed_by["fingerprint"]
+    return f"""It is signed by the key `{key}`. Whoever changes a pack can change this line too: compare it with
+the one that its makers publish elsewhere. Then this checks every file, and who signed them:
+
+```sh
+pibench verify {file} --key {key}
+```
+
+Unpacked, the same with other programs:
+
+```sh
+sha256sum --check --strict SHA256SUMS
+ssh-keygen -l -f {SIGNERS}
+ssh-keygen -Y verify -f {SIGNERS} -I {manifest["benchmark"]["slug"]} -n {NAMESPACE} -s {SSH_SIGNATURE} < {SUMS}
+openssl pkeyutl -verify -pubin -inkey {PUBLIC_KEY} -rawin -in {SUMS} -sigfile {SIGNATURE}
+```"""
 
 
 def _head(manifest: JsonDict, tables: Sequence[str]) -> bytes:

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from evaluation.releases.cut import ReleaseOptions, cut_release
-from studio.domain.pack import MANIFEST, SUMS, read_facts, write_pack
+from studio.domain.pack import MANIFEST, UNLISTED, read_facts, write_pack
 from studio.imports.importer import import_archive
 from studio.models import Benchmark, Import, Review, Task
 from studio.review.workflow import approve
@@ -48,7 +48,8 @@ def written_elsewhere(pack: bytes) -> bytes:
     with zipfile.ZipFile(io.BytesIO(pack)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     manifest = json.loads(files.pop(MANIFEST))
-    del files[SUMS]
+    del manifest["signed_by"]
+    files = {path: content for path, content in files.items() if path not in UNLISTED}
     return write_pack(manifest, {path: content.replace(b"Saturday", b"Sunday") for path, content in files.items()})
 
 

@@ -58,7 +58,8 @@ def test_pack_has_the_folders_of_an_export_beside_its_documents(benchmark: Bench
     assert folder.items() <= files.items()
     flat = {f"flat/{name}.jsonl" for name in ("personas", "tasks", "intents", "criteria")}
     documents = {"README.md", "DATA_CARD.md", "STATISTICS.md", "CHANGELOG.md", "CITATION.cff", "LICENSE"}
-    assert files.keys() - folder.keys() == documents | flat | {"croissant.json", "pack.json", "SHA256SUMS"}
+    signed = {"SHA256SUMS", "SHA256SUMS.sig", "SHA256SUMS.sshsig", "allowed_signers", "signing-key.pem"}
+    assert files.keys() - folder.keys() == documents | flat | signed | {"croissant.json", "pack.json"}
     for name in (*flat, *documents - {"LICENSE"}, "croissant.json", "pack.json"):
         assert str(benchmark.canary).encode() in files[name], name
 

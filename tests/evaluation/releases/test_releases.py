@@ -19,6 +19,7 @@ from evaluation.pilots.session_work import work_on
 from evaluation.releases.blocker_kinds import blocker_kinds
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.readiness import release_blockers
+from evaluation.releases.signing import replace_key
 from studio.domain.options import OptionsError
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -233,6 +234,7 @@ def test_version_must_be_new_and_valid(benchmark: Benchmark, manager: User):
 
 
 def test_same_tasks_give_the_same_pack(benchmark: Benchmark, manager: User):
+    replace_key(benchmark, by=manager)
     with transaction.atomic():
         first = cut_release(benchmark, ReleaseOptions(version="1.0", accept="x"), by=manager).sha256
         transaction.set_rollback(True)
