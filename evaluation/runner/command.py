@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evaluation.runner.tables import Table
 
 OK, UNFINISHED, USAGE = 0, 1, 2
+FOUND = 1
 HASH = "SHA256:"
 """Begins a fingerprint."""
 INTERRUPTED = 128 + signal.SIGINT
@@ -31,6 +32,7 @@ examples:
   pibench score results
   pibench compare results other-results
   pibench html results --out results.html
+  pibench leaks bench-1.0.zip corpus/ results
 
 Keys are read from the environment (OPENAI_API_KEY, …) and never written. `pibench COMMAND --help` tells more."""
 RUN_EXAMPLES = """\
@@ -105,6 +107,22 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("first", type=Path, metavar="RESULTS")
     compare.add_argument("second", type=Path, metavar="OTHER")
     _add_format(compare)
+
+    leaks = commands.add_parser(
+        "leaks",
+        help="whether texts or a model's answers have a pack's canary or passages of it",
+        epilog="exit status: 0 nothing was found, 1 something was, 2 the command was wrong",
+    )
+    leaks.set_defaults(action=_leaks)
+    leaks.add_argument("pack", type=Path, metavar="PACK")
+    leaks.add_argument(
+        "paths",
+        type=Path,
+        nargs="+",
+        metavar="PATH",
+        help="a file of text, a folder of them, or a folder of results",
+    )
+    _add_json(leaks)
 
     page = commands.add_parser("html", help="results as one page, with every transcript")
     page.set_defaults(action=_html)
@@ -342,6 +360,29 @@ def _compare(args: argparse.Namespace) -> int:
     else:
         _print_tables(comparison_tables(first, second), args.format)
     return OK
+
+
+def _leaks(args: argparse.Namespace) -> int:
+    from evaluation.runner.leaks import find_leaks, leaks_json, leaks_table
+    from evaluation.runner.packs import read_pack
+
+    leaks = find_leaks(read_pack(args.pack), args.paths)
+    if args.json:
+        _print_json(leaks_json(leaks))
+    else:
+        of_answers = f", with {leaks.answers} answers of the model under test" if leaks.answers else ""
+        _tell(f"{leaks.files} files searched{of_answers}.")
+        if not leaks.canary:
+            _tell("This is no release, so it has no canary.")
+        elif leaks.canary_in:
+            _tell(f"The canary stands in {', '.join(leaks.canary_in)}.")
+        else:
+            _tell("The canary was not found.")
+        if leaks.found:
+            _print_tables([leaks_table(leaks)], "text")
+        else:
+            _tell(f"No passage was found. {leaks.cannot_know}")
+    return FOUND if leaks.found or leaks.canary_in else OK
 
 
 def _html(args: argparse.Namespace) -> int:

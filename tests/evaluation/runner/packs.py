@@ -14,6 +14,8 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import write_persona
 from studio.domain.task import TaskSpec
 
+CANARY = "0e6f7a3e-0000-4000-8000-000000000000"
+
 
 def asset(path: str, text: str, contents: dict[str, bytes]) -> FileRef:
     content = text.encode()
@@ -42,6 +44,7 @@ def write(
         "format": "pi-bench-v2",
         "benchmark": {"slug": "bench", "name": "Bench", "description": ""},
         "version": "1.0",
+        "canary": CANARY,
         "tasks": rows,
     }
     path.write_bytes(write_pack(manifest, files))
