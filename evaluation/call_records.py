@@ -15,7 +15,17 @@ from evaluation import model_access
 from evaluation.llm import Budget, Call, Completion, ModelClient, RetryPolicy
 from evaluation.llm.client import BatchingClient
 from evaluation.model_access import endpoint_of, lane_of
-from evaluation.models import Judging, ModelCall, ModelEndpoint, OpinionRequest, Pilot, Proposal, Rehearsal, Session
+from evaluation.models import (
+    Judging,
+    ModelCall,
+    ModelEndpoint,
+    OpinionRequest,
+    Pilot,
+    Probe,
+    Proposal,
+    Rehearsal,
+    Session,
+)
 from evaluation.models.calls import COUNTED, NONE, Assumed, Counted, kind_of, read_chain
 from evaluation.models.connections import give_back_connection
 from evaluation.models.exchanges import Chain, Json
@@ -307,8 +317,13 @@ def session_record(
     before_sending: Callable[[], None] = lambda: None,
     counting: Counting | None = None,
 ) -> CallRecord:
-    """For the holder of the session's lease. A scripted answer marks the whole pilot, or the rehearsal, as scripted."""
-    return CallRecord(session, lambda: _mark_scripted(session.run.pilot or session.rehearsal), before_sending, counting)
+    """For the holder of the session's lease. A scripted answer marks what it runs in as scripted: the whole pilot, the
+    rehearsal or the probe."""
+
+    def on_scripted_answer() -> None:
+        _mark_scripted(session.run.pilot or (session.rehearsal if session.is_rehearsal else session.probe))
+
+    return CallRecord(session, on_scripted_answer, before_sending, counting)
 
 
 def load_client() -> None:
@@ -337,7 +352,7 @@ def opinion_record(asked: OpinionRequest) -> CallRecord:
     return CallRecord(asked, lambda: None)
 
 
-def _mark_scripted(row: Pilot | Judging | Rehearsal | Proposal, **conditions: Any) -> None:
+def _mark_scripted(row: Pilot | Judging | Rehearsal | Probe | Proposal, **conditions: Any) -> None:
     """Does nothing if the stored row no longer meets ``conditions``."""
     if not row.scripted:
         type(row)._default_manager.filter(pk=row.pk, **conditions).update(scripted=True)

@@ -19,6 +19,7 @@ from evaluation.leases import DISPATCH, expire_dead, give_up
 from evaluation.models import EndpointTest, Judging, JudgingBatch, OpinionRequest, Proposal, Session
 from evaluation.pilots import batching, judging_work, lifecycle, queue, session_work
 from evaluation.pilots.queue import Work
+from evaluation.probes.validation import sweep_validations, work_on_probe
 from evaluation.results.pages import compute_ahead
 from evaluation.trials.analyses import ANALYSE_SCRIPTS, analyse_missing, analyse_scripts
 from evaluation.workspaces.folders import sweep_folders
@@ -44,6 +45,7 @@ def dispatch() -> None:
             Work("evaluation.tasks.run_endpoint_test", EndpointTest, due_tests, "endpoint", awaited=True),
             Work("evaluation.tasks.run_session", Session, queue.due_in_rehearsals, "rehearsal__person", awaited=True),
             Work("evaluation.tasks.run_session", Session, queue.due_in_pilots, "run__pilot", "position"),
+            Work("evaluation.tasks.run_probe", Session, queue.due_in_probes, "probe__validation", "position"),
             Work("evaluation.tasks.run_judging", Judging, judging_work.claimable, "round"),
             Work("evaluation.tasks.run_batch", JudgingBatch, batching.due_batches, "round"),
         )
@@ -53,6 +55,11 @@ def dispatch() -> None:
 @shared_task(name="evaluation.tasks.run_session")
 def run_session(session_id: int) -> None:
     session_work.work_on(session_id)
+
+
+@shared_task(name="evaluation.tasks.run_probe")
+def run_probe(session_id: int) -> None:
+    work_on_probe(session_id)
 
 
 @shared_task(name="evaluation.tasks.run_judging")
@@ -98,7 +105,7 @@ def compute_results(benchmark_id: int) -> None:
 @shared_task(name="evaluation.tasks.sweep")
 def sweep() -> None:
     """What workers that died and messages that were lost left behind. Twice at once does no harm."""
-    for step in (lifecycle.sweep, batching.collect, analyse_missing, resend_deferred):
+    for step in (lifecycle.sweep, sweep_validations, batching.collect, analyse_missing, resend_deferred):
         try:
             step()
         except Exception:  # the others do not depend on it

@@ -10,6 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from evaluation.agents import AgentSetup, make_agent, reachable_names
+from evaluation.agents.given import GivenAgent
 from evaluation.agents.kinds import Workflow, is_informed, make_informed_agent
 from evaluation.engine.journal import SessionJournal
 from evaluation.engine.plan import SessionPlan
@@ -185,6 +186,8 @@ class _Conversation:
             conversation=plan.name,
             loop=plan.terms.agent_loop,
         )
+        if seat.given is not None:
+            return GivenAgent(setup, seat.given, self._store.read(list(seat.given.files.values())))
         if is_informed(seat.kind):
             return make_informed_agent(setup, seat.kind, Workflow(plan.task.reference_workflow))
         return make_agent(setup, seat.kind)

@@ -9,6 +9,8 @@ from decimal import Decimal
 from evaluation.agents import AgentLimits
 from evaluation.grading.judges import Versions
 from evaluation.llm import Endpoint, Lane
+from evaluation.llm.endpoint import SCRIPTED
+from evaluation.protocol.given import GivenTurn
 from evaluation.protocol.prompt_files import VoicePromptName
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.versions import Terms
@@ -29,6 +31,13 @@ class AgentSeat:
     kind: str = "react"
     params: Mapping[str, str] = field(default_factory=dict)
     limits: AgentLimits = field(default_factory=AgentLimits)
+    given: GivenTurn | None = None
+    """What is done in its only turn, in place of asking a model."""
+
+
+def given_seat(turn: GivenTurn) -> AgentSeat:
+    """No model sits there, so none is asked."""
+    return AgentSeat(Endpoint("nobody", SCRIPTED, "", scripted=True), given=turn)
 
 
 @dataclass(frozen=True)

@@ -334,6 +334,22 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ReferenceSolution',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('reply', models.TextField(blank=True)),
+                ('files', studio.models.fields.OrderedJSONField(default=dict)),
+                ('calls', studio.models.fields.OrderedJSONField(default=list)),
+                ('recorded', models.BooleanField(default=False)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='solutions', to='studio.task')),
+            ],
+            options={
+                'ordering': ['-pk'],
+            },
+        ),
+        migrations.CreateModel(
             name='Release',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -658,6 +674,46 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Validation',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('config', models.JSONField(default=dict)),
+                ('budget', models.JSONField(default=dict)),
+                ('state', models.CharField(choices=[('running', 'Running'), ('finished', 'Finished'), ('stopped', 'Stopped'), ('cancelled', 'Cancelled')], default='running', max_length=9)),
+                ('reason', models.TextField(blank=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('finished_at', models.DateTimeField(null=True)),
+                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.modelendpoint')),
+                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='validations', to='studio.benchmark')),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.modelendpoint')),
+            ],
+            options={
+                'ordering': ['-pk'],
+            },
+        ),
+        migrations.CreateModel(
+            name='Probe',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('content', models.CharField(max_length=64)),
+                ('kind', models.CharField(max_length=20)),
+                ('asked', models.CharField(blank=True, max_length=64)),
+                ('request', models.TextField(blank=True)),
+                ('given', studio.models.fields.OrderedJSONField(null=True)),
+                ('scripted', models.BooleanField(default=False)),
+                ('items', studio.models.fields.OrderedJSONField(null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('task', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='probes', to='studio.task')),
+                ('solution', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='evaluation.referencesolution')),
+                ('session', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='probe', to='evaluation.session')),
+                ('validation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='probes', to='evaluation.validation')),
+            ],
+            options={
+                'ordering': ['pk'],
+            },
+        ),
+        migrations.CreateModel(
             name='Verdict',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -844,6 +900,10 @@ class Migration(migrations.Migration):
             model_name='proposaldecision',
             constraint=models.CheckConstraint(condition=models.Q(('accepted', True), models.Q(('accepted', False), ('edited', False), ('revision__isnull', True), ('text', '')), _connector='OR'), name='suggestion_dismissed_leaves_nothing'),
         ),
+        migrations.AddIndex(
+            model_name='referencesolution',
+            index=models.Index(fields=['task', '-id'], name='solution_newest'),
+        ),
         migrations.AddConstraint(
             model_name='releasepersona',
             constraint=models.UniqueConstraint(fields=('release', 'revision'), name='release_persona_once'),
@@ -987,6 +1047,26 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='toolcall',
             constraint=models.UniqueConstraint(fields=('turn', 'position'), name='tool_call_position'),
+        ),
+        migrations.AddConstraint(
+            model_name='validation',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state', 'finished')), models.Q(('state', 'finished'), _negated=True), _connector='OR'), name='validation_finished_some_time'),
+        ),
+        migrations.AddIndex(
+            model_name='probe',
+            index=models.Index(fields=['task', 'content', 'kind'], name='probe_of_content'),
+        ),
+        migrations.AddConstraint(
+            model_name='probe',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('items__isnull', False), ('session', None), ('validation', None)), ('validation__isnull', False), _connector='OR'), name='probe_without_validation_is_over'),
+        ),
+        migrations.AddConstraint(
+            model_name='probe',
+            constraint=models.UniqueConstraint(condition=models.Q(('validation', None)), fields=('task', 'content', 'kind', 'solution'), name='free_probe_once', nulls_distinct=False),
+        ),
+        migrations.AddConstraint(
+            model_name='probe',
+            constraint=models.UniqueConstraint(fields=('validation', 'task', 'kind'), name='probe_once_in_validation'),
         ),
         migrations.AddConstraint(
             model_name='verdict',

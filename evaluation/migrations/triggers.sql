@@ -29,6 +29,10 @@ CREATE TRIGGER evaluation_judginground_frozen BEFORE UPDATE ON evaluation_judgin
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_modelcall_frozen BEFORE UPDATE ON evaluation_modelcall
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER evaluation_probe_over BEFORE UPDATE ON evaluation_probe
+  FOR EACH ROW WHEN (OLD.items IS NOT NULL) EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER evaluation_referencesolution_frozen BEFORE UPDATE ON evaluation_referencesolution
+  FOR EACH ROW WHEN (OLD.created_by_id IS NOT DISTINCT FROM NEW.created_by_id) EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_release_frozen BEFORE UPDATE ON evaluation_release
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_releasepersona_frozen BEFORE UPDATE ON evaluation_releasepersona

@@ -9,6 +9,7 @@ from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.judgings import Judging, JudgingRound, ScoringChoice
 from evaluation.models.opinions import OpinionRequest, SecondOpinion
 from evaluation.models.pilots import BenchmarkBudget, Pilot, Run
+from evaluation.models.probes import Probe, ReferenceSolution, Validation
 from evaluation.models.rehearsals import Rehearsal
 from evaluation.models.releases import ElsewhereAcceptance, Release, ReleasePersona, ReleaseTask, SigningKey
 from evaluation.models.results import ResultsView
@@ -31,8 +32,10 @@ __all__ = [
     "ModelEndpoint",
     "OpinionRequest",
     "Pilot",
+    "Probe",
     "Proposal",
     "ProposalDecision",
+    "ReferenceSolution",
     "Rehearsal",
     "Release",
     "ReleasePersona",
@@ -50,6 +53,7 @@ __all__ = [
     "Turn",
     "TurnNote",
     "TurnWords",
+    "Validation",
     "Verdict",
     "VerdictCorrection",
 ]

@@ -136,7 +136,7 @@ class Run(models.Model):
     """A chain of sessions in order over one state. An episode is one chain; other modes have several, side by side."""
 
     pilot = models.ForeignKey(Pilot, on_delete=models.CASCADE, null=True, related_name="runs")
-    """None: its one session is a rehearsal."""
+    """None: its one session is a rehearsal or a probe."""
     persona_revision = models.ForeignKey("studio.PersonaRevision", on_delete=models.PROTECT, related_name="+")
     number = models.PositiveSmallIntegerField()
     """From 1 to runs_wanted."""

@@ -145,16 +145,22 @@ class Session(Leased):
 
     @property
     def pilot(self) -> Pilot:
-        """That it runs in. A rehearsal runs in none."""
+        """That it runs in. Rehearsals and probes run in none."""
         assert self.run.pilot is not None
         return self.run.pilot
 
     def endpoint(self, role: Role) -> ModelEndpoint | None:
-        """As it was when its pilot started. None: a person does it."""
+        """As it was when its pilot or validation started. None: a person does it, or nobody has to."""
         if self.run.pilot is not None:
             return self.run.pilot.endpoint(role)
+        if not self.is_rehearsal:
+            return None if role == "user_model" else self.probe.asking.endpoint(role)
         row = self.rehearsal
         return row.agent if role == "agent" else row.judge
+
+    @property
+    def is_rehearsal(self) -> bool:
+        return hasattr(self, "rehearsal")
 
     @property
     def tokens(self) -> dict[str, int]:

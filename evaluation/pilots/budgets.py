@@ -90,11 +90,11 @@ def benchmark_limits(benchmark_id: int) -> dict[str, float]:
 
 
 def spent_by_pilot(pilot_id: int) -> Spent:
-    return _sum(Session.objects.filter(run__pilot=pilot_id))
+    return spent_in(Session.objects.filter(run__pilot=pilot_id))
 
 
 def spent_by_benchmark(benchmark_id: int) -> Spent:
-    return _sum(Session.objects.filter(run__pilot__benchmark=benchmark_id))
+    return spent_in(Session.objects.filter(run__pilot__benchmark=benchmark_id))
 
 
 def budget_rows(limits: Limits, spent: Spent) -> list[BudgetRow]:
@@ -164,7 +164,7 @@ def _read(pilot_id: int, benchmark_id: int) -> _Total:
     )
 
 
-def _sum(sessions: QuerySet[Session]) -> Spent:
+def spent_in(sessions: QuerySet[Session]) -> Spent:
     """With what is assumed of calls whose services told nothing."""
     used, paid = Sum(ALL_TOKENS + F("assumed_tokens")), Sum(F("cost") + F("assumed_cost"))
     row = sessions.aggregate(used=used, asked=Sum("calls"), paid=paid)

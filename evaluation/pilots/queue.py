@@ -23,7 +23,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, Value, Window
 from django.db.models.functions import Coalesce, RowNumber
 from django.utils import timezone
 
-from evaluation.models import Pilot, Session
+from evaluation.models import Pilot, Session, Validation
 from evaluation.models.leased import Leased, LeasedRows, free
 from evaluation.models.sessions import Sessions
 from evaluation.protocol.versions import ProtocolName
@@ -65,7 +65,8 @@ def leasable() -> Sessions:
     waits = Q(state=State.FINISHED, graded_compat_at=None, run__pilot__protocol=ProtocolName.RELEASE)
     can_grade = Q(~Exists(unfinished)) & waits & free()
     return Session.objects.filter((resumable & attempts_left & can_converse) | can_grade).exclude(
-        run__pilot__state__in=[Pilot.State.CANCELLED, Pilot.State.PAUSED]
+        Q(run__pilot__state__in=[Pilot.State.CANCELLED, Pilot.State.PAUSED])
+        | Q(probe__validation__state__in=[Validation.State.CANCELLED, Validation.State.STOPPED])
     )
 
 
@@ -74,7 +75,11 @@ def due_in_pilots() -> Sessions:
 
 
 def due_in_rehearsals() -> Sessions:
-    return leasable().filter(run__pilot=None)
+    return leasable().filter(rehearsal__isnull=False)
+
+
+def due_in_probes() -> Sessions:
+    return leasable().filter(probe__validation__state=Validation.State.RUNNING)
 
 
 def claim_session(pk: int) -> Session | None:

@@ -23,6 +23,7 @@ from evaluation.pilots.control import pause
 from evaluation.pilots.lifecycle import GOING_ON, finish_pilot, tell_starter
 from evaluation.pilots.queue import State, claim_session
 from evaluation.pilots.spending import SessionSpending, shared_spending
+from evaluation.pilots.validations import stop_validation
 from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.store.plans import plan_of
@@ -75,7 +76,7 @@ def _work(session: Session) -> None:
     spending = SessionSpending(session)
     store = RowStore(session, session_record(session, spending.check, spending))
     if session.ended_at is None:
-        play = converse if session.run.pilot else converse_with_person
+        play = converse_with_person if session.is_rehearsal else converse
         ending = play(plan, store, store.standing(plan)).ending
         if ending is None:
             session.release(state=State.AWAITING, attempts=0)
@@ -89,6 +90,9 @@ def _work(session: Session) -> None:
 
 def _stop_for_budget(session: Session, spent: BudgetSpentError) -> None:
     """A session's own budget stops it alone; the others pause all pilots they are for, until they are raised."""
+    if session.run.pilot is None:
+        stop_validation(session.probe.asking.pk, str(spent))
+        return
     shared_spending.forget(session.pilot.pk)
     if spent.scope == "session":
         _release_stopped(session, str(spent), type(spent).__name__, None)
@@ -134,7 +138,7 @@ def _record_outage(session: Session, failure: InfrastructureError) -> None:
 
 def _release_stopped(session: Session, reason: str, kind: str, retry_at: datetime | None, **changes: Any) -> None:
     state = State.ERROR
-    if session.run.pilot is None:
+    if session.is_rehearsal:
         state, retry_at = without_model(session), None
     session.release(state=state, reason=storable(reason)[:2000], failure=kind, retry_at=retry_at, **changes)
 

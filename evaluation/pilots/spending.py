@@ -13,13 +13,14 @@ from evaluation.models.calls import Counted
 from evaluation.models.leased import LeaseLostError
 from evaluation.models.sessions import ALL_TOKENS
 from evaluation.pilots.budgets import FRESH_SECONDS, SharedSpending
+from evaluation.pilots.validations import check_validation
 from evaluation.store.usage import PART_BY_PURPOSE
 
 shared_spending = SharedSpending()
 
 
 class SessionSpending:
-    """For the holder of the session's lease. Budgets are of pilots alone."""
+    """For the holder of the session's lease. Rehearsals have no budget."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -37,6 +38,8 @@ class SessionSpending:
             raise LeaseLostError
         if (pilot := self._session.run.pilot) is not None:
             shared_spending.check(pilot.pk, pilot.benchmark_id, Spent(now.tokens, now.calls, now.cost))
+        elif not self._session.is_rehearsal:
+            check_validation(self._session.probe.asking)
 
     def part(self, purpose: str) -> str:
         return PART_BY_PURPOSE[purpose]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evaluation.call_records import group_of
-from evaluation.engine.plan import AgentSeat, SessionPlan, agent_limits
+from evaluation.engine.plan import AgentSeat, SessionPlan, agent_limits, given_seat
 from evaluation.judging.judgings import versions_in
 from evaluation.llm import Endpoint
 from evaluation.model_access import endpoint_of, lane_of
 from evaluation.models import Pilot, Session
 from evaluation.models.pilots import Role
+from evaluation.protocol.given import GivenTurn
 from evaluation.protocol.prompt_files import CURRENT, NAMES, VOICE_NAMES
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.protocol.voice import UserStyle, usual_style
@@ -35,9 +36,9 @@ def plan_of(session: Session) -> SessionPlan:
         servers=bound_servers(servers_of(persona), Blob.objects.read),
         server_policy=policy(),
     )
-    if session.run.pilot is None:
-        return _of_rehearsal(plan, session)
-    return _of_pilot(plan, session, session.run.pilot)
+    if session.run.pilot is not None:
+        return _of_pilot(plan, session, session.run.pilot)
+    return _of_rehearsal(plan, session) if session.is_rehearsal else _of_probe(plan, session)
 
 
 def _of_pilot(plan: SessionPlan, session: Session, pilot: Pilot) -> SessionPlan:
@@ -65,6 +66,15 @@ def _of_rehearsal(plan: SessionPlan, session: Session) -> SessionPlan:
     style = usual_style(plan.terms.protocol, scripted=plan.user is None or plan.user.scripted)
     voice = {name: versions[name] for name in VOICE_NAMES if name in versions}
     return replace(plan, servers=(), voice=voice if style == UserStyle.IN_VOICE else None, lane=lane)
+
+
+def _of_probe(plan: SessionPlan, session: Session) -> SessionPlan:
+    """All that its user wants is in the request, so that one turn ends it."""
+    probe, agent = session.probe, _endpoint(session, "agent")
+    assert agent is not None
+    told = plan.task.model_copy(update={"initial_request": probe.request, "intents": ()})
+    seat = AgentSeat(agent) if probe.given is None else given_seat(GivenTurn.from_json(probe.given))
+    return replace(plan, task=told, agent=seat, lane=lane_of(f"validation {probe.validation_id}"))
 
 
 def _endpoint(session: Session, role: Role) -> Endpoint | None:

@@ -30,7 +30,16 @@ class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
 
     class Meta:
         model = Benchmark
-        fields = ["slug", "name", "description", "approvals_needed", "review_by_list", "created_at", "roles"]
+        fields = [
+            "slug",
+            "name",
+            "description",
+            "approvals_needed",
+            "review_by_list",
+            "validated_releases",
+            "created_at",
+            "roles",
+        ]
 
     def get_roles(self, benchmark: Benchmark) -> list[str]:
         """The requesting user's roles."""

@@ -37,17 +37,23 @@ class BenchmarkForm(forms.ModelForm[Benchmark]):
         model = Benchmark
         fields = [
             "name", "slug", "description", "taxonomy", "approvals_needed", "review_by_list",
+            "validated_releases",
             *(f"plan_{name}" for name in PLAN),
         ]  # fmt: skip
         labels = {
             "slug": "Short name",
             "taxonomy": "Categories",
             "review_by_list": "Require the review checklist",
+            "validated_releases": "Release validated tasks only",
         }
         help_texts = {
             "slug": "Used in URLs and commands: letters, digits and hyphens. Leave blank to generate from the name.",
             "review_by_list": (
                 "Realistic, feasible, correct, well scoped: a task can only be approved with “Yes” to all four."
+            ),
+            "validated_releases": (
+                "Each task can be solved with what it hides, and only by work. A release manager can accept a task "
+                "that is not validated, with a reason."
             ),
             "taxonomy": "The set of task categories; the paper uses A–R.",
         }

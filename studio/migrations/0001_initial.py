@@ -126,6 +126,7 @@ class Migration(migrations.Migration):
                 ('description', models.TextField(blank=True)),
                 ('approvals_needed', models.PositiveSmallIntegerField(default=1)),
                 ('review_by_list', models.BooleanField(default=False)),
+                ('validated_releases', models.BooleanField(default=False)),
                 ('plan_sessions', models.PositiveSmallIntegerField(default=20)),
                 ('plan_groups', models.PositiveSmallIntegerField(default=6)),
                 ('plan_group_least', models.PositiveSmallIntegerField(default=2)),

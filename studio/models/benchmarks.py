@@ -53,6 +53,8 @@ class Benchmark(models.Model):
     """Approvals a task needs from people other than its authors."""
     review_by_list = models.BooleanField(default=False)
     """Whether reviewers must complete the review checklist."""
+    validated_releases = models.BooleanField(default=False)
+    """Whether a release waits for tasks that are not validated."""
     plan_sessions = models.PositiveSmallIntegerField(default=PAPER_PLAN.sessions)
     plan_groups = models.PositiveSmallIntegerField(default=PAPER_PLAN.groups)
     plan_group_least = models.PositiveSmallIntegerField(default=PAPER_PLAN.group_least)
@@ -60,8 +62,8 @@ class Benchmark(models.Model):
     plan_standalone = models.PositiveSmallIntegerField(default=PAPER_PLAN.standalone)
     plan_signals = models.PositiveSmallIntegerField(default=PAPER_PLAN.signals)
     release_limits = models.JSONField(default=dict, blank=True)
-    """Audit thresholds of releases that differ from the default: ``audited_decisions``, ``disagreement``,
-    ``not_shown``."""
+    """Thresholds of releases that differ from the default: ``audited_decisions``, ``disagreement``, ``not_shown``, and
+    those of ``evaluation.probes.kinds.LIMITS``."""
     licence = models.CharField(max_length=40, blank=True, choices=[(key, key) for key in (*LICENCES, OWN)])
     """Empty: unknown. What this and the next five mean says ``studio.domain.credits``."""
     licence_text = models.TextField(blank=True)

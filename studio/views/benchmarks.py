@@ -43,7 +43,7 @@ def benchmarks(request: SignedInRequest) -> HttpResponse:
 
 @login_required
 def create(request: SignedInRequest) -> HttpResponse:
-    form = BenchmarkForm(request.POST or None, initial={"taxonomy": ensure_taxonomy()})
+    form = BenchmarkForm(request.POST or None, initial={"taxonomy": ensure_taxonomy(), "validated_releases": True})
     if request.method == "POST" and form.is_valid():
         benchmark = access.create_benchmark(by=request.user, **form.cleaned_data)
         messages.success(request, f"“{benchmark}” created. Add its first persona, or import one.")
