@@ -28,7 +28,8 @@ class SandboxLimits:
     folder: int = 16 * MIB
     """Bytes that can be written below ``/ws``, the only writable place; also the size of one file."""
     files: int = 4096
-    """Files, folders and links below ``/ws``: an empty one takes kernel memory that no process is charged for."""
+    """Files, folders and links below ``/ws``, and locks on parts of files: kernel memory that no process is charged
+    for."""
     processes: int = 16
     """Processes and threads at once."""
     open_files: int = 64
@@ -58,7 +59,7 @@ class SandboxResult:
             case "output":
                 return f"It was stopped: it printed more than {limits.output // 1024} KiB."
             case "files":
-                return f"It was stopped: it made more than {limits.files:,} files."
+                return f"It was stopped: it made more than {limits.files:,} files and locks."
             case "killed":
                 return f"It was killed by signal {(self.exit or 128) - 128}, as happens at a CPU or memory limit."
             case "crash":

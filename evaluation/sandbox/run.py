@@ -28,6 +28,8 @@ TELL_SECONDS = 1.0
 """Between two looks at what a program has printed so far."""
 BUFFERS = {"pipe": 64 * 1024, "socket": 256 * 1024}
 """Bytes of the kernel's memory behind one of them: by default, and the filter lets no socket have more."""
+HELD = ("VmRSS:", "VmSwap:", "VmPTE:")
+"""What counts of a process, in its status: pages in memory and swapped out, and the tables that find them."""
 Look = Callable[[bytes, bytes], None]
 """Gets both outputs so far."""
 
@@ -253,7 +255,7 @@ def _watch(
                 checked_at = now
                 if group is None and held_bytes(process.pid) > limits.memory:
                     stopped = stopped or "memory"
-                elif folders and files_in(folders[0]) > limits.files:
+                elif folders and files_in(folders[0]) + locks_of(process.pid) > limits.files:
                     stopped = stopped or "files"
     if group is not None and group.exceeded():
         stopped = stopped or "memory"
@@ -264,22 +266,36 @@ def _watch(
 
 
 def held_bytes(pid: int) -> int:
-    """Memory of a process and all its descendants, in which what is shared counts once for each, with what the pipes
-    and sockets can hold that they have open."""
-    total, waiting, page = 0, [pid], os.sysconf("SC_PAGE_SIZE")
+    """Memory of a process and all its descendants, in which what is shared counts once for each, with their tables of
+    pages and what the pipes and sockets can hold that they have open."""
+    total = 0
     buffers: set[str] = set()
+    for current in processes_below(pid):
+        with contextlib.suppress(OSError):  # it has just ended
+            with open(f"/proc/{current}/status") as file:
+                total += sum(int(line.split()[1]) * 1024 for line in file if line.startswith(HELD))
+            for thread in os.listdir(f"/proc/{current}/task"):
+                buffers.update(_open_in(f"/proc/{current}/task/{thread}/fd"))
+    return total + sum(BUFFERS.get(name.partition(":")[0], 0) for name in buffers)
+
+
+def locks_of(pid: int) -> int:
+    """Locks on parts of files that a process and its descendants hold or wait for: the kernel's memory, too."""
+    holders = set(map(str, processes_below(pid)))
+    with open("/proc/locks") as file:
+        return sum(line.replace(" -> ", " ").split()[4] in holders for line in file)
+
+
+def processes_below(pid: int) -> Iterator[int]:
+    """The process and its descendants, as they are just now."""
+    waiting = [pid]
     while waiting:
         current = waiting.pop()
-        try:
-            with open(f"/proc/{current}/statm") as file:
-                total += int(file.read().split()[1]) * page
+        yield current
+        with contextlib.suppress(OSError):
             for thread in os.listdir(f"/proc/{current}/task"):
                 with open(f"/proc/{current}/task/{thread}/children") as file:
                     waiting += map(int, file.read().split())
-                buffers.update(_open_in(f"/proc/{current}/task/{thread}/fd"))
-        except (OSError, IndexError, ValueError):
-            continue  # it has just ended
-    return total + sum(BUFFERS.get(name.partition(":")[0], 0) for name in buffers)
 
 
 def _open_in(folder: str) -> Iterator[str]:

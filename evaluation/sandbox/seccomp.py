@@ -10,7 +10,8 @@ import platform
 import struct
 
 # Refused, or let through by what they ask for. Memory that belongs to no process (memfd, System V, POSIX queues, shared
-# without a file, buffers of sockets, pages in pipes), kernel keys, tracing, limits of others, other kernel doors.
+# without a file, buffers of sockets, pages in pipes, events of watched files, rules of Landlock), locks that belong to no
+# process, kernel keys, tracing, limits of others, other kernel doors.
 # AF_VSOCK and netlink would also lead out of the network namespace.
 CHECKED: dict[str, tuple[int, dict[str, int]]] = {
     "x86_64": (
@@ -23,7 +24,9 @@ CHECKED: dict[str, tuple[int, dict[str, int]]] = {
             "userfaultfd": 323, "io_uring_setup": 425, "mount": 165, "umount2": 166, "pivot_root": 155,
             "unshare": 272, "setns": 308, "open_by_handle_at": 304, "kexec_load": 246, "init_module": 175,
             "finit_module": 313, "fsopen": 430, "move_mount": 429, "open_tree": 428,
-            "splice": 275, "tee": 276, "vmsplice": 278, "mmap": 9, "prlimit64": 302, "setsockopt": 54,
+            "splice": 275, "tee": 276, "vmsplice": 278, "mmap": 9, "prlimit64": 302, "setsockopt": 54, "fcntl": 72,
+            "inotify_init": 253, "inotify_init1": 294, "fanotify_init": 300, "landlock_create_ruleset": 444,
+            "io_setup": 206,
         },
     ),
     "aarch64": (
@@ -36,7 +39,8 @@ CHECKED: dict[str, tuple[int, dict[str, int]]] = {
             "userfaultfd": 282, "io_uring_setup": 425, "mount": 40, "umount2": 39, "pivot_root": 41,
             "unshare": 97, "setns": 268, "open_by_handle_at": 265, "kexec_load": 104, "init_module": 105,
             "finit_module": 273, "fsopen": 430, "move_mount": 429, "open_tree": 428,
-            "splice": 76, "tee": 77, "vmsplice": 75, "mmap": 222, "prlimit64": 261, "setsockopt": 208,
+            "splice": 76, "tee": 77, "vmsplice": 75, "mmap": 222, "prlimit64": 261, "setsockopt": 208, "fcntl": 25,
+            "inotify_init1": 26, "fanotify_init": 262, "landlock_create_ruleset": 444, "io_setup": 0,
         },
     ),
 }  # fmt: skip
@@ -48,6 +52,7 @@ AF_UNIX = 1
 SHARED_ANONYMOUS = 0x21
 """MAP_SHARED and MAP_ANONYMOUS."""
 SO_SNDBUF, SO_SNDBUFFORCE = 7, 32
+F_OFD_SETLK, F_OFD_SETLKW = 37, 38
 
 Instruction = tuple[int, int, int, int]
 
@@ -67,6 +72,7 @@ def build_filter(machine: str = "", *, unix_sockets: bool = False, socket_pairs:
     parts: dict[str, list[Instruction]] = {
         "mmap": [_argument(3), (AND, 0, 0, SHARED_ANONYMOUS), *_answer(SHARED_ANONYMOUS, refuse=True)],
         "prlimit64": [_argument(0), *_answer(0)],
+        "fcntl": [_argument(1), (JUMP_EQUAL, 1, 0, F_OFD_SETLK), *_answer(F_OFD_SETLKW, refuse=True)],
     }
     if unix_sockets or socket_pairs:
         parts["socketpair"] = [_argument(0), *_answer(AF_UNIX)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -171,6 +172,17 @@ def test_the_session_under_audit_in_a_pilot_that_took_it_over(desk: Desk, path: 
 
     assert client_of(desk.attacker).get(path).status_code == 403
     assert client_of(desk.owner).get(path).status_code == 200
+
+
+def test_the_pilot_that_control_items_were_drawn_from(desk: Desk) -> None:
+    """To know the answers that check the auditor."""
+    known = pilot_row(desk.benchmark)
+    gold = replace(desk.decisions[0], source="gold:1", control="gold", known={"decision": "no"})
+    desk.decisions.append(gold)
+    desk.open(name="with known answers", gold_sources=[source_of(known)])
+
+    assert client_of(desk.attacker).get(f"/pilots/{known.pk}/").status_code == 403
+    assert client_of(desk.owner).get(f"/pilots/{known.pk}/").status_code == 200
 
 
 @pytest.mark.parametrize("page", ["", "charts/", "sessions/", "compare/"])

@@ -205,7 +205,7 @@ def test_program_that_makes_too_many_empty_files_is_stopped(make):
     outcome = run_python(f"import os\nfor i in range(3_000_000): {make}", limits=SandboxLimits(seconds=20))
 
     assert outcome.reason == "files"
-    assert outcome.explain(SandboxLimits()) == "It was stopped: it made more than 4,096 files."
+    assert outcome.explain(SandboxLimits()) == "It was stopped: it made more than 4,096 files and locks."
 
 
 def test_sandboxed_program_is_the_first_to_go_when_memory_runs_out():

@@ -94,3 +94,20 @@ def test_payload_of_a_signal_counts_whatever_its_keys_are_called() -> None:
     one, two = (a_task_spec(trigger=Trigger(kind="webhook", payload={"source": name})) for name in ("till", "oven"))
 
     assert content(one, PersonaSpec(user_id="baker")) != content(two, PersonaSpec(user_id="baker"))
+
+
+@pytest.mark.parametrize("needs", [("first",), ("second",)])
+def test_what_earlier_tasks_hand_over_counts_directly_and_through_others(needs: tuple[str, ...]) -> None:
+    first, second, third = (a_task_spec(task_id=name) for name in ("first", "second", "third"))
+    second = second.model_copy(update={"depends_on": (Dependency(task_id="first"),)})
+    third = third.model_copy(update={"depends_on": tuple(Dependency(task_id=name) for name in needs)})
+    other = first.model_copy(update={"initial_request": "Something else."})
+    persona = PersonaSpec(user_id="baker")
+
+    before, after = (
+        parts_of_tasks([task.to_json() for task in (earlier, second, third)], persona) for earlier in (first, other)
+    )
+
+    assert [name for name in before if content_hash(before[name]) != content_hash(after[name])] == [
+        *("first", "second", "third"),
+    ]
