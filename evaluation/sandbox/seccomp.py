@@ -10,8 +10,8 @@ import platform
 import struct
 
 # Refused, or let through by what they ask for. Memory that belongs to no process (memfd, System V, POSIX queues, shared
-# without a file, buffers of sockets, pages in pipes, events of watched files, rules of Landlock), locks that belong to no
-# process, kernel keys, tracing, limits of others, other kernel doors.
+# without a file, buffers of sockets, pages in pipes, events of watched files, rules of Landlock), locks without an
+# owner, kernel keys, tracing, limits of others, other kernel doors.
 # AF_VSOCK and netlink would also lead out of the network namespace.
 CHECKED: dict[str, tuple[int, dict[str, int]]] = {
     "x86_64": (

@@ -141,8 +141,8 @@ def changed_parts(before: Parts, after: Parts) -> dict[str, str]:
 
 
 def brought_by(changed: Parts) -> list[str]:
-    """What is known again wherever it is brought: scripts, skills and app data."""
-    return sorted({sha256 for name, sha256 in changed.items() if sha256 and name.startswith((SKILL, SCRIPT, APP))})
+    """What is known again wherever it is brought: all but a list of tools, which many write alike."""
+    return sorted({sha256 for name, sha256 in changed.items() if sha256 and name != TOOLS})
 
 
 def _earlier(task: _TaskLinks, others: Mapping[str, _TaskLinks]) -> list[_TaskLinks]:

@@ -1,7 +1,7 @@
 -- Invariants that constraints cannot express.
 
--- Who wrote what a task takes from its persona (studio.domain.content), since somebody else approved it with any task.
--- What was written elsewhere and brought here is still theirs.
+-- Who wrote what a task takes from its persona (studio.domain.content), since as many others as the benchmark asks for
+-- approved it, with any task. What was written elsewhere or earlier and brought back is still theirs.
 CREATE FUNCTION authors_of_parts(asked_task bigint) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   WITH parts AS (
     SELECT t.persona_id, part.key AS name, part.value AS sha256
@@ -16,14 +16,18 @@ CREATE FUNCTION authors_of_parts(asked_task bigint) RETURNS SETOF bigint LANGUAG
      WHERE EXISTS (SELECT FROM studio_review v
                      JOIN studio_revision w ON w.id = v.revision_id
                      JOIN studio_task t ON t.id = w.task_id
-                    WHERE t.persona_id = changes.persona_id AND v.decision IN ('approved', 'approved_elsewhere')
-                      AND v.parts ->> changes.name = changes.sha256)
+                     JOIN studio_persona p ON p.id = t.persona_id
+                     JOIN studio_benchmark b ON b.id = p.benchmark_id
+                    WHERE t.persona_id = changes.persona_id AND v.parts ->> changes.name = changes.sha256
+                   HAVING bool_or(v.decision = 'approved_elsewhere')
+                       OR count(DISTINCT v.reviewer_id) FILTER (WHERE v.decision = 'approved')
+                          >= max(b.approvals_needed))
      GROUP BY changes.name
   ), since AS (
     SELECT changes.* FROM changes LEFT JOIN approved USING (name)
      WHERE changes.number > coalesce(approved.number, 0)
   )
-  SELECT created_by_id FROM since WHERE created_by_id IS NOT NULL
+  SELECT changes.created_by_id FROM since JOIN changes USING (name, sha256) WHERE changes.created_by_id IS NOT NULL
    UNION
   SELECT r.created_by_id FROM since JOIN studio_personarevision r ON r.brought && ARRAY[since.sha256]
    WHERE r.created_by_id IS NOT NULL;

@@ -133,6 +133,10 @@ def built_on(desk: Desk) -> Task:
 def imported(desk: Desk) -> Task:
     if load_task(desk.task).initial_request:
         desk.edit(desk.task, desk.writer, initial_request="Make the plan, please.")
+    return imported_as_it_is(desk)
+
+
+def imported_as_it_is(desk: Desk) -> Task:
     files = {
         path.replace("data/baker/", "data/cook/"): content.replace(b"baker", b"cook")
         for path, content in benchmark_files(desk.benchmark).items()
@@ -187,6 +191,33 @@ def profile_written(desk: Desk) -> Task:
     return desk.task
 
 
+def persona_imported(desk: Desk) -> Task:
+    """A profile that the writer wrote comes with another persona by the carrier."""
+    desk.persona_edit(desk.writer, name="Ana", role_text="Ana bakes.", routines="The rye goes in first.")
+    return imported_as_it_is(desk)
+
+
+def profile_restored(desk: Desk) -> Task:
+    """What the writer wrote comes back by the carrier, after another profile was approved."""
+    submit(desk.task.pk, by=desk.carrier)
+    desk.persona_edit(desk.writer, routines="Bakes the rye first.")
+    desk.persona_edit(desk.carrier, routines="Keeps bees.")
+    approve(desk.task.pk, by=desk.reviewer)
+    desk.persona_edit(desk.carrier, routines="Bakes the rye first.")
+    desk.edit(desk.task, desk.carrier, title="Once more", initial_request="Plan it again.")
+    return desk.task
+
+
+def tools_restored(desk: Desk) -> Task:
+    submit(desk.task.pk, by=desk.carrier)
+    desk.persona_edit(desk.writer, tools=("show_note",))
+    desk.persona_edit(desk.carrier, tools=("show_note", "search_notes"))
+    approve(desk.task.pk, by=desk.reviewer)
+    desk.persona_edit(desk.carrier, tools=("show_note",))
+    desk.edit(desk.task, desk.carrier, title="Once more", initial_request="Plan it again.")
+    return desk.task
+
+
 def app_data_written(desk: Desk) -> Task:
     save_file(APP_DATA, desk.persona, "clock", AppText(text='{"now": "2026-05-01T09:00"}'), by=desk.writer)
     return desk.task
@@ -200,7 +231,7 @@ def tools_bound(desk: Desk) -> Task:
 WAYS = [
     *(copied, moved, started, edited, restored, built_on, imported),
     *(script_created, script_changed, script_restored, script_brought, skill_written, profile_written),
-    *(app_data_written, tools_bound),
+    *(app_data_written, tools_bound, persona_imported, profile_restored, tools_restored),
 ]
 """In which text of ``writer`` can come into what is run for a task."""
 
@@ -223,6 +254,24 @@ def test_writer_approves_nothing_they_wrote_part_of_by_whatever_way_it_came(
     assert fresh_task(task).state == TaskState.APPROVED
 
 
+@pytest.mark.parametrize("wrote", ["a part of its persona", "the task"])
+def test_one_of_two_approvals_is_not_the_writers_own(desk: Desk, wrote: str) -> None:
+    """Somebody else's approval does not make it another's text."""
+    type(desk.benchmark).objects.filter(pk=desk.benchmark.pk).update(approvals_needed=2)
+    if wrote == "the task":
+        desk.edit(desk.task, desk.writer, initial_request="Make the plan, please.")
+    else:
+        desk.persona_edit(desk.writer, routines="Bakes the rye first.")
+    submit(desk.task.pk, by=desk.carrier)
+    approve(desk.task.pk, by=desk.reviewer)
+
+    with pytest.raises(WorkflowError, match="You wrote part of this version"):
+        approve(desk.task.pk, by=desk.writer)
+    approve(desk.task.pk, by=member(desk.benchmark, Role.REVIEWER))
+
+    assert fresh_task(desk.task).state == TaskState.APPROVED
+
+
 def test_writer_is_known_again_in_an_import_without_its_request(desk: Desk) -> None:
     desk.edit(desk.task, desk.writer, initial_request="")
 
@@ -237,9 +286,18 @@ KNOWN = {
     "studio/tasks/create.py": {started},
     "studio/tasks/copy_tasks.py": {copied, moved},
     "studio/tasks/build_on.py": {built_on},
-    "studio/imports/store.py": {imported},
+    "studio/imports/store.py": {imported, persona_imported},
     "studio/personas/scripts.py": {script_created, script_brought},
-    "studio/personas/files.py": {script_changed, script_restored, skill_written, app_data_written, profile_written},
+    "studio/personas/files.py": {
+        script_changed,
+        script_restored,
+        skill_written,
+        app_data_written,
+        profile_written,
+        profile_restored,
+        tools_bound,
+        tools_restored,
+    },
     "studio/api/tasks.py": {edited},
     "studio/review/bulk.py": {edited},
     "studio/review/suggestions.py": {edited},

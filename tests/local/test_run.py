@@ -53,7 +53,7 @@ class Studio:
 
     def wait_until_up(self) -> str:
         wait_until(
-            lambda: "π-Bench Studio is at" in self.output or self.process.poll() is not None, "the start", seconds=150
+            lambda: "π-Bench Studio is at" in self.output or self.process.poll() is not None, "the start", seconds=280
         )
         match = re.search(r"π-Bench Studio is at (\S+)", self.output)
         assert match, self.output

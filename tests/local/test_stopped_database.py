@@ -1,4 +1,4 @@
-"""A database server that is killed while somebody writes and a pilot runs: all goes on by itself, and nothing is lost."""
+"""A database server that is killed while somebody writes and a pilot runs: all goes on by itself, nothing is lost."""
 
 from __future__ import annotations
 
