@@ -6,7 +6,8 @@ from typing import Any
 
 from django import forms
 
-from evaluation.forms.choices import EndpointChoice, endpoints_for
+from evaluation.endpoints.parts import endpoints_for
+from evaluation.forms.choices import EndpointChoice
 from evaluation.models import AssistantModel
 from studio.forms.numbers import AmountField, WholeNumberField
 from studio.models import Benchmark

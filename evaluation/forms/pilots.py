@@ -8,9 +8,10 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
+from evaluation.endpoints.parts import default_endpoint, endpoints_for
 from evaluation.engine.budgets import KINDS, MAX_BUDGET
 from evaluation.engine.plan import LIMITS
-from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints_for
+from evaluation.forms.choices import EndpointChoice, EndpointChoices
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.models.agents import REACT
 from evaluation.pilots.agents import KindParameter, kind_choices, kind_parameters
@@ -32,6 +33,13 @@ LOAD_TASKS = {
     "hx-select": "#task-choice",
     "hx-swap": "outerHTML",
 }
+CHOICE_TEXTS = {
+    "own": "The agent writes it itself",
+    "consolidated": "A model call brings it up to date after each session",
+    "all": "All from the start",
+    "search": "Found by searching, so that they take less room",
+}
+"""What values of an agent's parameters mean."""
 AMOUNT: dict[str, Any] = {"min_value": 0, "max_value": MAX_BUDGET, "required": False}
 
 
@@ -78,8 +86,9 @@ def _parameter_field(parameter: KindParameter) -> forms.Field:
         "required": False,
     }
     if parameter.choices:
-        first, *rest = parameter.choices
-        return forms.ChoiceField(choices=[("", first), *((each, each) for each in rest)], **words)
+        first, *rest = ((each, CHOICE_TEXTS.get(each, each)) for each in parameter.choices)
+        words["help_text"] = "" if parameter.choices[0] in CHOICE_TEXTS else words["help_text"]
+        return forms.ChoiceField(choices=[("", first[1]), *rest], **words)
     if parameter.is_number:
         return WholeNumberField(min_value=1, max_value=999_999_999, **words)
     return forms.CharField(max_length=20_000, widget=forms.Textarea(attrs={"rows": 2}), **words)
@@ -95,7 +104,7 @@ class PilotForm(OptionsForm, BudgetForm):
 
     of = PilotOptions
     silent = ("agent", "kind", "persona")
-    agent = EndpointChoice(queryset=ModelEndpoint.objects.none(), to_field_name="name")
+    agent = EndpointChoices(queryset=ModelEndpoint.objects.none(), to_field_name="name", label="Agents")
     user_model = EndpointChoice(
         queryset=ModelEndpoint.objects.none(),
         to_field_name="name",
@@ -152,17 +161,19 @@ class PilotForm(OptionsForm, BudgetForm):
             field = self.fields[name]
             assert isinstance(field, forms.ModelChoiceField)
             field.queryset = endpoints_for(name, benchmark)
-            field.empty_label = None
+            if name != "agent":
+                field.empty_label = None
             if not self.is_bound and name not in self.initial:
-                self.initial[name] = default_endpoint(name, benchmark, self._agent_to_begin_with())
+                usual = default_endpoint(name, benchmark, self._agent_to_begin_with())
+                self.initial[name] = [usual.name] if name == "agent" and usual else usual
         for name in ("turns", "tool_calls", "tokens", "cost"):
             self.initial.setdefault(name, int(LIMITS[name]))
 
     def _agent_to_begin_with(self) -> ModelEndpoint | None:
         agents = self.fields["agent"]
         assert isinstance(agents, forms.ModelChoiceField)
-        wanted = self.initial.get("agent")
-        return agents.queryset.filter(name=wanted).first() if agents.queryset is not None and wanted else None
+        wanted = self.initial.get("agent") or []
+        return agents.queryset.filter(name__in=wanted).first() if agents.queryset is not None else None
 
     def _choice(self, name: str) -> forms.ChoiceField:
         field = self.fields[name]
@@ -225,7 +236,43 @@ class PilotForm(OptionsForm, BudgetForm):
         return sum(len(row.tasks) for row in self.personas if row.persona.user_id == user_id) or self.task_count
 
     @property
+    def rest(self) -> str:
+        """What the fields say that are asked last, in a line."""
+        names = ("user_model", "judge", "kind", "protocol", "mode", "turns", "tool_calls", "tokens", "cost")
+        said = {name: self[name].value() for name in names}
+        limits = [f"{said['turns'] or 0} turns", f"{said['tool_calls'] or 0} tool calls a turn"]
+        limits += [f"{int(said['tokens']):,} tokens"] if str(said["tokens"] or "").isdecimal() else []
+        limits += [f"${said['cost']}"] if said["cost"] not in (None, "", "0", 0) else []
+        budgets = [name for name in BudgetForm.base_fields if self[name].value() not in (None, "", "0", 0)]
+        return " · ".join(
+            (
+                f"user {said['user_model']}, judge {said['judge']}",
+                f"agents work as {said['kind'] or REACT}",
+                f"{said['protocol']} protocol",
+                TEXTS[PilotMode(said["mode"])].label.lower() if said["mode"] in list(PilotMode) else "",
+                f"at most {', '.join(limits)} a session",
+                f"{len(budgets)} budgets" if len(budgets) > 1 else "a budget" if budgets else "no budget",
+            )
+        )
+
+    @property
+    def rest_is_open(self) -> bool:
+        """Whether one of them is to be mended."""
+        return bool(set(self.errors) - {"agent", "persona", "tasks", "runs", "accept_warnings", "__all__"})
+
+    def options_of_each(self) -> list[PilotOptions]:
+        """A pilot for each of the agents. Raises OptionsError."""
+        return [self.of.read(self.given | {"agent": row.name}) for row in self.cleaned_data["agent"]]
+
+    @property
     def given(self) -> dict[str, Any]:
         data = self.cleaned_data
         limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
         return super().given | {"params": self.params, "limits": limits, "budgets": budgets_of(data)}
+
+
+def initial_of(options: PilotOptions) -> dict[str, Any]:
+    """With which the form offers the same again."""
+    plain = options.model_dump(exclude={"params", "limits", "budgets", "accept_warnings"}, mode="json")
+    params = {f"{options.kind}_{name}": value for name, value in options.params.items()}
+    return plain | {"agent": [options.agent]} | params | options.limits | budget_initial(options.budgets)

@@ -6,7 +6,8 @@ from typing import Any
 
 from django import forms
 
-from evaluation.forms.choices import EndpointChoice, default_endpoint, endpoints_for
+from evaluation.endpoints.parts import default_endpoint, endpoints_for
+from evaluation.forms.choices import EndpointChoice
 from evaluation.models import ModelEndpoint, Rehearsal
 from studio.models import Benchmark
 

@@ -27,7 +27,7 @@ from evaluation.protocol.modes import TEXTS, PilotMode
 from evaluation.protocol.versions import PROTOCOLS, ProtocolName, Terms
 from evaluation.protocol.voice import STYLES, USUAL_STYLE, UserStyle, freeze_user, usual_style
 from studio.domain.options import Options, OptionsError
-from studio.models import Benchmark, Event, User
+from studio.models import Benchmark, Event, Task, TaskState, User
 from studio.models.tasks import APPROVED
 from studio.models.transactions import atomic_with_retry
 
@@ -171,6 +171,30 @@ def start_pilot(benchmark: Benchmark, options: PilotOptions, *, by: User | None)
     )
     wake_workers()
     return pilot
+
+
+def options_of(pilot: Pilot) -> PilotOptions:
+    """With which another pilot of the same settings starts, on the tasks as they are then."""
+    kind, frozen = pilot.agent_kind, pilot.config.get("user") or {}
+    played = Session.objects.of(pilot).values("revision__task")
+    placed = Task.objects.filter(persona__benchmark=pilot.benchmark_id, position__isnull=False)
+    chosen = placed.filter(pk__in=played).order_by("persona__position", "position")
+    is_all = not placed.exclude(state=TaskState.RETIRED).exclude(pk__in=played).exists()
+    return PilotOptions(
+        agent=pilot.agent.name,
+        user_model=pilot.user_model.name,
+        judge=pilot.judge.name,
+        kind=kind.kind,
+        params=dict(kind.params),
+        protocol=ProtocolName(pilot.protocol),
+        user_style=UserStyle(frozen["style"]) if "style" in frozen else None,
+        mode=PilotMode(pilot.mode),
+        base=pilot.base.number if pilot.base else None,
+        tasks=[] if is_all else list(chosen.values_list("task_id", flat=True)),
+        runs=pilot.runs_wanted,
+        limits=dict(pilot.limits),
+        budgets=dict(pilot.budgets),
+    )
 
 
 def _create_sessions(pilot: Pilot, plans: Sequence[PersonaPlan]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -20,7 +21,7 @@ from evaluation.audits.corrections import corrected_in_pilots
 from evaluation.endpoints.connection import learned_sentences
 from evaluation.endpoints.tryout import SEATS
 from evaluation.engine.budgets import KINDS, Spent
-from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, budget_initial, budgets_of
+from evaluation.forms.pilots import BenchmarkBudgetForm, BudgetForm, PilotForm, budget_initial, budgets_of, initial_of
 from evaluation.judging.judgings import scoring_choice
 from evaluation.judging.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import ModelCall, ModelEndpoint, Pilot, Session
@@ -35,10 +36,10 @@ from evaluation.pilots.budgets import (
     spent_by_benchmark,
 )
 from evaluation.pilots.control import ControlError, control_pilot, possible_actions
-from evaluation.pilots.estimate import estimate_pilot
+from evaluation.pilots.estimate import CostEstimate, estimate_pilot
 from evaluation.pilots.matrix import calls_by_role, pilot_progress, saved_by_taking_over, session_matrix
 from evaluation.pilots.plans import PersonaPlan, plan_pilot, said_in_requests, tasks_of_sessions
-from evaluation.pilots.start import start_pilot
+from evaluation.pilots.start import options_of, start_pilot
 from evaluation.pilots.warnings import warnings_before
 from evaluation.protocol.modes import PilotMode
 from evaluation.protocol.versions import ProtocolName
@@ -58,12 +59,13 @@ from studio.access import (
     why_not,
 )
 from studio.domain.options import OptionsError
+from studio.models import Benchmark
 
 State = Session.State
 PER_PAGE = 50
 PERSONAS_PER_PAGE = 5
 WORKER_TIMEOUT = timedelta(seconds=30)
-START_WITH = ("persona", "kind", "agent", "mode", "base", "user_model", "judge", "runs", "protocol")
+START_WITH = ("persona", "kind", "mode", "base", "user_model", "judge", "runs", "protocol")
 """What an address of the start page can fill in."""
 RUNNING = (Pilot.State.WAITING, Pilot.State.RUNNING)
 MESSAGES = {
@@ -91,17 +93,19 @@ def benchmark_pilots(request: SignedInRequest, slug: str) -> HttpResponse:
 def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
     require(request.user, benchmark, "pilot")
-    initial: dict[str, Any] = {name: request.GET[name] for name in START_WITH if name in request.GET}
-    if tasks := request.GET.getlist("task"):
-        initial["tasks"] = tasks
-    form = PilotForm(request.POST or None, benchmark=benchmark, pilots=open_pilots(request.user), initial=initial)
+    pilots = open_pilots(request.user)
+    form = PilotForm(request.POST or None, benchmark=benchmark, pilots=pilots, initial=_offered(request, benchmark))
     if request.method == "POST" and form.is_valid():
         try:
-            pilot = start_pilot(benchmark, form.options(), by=request.user)
+            with transaction.atomic():
+                started = [start_pilot(benchmark, each, by=request.user) for each in form.options_of_each()]
         except OptionsError as error:
             form.reject(error)
         else:
-            return redirect(pilot)
+            if len(started) == 1:
+                return redirect(started[0])
+            messages.success(request, f"{len(started)} pilots started, one for each agent.")
+            return redirect("evaluation:benchmark_pilots", slug)
     costs = visibility.mean_session_costs()
     endpoints = list(ModelEndpoint.objects.usable_in(benchmark))
     return render(
@@ -114,6 +118,17 @@ def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "only_scripted": all(row.scripted for row in endpoints),
         },
     )
+
+
+def _offered(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:
+    """What the form begins with: the settings of the pilot ``like``, and what else the address says."""
+    offered: dict[str, Any] = {}
+    if (like := request.GET.get("like", "")).isdecimal():
+        pilot = open_pilots(request.user).filter(benchmark=benchmark, number=int(like[:9])).first()
+        offered = initial_of(options_of(pilot)) if pilot else {}
+    offered |= {name: request.GET[name] for name in START_WITH if name in request.GET}
+    lists = {"tasks": request.GET.getlist("task"), "agent": request.GET.getlist("agent")}
+    return offered | {name: values for name, values in lists.items() if values}
 
 
 @login_required
@@ -180,7 +195,12 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
     form = PilotForm(request.GET, benchmark=benchmark, pilots=open_pilots(request.user))
     form.is_valid()
     data = form.cleaned_data
-    estimate, problem, warnings, said = None, "", list[str](), list[tuple[str, str, int]]()
+    estimates, problem, warnings, said = (
+        list[tuple[ModelEndpoint, CostEstimate]](),
+        "",
+        list[str](),
+        list[tuple[str, str, int]](),
+    )
     plans: list[PersonaPlan] = []
     if data.get("agent") and data.get("runs") and not form.errors.get("tasks"):
         mode, base = PilotMode(data.get("mode") or PilotMode.EPISODE), data.get("base")
@@ -191,11 +211,14 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             runs = base.runs_wanted if base else data["runs"]
             taken = runs * sum(len(plan.plan.taken) for plan in plans)
-            chosen: dict[str, ModelEndpoint] = {role: data[role] for role in ROLES if data.get(role)}
+            others: dict[str, ModelEndpoint] = {role: data[role] for role in ROLES[1:] if data.get(role)}
             protocol = base.protocol if base else data.get("protocol") or ProtocolName.PAPER
-            estimate = estimate_pilot(benchmark, tasks_of_sessions(plans), runs, chosen, taken, protocol)
             limits = ({"cost": data.get("cost") or 0}, *budgets_of(data).values(), benchmark_limits(benchmark.pk))
-            warnings = warnings_before(chosen, plans, form.params, limits)
+            for agent in data["agent"]:
+                chosen = {"agent": agent} | others
+                estimate = estimate_pilot(benchmark, tasks_of_sessions(plans), runs, chosen, taken, protocol)
+                estimates.append((agent, estimate))
+                warnings += warnings_before(chosen, plans, form.params, limits)
             said = [
                 (persona, task, position)
                 for persona, tasks in said_in_requests(plans).items()
@@ -206,11 +229,11 @@ def pilot_estimate(request: SignedInRequest, slug: str) -> HttpResponse:
         request,
         "evaluation/pilots/estimate.html",
         {
-            "estimate": estimate,
+            "estimates": estimates,
             "problem": problem,
-            "warnings": [(f"{warning.partition('. ')[0]}.", warning) for warning in warnings],
+            "warnings": [(f"{warning.partition('. ')[0]}.", warning) for warning in dict.fromkeys(warnings)],
             "said": said,
-            "agent": data.get("agent"),
+            "rest": form.rest,
             "slug": slug,
             "personas": [plan.persona.persona for plan in plans],
         },

@@ -44,6 +44,16 @@ def drag(page: Page, source: Locator, target: Locator, *, x: float = 0.5, y: flo
     page.mouse.up()
 
 
+def test_titles_of_the_board_have_the_width_beside_the_arcs(sample, visit):
+    page = visit("author").go(BOARD)
+    page.set_viewport_size({"width": 1280, "height": 800})
+
+    lane, title = page.locator(".lane").bounding_box(), titles(page).first.bounding_box()
+
+    assert lane is not None and title is not None
+    assert title["width"] > 0.7 * lane["width"]
+
+
 def test_board_shows_tasks_in_order_and_what_each_arc_carries_over(sample, visit):
     page = visit("author").go(BOARD)
 
@@ -93,7 +103,7 @@ def test_drag_that_breaks_a_dependency_is_refused_beside_the_card(sample, visit)
 def test_cards_are_dragged_into_existing_and_new_groups(sample, radio, visit):
     page = visit("author").go(BOARD)
 
-    drag(page, card(page, 2), page.locator(".task", has_text=TITLES[2]).locator(".slots"), x=0.8)
+    drag(page, card(page, 2), page.locator(".task", has_text=TITLES[2]).locator(".slot").first, x=0.8)
     expect(page.locator(".groups li").first).to_contain_text("01 02 03")
     drag(page, card(page, 4), page.locator("[data-drop-group='Pledge week']"))
     expect(page.locator(".groups li").nth(1)).to_contain_text("04 05 07")

@@ -162,3 +162,32 @@ def test_invalid_input_is_explained_beside_its_field_and_kept(task, visit):
     expect(page.get_by_role("textbox", name="weight").first).to_have_value("a lot")
     expect(page.get_by_role("textbox", name=REQUEST)).to_have_value("Still here.")
     assert task.revisions.count() == 1
+
+
+def test_try_on_a_model_stands_beside_rehearse_and_opens_beside_the_text(radio, visit):
+    page = visit("author").go(radio["02_briefing"].get_absolute_url())
+    page.get_by_text("Try…").click()
+    expect(page.get_by_role("link", name="Rehearse")).to_be_visible()
+
+    page.get_by_role("link", name="Try on a model").click()
+
+    expect(page.get_by_role("button", name="Try on scripted-helpful")).to_be_visible()
+    expect(page.locator("[data-tab=try]")).to_be_focused()
+    expect(page.locator("#findings")).to_be_hidden()
+
+
+def test_the_key_of_a_folded_menu_works(radio, visit):
+    page = visit("author").go(radio["02_briefing"].get_absolute_url())
+
+    page.keyboard.press("t")
+
+    expect(page.get_by_role("button", name="Try on scripted-helpful")).to_be_visible()
+
+
+def test_the_step_above_is_never_cut_to_a_letter(radio, visit):
+    page = visit("author").go(radio["02_briefing"].get_absolute_url())
+    page.set_viewport_size({"width": 1280, "height": 800})
+
+    above = page.locator(".crumbs li").nth(-2).locator("a")
+
+    assert above.bounding_box()["width"] > 80

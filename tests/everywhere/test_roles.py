@@ -203,6 +203,7 @@ RULES = {
     "evaluation:release_download": "GET view",
     "evaluation:release_statement": "GET view",
     "evaluation:rehearse": "GET rehearse, POST rehearse",
+    "evaluation:model_try": "GET view, POST pilot",
     "evaluation:user_preview": "GET view",
     "evaluation:can_be_done": "GET view",
     "evaluation:api-prospects": "GET view",

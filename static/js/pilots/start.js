@@ -12,10 +12,12 @@ function sum() {
   const runs = Math.max(1, Number(form.elements.runs.value) || 1);
   const tasks = chosen || boxes.length || Number(form.querySelector("#task-choice").dataset.count);
   const limit = Number(form.elements.cost.value) || 0;
-  const roles = ["agent", "user_model", "judge"].map((name) => form.elements[name].selectedOptions[0]?.text ?? "");
-  const scripted = roles.every((text) => text.endsWith("scripted"));
-  const most = scripted ? ", at no cost" : limit ? `, at most $${(tasks * runs * limit).toFixed(2)} for the agent` : "";
-  const sameModel = form.elements.agent.value === form.elements.judge.value;
+  const ticked = [...form.querySelectorAll("[name=agent]:checked")];
+  const others = ["user_model", "judge"].map((name) => form.elements[name].selectedOptions[0]?.text ?? "");
+  const names = [...ticked.map((box) => box.closest("label").textContent.trim()), ...others];
+  const scripted = names.every((text) => text.endsWith("scripted"));
+  const most = scripted ? ", at no cost" : limit ? `, at most $${(ticked.length * tasks * runs * limit).toFixed(2)} for the ${ticked.length > 1 ? "agents" : "agent"}` : "";
+  const sameModel = ticked.some((box) => box.value === form.elements.judge.value);
   document.querySelector("#same-model").hidden = !sameModel;
   const mode = form.querySelector("[name=mode]:checked")?.value ?? "episode";
   const base = document.querySelector("#base-choice");
@@ -24,9 +26,10 @@ function sum() {
     line.textContent = form.querySelector(`[name=mode][value=${mode}] + span`)?.lastElementChild?.textContent ?? "";
     return;
   }
-  const sessions = tasks * runs;
+  const sessions = ticked.length * tasks * runs;
+  const agents = ticked.length > 1 ? `${counted(ticked.length, "agent")} × ` : "";
   const earlier = chosen ? `, and what ${sessions === 1 ? "it depends" : "they depend"} on` : "";
-  line.textContent = `${counted(tasks, "task")} × ${counted(runs, "run")} = ${counted(sessions, "session")}${earlier}${most}.`;
+  line.textContent = `${agents}${counted(tasks, "task")} × ${counted(runs, "run")} = ${counted(sessions, "session")}${earlier}${most}.`;
 }
 
 function counted(number, thing) {

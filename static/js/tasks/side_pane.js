@@ -1,7 +1,8 @@
-// The side pane: one of findings, guide and evidence at a time; the guide follows the field in focus.
+// The side pane: one of its tabs at a time; the guide follows the field in focus.
 import { go } from "../drafts/form.js";
 
 const pane = document.querySelector("[data-pane]");
+const isBelow = () => matchMedia("(max-width: 900px)").matches;
 
 export function show(name) {
   for (const tab of pane.querySelectorAll("[data-tab]")) {
@@ -23,7 +24,7 @@ if (pane) {
   // In a review its checklist is shown first, whatever was open at the last task.
   const kept = pane.querySelector("[data-tab=review]") ? "review" : sessionStorage.getItem("studio:pane");
   // Where the pane is not beside the text but below it, findings stand in the text, and the pane waits for a tap.
-  const below = kept !== "review" && matchMedia("(max-width: 900px)").matches;
+  const below = kept !== "review" && isBelow();
   show(below ? "" : pane.querySelector(`[data-tab="${CSS.escape(kept ?? "")}"]`) ? kept : "findings");
   pane.addEventListener("click", (event) => {
     const tab = event.target.closest("[data-tab]");
@@ -38,6 +39,15 @@ if (pane) {
 }
 
 document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-open-tab]");
+  if (opener) {
+    event.preventDefault();
+    opener.closest("details").open = false;
+    show(opener.dataset.openTab);
+    const tab = pane.querySelector(`[data-tab="${opener.dataset.openTab}"]`);
+    tab.scrollIntoView({ block: isBelow() ? "start" : "nearest" });
+    tab.focus();
+  }
   const link = event.target.closest("[data-goto]");
   if (link && go(link.dataset.goto)) event.preventDefault();
 });

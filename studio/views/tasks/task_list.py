@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -17,7 +18,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, TaskState
-from studio.models.listed_tasks import TRIGGERS
+from studio.models.listed_tasks import TRIGGERS, ListedTask
 from studio.review import assignments, bulk
 from studio.search import task_filters
 from studio.views.pages import page_of
@@ -28,9 +29,11 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     can, people = access.actions_in(request.user, benchmark), assignments.eligible_members(benchmark)
     narrowed = task_filters.filter_tasks(benchmark, request.GET, me=request.user)
+    page = page_of(narrowed.tasks, task_filters.PAGE, request.GET.get("page"))
     context: dict[str, Any] = {
         "benchmark": benchmark,
-        "page": page_of(narrowed.tasks, task_filters.PAGE, request.GET.get("page")),
+        "page": page,
+        "columns": _columns(page, narrowed.filters),
         "filters": narrowed.filters,
         "query": urlencode(narrowed.filters),
         "personas": benchmark.personas.order_by("position", "user_id").values_list("user_id", "name"),
@@ -46,6 +49,18 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
         "users": sorted({candidate.user for part in people.values() for candidate in part}, key=str),
     }
     return render(request, "studio/tasks/list.html", context)
+
+
+def _columns(rows: Iterable[ListedTask], filters: Mapping[str, str]) -> set[str]:
+    """Those that tell something of these rows; by how they are called in the template."""
+    rows = list(rows)
+    told = {
+        "persona": "persona" not in filters and len({row.persona for row in rows}) > 1,
+        "category": any(row.category for row in rows),
+        "trigger": any(row.trigger_kind != "user_message" for row in rows),
+        "people": any(row.writer or row.reviewers for row in rows),
+    }
+    return {name for name, tells in told.items() if tells}
 
 
 @login_required

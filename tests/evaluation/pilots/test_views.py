@@ -10,7 +10,7 @@ from evaluation.results.scores import score_keys
 from evaluation.views.pilots import PERSONAS_PER_PAGE
 from studio.domain.persona import PersonaSpec
 from studio.models import Membership
-from tests.evaluation.builders import benchmark_of, rubric, task
+from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, rubric, task
 from tests.evaluation.factories import finish, person, pilot_row
 from tests.factories import mark_approved
 
@@ -289,3 +289,72 @@ def test_parameters_of_an_agent_are_chosen_on_the_start_page(client: Client):
     assert 'data-when="react"' in refused.content.decode()
     assert client.post(address, choice(kind="react", **given)).status_code == 302
     assert Pilot.objects.get().agent_kind.params == {"memory": "consolidated", "context_tokens": "30000"}
+
+
+def test_each_of_several_agents_gets_a_pilot_of_its_own(client: Client):
+    benchmark = benchmark_of(task("a"))
+    endpoint("scripted-asks")
+    client.force_login(person(benchmark, "author"))
+
+    answer = client.post(
+        f"/benchmarks/{benchmark.slug}/pilots/new/", choice(agent=["scripted-helpful", "scripted-asks"], runs=2)
+    )
+
+    assert answer.url == f"/benchmarks/{benchmark.slug}/pilots/"
+    assert sorted(Pilot.objects.values_list("agent__name", "runs_wanted")) == [
+        ("scripted-asks", 2),
+        ("scripted-helpful", 2),
+    ]
+
+
+def test_no_pilot_starts_if_one_of_several_is_refused(client: Client):
+    benchmark = benchmark_of(task("a"))
+    endpoint("scripted-asks")
+    base = pilot_of(benchmark)
+    Pilot.objects.update(state="finished")
+    client.force_login(person(benchmark, "author"))
+
+    page = client.post(
+        f"/benchmarks/{benchmark.slug}/pilots/new/",
+        choice(agent=["scripted-helpful", "scripted-asks"], mode="changed", base=base.number, protocol="release"),
+    ).content.decode()
+
+    assert "take the same" in page
+    assert Pilot.objects.count() == 1
+
+
+def test_running_again_offers_every_setting_of_the_pilot(client: Client):
+    benchmark = benchmark_of(task("a"), task("b"))
+    endpoint("scripted-asks")
+    pilot = pilot_of(
+        benchmark,
+        "scripted-asks",
+        tasks=["b"],
+        runs=3,
+        params={"memory": "consolidated"},
+        limits={"turns": 7},
+        budgets={"pilot": {"cost": 2.5}, "session": {"tokens": 9000}},
+    )
+    client.force_login(person(benchmark, "author"))
+    path = f"/benchmarks/{benchmark.slug}/pilots/new/?like={pilot.number}"
+
+    form = client.get(path).context["form"]
+    given = {name: form[name].value() for name in form.fields}
+    client.post(path, {name: value for name, value in given.items() if value not in (None, False)})
+
+    again = Pilot.objects.latest("number")
+    assert again.number == pilot.number + 1
+    for name in ("agent", "user_model", "judge", "runs_wanted", "limits", "budgets", "protocol", "mode", "agent_kind"):
+        assert getattr(again, name) == getattr(pilot, name), name
+    assert Session.objects.filter(run__pilot=again).count() == 3
+
+
+def test_what_the_form_asks_last_is_told_in_a_line(client: Client):
+    benchmark = benchmark_of(task("a"))
+    endpoint("scripted-helpful"), endpoint("scripted-user"), endpoint("scripted-judge")
+    client.force_login(person(benchmark, "author"))
+
+    page = client.get(f"/benchmarks/{benchmark.slug}/pilots/new/").content.decode()
+
+    assert "user scripted-user, judge scripted-judge · agents work as react · paper protocol" in page
+    assert ">own<" not in page and ">all<" not in page

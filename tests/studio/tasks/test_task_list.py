@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from studio.domain.task import Trigger
 from studio.drafts.load import load_episode, load_task
 from studio.episodes import moves
 from studio.findings.queries import count_findings
@@ -14,6 +15,7 @@ from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Autosave, Event, Finding, Role, Task, TaskState
 from studio.personas.files import PROFILE, save_file
 from studio.review import bulk
+from studio.review.assignments import set_assignees
 from studio.review.bulk import BulkChangeError
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
@@ -272,3 +274,28 @@ def test_all_filtered_tasks_can_be_selected(project):
     asked = {"everything": "1", "back": "q=bun", "does": "category", "category": code_of(benchmark)}
 
     assert "2 of 2 tasks would change" in signed_in(owner).post(url, asked).content.decode()
+
+
+def columns(client, benchmark, **asked):
+    return client.get(reverse("studio:tasks", args=[benchmark.slug]), asked).context["columns"]
+
+
+def test_the_list_has_no_column_that_tells_nothing_of_its_tasks(project):
+    benchmark, owner, persona = project
+    task = a_task(persona, "bread", by=owner)
+    client = signed_in(owner)
+
+    assert columns(client, benchmark) == set()
+
+    a_task(a_persona(benchmark, "miller", by=owner), "flour", by=owner, category=code_of(benchmark))
+    set_assignees(task.pk, by=owner, writer=owner, reviewers=[])
+
+    assert columns(client, benchmark) == {"persona", "category", "people"}
+    assert columns(client, benchmark, persona="miller") == {"category"}
+
+
+def test_a_task_begun_by_an_event_brings_the_column_of_triggers(project):
+    benchmark, owner, persona = project
+    a_task(persona, "bread", by=owner, trigger=Trigger(kind="heartbeat"))
+
+    assert columns(signed_in(owner), benchmark) == {"trigger"}
