@@ -16,7 +16,9 @@ function sum() {
   const others = ["user_model", "judge"].map((name) => form.elements[name].selectedOptions[0]?.text ?? "");
   const names = [...ticked.map((box) => box.closest("label").textContent.trim()), ...others];
   const scripted = names.every((text) => text.endsWith("scripted"));
-  const most = scripted ? ", at no cost" : limit ? `, at most $${(ticked.length * tasks * runs * limit).toFixed(2)} for the ${ticked.length > 1 ? "agents" : "agent"}` : "";
+  const whom = ticked.length > 1 ? "agents" : "agent";
+  const limited = limit ? `, at most $${(ticked.length * tasks * runs * limit).toFixed(2)} for the ${whom}` : "";
+  const most = scripted ? ", at no cost" : limited;
   const sameModel = ticked.some((box) => box.value === form.elements.judge.value);
   document.querySelector("#same-model").hidden = !sameModel;
   const mode = form.querySelector("[name=mode]:checked")?.value ?? "episode";
