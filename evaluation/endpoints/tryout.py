@@ -293,7 +293,7 @@ class Tryout:
             if self._client.endpoint.learned.facts.get("json"):
                 raise _Failed("refused", "JSON is asked for in words. Nothing has to be set.", outcome="note")
             _decision(json.loads(completion.text))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise _Failed(
                 "taken, not enforced", "Answers are checked and asked for again. Nothing has to be set.",
                 outcome="note",

@@ -78,7 +78,7 @@ def _read_report(text: str) -> dict[str, Any]:
     try:
         report = json.loads(text)
         return report if isinstance(report, dict) and isinstance(report.get("seconds"), float) else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
 
 

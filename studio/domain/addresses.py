@@ -13,7 +13,9 @@ _NEVER_PUBLIC = (
     IPv6Network("64:ff9b:1::/48"),  # NAT64 of a local network, RFC 8215
     IPv6Network("::/96"),
     IPv6Network("::ffff:0:0:0/96"),
+    IPv6Network("5f00::/16"),  # segments of an operator's own network, RFC 9602
     IPv4Network("168.63.129.16/32"),  # the host of a machine in Azure
+    IPv4Network("192.88.99.0/24"),  # relays of 6to4, RFC 7526
 )
 
 

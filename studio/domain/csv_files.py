@@ -6,8 +6,9 @@ import csv
 import io
 from collections.abc import Iterable
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A text that begins so is run by spreadsheets, also behind spaces and further apostrophes."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+"""A text that begins so is run by spreadsheets, also behind other blanks and further apostrophes."""
+BLANK = "' \n\v\f\x1c\x1d\x1e\x1f\x85\u00a0\u2007\u200b\u2028\u2029\u202f\u3000\ufeff"
 
 
 def write_csv(rows: Iterable[Iterable[object]], *, line_end: str = "\r\n") -> str:
@@ -27,4 +28,4 @@ def unguarded(cell: str) -> str:
 
 
 def _is_formula(text: str) -> bool:
-    return text.lstrip("' \n\u00a0\ufeff").startswith(FORMULA)
+    return text.lstrip(BLANK).startswith(FORMULA)

@@ -19,7 +19,7 @@ from studio.notifications.notify import users_allowed
 def zip_folder(files: Sequence[Upload], paths: str) -> bytes:
     try:
         names = json.loads(paths)
-    except ValueError:
+    except (ValueError, RecursionError):
         names = None
     if not isinstance(names, list) or len(names) != len(files) or not all(isinstance(n, str) and n for n in names):
         raise UploadError("The folder arrived without its file paths. Try again, or upload it as a zip.")

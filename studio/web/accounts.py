@@ -13,6 +13,9 @@ from django.http import HttpRequest
 from studio.models import User
 from studio.web.sign_in import caller_address, one_hash_at_a_time
 
+ALPHABETS = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC"}
+"""With letters that look alike."""
+
 
 class AccountAdapter(DefaultAccountAdapter):
     error_messages = DefaultAccountAdapter.error_messages | {
@@ -35,9 +38,11 @@ class AccountAdapter(DefaultAccountAdapter):
             return "0.0.0.0"  # shown, not bound to
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        """Look-alikes of other widths are one name, and no name is an address: else it could be somebody's, whose
-        sign-in it would take."""
+        """Look-alikes of other widths are one name, those of another alphabet none, and no name is an address: else it
+        could be somebody's, whose sign-in it would take."""
         username = unicodedata.normalize("NFKC", username)
+        if not shallow and len(ALPHABETS & {unicodedata.name(letter, "").partition(" ")[0] for letter in username}) > 1:
+            raise ValidationError("Choose a username in one alphabet. How your name is shown is up to you.")
         if "@" in username and not shallow:
             raise ValidationError("Choose a username without @. You can sign in with your email address, too.")
         return str(super().clean_username(username, shallow))

@@ -44,6 +44,8 @@ from evaluation.models import Session
 from evaluation.pilots import session_work
 from evaluation.pilots.queue import claim_session
 from evaluation.results.tables import ResultsTable, render_tables
+from evaluation.sandbox import why_unavailable as why_no_sandbox
+from evaluation.trials.trial import try_script
 from studio.access.invitations import accept, invite, revoke, why_unusable
 from studio.access.tokens import create_token, has_expired
 from studio.domain import hosts
@@ -57,7 +59,9 @@ from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.pibench.yaml_writer import dump_yaml, is_identical
 from studio.domain.problems import Report
 from studio.drafts.load import load_task
+from studio.files.uploads import UploadError
 from studio.imports.importer import import_files
+from studio.imports.staging import zip_folder
 from studio.local.stack import web_process
 from studio.models import Invitation, Role, User
 from studio.models.benchmarks import BenchmarkQuerySet
@@ -151,6 +155,40 @@ def test_an_error_from_a_deep_manifest():
     assert told.startswith("pack.json is not JSON")
 
 
+DEEP = "[" * 100_000
+
+
+@pytest.mark.django_db
+def test_an_error_from_a_deep_request(world: World):
+    """Of every call of the API that reads one."""
+    client = Client(raise_request_exception=False)
+    client.force_login(world.people[Role.OWNER])
+    failed = []
+    for route in routes():
+        for method in {"POST", "PUT", "PATCH"} & set(route.methods or ()):
+            answer = client.generic(method, route.reverse(world), DEEP.encode(), content_type="application/json")
+            failed += [f"{method} {route.name}"] if answer.status_code >= 500 else []
+
+    assert failed == []
+
+
+def test_an_error_from_deep_paths_of_a_folder():
+    with pytest.raises(UploadError, match="without its file paths"):
+        zip_folder([], DEEP)
+
+
+def test_an_error_from_a_deep_answer_of_a_script_that_is_tried():
+    if words := why_no_sandbox():
+        pytest.skip(words)
+    source = f"""
+import os, sys
+mark = sys._getframe(1).f_locals["request"]["mark"]
+os.write(1, ("\\n" + mark + {DEEP[:5000]!r}).encode())
+os._exit(0)
+"""
+    assert try_script(source, []).problem == "The script ended its process."
+
+
 @pytest.mark.django_db
 def test_to_store_data_of_an_app_that_nothing_can_read():
     benchmark, source = BenchmarkFactory(), BenchmarkFactory()
@@ -213,7 +251,27 @@ def test_a_document_that_others_write(document: dict[str, Any]):
 # --- a formula in somebody's spreadsheet ---
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "'=1", " =1", "\n=1"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *(
+            "=1+1",
+            "+1",
+            "-1",
+            "@SUM(1)",
+            "\t=1",
+            "\r=1",
+            "'=1",
+            " =1",
+            "\n=1",
+            "\v=1",
+            "\u3000=1",
+            "\u200b=1",
+            "\u2028=1",
+        ),
+        *("＝1", "＋1", "－1", "＠SUM(1)"),
+    ],
+)
 def test_a_formula_in_a_spreadsheet(cell: str):
     rows = list(csv.reader(io.StringIO(write_csv([[cell], [cell, -5, 1.5, None, True]]), newline="")))
 
@@ -255,7 +313,7 @@ def test_another_writer_of_csv():
         "fec0::1", "feff::1", "::10.0.0.1", "::8.8.8.8", "::ffff:0:10.0.0.1", "::ffff:0:8.8.8.8", "64:ff9b::10.0.0.1",
         "64:ff9b::169.254.169.254", "64:ff9b:1::a00:1", "2002:a00:1::", "2002:7f00:1::1", "168.63.129.16",
         "::ffff:168.63.129.16", "64:ff9b::168.63.129.16", "2002:a83f:8110::", "::1", "::", "::ffff:127.0.0.1",
-        "fe80::1", "fc00::1", "100.64.0.1", "169.254.169.254", "224.0.0.1", "ff02::1",
+        "fe80::1", "fc00::1", "5f00::1", "192.88.99.1", "100.64.0.1", "169.254.169.254", "224.0.0.1", "ff02::1",
     ],
 )  # fmt: skip
 def test_an_internal_address_in_another_form(address: str):
@@ -382,14 +440,33 @@ def test_a_name_that_is_somebodys_address(invited: tuple[Client, str]):
     assert User.objects.filter(email="new@example.org").count() == 0
 
 
+ALREADY = "A user with that username already exists"
+
+
 @pytest.mark.django_db
-def test_a_name_that_looks_like_somebodys(invited: tuple[Client, str]):
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        *[("ｖｉｃｔｉｍ", ALREADY), ("VICTIM", ALREADY), ("ⓥictim", ALREADY)],
+        *[("vi\u0441tim", "in one alphabet"), ("v\u03b9ctim", "in one alphabet")],
+        *[("victim\u200b", "Enter a valid username"), ("vic\u00adtim", "Enter a valid username")],
+    ],
+)
+def test_a_name_that_looks_like_somebodys(invited: tuple[Client, str], name: str, words: str):
     UserFactory(username="victim")
 
-    page = sign_up(invited, "ｖｉｃｔｉｍ")
+    page = sign_up(invited, name)
 
-    assert "A user with that username already exists" in page
+    assert words in page
     assert User.objects.filter(email="new@example.org").count() == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["Zoë", "анна", "田中さん", "ana.2"])
+def test_a_name_in_one_alphabet_is_free(invited: tuple[Client, str], name: str):
+    sign_up(invited, name)
+
+    assert User.objects.filter(username=name).count() == 1
 
 
 @pytest.mark.django_db

@@ -189,6 +189,20 @@ def test_to_change_the_limits_of_what_watches_it(attacked: Attacked):
     assert attacked(LIMITS_OF_OTHERS) == "changed [] (9, 9)\n"
 
 
+OWN_LIMITS = """
+import resource as of
+print(*(of.getrlimit(what)[1] for what in (of.RLIMIT_CPU, of.RLIMIT_FSIZE, of.RLIMIT_NOFILE, of.RLIMIT_CORE)))
+"""
+
+
+def test_to_have_longer_larger_or_more_files_than_allowed():
+    """The kernel's own limits, of which none can be raised again."""
+    script, command = SandboxLimits(seconds=20), replace(SHELL_LIMITS, seconds=20)
+
+    assert as_script(OWN_LIMITS) == f"{script.cpu_seconds} {script.folder} {script.open_files} 0\n"
+    assert as_command(OWN_LIMITS) == f"{command.cpu_seconds} {command.folder} {command.open_files} 0\n"
+
+
 OUT_OF_MEMORY = """
 print(open("/proc/self/oom_score_adj").read().strip())
 try:

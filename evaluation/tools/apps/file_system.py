@@ -180,7 +180,7 @@ def decompress_file(
     target = _destination(call, decompressed_directory_path or file.file_path.rpartition(".")[0])
     try:
         inside = json.loads(file.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         inside = None
     if not isinstance(inside, dict):
         raise InvalidError(f"{file.file_path} is not a compressed directory.")

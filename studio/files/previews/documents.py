@@ -45,7 +45,7 @@ def extract(kind: str, content: bytes, *, whole: bool = False) -> dict[str, Any]
         document = json.loads(read(EXTRACT, PACKAGES, [kind, *(["whole"] if whole else [])], content))
     except TimeoutError:
         raise UnreadableDocumentError("It took too long to read.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UnreadableDocumentError("It is corrupt, or unpacks to more than allowed.") from None
     return dict(document)
 
