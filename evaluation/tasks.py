@@ -19,6 +19,7 @@ from evaluation.leases import DISPATCH, expire_dead, give_up
 from evaluation.models import EndpointTest, Judging, JudgingBatch, OpinionRequest, Proposal, Session
 from evaluation.pilots import batching, judging_work, lifecycle, queue, session_work
 from evaluation.pilots.queue import Work
+from evaluation.probes.rules import PROBE_RULES, probe_rules, sweep_rules
 from evaluation.probes.validation import sweep_validations, work_on_probe
 from evaluation.results.pages import compute_ahead
 from evaluation.trials.analyses import ANALYSE_SCRIPTS, analyse_missing, analyse_scripts
@@ -60,6 +61,11 @@ def run_session(session_id: int) -> None:
 @shared_task(name="evaluation.tasks.run_probe")
 def run_probe(session_id: int) -> None:
     work_on_probe(session_id)
+
+
+@shared_task(name=PROBE_RULES)
+def run_rules(task_id: int) -> None:
+    probe_rules([task_id])
 
 
 @shared_task(name="evaluation.tasks.run_judging")
@@ -105,7 +111,7 @@ def compute_results(benchmark_id: int) -> None:
 @shared_task(name="evaluation.tasks.sweep")
 def sweep() -> None:
     """What workers that died and messages that were lost left behind. Twice at once does no harm."""
-    for step in (lifecycle.sweep, sweep_validations, batching.collect, analyse_missing, resend_deferred):
+    for step in (lifecycle.sweep, sweep_validations, sweep_rules, batching.collect, analyse_missing, resend_deferred):
         try:
             step()
         except Exception:  # the others do not depend on it

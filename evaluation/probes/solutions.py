@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evaluation.models import ReferenceSolution, Rehearsal, Session
+from evaluation.probes.rules import probe_rules_later
 from evaluation.protocol.given import GivenCall, GivenTurn
 from evaluation.store.evidence import found_files, load_turns
 from evaluation.workspaces.manifests import safe_path
@@ -34,6 +35,7 @@ def write_solution(task: Task, turn: GivenTurn, *, by: User | None, recorded: bo
         except ValueError as error:
             raise OptionsError("files", str(error)) from None
     document = storable(turn.to_json())
+    probe_rules_later([task.pk])
     row = ReferenceSolution.objects.create(task=task, recorded=recorded, created_by=by, **document)
     Event.objects.create(
         benchmark=task.persona.benchmark,

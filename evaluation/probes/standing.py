@@ -78,6 +78,12 @@ class TaskStanding:
         return all(each.passed for each in self.kinds)
 
     @property
+    def models(self) -> set[str]:
+        """That were asked: those that wrote candidates, and judges."""
+        asked = [each.probe.validation for each in self.kinds if each.probe and each.probe.validation]
+        return {row.endpoint(role).label for row in asked for role in ("agent", "judge")}
+
+    @property
     def why(self) -> str:
         """Not validated; empty if it is, or need not be."""
         failed = [each.kind.label for each in self.kinds if each.passed is False]

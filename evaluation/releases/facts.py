@@ -10,6 +10,7 @@ from django.db.models import Count, Q
 
 from evaluation.models import ProposalDecision
 from evaluation.pilots.plans import said_by_task
+from evaluation.probes.standing import TaskStanding, standings
 from evaluation.releases.candidate import ReleaseCandidate
 from evaluation.releases.pins import Pin, episodes_of
 from studio.domain.base import JsonDict
@@ -71,10 +72,28 @@ def manifest_of(candidate: ReleaseCandidate, pins: Sequence[Pin], said: Said) ->
         ],
         "made": _made(candidate),
         "evidence": candidate.evidence.to_json(),
+        "validation": _validation(candidate),
         "exceptions": list(said.exceptions),
         "set_aside": _dismissed_errors(candidate),
         **({"changes": said.changes} if said.changes else {}),
     }
+
+
+def _validation(candidate: ReleaseCandidate) -> JsonDict:
+    """Which of its tasks that score are validated, and why the others are not."""
+    released = {row.pk for row in candidate.tasks}
+    found = [each for each in standings(candidate.benchmark) if each.row.pk in released and not each.exempt]
+    return {
+        "wanted": candidate.benchmark.validated_releases,
+        "tasks": len(found),
+        "validated": [_name_of(each) for each in found if each.validated],
+        "models": sorted({model for each in found if each.validated for model in each.models}),
+        "not_validated": [{**_name_of(each), "why": each.why} for each in found if not each.validated],
+    }
+
+
+def _name_of(each: TaskStanding) -> JsonDict:
+    return {"persona": each.row.persona.user_id, "task": each.task.task_id}
 
 
 def _statistics(candidate: ReleaseCandidate, pins: Sequence[Pin]) -> JsonDict:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from evaluation.assistance.provenance import scripted_texts
 from evaluation.audits.gate import UncomparedJudge, WorseJudge
 from evaluation.audits.paired import PairedShare
+from evaluation.probes.standing import standings
 from evaluation.releases.candidate import CandidateTask, ReleaseCandidate, load_candidate
 from evaluation.releases.elsewhere import unaccepted_approvals
 from evaluation.releases.signing import why_unsigned
@@ -21,6 +22,7 @@ from studio.models.tasks import APPROVED
 
 APPROVED_ELSEWHERE = "task-approved-elsewhere"
 NOT_APPROVED, NOT_PILOTED = "task-not-approved", "task-not-piloted"
+NOT_VALIDATED = "task-not-validated"
 OUTDATED = "task-approval-outdated"
 LICENCE_UNKNOWN, NO_CONTRIBUTORS = "licence-unknown", "contributors-unknown"
 FILE_UNKNOWN, FILE_GONE = "file-licence-unknown", "file-from-elsewhere-gone"
@@ -83,6 +85,7 @@ def find_blockers(
         *_errors(candidate),
         *_ungraded(candidate),
         *_uncredited(candidate.benchmark),
+        *_unvalidated(candidate.benchmark),
         *_unsigned(candidate.benchmark),
         *_unreadable(unreadable),
         *_unpiloted(candidate),
@@ -151,6 +154,13 @@ def _uncredited(benchmark: Benchmark) -> Iterable[Blocker]:
 def _unsigned(benchmark: Benchmark) -> Iterable[Blocker]:
     if problem := why_unsigned(benchmark):
         yield Blocker(UNSIGNED, f"The release cannot be signed. {problem}")
+
+
+def _unvalidated(benchmark: Benchmark) -> Iterable[Blocker]:
+    for each in standings(benchmark) if benchmark.validated_releases else ():
+        if not each.validated:
+            message = f"{each.row} is not validated. {each.why}"
+            yield Blocker(NOT_VALIDATED, message, each.row.persona.user_id, each.task.task_id, each.row.pk)
 
 
 def _unreadable(errors: Iterable[JsonDict]) -> Iterable[Blocker]:

@@ -8,9 +8,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.models import Validation
+from evaluation.probes.rules import probe_rules
 from evaluation.probes.standing import TaskStanding, standings_of
 from evaluation.probes.validation import ValidationOptions, plan_validation, start_validation, wait_for_validation
 from studio.management.base import EXIT_PROBLEMS, ReportCommand, add_options, default_user, read_options
+from studio.models import Task
 
 
 class Command(ReportCommand):
@@ -31,6 +33,7 @@ class Command(ReportCommand):
         plan = plan_validation(benchmark, wanted)
         if not self.as_json:
             self.stderr.write(plan.sentence)
+        probe_rules(Task.objects.filter(persona__benchmark=benchmark).values_list("pk", flat=True))
         validation = None
         if plan.due and not options["dry_run"]:
             validation = wait_for_validation(start_validation(benchmark, wanted, by=default_user()))

@@ -34,7 +34,8 @@ def data_card_file(manifest: JsonDict) -> bytes:
         "## Audited",
         _audited(manifest["evidence"]),
         "## Validated",
-        paragraphs(credits["validation"]) or NOT_VALIDATED,
+        _validated(manifest.get("validation")),
+        paragraphs(credits["validation"]),
         "## Tried on models",
         _pilots(manifest["evidence"]),
         "## Limits",
@@ -93,6 +94,20 @@ def _audited(evidence: JsonDict) -> str:
             f"For {audits['not_enough_shown']}, judges had been shown too little to decide.",
         )
     )
+
+
+def _validated(found: JsonDict | None) -> str:
+    """Packs of before validations existed say nothing of them."""
+    if not found or not found["validated"]:
+        return NOT_VALIDATED
+    said = (
+        f"Of {count_of(found['tasks'], 'task')} that score, {len(found['validated'])} are validated: with the intents "
+        "told, a model meets the checklist; with the request alone it does not; a reference solution earns every item, "
+        "and answers that take no work earn nothing, within the benchmark's limits. Models asked: "
+        f"{', '.join(map(inline, found['models'])) or 'none'}."
+    )
+    rows = [f"{inline(row['persona'])}, {inline(row['task'])}: {inline(row['why'])}" for row in found["not_validated"]]
+    return f"{said}\n\nNot validated:\n\n{bullets(rows)}" if rows else said
 
 
 def _pilots(evidence: JsonDict) -> str:
