@@ -89,7 +89,7 @@ def record_judgment(packet: Packet, given: HandedIn, *, auditor: User, number: i
         raise JudgmentError("Say why you skip it, in one sentence.", "comment")
     held = return_seat(packet, auditor) if skips else mark_judged(packet, auditor)
     if not held:
-        raise JudgmentError("This decision is not yours to judge, or somebody else judges it by now.")
+        raise JudgmentError("This decision is not yours to judge, or someone else is judging it now.")
     row = Judgment.objects.create(
         packet=packet,
         auditor=auditor,

@@ -39,6 +39,7 @@ class ResultsForm(forms.Form):
         field.choices = [(pilot.number, str(pilot)) for pilot in self.pilots]
         self.is_valid()
         numbers = self.cleaned_data.get("pilot") or ()
+        self.named = set(numbers)
         chosen = {name: self.cleaned_data.get(name) for name in ("tag", "model", "since", "until")}
         self.rule = PilotRule() if numbers else PilotRule(**{name: value for name, value in chosen.items() if value})
         self.shown_view = self.cleaned_data.get("view")

@@ -19,7 +19,7 @@ from studio.models import Event
 
 ADVICE = {
     "MissingKeyError": "Set the variable on every machine with a worker, restart the workers, then retry.",
-    "KeyRejectedError": "Check the key with the provider, set it anew on every machine with a worker, then retry.",
+    "KeyRejectedError": "Check the key with the provider, set it again on every machine with a worker, then retry.",
     "QuotaExceededError": "Add credit to the account at the provider, then retry.",
     "RateLimitError": "Wait, or lower the endpoint’s concurrent requests in Settings, then retry.",
     "EndpointUnreachableError": "Check that the service runs and that workers can reach its address, then retry.",

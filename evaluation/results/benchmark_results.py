@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from django.core.cache import caches
 
 from evaluation.metrics.comparison import Comparison, compare, differ
-from evaluation.metrics.leaderboard import AgentScores, Cell, breakdown, leaderboard
+from evaluation.metrics.leaderboard import AgentScores, Cell, breakdown, leaderboard, marks
 from evaluation.metrics.sessions import METRICS, Metric, ScoredSession, SessionRow, score_sessions
 from evaluation.models import Pilot, Session
 from evaluation.protocol.modes import Arm, PilotMode
@@ -151,6 +151,17 @@ class Results:
             ("differ", first, second, metric, mode.value),
             lambda: differ(self.of_side(first), self.of_side(second), metric, mode),
         )
+
+    def marks_that_stand(self, board: Sequence[AgentScores], metric: Metric, mode: ScoringMode) -> dict[str, str]:
+        """``best`` and ``second`` by agent, only where the difference from the next agent is more than noise."""
+        values = {agent.agent: agent.scores[metric].mean for agent in board}
+        known = {name: value for name, value in values.items() if value is not None}
+        standing = {}
+        for name, rank in marks(values).items():
+            lower = [other for other in known if known[other] < known[name]]
+            if lower and self.differ(max(lower, key=lambda other: known[other]), name, metric, mode):
+                standing[name] = rank
+        return standing
 
     def comparisons(self, first: str, second: str, mode: ScoringMode) -> list[Comparison]:
         return [self.comparison(first, second, metric, mode) for metric in METRICS]

@@ -86,6 +86,14 @@ def comparison_tables(document: Mapping[str, Any]) -> list[ResultsTable]:
     return tables
 
 
+def comparison_numbers(document: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """For spreadsheets: a row per task and metric with the numbers as they are, and a row per flipped pair."""
+    tasks = [{"metric": found["metric"], **task} for found in document["metrics"] for task in found["tasks"]]
+    metrics = [{name: value for name, value in found.items() if name != "tasks"} for found in document["metrics"]]
+    flipped = [row | {side: _names(row[side]) for side in ("rose", "fell")} for row in document["flipped"]]
+    return {"differences": metrics, "tasks": tasks, "flipped": flipped}
+
+
 def _with_interval(task: Mapping[str, Any]) -> dict[str, Any]:
     return {**task, "difference_low": task["low"], "difference_high": task["high"]}
 

@@ -9,7 +9,8 @@ from typing import Any
 import studio
 from evaluation.judging.judgings import rules_of, scoring_choices
 from evaluation.metrics.labels import LABELS
-from evaluation.metrics.leaderboard import AgentScores, estimates_document, scores_document, status_counts
+from evaluation.metrics.leaderboard import estimates_document, scores_document, status_counts
+from evaluation.metrics.sessions import METRICS
 from evaluation.models import Pilot, ScoringChoice, Session
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.benchmark_results import UNGROUPED, Results, category_names
@@ -21,14 +22,9 @@ SCHEMA = "pi-bench-studio/results/1"
 
 def results_document(results: Results) -> dict[str, Any]:
     """As JSON; scores are shares between 0 and 1, None where unknown."""
-    scripted = results.scripted_agents
     return {
         **origin(results),
-        "leaderboard": [
-            _agent(agent, mode, scripted=agent.agent in scripted)
-            for mode in results.modes
-            for agent in results.whole_board(mode)
-        ],
+        "leaderboard": [row for mode in results.modes for row in _board(results, mode)],
         "models": [{"agent": agent} | asdict(answers) for agent, answers in results.models.items()],
         "statuses": [{"agent": agent} | counts for agent, counts in status_counts(results.rows).items()],
         "categories": _breakdown(results, "category", category_names(results.benchmark)),
@@ -116,14 +112,20 @@ def _pilot(pilot: Pilot, agent: str, choice: ScoringChoice) -> dict[str, Any]:
     }
 
 
-def _agent(agent: AgentScores, mode: ScoringMode, *, scripted: bool) -> dict[str, Any]:
-    return {
-        "agent": agent.agent,
-        "scoring": mode.value,
-        **scores_document(agent),
-        "scripted": scripted,
-        "runs": agent.runs,
-    }
+def _board(results: Results, mode: ScoringMode) -> list[dict[str, Any]]:
+    board = results.whole_board(mode)
+    marks = {metric: results.marks_that_stand(board, metric, mode) for metric in METRICS}
+    return [
+        {
+            "agent": agent.agent,
+            "scoring": mode.value,
+            **scores_document(agent),
+            "scripted": agent.agent in results.scripted_agents,
+            "runs": agent.runs,
+            "marks": {metric: standing.get(agent.agent, "") for metric, standing in marks.items()},
+        }
+        for agent in board
+    ]
 
 
 def _breakdown(results: Results, label: str, names: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -31,6 +31,10 @@ class ItemNote:
     """Since it was piloted."""
 
     @property
+    def met(self) -> int:
+        return round(self.share * self.n)
+
+    @property
     def meaning(self) -> str:
         return MEANINGS.get(self.suspicion, "")
 

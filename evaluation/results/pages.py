@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from evaluation.metrics.failures import PATTERNS, PatternEvidence
 from evaluation.metrics.intervals import Estimate
 from evaluation.metrics.labels import LABELS
-from evaluation.metrics.leaderboard import AgentScores, Cell, Scores, marks, status_counts
+from evaluation.metrics.leaderboard import AgentScores, Cell, Scores, status_counts
 from evaluation.metrics.sessions import METRICS, STATUSES, Metric, ScoredSession, SessionRow
 from evaluation.models import Pilot
 from evaluation.protocol.scoring import ScoringMode
@@ -59,7 +59,7 @@ class BoardRow:
 def board_rows(results: Results, board: Sequence[AgentScores], mode: ScoringMode) -> list[BoardRow]:
     """Overall marks only where the difference to the next agent is more than noise."""
     names = sorted({name for agent in board for name in agent.personas})
-    overall = {metric: _marks_that_stand(results, board, metric, mode) for metric in METRICS}
+    overall = {metric: results.marks_that_stand(board, metric, mode) for metric in METRICS}
     scripted = results.scripted_agents
     return [
         BoardRow(
@@ -74,21 +74,6 @@ def board_rows(results: Results, board: Sequence[AgentScores], mode: ScoringMode
 
 def _cells(scores: Scores | None) -> list[ScoreCell]:
     return [ScoreCell(scores[metric]) for metric in METRICS] if scores else []
-
-
-def _marks_that_stand(
-    results: Results, board: Sequence[AgentScores], metric: Metric, mode: ScoringMode
-) -> dict[str, str]:
-    values = {agent.agent: agent.scores[metric].mean for agent in board}
-    ordered = sorted(
-        (name for name, value in values.items() if value is not None), key=lambda name: -(values[name] or 0.0)
-    )
-    standing = {}
-    for name, rank in marks(values).items():
-        lower = next((other for other in ordered if (values[other] or 0.0) < (values[name] or 0.0)), None)
-        if lower and results.differ(lower, name, metric, mode):
-            standing[name] = rank
-    return standing
 
 
 @dataclass(frozen=True)

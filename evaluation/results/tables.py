@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import io
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.metrics.leaderboard import marks
 from evaluation.metrics.sessions import METRICS, STATUSES
 from evaluation.metrics.texts import UNKNOWN, latex_tabular, latex_text, percent
 from evaluation.protocol.scoring import ScoringMode
@@ -33,7 +34,7 @@ MODEL_COLUMNS = {
 
 @dataclass(frozen=True)
 class Mark:
-    """Best or second best of its column."""
+    """Best or second best of its column, where the difference from the next is more than noise."""
 
     text: str
     rank: str = ""
@@ -58,11 +59,9 @@ def leaderboard_table(document: Mapping[str, Any], mode: ScoringMode) -> Results
     for name, of in [("", lambda row: row), *[(f" {name}", _persona(name)) for name in personas]]:
         for metric in METRICS:
             head.append(f"{HEADINGS[metric]}{name}")
-            values = {row["agent"]: of(row).get(metric, {}).get("mean") for row in board}
-            ranks = marks(values)
             columns.append(
                 [
-                    Mark(estimate_text(of(row).get(metric, {}), short=bool(name)), ranks.get(row["agent"], ""))
+                    Mark(estimate_text(of(row).get(metric, {}), short=bool(name)), "" if name else row["marks"][metric])
                     for row in board
                 ]
             )
@@ -127,6 +126,39 @@ def tables_of(document: Mapping[str, Any]) -> list[ResultsTable]:
         *([model_table(document)] if any(row["calls"] for row in document["models"]) else []),
         *[category_table(document, ScoringMode(mode)) for mode in document["scorings"]],
     ]
+
+
+def number_tables(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """For spreadsheets, by name: each number in a column of its own, scores as shares between 0 and 1."""
+    named = {name: document[name] for name in ("leaderboard", "statuses", "models", "categories", "sessions")}
+    return named | {f"by_{label}": rows for label, rows in document["breakdowns"].items()}
+
+
+def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Without a caption. What a cell holds more of, has columns of its own: ``proc_mean``, ``proc_low``."""
+    flat = [dict(_cells("", row)) for row in rows]
+    head = list(dict.fromkeys(key for row in flat for key in row))
+    return write_csv([head, *([row.get(key, "") for key in head] for row in flat)])
+
+
+def _cells(name: str, value: object) -> Iterable[tuple[str, object]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _cells(f"{name}_{key}" if name else str(key), inner)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        yield name, "; ".join(map(str, value))
+    else:
+        yield name, "" if value is None else value
+
+
+def zip_of(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
+    """A CSV file of each table that has rows."""
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, rows in tables.items():
+            if rows:
+                archive.writestr(zipfile.ZipInfo(f"{name}.csv"), csv_of(rows), zipfile.ZIP_DEFLATED)
+    return into.getvalue()
 
 
 def render_tables(tables: Sequence[ResultsTable], style: str) -> str:

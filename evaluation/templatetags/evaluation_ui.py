@@ -71,7 +71,15 @@ def money(value: Any) -> str:
     amount = Decimal(str(value or 0))
     if not amount:
         return "$0"
+    if amount < Decimal("0.001"):
+        return f"${amount:.2g}" if amount >= Decimal("0.000001") else f"${amount:f}"
     return f"${amount:.4f}" if amount < Decimal("0.1") else f"${amount:,.2f}"
+
+
+@register.filter
+def p_value(value: float) -> str:
+    """``p = 0.042``, ``p < 0.001``."""
+    return "p < 0.001" if value < 0.0005 else f"p = {value:.3f}"
 
 
 @register.filter

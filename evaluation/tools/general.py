@@ -169,7 +169,7 @@ GENERAL: dict[str, GeneralTool] = {
         GeneralTool(
             "write_file",
             "Write File",
-            "Make a file, or write it anew",
+            "Make a file, or overwrite it",
             "Make a file, or replace its whole content. Folders are made as needed.",
             files.WriteFile,
             _in_workspace(files.write_file),

@@ -16,14 +16,14 @@ from evaluation.audits.corrections import corrected_in_pilots
 from evaluation.forms.results import CompareForm, ResultsForm
 from evaluation.models import ResultsView
 from evaluation.results.benchmark_results import Results, compute_results
-from evaluation.results.compared import comparison_document, comparison_tables
+from evaluation.results.compared import comparison_document, comparison_numbers, comparison_tables
 from evaluation.results.document import figure_document, results_document
 from evaluation.results.figures.catalogue import build_figure
 from evaluation.results.figures.figure import Figure
 from evaluation.results.figures.pages import comparison_html, figure_body, figure_lists
 from evaluation.results.item_figures import item_notes
 from evaluation.results.pages import leaderboard_html, session_list
-from evaluation.results.tables import ResultsTable, render_tables, tables_of
+from evaluation.results.tables import ResultsTable, number_tables, render_tables, tables_of, zip_of
 from studio.access import SignedInRequest, find_benchmark, find_task, may
 from studio.drafts.load import load_task
 from studio.models import Benchmark
@@ -86,7 +86,10 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
         sides = choice.cleaned_data["first"], choice.cleaned_data["second"]
         if form.style:
             document = comparison_document(chosen, *sides, form.mode)
-            return _file(document, comparison_tables(document), form.style, f"{benchmark.slug}-comparison-{form.mode}")
+            name = f"{benchmark.slug}-comparison-{form.mode}"
+            if form.style == "csv":
+                return _zip(comparison_numbers(document), name)
+            return _file(document, comparison_tables(document), form.style, name)
         comparison = comparison_html(chosen, *sides, form.mode)
     return render(
         request,
@@ -161,14 +164,23 @@ def _saved(request: SignedInRequest, benchmark: Benchmark) -> dict[str, Any]:
 
 def _download(chosen: Results, style: str) -> HttpResponse:
     document = results_document(chosen)
-    tables = [] if style == "json" else tables_of(document)
-    return _file(document, tables, style, f"{chosen.benchmark.slug}-results")
+    name = f"{chosen.benchmark.slug}-results"
+    if style == "csv":
+        return _zip(number_tables(document), name)
+    return _file(document, [] if style == "json" else tables_of(document), style, name)
 
 
 def _download_figure(chosen: Results, figure: Figure, form: ResultsForm) -> HttpResponse:
     table = figure.raw_table() if form.style == "csv" else figure.table()
     document = figure_document(chosen, figure, form.mode)
     return _file(document, [table], form.style, f"{chosen.benchmark.slug}-{figure.name}-{form.mode}")
+
+
+def _zip(tables: Mapping[str, Sequence[Mapping[str, Any]]], name: str) -> HttpResponse:
+    """A table a file."""
+    response = HttpResponse(zip_of(tables), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{name}-csv.zip"'
+    return response
 
 
 def _file(document: Mapping[str, Any], tables: Sequence[ResultsTable], style: str, name: str) -> HttpResponse:

@@ -139,7 +139,12 @@ def why_not(action: str, benchmark: Benchmark | None = None) -> str:
     needed = [str(Role(role).label).lower() for role in Role.values if role in ALLOWED[action]]
     roles = " or ".join(filter(None, [", ".join(needed[:-1]), needed[-1]]))
     place = f"in “{benchmark}” " if benchmark else ""
-    return f"To {ACTION_DESCRIPTIONS[action]} {place}you need to be {roles}. An owner can add the role."
+    return f"To {ACTION_DESCRIPTIONS[action]} {place}you need to be {with_article(roles)}. An owner can add the role."
+
+
+def with_article(words: str) -> str:
+    """``an owner or reviewer``."""
+    return f"{'an' if words[:1] in 'aeiou' else 'a'} {words}"
 
 
 @atomic_with_retry

@@ -80,8 +80,8 @@ class ActivityItem:
 
     @property
     def acts(self) -> list[tuple[str, str]]:
-        """Who did what."""
-        return [(name, describe_verbs(verbs)) for name, verbs in self.verbs.items()]
+        """Who did what last."""
+        return [(name, describe_verb(*next(iter(verbs.items())))) for name, verbs in self.verbs.items()]
 
 
 @dataclass(frozen=True)
@@ -132,11 +132,8 @@ def _add_act(item: ActivityItem, actor: User | None, verb: str) -> None:
     item.verbs.setdefault(str(actor) if actor else "the studio", Counter())[verb] += 1
 
 
-def describe_verbs(verbs: Counter[str]) -> str:
-    return ", ".join(
-        ACTIONS.get(verb, verb.replace("_", " ")) + (f" {times} times" if times > 1 else "")
-        for verb, times in verbs.items()
-    )
+def describe_verb(verb: str, times: int) -> str:
+    return ACTIONS.get(verb, verb.replace("_", " ")) + (f" {times} times" if times > 1 else "")
 
 
 def _item(event: Event) -> ActivityItem:

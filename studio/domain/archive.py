@@ -121,8 +121,8 @@ def _unpack(data: bytes, limits: Limits, report: Report) -> dict[str, bytes]:
             if report.errors:
                 return {}
             return _read(archive, entries, len(data), limits, report)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, ValueError, OSError, EOFError) as error:
-        report.error(f"This is not a zip that can be read: {error}.", "Pack it again, as an ordinary zip.")
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, ValueError, OSError, EOFError):
+        report.error("This zip file is damaged.", "Pack it again, as an ordinary zip.")
         return {}
 
 

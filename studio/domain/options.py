@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from studio.domain.storable import storable
 
@@ -14,6 +15,7 @@ SENTENCES = {
     "extra_forbidden": "There is no such option.",
     "greater_than_equal": "Choose at least {ge}.",
     "less_than_equal": "Choose at most {le}.",
+    "tuple_type": "This should be a list.",
 }
 
 
@@ -63,10 +65,22 @@ class Options(BaseModel):
         try:
             return cls.model_validate(given)
         except ValidationError as error:
-            problem = error.errors(include_url=False)[0]
-            field, *inside = map(str, problem["loc"] or ("",))
-            sentence = SENTENCES.get(problem["type"], _sentence(problem["msg"])).format(**problem.get("ctx", {}))
-            raise OptionsError(field, f"{' '.join(inside)}: {sentence}" if inside else sentence) from None
+            raise _problem(error.errors(include_url=False)[0]) from None
+
+    @classmethod
+    def problems(cls, given: Any) -> list[OptionsError]:
+        """Of all that is invalid."""
+        try:
+            cls.model_validate(given)
+        except ValidationError as error:
+            return [_problem(each) for each in error.errors(include_url=False)]
+        return []
+
+
+def _problem(found: ErrorDetails) -> OptionsError:
+    field, *inside = map(str, found["loc"] or ("",))
+    sentence = SENTENCES.get(found["type"], _sentence(found["msg"])).format(**found.get("ctx", {}))
+    return OptionsError(field, f"{' '.join(inside)}: {sentence}" if inside else sentence)
 
 
 def _sentence(message: str) -> str:

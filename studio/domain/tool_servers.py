@@ -190,14 +190,14 @@ def validate(server: ToolServer) -> None:
         raise ToolServerError("Only an address has headers; for a command, name variables.", "headers")
     for header, value in server.headers.items():
         if not _HEADER.fullmatch(header) or not value.isprintable():
-            raise ToolServerError(f"“{header[:60]}” is no name of a header.", "headers")
+            raise ToolServerError(f"“{header[:60]}” is not a valid header name.", "headers")
         if not VARIABLE.search(value):
             raise ToolServerError(
                 f"“{header}” must name a variable, as in Bearer ${{NAME}}: a secret never stands in the persona.",
                 "headers",
             )
     if bad := next((name for name in server.environment if not _VARIABLE_NAME.fullmatch(name)), None):
-        raise ToolServerError(f"“{bad[:60]}” is no name of a variable.", "environment")
+        raise ToolServerError(f"“{bad[:60]}” is not a valid variable name.", "environment")
     if any("\0" in part or len(part) > 2_000 for part in server.command):
         raise ToolServerError("This is no command.", "command")
 

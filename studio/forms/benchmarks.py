@@ -30,7 +30,7 @@ class BenchmarkForm(forms.ModelForm[Benchmark]):
         min_value=1,
         max_value=20,
         initial=1,
-        help_text="Approvals required from non-authors.",
+        help_text="How many other people must approve each task.",
     )
 
     class Meta:

@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 
 from studio.domain.credits import LICENCES, OWN, PROSE, Credits
-from studio.domain.options import OptionsError
 from studio.forms.options import OptionsForm
 
 COLUMNS = ("path", "source", "licence")
@@ -71,9 +70,6 @@ class CreditsForm(OptionsForm):
         return [self[name] for name in PROSE]
 
     def clean(self) -> dict[str, Any]:
-        if not self.errors:
-            try:
-                self.options()
-            except OptionsError as error:
-                self.reject(error)
+        for problem in self.of.problems(self.given):
+            self.reject(problem)
         return self.cleaned_data

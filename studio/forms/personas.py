@@ -97,7 +97,7 @@ class NewTaskForm(forms.Form):
             max_length=300,
             required=False,
             widget=forms.TextInput(attrs={"autofocus": True}),
-            help_text="Leave blank to keep the template's title. Required for a blank task or a starting point.",
+            help_text="Leave blank to keep the template's title.",
         )
     )
     initial_request = forms.CharField(

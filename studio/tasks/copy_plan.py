@@ -98,7 +98,7 @@ def _why_not_movable(task: Task, target: Persona, tasks: Sequence[Task], source_
     if task.persona_id == target.pk:
         return "It is already in this episode."
     if task.state in ENDED_BY_EDITS:
-        return "It is in review, approved or released, so it can be copied but not moved."
+        return f"It is {task.get_state_display().lower()}, so it can be copied but not moved."
     moved = {other.task_id for other in tasks if other.persona_id == task.persona_id}
     for other in (*source_episode.tasks, *source_episode.unplaced):
         if other.task_id not in moved and any(dependency.task_id == task.task_id for dependency in other.depends_on):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from studio.access.roles import with_article
 from studio.activity.feed import ACTIONS
 from studio.domain.checks import RULES
 from studio.domain.storable import normalize_newlines
@@ -27,6 +29,7 @@ from studio.web.components import render_component
 from studio.web.static_files import imported_modules
 
 register = template.Library()
+register.filter(with_article)
 
 
 @register.simple_tag
@@ -127,6 +130,13 @@ def past_tense(event: Any) -> str:
 @register.filter
 def adds_detail(event: Any) -> bool:
     return bool(event.summary) and event.summary.rstrip(".").lower() != spaced(event.verb)
+
+
+@register.filter
+def in_words(names: Sequence[Any]) -> str:
+    """``tasks, reviews and comments``."""
+    *first, last = map(str, names)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 @register.filter

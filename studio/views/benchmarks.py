@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import islice
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.db import transaction
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
 from studio import access
@@ -18,7 +20,9 @@ from studio.findings.deferred import unchecked_tasks
 from studio.findings.queries import OpenFindings
 from studio.forms.benchmarks import BenchmarkForm
 from studio.forms.credits import CreditsForm
+from studio.forms.seen import ChangedElsewhere, changed_elsewhere, seen
 from studio.imports.taxonomy import ensure_taxonomy
+from studio.models import Benchmark
 from studio.reports import counts
 from studio.reports.gaps import gaps_by_persona, other_gaps, personas_of
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of
@@ -55,23 +59,36 @@ def create(request: SignedInRequest) -> HttpResponse:
 def edit(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "manage")
-    form = BenchmarkForm(request.POST or None, instance=benchmark)
-    credits_form = CreditsForm(request.POST or None, initial=benchmark.credits.model_dump(mode="json"))
-    if request.method == "POST" and form.is_valid() and credits_form.is_valid():
-        form.instance.set_credits(credits_form.options())
-        form.save()
-        messages.success(request, "Saved.")
-        return redirect(benchmark)
-    return render(
-        request,
-        "studio/benchmarks/form.html",
-        {
-            "form": form,
-            "credits": credits_form,
-            "errors": len(form.errors) + len(credits_form.errors),
-            "benchmark": access.find_benchmark(request.user, slug),
-        },
-    )
+    theirs: ChangedElsewhere | None = None
+    with transaction.atomic():
+        row = Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+        now = _settings_forms(row, None)
+        forms = _settings_forms(row, request.POST or None)
+        if request.method == "POST":
+            theirs = changed_elsewhere(request.POST, forms, now)
+            if theirs is not None:
+                forms = _settings_forms(row, theirs.data)
+            elif sum(not each.is_valid() for each in forms) == 0:
+                form, credits_form = forms
+                form.instance.set_credits(credits_form.options())
+                form.save()
+                messages.success(request, "Saved.")
+                return redirect(form.instance)
+    form, credits_form = forms
+    context = {
+        "form": form,
+        "credits": credits_form,
+        "errors": len(form.errors) + len(credits_form.errors),
+        "theirs": theirs,
+        "seen": seen(now),
+        "benchmark": benchmark,
+    }
+    return render(request, "studio/benchmarks/form.html", context, status=409 if theirs else 200)
+
+
+def _settings_forms(benchmark: Benchmark, data: QueryDict | None) -> tuple[BenchmarkForm, CreditsForm]:
+    row = copy(benchmark)  # validating a model form writes to its instance
+    return BenchmarkForm(data, instance=row), CreditsForm(data, initial=benchmark.credits.model_dump(mode="json"))
 
 
 @login_required

@@ -51,7 +51,9 @@ class SignInDelayedError(Exception):
         self.seconds = max(1, math.ceil(seconds))
         self.minutes = math.ceil(seconds / 60)
         self.busy = busy
-        super().__init__(f"The next attempt to sign in is possible in {self.seconds} seconds.")
+        super().__init__(
+            f"The next attempt to sign in is possible in {self.seconds} second{'' if self.seconds == 1 else 's'}."
+        )
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def test_expired_lease_returns_and_its_holder_can_no_longer_answer():
     expire(auditor=ana)
     assert next_packet(campaign, ben) == packet
 
-    with pytest.raises(JudgmentError, match="somebody else judges it"):
+    with pytest.raises(JudgmentError, match="someone else is judging it"):
         answer(packet, ana)
     answer(packet, ben)
     assert [row.auditor for row in Judgment.objects.all()] == [ben]

@@ -45,7 +45,7 @@ def test_invited_person_signs_up_opens_the_benchmark_and_comes_back_with_a_passk
     page.get_by_label("Username").fill("nia")
     page.get_by_label("Email").fill("nia@example.org")
     page.get_by_label("Password").fill("rye and water")
-    page.get_by_role("button", name="Make my account").click()
+    page.get_by_role("button", name="Create account").click()
     expect(page).to_have_url(re.compile("/b/sample/$"))
     assert set(User.objects.get(username="nia").memberships.values_list("role", flat=True)) == {"reviewer"}
 

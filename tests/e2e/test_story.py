@@ -65,7 +65,7 @@ def test_from_the_first_task_to_a_released_pack(people, visit):
     ada.get_by_label("Username").fill("ada")
     ada.get_by_label("Email").fill("ada@example.org")
     ada.get_by_label("Password").fill("rye and water")
-    press(ada, "Make my account")
+    press(ada, "Create account")
     expect(ada).to_have_url(re.compile("/b/bakers/$"))
     ada.goto("/")
     ada.evaluate("localStorage.clear()")

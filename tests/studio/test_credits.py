@@ -113,3 +113,46 @@ def test_api_replaces_the_credits_for_owners_alone(client: Client):
     assert (answer.status_code, wrong.status_code) == (200, 400)
     told = client.get(address).json()
     assert (told["licence"], told["contributors"], told["limits"]) == ("CC-BY-4.0", ["Ada"], "")
+
+
+def settings_of(client: Client, address: str) -> dict[str, object]:
+    """What a window sends that was opened now."""
+    page = client.get(address)
+    shown = {bound.html_name: bound.value() or "" for bound in (*page.context["form"], *page.context["credits"])}
+    return shown | {"seen": page.context["seen"]}
+
+
+@pytest.mark.django_db
+def test_a_save_does_not_undo_what_another_window_saved_since(client: Client):
+    benchmark: Benchmark = BenchmarkFactory(name="Bakers", description="Bread.")
+    client.force_login(member(benchmark, "owner"))
+    address = f"/b/{benchmark.slug}/change/"
+    first, second = settings_of(client, address), settings_of(client, address)
+    client.post(address, first | {"description": "Bread and rolls.", "limits": "One bakery."})
+
+    refused = client.post(address, second | {"description": "Only bread.", "name": "Bakers of Ghent"})
+
+    benchmark.refresh_from_db()
+    page = refused.content.decode()
+    assert (refused.status_code, benchmark.description, benchmark.name) == (409, "Bread and rolls.", "Bakers")
+    assert "<b>Description</b> is now “Bread and rolls.”" in page and "is now “One bakery.”" in page
+    kept = {bound.html_name: bound.value() or "" for bound in (*refused.context["form"], *refused.context["credits"])}
+    assert (kept["description"], kept["name"], kept["limits"]) == ("Only bread.", "Bakers of Ghent", "One bakery.")
+
+    again = client.post(address, kept | {"seen": refused.context["seen"]})
+
+    benchmark.refresh_from_db()
+    assert (again.status_code, benchmark.description, benchmark.credits.limits) == (302, "Only bread.", "One bakery.")
+
+
+@pytest.mark.django_db
+def test_everything_wrong_in_the_settings_is_said_at_once(client: Client):
+    benchmark: Benchmark = BenchmarkFactory()
+    client.force_login(member(benchmark, "owner"))
+    address = f"/b/{benchmark.slug}/change/"
+    wrong = {"name": "", "contributors": "Ada\nAda", "file_origins": "a | b | c | d"}
+
+    page = client.post(address, settings_of(client, address) | wrong).content.decode()
+
+    assert "Not saved: 3 fields below need attention" in page
+    assert "“Ada” is listed twice." in page and "Line 1: write path | source | licence." in page

@@ -258,7 +258,7 @@ def test_error_pages_say_what_happened_and_what_to_do(project, monkeypatch):
     assert (lost.status_code, "Page not found" in lost.content.decode()) == (404, True)
     assert (broken.status_code, "everything saved before it is safe" in broken.content.decode()) == (500, True)
     assert (old.status_code, "This page has expired" in old.content.decode()) == (403, True)
-    assert (refused.status_code, "you need to be owner or author" in refused.content.decode()) == (403, True)
+    assert (refused.status_code, "you need to be an owner or author" in refused.content.decode()) == (403, True)
 
 
 def test_nul_and_malformed_input_do_not_cause_server_errors(project):

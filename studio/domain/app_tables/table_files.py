@@ -77,9 +77,9 @@ def _decode(content: bytes) -> str:
     try:
         text = content[len(bom) :].decode(encoding)
     except UnicodeDecodeError:
-        raise TableFileError("This is no text in UTF-8. Save it as “CSV UTF-8” and choose it again.") from None
+        raise TableFileError("This file is not UTF-8 text. Save it as “CSV UTF-8” and choose it again.") from None
     if "\0" in text:
-        raise TableFileError("This is no text file: it holds NUL bytes. Save it as CSV or JSON.")
+        raise TableFileError("This is not a text file: it holds NUL bytes. Save it as CSV or JSON.")
     return text
 
 

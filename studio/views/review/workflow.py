@@ -150,5 +150,5 @@ def _submit(task: Task, request: SignedInRequest) -> Task:
         return submit(task.pk, by=request.user, text=text)
     reviewer = User.objects.filter(memberships__benchmark=task.persona.benchmark, username=name).first()
     if reviewer is None:
-        raise assignments.AssignmentError(f"“{name}” is no member of this benchmark. Choose another reviewer.")
+        raise assignments.AssignmentError(f"“{name}” is not a member of this benchmark. Choose another reviewer.")
     return assignments.submit_to(reviewer, task.pk, by=request.user, text=text)

@@ -143,7 +143,7 @@ def _dependency_choices(siblings: Iterable[Mapping[str, Any]], row: Task) -> lis
     before = [other for other in before if other["pk"] != row.pk]
     groups = {
         "Can be built on: nothing scores them on their own": [other for other in before if not other["scored"]],
-        "Scored on their own: first move their items here, below": [other for other in before if other["scored"]],
+        "Have their own checklist; move it here first": [other for other in before if other["scored"]],
     }
     return [(label, others) for label, others in groups.items() if others]
 

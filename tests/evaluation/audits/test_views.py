@@ -105,7 +105,7 @@ def test_page_says_who_may_open_an_audit(query: str):
 
     answer = signed_in(make_person(pilot.benchmark, "auditor", "author")).get(address)
 
-    assert (answer.status_code, "you need to be owner or release manager" in answer.content.decode()) == (403, True)
+    assert (answer.status_code, "you need to be an owner or release manager" in answer.content.decode()) == (403, True)
 
 
 def test_benchmark_is_selected_first_if_there_are_several():

@@ -204,7 +204,7 @@ def test_request_for_a_model_reaches_the_owners(benchmark: Benchmark):
     client = client_of(author)
 
     page = client.get("/benchmarks/bakers/models/").content.decode()
-    assert "you need to be owner" in page
+    assert "you need to be an owner" in page
     client.post("/benchmarks/bakers/models/ask/", {"text": "A large one,\nfor the rye tasks."})
 
     [notification] = Notification.objects.all()

@@ -240,7 +240,7 @@ def test_pilots_page_starts_a_pilot_also_when_one_exists(client: Client):
 
     assert f"/benchmarks/{pilot.benchmark.slug}/pilots/new/" in every
     assert f"/benchmarks/{other.slug}/pilots/new/" not in every + elsewhere
-    assert "you need to be owner, author, reviewer or release manager" in elsewhere
+    assert "you need to be an owner, author, reviewer or release manager" in elsewhere
     assert 'data-label="Proc"' in every  # stacked on a phone, where a table is no wider than the page
     assert 'class="number optional"' not in every
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import zipfile
+
 import pytest
 from django.test import Client
 
@@ -76,8 +80,12 @@ def test_comparison_is_downloaded_with_the_pages_numbers(again: Benchmark, clien
         ("b", "Criterion 2"),
         ("c", "Criterion 2"),
     ]
-    for style, sign in (("csv", "What flipped"), ("markdown", "| Persona | Task |"), ("latex", r"\begin{tabular}")):
+    for style, sign in (("markdown", "| Persona | Task |"), ("latex", r"\begin{tabular}")):
         assert f"format={style}" in page
         text = client.get(url, {**chosen, "format": style}).content.decode()
         assert sign in text
         assert f"{100 * comp['tasks'][0]['second']:.1f}" in text
+    with zipfile.ZipFile(io.BytesIO(client.get(url, {**chosen, "format": "csv"}).content)) as archive:
+        tasks = list(csv.DictReader(io.StringIO(archive.read("tasks.csv").decode())))
+        assert archive.namelist() == ["differences.csv", "tasks.csv", "flipped.csv"]
+    assert float(next(row for row in tasks if row["metric"] == "comp")["second"]) == comp["tasks"][0]["second"]

@@ -34,9 +34,9 @@ def test_rows_of_a_piloted_task_show_their_results_with_a_link_to_the_figure(ben
     assert f'hx-get="{figures}"' in page
     assert f'id="figures-{spec.intents[0].uid}"' in page and f'id="figures-{never}"' in page
     said = {row.partition('"')[0]: row for row in rows.split('id="figures-')[1:]}
-    assert "met 0.0 % of 6" in said[never] and "likely defect: never met" in said[never]
-    assert "met 100.0 % of 6" in said[always] and "likely defect: always met" in said[always]
-    assert "covered 100.0 % of 6" in said[spec.intents[0].uid]
+    assert "0 of 6 sessions met it" in said[never] and "likely defect: never met" in said[never]
+    assert "6 of 6 sessions met it" in said[always] and "likely defect: always met" in said[always]
+    assert "6 of 6 sessions" in said[spec.intents[0].uid]
     assert f"/benchmarks/{benchmark.slug}/results/charts/?pilot=1" in rows and "figure=items" in rows
 
 
@@ -47,7 +47,7 @@ def test_reworded_row_says_that_its_figures_are_older(benchmark: Benchmark, clie
     save_task(task.pk, spec.model_copy(update={"intents": (intent, *spec.intents[1:])}), by=None)
     client.force_login(member(benchmark, "author"))
     rows = client.get(figures).content.decode().split('id="figures-')
-    reworded = [row for row in rows if "reworded since" in row]
+    reworded = [row for row in rows if "text changed since" in row]
     assert len(reworded) == 1 and reworded[0].startswith(spec.intents[0].uid)
 
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import zipfile
 from itertools import product
 
 import pytest
@@ -16,8 +17,10 @@ from django.test.utils import CaptureQueriesContext
 from evaluation.judging.judged import correct_verdict
 from evaluation.metrics.labels import labels_of
 from evaluation.models import Pilot, Session, Verdict
+from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.loading import load_pilot
 from evaluation.results.scores import read_scores
+from evaluation.results.tables import Mark, leaderboard_table
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, endpoint, rubric, task
 from tests.evaluation.factories import person
@@ -114,10 +117,26 @@ def test_tables_can_be_had_as_csv_markdown_and_latex(benchmark: Benchmark, clien
     client.force_login(person(benchmark, "viewer"))
     address = f"/benchmarks/{benchmark.slug}/results/?format="
 
-    lines = list(csv.reader(io.StringIO(client.get(f"{address}csv").content.decode())))
-    assert lines[1][:3] == ["Agent", "Proc", "Comp"]
-    assert "| scripted-helpful (scripted) | **50.0 ± 0.0" in client.get(f"{address}markdown").content.decode()
-    assert r"\textbf{50.0 $\pm$ 0.0" in client.get(f"{address}latex").content.decode()
+    with zipfile.ZipFile(io.BytesIO(client.get(f"{address}csv").content)) as archive:
+        names = archive.namelist()
+        board = list(csv.DictReader(io.StringIO(archive.read("leaderboard.csv").decode())))
+    assert {"leaderboard.csv", "statuses.csv", "models.csv", "sessions.csv"} <= set(names)
+    assert [(row["agent"], float(row["proc_mean"]), row["scoring"]) for row in board[:1]] == [
+        ("scripted-helpful", 0.5, "compat")
+    ]
+    assert {"proc_sd", "proc_low", "proc_high", "comp_mean"} <= set(board[0])
+    assert "| scripted-helpful (scripted) | 50.0 ± 0.0" in client.get(f"{address}markdown").content.decode()
+    assert r"& 50.0 $\pm$ 0.0" in client.get(f"{address}latex").content.decode()
+
+
+def test_exports_mark_best_only_what_the_page_marks(benchmark: Benchmark):
+    made = document(benchmark)
+    table = leaderboard_table(made, ScoringMode.STRICT)
+    assert {cell.rank for row in table.rows for cell in row if isinstance(cell, Mark)} == {""}
+
+    made["leaderboard"][-1]["marks"]["proc"] = "best"
+    marked = leaderboard_table(made, ScoringMode(made["leaderboard"][-1]["scoring"]))
+    assert [cell.rank for row in marked.rows for cell in row if isinstance(cell, Mark)].count("best") == 1
 
 
 def test_unknown_pilot_is_a_usage_error(benchmark: Benchmark, client: Client, capsys):

@@ -15,6 +15,8 @@ from evaluation.releases.cut import ReleaseOptions, cut_release
 from evaluation.results.benchmark_results import ResultsError
 from evaluation.results.selection import PilotRule, frozen_views, save_view, select_pilots
 from studio.models import Benchmark
+from tests.evaluation.builders import benchmark_of, pilot_of, task
+from tests.evaluation.factories import person
 from tests.factories import member
 
 pytestmark = pytest.mark.django_db
@@ -103,3 +105,16 @@ def test_release_freezes_the_views_that_were_put_into_releases(benchmark: Benchm
     ResultsView.objects.all().delete()
     page = client.get(f"/releases/{release.pk}/").content.decode()
     assert "Table 1" in page and "scripted-lazy" in page
+
+
+def test_the_bar_says_which_pilots_are_shown_and_ticks_only_those_named(client: Client):
+    benchmark = benchmark_of(task("a"))
+    first, second = pilot_of(benchmark), pilot_of(benchmark)
+    client.force_login(person(benchmark, "viewer"))
+    address = f"/benchmarks/{benchmark.slug}/results/"
+
+    usual, named = (" ".join(client.get(address, given).content.decode().split()) for given in ({}, {"pilot": [2]}))
+
+    assert "2 shown of 2" in usual and " checked>" not in usual and "Show all" not in usual
+    assert "1 chosen of 2" in named and named.count(" checked>") == 1 and "Show all" in named
+    assert first.number == 1 and second.number == 2

@@ -141,7 +141,7 @@ def test_error_says_what_is_wrong_and_what_to_do(
 def test_what_is_no_pack_and_what_are_no_results_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "letter.txt").write_text("Dear Ada")
 
-    assert "cannot be used.\n  This is not a zip" in refused(capsys, "show", str(tmp_path / "letter.txt"))
+    assert "cannot be used.\n  This zip file is damaged" in refused(capsys, "show", str(tmp_path / "letter.txt"))
     assert "cannot be read: No such file" in refused(capsys, "show", str(tmp_path / "nothing.zip"))
     assert "is no release" in refused(capsys, "verify", str(tmp_path))
     assert "holds no results" in refused(capsys, "score", str(tmp_path))

@@ -66,7 +66,7 @@ def test_files_of_any_make_are_read(content: bytes, kind: str):
     [
         (b"", "This is empty"),
         (b"title\nNUL \0 here", "NUL bytes"),
-        (b"title\n\xff\xfe", "no text in UTF-8"),
+        (b"title\n\xff\xfe", "not UTF-8 text"),
         (b"PK\x03\x04 a spreadsheet", "must name the columns: note_id, title"),
         (b"title,colour\nRye,red", "“colour” is no column of this table"),
         (b"title,Title\na,b", "“title” stands there twice"),

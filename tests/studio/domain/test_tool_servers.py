@@ -63,10 +63,10 @@ def test_order_of_tools_does_not_change_their_hash():
         ({"address": "ftp://example.org"}, "Write an address"),
         ({"address": "https://ada:pw@example.org"}, "without a password"),
         ({"headers": {"Authorization": "Bearer abc"}}, "a secret never stands in the persona"),
-        ({"headers": {"A b": "${X}"}}, "no name of a header"),
-        ({"headers": {"A": "${X}\r\nB: c"}}, "no name of a header"),
+        ({"headers": {"A b": "${X}"}}, "not a valid header name"),
+        ({"headers": {"A": "${X}\r\nB: c"}}, "not a valid header name"),
         ({"environment": ("KEY",)}, "use headers"),
-        ({"address": "", "headers": {}, "command": ("x",), "environment": ("A=b",)}, "no name of a variable"),
+        ({"address": "", "headers": {}, "command": ("x",), "environment": ("A=b",)}, "not a valid variable name"),
     ],
 )
 def test_invalid_server_is_rejected_with_the_reason(changes: dict[str, Any], why: str):

@@ -515,6 +515,6 @@ def test_picker_of_dependencies_says_what_can_be_built_on(desk):
 
     assert "nothing scores them" in free
     assert 'value="flour"' in free
-    assert "first move their items" in scored
+    assert "move it here first" in scored
     assert 'value="bread" disabled' in scored
     assert 'value="later"' not in free + scored

@@ -303,7 +303,7 @@ def criterion_unsupported(task: TaskSpec, context: CheckContext) -> Iterator[Fla
             continue
         yield Flaw(
             "checklist",
-            f"Nothing the agent can know has {quote(value)}.",
+            f"Nothing the assistant can see mentions {quote(value)}.",
             "State it in an intent, a file or an earlier task, or accept other wording.",
             position,
             passage=value,

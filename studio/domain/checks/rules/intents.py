@@ -84,7 +84,7 @@ def intent_unrecoverable(task: TaskSpec, context: CheckContext) -> Iterator[Flaw
         if intent.content.strip() and not intent.recoverable_from:
             yield Flaw(
                 "intents",
-                "This intent has no source an agent could recover it from.",
+                "Nothing tells the assistant this.",
                 "Add a source: profile, earlier task, file, tool, or asking.",
                 position,
             )
