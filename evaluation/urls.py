@@ -26,6 +26,7 @@ from evaluation.views import (
     sessions,
     trials,
     user_previews,
+    validation,
 )
 
 app_name = "evaluation"
@@ -70,10 +71,16 @@ urlpatterns = [
     path("releases/<int:pk>/statement/", releases.release_statement, name="release_statement"),
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/rehearse/", rehearsals.rehearse, name="rehearse"),
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/try/", model_tries.model_try, name="model_try"),
+    path("benchmarks/<slug:slug>/validation/", validation.validation, name="validation"),
+    path("benchmarks/<slug:slug>/validation/<str:step>/", validation.validation_step, name="validation_step"),
+    path(
+        "b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/validation/", validation.task_validation, name="task_validation"
+    ),
     path("b/<slug:slug>/p/<str:user_id>/behaviour/", user_previews.user_preview, name="user_preview"),
     path("b/<slug:slug>/p/<str:user_id>/scripts/<int:pk>/try/", trials.script_try, name="script_try"),
     path("b/<slug:slug>/p/<str:user_id>/can-be-done/", prospects.can_be_done, name="can_be_done"),
     path("rehearsals/<int:pk>/", rehearsals.rehearsal, name="rehearsal"),
+    path("rehearsals/<int:pk>/solution/", validation.solution_from_rehearsal, name="rehearsal_solution"),
     path("rehearsals/<int:pk>/tools/", rehearsal_tools.tools, name="rehearsal_tools"),
     path("rehearsals/<int:pk>/mail/", rehearsal_tools.mail, name="rehearsal_mail"),
     path("rehearsals/<int:pk>/<str:action>/", rehearsal_actions.act, name="rehearsal_act"),

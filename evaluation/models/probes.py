@@ -72,6 +72,9 @@ class Validation(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("evaluation:validation", args=[self.benchmark.slug])
 
+    def to_json(self) -> dict[str, object]:
+        return {"state": self.state, "reason": self.reason, "budget": self.budget}
+
     def endpoint(self, role: str) -> ModelEndpoint:
         """``agent`` or ``judge``, as it was at the start. Not to be saved."""
         return thaw_endpoint(getattr(self, role), self.config.get(role) or {})

@@ -249,6 +249,9 @@ def _label(code: str) -> str:
 
 
 def _row(benchmark: Benchmark, blocker: Blocker) -> BlockerRow:
+    if blocker.code == NOT_VALIDATED:
+        address = reverse("evaluation:task_validation", args=[benchmark.slug, blocker.persona, blocker.task_pk])
+        return BlockerRow(blocker, address, "See its probes")
     if blocker.code == "task-not-piloted":
         return BlockerRow(
             blocker, f"{reverse('evaluation:pilot_new', args=[benchmark.slug])}?task={blocker.task}", "Start a pilot"

@@ -44,7 +44,8 @@ class Command(ReportCommand):
             if not each.exempt
         ]
         if self.as_json:
-            self.print_json({"validation": _document(validation), "tasks": [each.to_json() for each in found]})
+            tasks = [each.to_json() for each in found]
+            self.print_json({"validation": validation and validation.to_json(), "tasks": tasks})
         else:
             self._print(validation, found)
         if not all(each.validated for each in found):
@@ -60,9 +61,3 @@ class Command(ReportCommand):
         if validation is not None and validation.state != Validation.State.FINISHED:
             self.stdout.write(f"The validation stopped: {validation.reason}")
         self.stdout.write(f"{sum(each.validated for each in found)} of {len(found)} tasks are validated.")
-
-
-def _document(validation: Validation | None) -> dict[str, Any] | None:
-    if validation is None:
-        return None
-    return {"state": validation.state, "reason": validation.reason, "budget": validation.budget}

@@ -1,0 +1,43 @@
+"""The API of validation: what is known of each task, and probing what was not probed yet."""
+
+from __future__ import annotations
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.models import Validation
+from evaluation.probes.standing import standings
+from evaluation.probes.validation import ValidationOptions, start_validation
+from studio import access
+from studio.access import ApiRequest
+from studio.api.base import given_in
+from studio.domain.base import JsonDict
+from studio.models import Benchmark
+
+DOCUMENT = OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py probe --json``.")
+
+
+class ValidationView(APIView):
+    @extend_schema(responses={200: DOCUMENT})
+    def get(self, request: ApiRequest, slug: str) -> Response:
+        """The last validation, and of each placed task what its probes earned."""
+        return Response(_document(access.find_benchmark(request.user, slug)))
+
+    @extend_schema(request=ValidationOptions, responses={201: DOCUMENT, 400: OpenApiTypes.OBJECT})
+    def post(self, request: ApiRequest, slug: str) -> Response:
+        """Probe what was not probed before with the same content, in the background."""
+        benchmark = access.find_benchmark(request.user, slug)
+        access.require(request.user, benchmark, "pilot")
+        start_validation(benchmark, given_in(request, ValidationOptions), by=request.user)
+        return Response(_document(benchmark), status=status.HTTP_201_CREATED)
+
+
+def _document(benchmark: Benchmark) -> JsonDict:
+    last = Validation.objects.filter(benchmark=benchmark).first()
+    return {
+        "validation": last and last.to_json(),
+        "tasks": [each.to_json() for each in standings(benchmark)],
+    }

@@ -1,0 +1,91 @@
+"""Starting a validation, and writing a reference solution."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest
+
+from evaluation.endpoints.parts import endpoints_for
+from evaluation.forms.choices import EndpointChoice
+from evaluation.models import ModelEndpoint
+from evaluation.probes.validation import ValidationOptions, find_models
+from evaluation.protocol.given import GivenCall, GivenTurn
+from studio.domain.options import OptionsError
+from studio.models import Benchmark
+
+
+class ValidationForm(forms.Form):
+    agent = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(), label="Writes the candidates", to_field_name="name", empty_label=None
+    )
+    judge = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(), label="Judges them", to_field_name="name", empty_label=None
+    )
+    persona = forms.CharField(required=False, widget=forms.HiddenInput)
+    task = forms.CharField(required=False, widget=forms.HiddenInput)
+    cost = forms.FloatField(min_value=0, initial=5, label="Budget in US dollars", help_text="0: no limit.")
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name in ("agent", "judge"):
+            field = self.fields[name]
+            assert isinstance(field, forms.ModelChoiceField)
+            field.queryset = endpoints_for(name, benchmark)
+        try:
+            agent, judge = find_models(benchmark, ValidationOptions())
+            self.initial.update(agent=agent.name, judge=judge.name)
+        except OptionsError:
+            pass  # the first of each is chosen
+
+    def options(self) -> ValidationOptions:
+        """Raises OptionsError."""
+        given = {name: getattr(value, "name", value) for name, value in self.cleaned_data.items()}
+        return ValidationOptions.read(given)
+
+
+class _Files(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class _SeveralFiles(forms.FileField):
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        return [super(_SeveralFiles, self).clean(each, initial) for each in data or ()]
+
+
+class SolutionForm(forms.Form):
+    reply = forms.CharField(
+        required=False, widget=forms.Textarea(attrs={"rows": 8}), label="Reply", help_text="What the agent says."
+    )
+    folder = forms.CharField(
+        required=False, label="Folder of the new files", help_text="In the workspace; empty: its top."
+    )
+    added = _SeveralFiles(required=False, widget=_Files(attrs={"multiple": True}), label="Files to add")
+    calls = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "class": "mono"}),
+        label="Tool calls",
+        help_text='JSON: [{"name": "…", "arguments": {…}}, …], made in this order.',
+    )
+
+    @property
+    def contents(self) -> dict[str, bytes]:
+        """Of the new files, by path."""
+        folder = self.cleaned_data["folder"].strip("/ ")
+        files = self.cleaned_data["added"]
+        return {"/".join(filter(None, (folder, file.name))): file.read() for file in files}
+
+    def kept(self, request: HttpRequest) -> list[str]:
+        """Paths of the last solution that stay."""
+        return request.POST.getlist("keep")
+
+    def turn(self) -> GivenTurn:
+        """Without files. Raises OptionsError."""
+        try:
+            rows = json.loads(self.cleaned_data["calls"] or "[]")
+            calls = tuple(GivenCall(str(row["name"]), dict(row["arguments"])) for row in rows)
+        except (ValueError, TypeError, KeyError):
+            raise OptionsError("calls", "Write a list of calls, each with a name and arguments, as JSON.") from None
+        return GivenTurn(self.cleaned_data["reply"].replace("\r\n", "\n"), calls)
