@@ -72,7 +72,15 @@ urlpatterns = [
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/rehearse/", rehearsals.rehearse, name="rehearse"),
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/try/", model_tries.model_try, name="model_try"),
     path("benchmarks/<slug:slug>/validation/", validation.validation, name="validation"),
-    path("benchmarks/<slug:slug>/validation/<str:step>/", validation.validation_step, name="validation_step"),
+    path(
+        "benchmarks/<slug:slug>/validation/stop/", validation.validation_step, {"step": "stop"}, name="validation_stop"
+    ),
+    path(
+        "benchmarks/<slug:slug>/validation/resume/",
+        validation.validation_step,
+        {"step": "resume"},
+        name="validation_resume",
+    ),
     path(
         "b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/validation/", validation.task_validation, name="task_validation"
     ),

@@ -47,10 +47,10 @@ def test_matrix_tells_what_it_takes_starts_within_a_budget_and_can_be_stopped(
     assert (validation.state, validation.budget) == ("running", {"cost": 2.0})
     assert 'hx-trigger="every 4s"' in client.get(address).content.decode()
     assert client.post(address, form).status_code == 422
-    client.post(reverse("evaluation:validation_step", args=[benchmark.slug, "stop"]))
+    client.post(reverse("evaluation:validation_stop", args=[benchmark.slug]))
     validation.refresh_from_db()
     assert validation.state == "cancelled"
-    client.post(reverse("evaluation:validation_step", args=[benchmark.slug, "resume"]))
+    client.post(reverse("evaluation:validation_resume", args=[benchmark.slug]))
     validation.refresh_from_db()
     assert validation.state == "running"
 
