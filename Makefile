@@ -66,7 +66,8 @@ docs: setup
 migrations: setup
 	@git diff --quiet -- '*/migrations/0002_triggers.py' || { echo "commit */migrations/0002_triggers.py first" >&2; exit 1; }
 	@rm -f */migrations/0*.py
-	@for app in studio annotations evaluation; do $(BIN)/python manage.py makemigrations -v 0 --no-header $$app || break; done; \
+	@for app in studio annotations evaluation; do $(BIN)/python manage.py makemigrations -v 0 --no-header $$app || break; done && \
+	DJANGO_SETTINGS_MODULE=studio.settings $(BIN)/python -m studio.dev.migrations; \
 	made=$$?; git checkout -q -- '*/migrations/0002_triggers.py'; exit $$made
 
 lines: setup

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('studio', '0001_initial'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ('studio', '__first__'),
     ]
 
     operations = [
@@ -54,6 +54,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('overlap__gte', 1)), name='audit_overlap_at_least_1')],
             },
         ),
         migrations.CreateModel(
@@ -71,6 +72,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('benchmark', 'source'), name='gold_item_once')],
             },
         ),
         migrations.CreateModel(
@@ -84,6 +86,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('campaign', 'person'), name='opening_once')],
             },
         ),
         migrations.CreateModel(
@@ -109,6 +112,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('campaign', 'position'), name='packet_position'), models.UniqueConstraint(fields=('campaign', 'source', 'truth'), name='packet_once')],
             },
         ),
         migrations.CreateModel(
@@ -128,6 +132,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['created_at'],
+                'constraints': [models.UniqueConstraint(fields=('packet', 'auditor', 'number'), name='judgment_number'), models.CheckConstraint(condition=models.Q(('state__in', ['given', 'skipped', 'undone'])), name='judgment_state_known')],
             },
         ),
         migrations.CreateModel(
@@ -154,6 +159,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('packet', 'question', 'judgment', 'adjudication', 'model', 'number'), name='answer_once', nulls_distinct=False)],
             },
         ),
         migrations.AddField(
@@ -183,50 +189,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['packet', 'number'],
+                'constraints': [models.UniqueConstraint(fields=('packet', 'number'), name='seat_number'), models.UniqueConstraint(fields=('packet', 'auditor'), name='seat_once_per_auditor'), models.CheckConstraint(condition=models.Q(('auditor__isnull', False), models.Q(('judged', False), ('leased_until__isnull', True)), _connector='OR'), name='seat_free_or_held')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='auditcampaign',
-            constraint=models.CheckConstraint(condition=models.Q(('overlap__gte', 1)), name='audit_overlap_at_least_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='golditem',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'source'), name='gold_item_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='opening',
-            constraint=models.UniqueConstraint(fields=('campaign', 'person'), name='opening_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='packet',
-            constraint=models.UniqueConstraint(fields=('campaign', 'position'), name='packet_position'),
-        ),
-        migrations.AddConstraint(
-            model_name='packet',
-            constraint=models.UniqueConstraint(fields=('campaign', 'source', 'truth'), name='packet_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.UniqueConstraint(fields=('packet', 'auditor', 'number'), name='judgment_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['given', 'skipped', 'undone'])), name='judgment_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='answer',
-            constraint=models.UniqueConstraint(fields=('packet', 'question', 'judgment', 'adjudication', 'model', 'number'), name='answer_once', nulls_distinct=False),
-        ),
-        migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.UniqueConstraint(fields=('packet', 'number'), name='seat_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.UniqueConstraint(fields=('packet', 'auditor'), name='seat_once_per_auditor'),
-        ),
-        migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.CheckConstraint(condition=models.Q(('auditor__isnull', False), models.Q(('judged', False), ('leased_until__isnull', True)), _connector='OR'), name='seat_free_or_held'),
         ),
     ]

@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('studio', '0001_initial'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ('studio', '__first__'),
     ]
 
     operations = [
@@ -134,6 +134,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('key_env', ''), ('key_env__regex', '^[A-Z][A-Z0-9_]*API_KEY$'), _connector='OR'), name='endpoint_key_env_is_a_key'), models.CheckConstraint(condition=models.Q(('key_env', ''), ('sealed_key', ''), _connector='OR'), name='endpoint_has_one_key'), models.CheckConstraint(condition=models.Q(models.Q(('base_url', 'scripted:'), _negated=True), ('scripted', True), _connector='OR'), name='endpoint_scripted_says_so'), models.CheckConstraint(condition=models.Q(('api__in', ['chat', 'responses'])), name='endpoint_api_known'), models.CheckConstraint(condition=models.Q(('dialect__in', ['', 'openai', 'anthropic', 'deepseek', 'kimi', 'glm', 'qwen', 'minimax', 'ark', 'gemini', 'mistral', 'xai', 'groq', 'openrouter', 'litellm', 'vllm', 'sglang', 'llamacpp', 'ollama', 'lmstudio'])), name='endpoint_dialect_known'), models.CheckConstraint(condition=models.Q(('effort__in', ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])), name='endpoint_effort_known'), models.CheckConstraint(condition=models.Q(('timeout_seconds__range', (1, 3600))), name='endpoint_timeout_in_bounds'), models.CheckConstraint(condition=models.Q(('max_concurrency__range', (1, 1000))), name='endpoint_concurrency_in_bounds'), models.CheckConstraint(condition=django.db.models.lookups.Exact(models.Func('params', function='jsonb_typeof', output_field=models.TextField()), 'object'), name='endpoint_params_are_an_object'), models.CheckConstraint(condition=models.Q(('params__temperature', None), models.Q(('params__temperature__gte', 0), ('params__temperature__lte', 2)), _connector='OR'), name='endpoint_temperature_in_bounds'), models.CheckConstraint(condition=models.Q(('params__max_tokens', None), models.Q(('params__max_tokens__gte', 1), ('params__max_tokens__lte', 10000000)), _connector='OR'), name='endpoint_max_tokens_in_bounds'), models.CheckConstraint(condition=models.Q(('params__max_completion_tokens', None), models.Q(('params__max_completion_tokens__gte', 1), ('params__max_completion_tokens__lte', 10000000)), _connector='OR'), name='endpoint_max_completion_tokens_in_bounds'), models.CheckConstraint(condition=models.Q(('params__max_output_tokens', None), models.Q(('params__max_output_tokens__gte', 1), ('params__max_output_tokens__lte', 10000000)), _connector='OR'), name='endpoint_max_output_tokens_in_bounds'), models.CheckConstraint(condition=models.Q(('input_price__gte', 0)), name='endpoint_input_price_not_negative'), models.CheckConstraint(condition=models.Q(('output_price__gte', 0)), name='endpoint_output_price_not_negative'), models.CheckConstraint(condition=models.Q(('cached_price__gte', 0)), name='endpoint_cached_price_not_negative'), models.CheckConstraint(condition=models.Q(('cache_write_price__gte', 0)), name='endpoint_cache_write_price_not_negative')],
             },
         ),
         migrations.CreateModel(
@@ -199,6 +200,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'evaluation_helper',
+                'constraints': [models.CheckConstraint(condition=models.Q(('max_cost__gte', 0)), name='helper_cost_not_negative')],
             },
         ),
         migrations.CreateModel(
@@ -213,6 +215,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name'],
+                'constraints': [models.UniqueConstraint(models.F('kind'), models.F('endpoint'), django.db.models.functions.text.MD5(django.db.models.functions.comparison.Cast('params', models.TextField())), name='agent_once')],
             },
         ),
         migrations.CreateModel(
@@ -311,6 +314,8 @@ class Migration(migrations.Migration):
             options={
                 'db_table': 'evaluation_suggestion',
                 'ordering': ['-pk'],
+                'indexes': [models.Index(condition=models.Q(('state__in', ['asked', 'ready', 'failed'])), fields=['task'], name='suggestion_open'), models.Index(fields=['request_hash'], name='suggestion_by_request')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['asked', 'ready', 'failed', 'taken', 'dismissed'])), name='suggestion_state_known'), models.CheckConstraint(condition=models.Q(('kind__in', ('reword', 'intents', 'split', 'rule', 'checklist', 'translate', 'leaks'))), name='suggestion_kind_known'), models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', False), ('decided_by__isnull', False), ('state__in', ['taken', 'dismissed'])), models.Q(('decided_at__isnull', True), ('decided_by__isnull', True), ('state__in', ['asked', 'ready', 'failed'])), _connector='OR'), name='suggestion_decided_by_somebody'), models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['ready', 'taken']), _negated=True), ('rows__isnull', False), _connector='OR'), name='suggestion_ready_has_rows'), models.CheckConstraint(condition=models.Q(('result__isnull', True), ('state__in', ['ready', 'taken']), _connector='OR'), name='suggestion_result_of_taken'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'failed'), _negated=True), models.Q(('problem', ''), _negated=True), _connector='OR'), name='suggestion_failure_says_why'), models.UniqueConstraint(condition=models.Q(('state', 'asked')), fields=('task', 'request_hash'), name='suggestion_asked_once')],
             },
         ),
         migrations.CreateModel(
@@ -331,6 +336,7 @@ class Migration(migrations.Migration):
             options={
                 'db_table': 'evaluation_suggestiondecision',
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('proposal', 'row'), name='suggestion_row_decided_once'), models.CheckConstraint(condition=models.Q(('accepted', True), models.Q(('accepted', False), ('edited', False), ('revision__isnull', True), ('text', '')), _connector='OR'), name='suggestion_dismissed_leaves_nothing')],
             },
         ),
         migrations.CreateModel(
@@ -347,6 +353,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'indexes': [models.Index(fields=['task', '-id'], name='solution_newest')],
             },
         ),
         migrations.CreateModel(
@@ -377,6 +384,9 @@ class Migration(migrations.Migration):
                 ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='personas', to='evaluation.release')),
                 ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='studio.personarevision')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('release', 'revision'), name='release_persona_once')],
+            },
         ),
         migrations.CreateModel(
             name='ReleaseTask',
@@ -385,6 +395,9 @@ class Migration(migrations.Migration):
                 ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='evaluation.release')),
                 ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='studio.revision')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('release', 'revision'), name='release_task_once')],
+            },
         ),
         migrations.CreateModel(
             name='ResultsView',
@@ -403,6 +416,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['number'],
+                'constraints': [models.UniqueConstraint(fields=('benchmark', 'number'), name='results_view_number'), models.UniqueConstraint(fields=('benchmark', 'name'), name='results_view_name')],
             },
         ),
         migrations.CreateModel(
@@ -431,6 +445,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'indexes': [models.Index(fields=['pilot', '-id'], name='scoring_choice_latest')],
             },
         ),
         migrations.CreateModel(
@@ -455,6 +470,9 @@ class Migration(migrations.Migration):
                 ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.benchmark')),
                 ('endpoint', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.modelendpoint')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('benchmark', 'endpoint', 'key'), name='opinion_once')],
+            },
         ),
         migrations.CreateModel(
             name='Session',
@@ -516,6 +534,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at'],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('agent__isnull', True), ('judge__isnull', False), ('seat', 'agent')), models.Q(('agent__isnull', False), ('seat', 'user')), _connector='OR'), name='rehearsal_has_its_models')],
             },
         ),
         migrations.AddField(
@@ -552,6 +571,10 @@ class Migration(migrations.Migration):
                 ('proposal', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='evaluation.proposal')),
                 ('session', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='model_calls', to='evaluation.session')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('proposal__isnull', False)), fields=['proposal'], name='model_call_of_proposal'), models.Index(condition=models.Q(('opinion_request__isnull', False)), fields=['opinion_request'], name='model_call_of_opinion_request')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('answered', True)), fields=('request_hash', 'session', 'proposal', 'opinion_request'), name='model_call_answered_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('session__isnull', True), models.Q(('judging__isnull', True), ('purpose', 'agent')), models.Q(('purpose__in', ('satisfaction', 'follow_up', 'voice', 'checklist_compat', 'checklist_strict')), ('judging__isnull', False)), _connector='OR'), name='model_call_has_its_judging')],
+            },
         ),
         migrations.CreateModel(
             name='MadeCall',
@@ -566,6 +589,9 @@ class Migration(migrations.Migration):
                 ('made_at', models.DateTimeField(auto_now_add=True)),
                 ('session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='made_calls', to='evaluation.session')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('session', 'key'), name='made_call_once')],
+            },
         ),
         migrations.AddField(
             model_name='judging',
@@ -584,6 +610,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['index'],
+                'constraints': [models.UniqueConstraint(fields=('session', 'index'), name='one_terminal_status'), models.CheckConstraint(condition=models.Q(('status__in', ['completed', 'inferred', 'provided'])), name='terminal_status_known')],
             },
         ),
         migrations.CreateModel(
@@ -612,6 +639,9 @@ class Migration(migrations.Migration):
                 ('apps', studio.models.fields.OrderedJSONField(default=dict)),
                 ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='evaluation.run')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('run', 'sha256'), name='snapshot_once')],
+            },
         ),
         migrations.AddField(
             model_name='session',
@@ -630,6 +660,9 @@ class Migration(migrations.Migration):
                 ('said', django.contrib.postgres.search.SearchVectorField()),
                 ('thought', django.contrib.postgres.search.SearchVectorField(null=True)),
             ],
+            options={
+                'indexes': [django.contrib.postgres.indexes.GinIndex(fields=['said'], name='turn_said'), django.contrib.postgres.indexes.GinIndex(condition=models.Q(('thought__isnull', False)), fields=['thought'], name='turn_thought')],
+            },
         ),
         migrations.AddField(
             model_name='turn',
@@ -658,6 +691,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('turn', 'position'), name='tool_call_position')],
             },
         ),
         migrations.CreateModel(
@@ -690,6 +724,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state', 'finished')), models.Q(('state', 'finished'), _negated=True), _connector='OR'), name='validation_finished_some_time')],
             },
         ),
         migrations.CreateModel(
@@ -711,6 +746,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'indexes': [models.Index(fields=['task', 'content', 'kind'], name='probe_of_content')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('items__isnull', False), ('session', None), ('validation', None)), ('validation__isnull', False), _connector='OR'), name='probe_without_validation_is_over'), models.UniqueConstraint(condition=models.Q(('validation', None)), fields=('task', 'content', 'kind', 'solution'), name='free_probe_once', nulls_distinct=False), models.UniqueConstraint(fields=('validation', 'task', 'kind'), name='probe_once_in_validation')],
             },
         ),
         migrations.CreateModel(
@@ -735,6 +772,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['turn', 'index'],
+                'constraints': [models.UniqueConstraint(fields=('judging', 'kind', 'turn', 'index', 'grader'), name='verdict_once')],
             },
         ),
         migrations.CreateModel(
@@ -750,6 +788,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'indexes': [models.Index(fields=['verdict', '-id'], name='correction_latest')],
             },
         ),
         migrations.CreateModel(
@@ -769,82 +808,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('key_env', ''), ('key_env__regex', '^[A-Z][A-Z0-9_]*API_KEY$'), _connector='OR'), name='endpoint_key_env_is_a_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('key_env', ''), ('sealed_key', ''), _connector='OR'), name='endpoint_has_one_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('base_url', 'scripted:'), _negated=True), ('scripted', True), _connector='OR'), name='endpoint_scripted_says_so'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('api__in', ['chat', 'responses'])), name='endpoint_api_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('dialect__in', ['', 'openai', 'anthropic', 'deepseek', 'kimi', 'glm', 'qwen', 'minimax', 'ark', 'gemini', 'mistral', 'xai', 'groq', 'openrouter', 'litellm', 'vllm', 'sglang', 'llamacpp', 'ollama', 'lmstudio'])), name='endpoint_dialect_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('effort__in', ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])), name='endpoint_effort_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('timeout_seconds__range', (1, 3600))), name='endpoint_timeout_in_bounds'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('max_concurrency__range', (1, 1000))), name='endpoint_concurrency_in_bounds'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.Exact(models.Func('params', function='jsonb_typeof', output_field=models.TextField()), 'object'), name='endpoint_params_are_an_object'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('params__temperature', None), models.Q(('params__temperature__gte', 0), ('params__temperature__lte', 2)), _connector='OR'), name='endpoint_temperature_in_bounds'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('params__max_tokens', None), models.Q(('params__max_tokens__gte', 1), ('params__max_tokens__lte', 10000000)), _connector='OR'), name='endpoint_max_tokens_in_bounds'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('params__max_completion_tokens', None), models.Q(('params__max_completion_tokens__gte', 1), ('params__max_completion_tokens__lte', 10000000)), _connector='OR'), name='endpoint_max_completion_tokens_in_bounds'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('params__max_output_tokens', None), models.Q(('params__max_output_tokens__gte', 1), ('params__max_output_tokens__lte', 10000000)), _connector='OR'), name='endpoint_max_output_tokens_in_bounds'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('input_price__gte', 0)), name='endpoint_input_price_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('output_price__gte', 0)), name='endpoint_output_price_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('cached_price__gte', 0)), name='endpoint_cached_price_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelendpoint',
-            constraint=models.CheckConstraint(condition=models.Q(('cache_write_price__gte', 0)), name='endpoint_cache_write_price_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='assistantmodel',
-            constraint=models.CheckConstraint(condition=models.Q(('max_cost__gte', 0)), name='helper_cost_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.UniqueConstraint(models.F('kind'), models.F('endpoint'), django.db.models.functions.text.MD5(django.db.models.functions.comparison.Cast('params', models.TextField())), name='agent_once'),
-        ),
-        migrations.AddConstraint(
             model_name='judginground',
             constraint=models.UniqueConstraint(fields=('pilot', 'number'), name='round_number'),
         ),
@@ -855,82 +818,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='judginground',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('number', 1), ('purpose', 'scoring')), models.Q(('number__gt', 1), models.Q(('purpose', 'scoring'), _negated=True)), _connector='OR'), name='round_first_is_scoring'),
-        ),
-        migrations.AddIndex(
-            model_name='proposal',
-            index=models.Index(condition=models.Q(('state__in', ['asked', 'ready', 'failed'])), fields=['task'], name='suggestion_open'),
-        ),
-        migrations.AddIndex(
-            model_name='proposal',
-            index=models.Index(fields=['request_hash'], name='suggestion_by_request'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['asked', 'ready', 'failed', 'taken', 'dismissed'])), name='suggestion_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ('reword', 'intents', 'split', 'rule', 'checklist', 'translate', 'leaks'))), name='suggestion_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', False), ('decided_by__isnull', False), ('state__in', ['taken', 'dismissed'])), models.Q(('decided_at__isnull', True), ('decided_by__isnull', True), ('state__in', ['asked', 'ready', 'failed'])), _connector='OR'), name='suggestion_decided_by_somebody'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['ready', 'taken']), _negated=True), ('rows__isnull', False), _connector='OR'), name='suggestion_ready_has_rows'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(('result__isnull', True), ('state__in', ['ready', 'taken']), _connector='OR'), name='suggestion_result_of_taken'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'failed'), _negated=True), models.Q(('problem', ''), _negated=True), _connector='OR'), name='suggestion_failure_says_why'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposal',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'asked')), fields=('task', 'request_hash'), name='suggestion_asked_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposaldecision',
-            constraint=models.UniqueConstraint(fields=('proposal', 'row'), name='suggestion_row_decided_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='proposaldecision',
-            constraint=models.CheckConstraint(condition=models.Q(('accepted', True), models.Q(('accepted', False), ('edited', False), ('revision__isnull', True), ('text', '')), _connector='OR'), name='suggestion_dismissed_leaves_nothing'),
-        ),
-        migrations.AddIndex(
-            model_name='referencesolution',
-            index=models.Index(fields=['task', '-id'], name='solution_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='releasepersona',
-            constraint=models.UniqueConstraint(fields=('release', 'revision'), name='release_persona_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='releasetask',
-            constraint=models.UniqueConstraint(fields=('release', 'revision'), name='release_task_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='resultsview',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'number'), name='results_view_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='resultsview',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'name'), name='results_view_name'),
-        ),
-        migrations.AddIndex(
-            model_name='scoringchoice',
-            index=models.Index(fields=['pilot', '-id'], name='scoring_choice_latest'),
-        ),
-        migrations.AddConstraint(
-            model_name='secondopinion',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'endpoint', 'key'), name='opinion_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='rehearsal',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent__isnull', True), ('judge__isnull', False), ('seat', 'agent')), models.Q(('agent__isnull', False), ('seat', 'user')), _connector='OR'), name='rehearsal_has_its_models'),
         ),
         migrations.AddConstraint(
             model_name='pilot',
@@ -943,26 +830,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='pilot',
             constraint=models.CheckConstraint(condition=models.Q(('protocol__in', ['paper', 'release'])), name='pilot_protocol_known'),
-        ),
-        migrations.AddIndex(
-            model_name='modelcall',
-            index=models.Index(condition=models.Q(('proposal__isnull', False)), fields=['proposal'], name='model_call_of_proposal'),
-        ),
-        migrations.AddIndex(
-            model_name='modelcall',
-            index=models.Index(condition=models.Q(('opinion_request__isnull', False)), fields=['opinion_request'], name='model_call_of_opinion_request'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelcall',
-            constraint=models.UniqueConstraint(condition=models.Q(('answered', True)), fields=('request_hash', 'session', 'proposal', 'opinion_request'), name='model_call_answered_once', nulls_distinct=False),
-        ),
-        migrations.AddConstraint(
-            model_name='modelcall',
-            constraint=models.CheckConstraint(condition=models.Q(('session__isnull', True), models.Q(('judging__isnull', True), ('purpose', 'agent')), models.Q(('purpose__in', ('satisfaction', 'follow_up', 'voice', 'checklist_compat', 'checklist_strict')), ('judging__isnull', False)), _connector='OR'), name='model_call_has_its_judging'),
-        ),
-        migrations.AddConstraint(
-            model_name='madecall',
-            constraint=models.UniqueConstraint(fields=('session', 'key'), name='made_call_once'),
         ),
         migrations.AddIndex(
             model_name='judging',
@@ -985,24 +852,12 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('sample__gte', 1)), name='judging_sample_from_1'),
         ),
         migrations.AddConstraint(
-            model_name='sessionintent',
-            constraint=models.UniqueConstraint(fields=('session', 'index'), name='one_terminal_status'),
-        ),
-        migrations.AddConstraint(
-            model_name='sessionintent',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['completed', 'inferred', 'provided'])), name='terminal_status_known'),
-        ),
-        migrations.AddConstraint(
             model_name='release',
             constraint=models.UniqueConstraint(fields=('benchmark', 'version'), name='release_version'),
         ),
         migrations.AddConstraint(
             model_name='release',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('key', None), ('signature', b''), ('ssh_signature', ''), ('statement', None)), models.Q(('key__isnull', False), ('statement__isnull', False), models.Q(('signature', b''), _negated=True), models.Q(('ssh_signature', ''), _negated=True)), _connector='OR'), name='release_signed_in_all_forms'),
-        ),
-        migrations.AddConstraint(
-            model_name='snapshot',
-            constraint=models.UniqueConstraint(fields=('run', 'sha256'), name='snapshot_once'),
         ),
         migrations.AddIndex(
             model_name='session',
@@ -1032,48 +887,8 @@ class Migration(migrations.Migration):
             model_name='run',
             constraint=models.UniqueConstraint(fields=('pilot', 'persona_revision', 'number', 'chain'), name='run_number'),
         ),
-        migrations.AddIndex(
-            model_name='turnwords',
-            index=django.contrib.postgres.indexes.GinIndex(fields=['said'], name='turn_said'),
-        ),
-        migrations.AddIndex(
-            model_name='turnwords',
-            index=django.contrib.postgres.indexes.GinIndex(condition=models.Q(('thought__isnull', False)), fields=['thought'], name='turn_thought'),
-        ),
         migrations.AddConstraint(
             model_name='turn',
             constraint=models.UniqueConstraint(fields=('session', 'number'), name='turn_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='toolcall',
-            constraint=models.UniqueConstraint(fields=('turn', 'position'), name='tool_call_position'),
-        ),
-        migrations.AddConstraint(
-            model_name='validation',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state', 'finished')), models.Q(('state', 'finished'), _negated=True), _connector='OR'), name='validation_finished_some_time'),
-        ),
-        migrations.AddIndex(
-            model_name='probe',
-            index=models.Index(fields=['task', 'content', 'kind'], name='probe_of_content'),
-        ),
-        migrations.AddConstraint(
-            model_name='probe',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('items__isnull', False), ('session', None), ('validation', None)), ('validation__isnull', False), _connector='OR'), name='probe_without_validation_is_over'),
-        ),
-        migrations.AddConstraint(
-            model_name='probe',
-            constraint=models.UniqueConstraint(condition=models.Q(('validation', None)), fields=('task', 'content', 'kind', 'solution'), name='free_probe_once', nulls_distinct=False),
-        ),
-        migrations.AddConstraint(
-            model_name='probe',
-            constraint=models.UniqueConstraint(fields=('validation', 'task', 'kind'), name='probe_once_in_validation'),
-        ),
-        migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.UniqueConstraint(fields=('judging', 'kind', 'turn', 'index', 'grader'), name='verdict_once'),
-        ),
-        migrations.AddIndex(
-            model_name='verdictcorrection',
-            index=models.Index(fields=['verdict', '-id'], name='correction_latest'),
         ),
     ]

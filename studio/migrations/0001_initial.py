@@ -147,6 +147,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('approvals_needed__gte', 1)), name='approvals_at_least_1'), models.CheckConstraint(condition=models.Q(('licence__in', ['', 'CC0-1.0', 'CC-BY-4.0', 'CC-BY-SA-4.0', 'CC-BY-NC-4.0', 'CC-BY-NC-SA-4.0', 'Apache-2.0', 'MIT', 'CDLA-Permissive-2.0', 'own'])), name='licence_known'), models.CheckConstraint(condition=models.Q(models.Q(('licence', 'own'), models.Q(('licence_text', ''), _negated=True)), models.Q(models.Q(('licence', 'own'), _negated=True), ('licence_text', '')), _connector='OR'), name='own_licence_has_its_text'), models.CheckConstraint(condition=models.Q(('plan_group_least__range', (2, models.F('plan_group_most'))), ('plan_sessions__range', (1, 500)), ('plan_group_most__lte', 100), ('plan_groups__lte', 200), ('plan_signals__lte', models.F('plan_sessions')), ('plan_standalone__lte', 500)), name='plan_within_bounds'), models.CheckConstraint(condition=models.Q(('plan_sessions__range', (django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('plan_groups'), '*', models.F('plan_group_least')), '+', models.F('plan_standalone')), django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('plan_groups'), '*', models.F('plan_group_most')), '+', models.F('plan_standalone'))))), name='plan_adds_up')],
             },
         ),
         migrations.CreateModel(
@@ -208,6 +209,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['path'],
+                'constraints': [models.UniqueConstraint(fields=('persona', 'path'), name='grader_script_once')],
             },
         ),
         migrations.CreateModel(
@@ -225,6 +227,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-at', '-pk'],
+                'indexes': [models.Index(fields=['benchmark', '-at'], name='event_by_benchmark'), models.Index(condition=models.Q(('task__isnull', False)), fields=['task', '-at'], name='event_by_task'), models.Index(condition=models.Q(('persona__isnull', False), ('verb__in', ['imported', 'approved_elsewhere']), _negated=True), fields=['benchmark', '-at'], name='event_of_feed')],
             },
         ),
         migrations.CreateModel(
@@ -241,6 +244,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'indexes': [models.Index(fields=['user', 'discarded_at'], name='discarded_text_of_user')],
             },
         ),
         migrations.CreateModel(
@@ -259,6 +263,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'indexes': [models.Index(fields=['persona', '-id'], name='board_move_newest')],
             },
         ),
         migrations.CreateModel(
@@ -279,6 +284,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'studio_workingcopy',
+                'constraints': [models.UniqueConstraint(fields=('task', 'user'), name='working_copy_once'), models.UniqueConstraint(fields=('persona', 'page', 'user'), name='working_copy_of_a_page_once'), models.CheckConstraint(condition=models.Q(models.Q(('page', ''), ('persona__isnull', True), ('task__isnull', False)), models.Q(('persona__isnull', False), ('task__isnull', True), models.Q(('page', ''), _negated=True)), _connector='OR'), name='working_copy_of_one_page')],
             },
         ),
         migrations.CreateModel(
@@ -298,6 +304,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-number'],
+                'indexes': [django.contrib.postgres.indexes.GinIndex(fields=['brought'], name='persona_revision_brought')],
+                'constraints': [models.UniqueConstraint(fields=('persona', 'number'), name='persona_revision_number')],
             },
         ),
         migrations.CreateModel(
@@ -316,6 +324,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-number'],
+                'indexes': [django.contrib.postgres.indexes.GinIndex(fields=['pieces'], name='revision_by_pieces')],
+                'constraints': [models.UniqueConstraint(fields=('task', 'number'), name='revision_number')],
             },
         ),
         migrations.CreateModel(
@@ -333,6 +343,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['created_at'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('reviewer__isnull', False), ('decision', 'approved_elsewhere'), _connector='OR'), name='review_has_reviewer'), models.UniqueConstraint(condition=models.Q(('decision', 'approved')), fields=('revision', 'reviewer', 'content'), name='approve_once')],
             },
         ),
         migrations.CreateModel(
@@ -354,6 +365,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at'],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('publication', 'confirmed'), _negated=True), models.Q(('publication_by__isnull', False), models.Q(('publication_by', models.F('by')), _negated=True)), _connector='OR'), name='publication_by_two')],
             },
         ),
         migrations.CreateModel(
@@ -382,6 +394,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['created_at'],
+                'indexes': [models.Index(fields=['task', 'created_at'], name='comment_by_task')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('reply_to', None), models.Q(('field', ''), ('item_uid', None), ('quote', ''), ('suggestion', None)), _connector='OR'), name='answer_has_no_place'), models.CheckConstraint(condition=models.Q(models.Q(('quote', ''), ('suggestion', None)), models.Q(('field', ''), _negated=True), _connector='OR'), name='words_are_in_a_field'), models.CheckConstraint(condition=models.Q(models.Q(('text', ''), _negated=True), ('suggestion__isnull', False), ('deleted_at__isnull', False), _connector='OR'), name='remark_says_something'), models.CheckConstraint(condition=models.Q(('applied_in', None), ('suggestion__isnull', False), _connector='OR'), name='applied_was_suggested')],
             },
         ),
         migrations.CreateModel(
@@ -422,6 +436,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('taxonomy', 'code'), name='category_code_once')],
             },
         ),
         migrations.CreateModel(
@@ -444,6 +459,9 @@ class Migration(migrations.Migration):
                 ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='waivers', to='studio.task')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('task', 'fingerprint'), name='waiver_once'), models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='waiver_has_reason')],
+            },
         ),
         migrations.CreateModel(
             name='ApiToken',
@@ -611,121 +629,5 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='persona',
             constraint=models.UniqueConstraint(fields=('benchmark', 'user_id'), name='persona_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='graderscript',
-            constraint=models.UniqueConstraint(fields=('persona', 'path'), name='grader_script_once'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['benchmark', '-at'], name='event_by_benchmark'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(condition=models.Q(('task__isnull', False)), fields=['task', '-at'], name='event_by_task'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(condition=models.Q(('persona__isnull', False), ('verb__in', ['imported', 'approved_elsewhere']), _negated=True), fields=['benchmark', '-at'], name='event_of_feed'),
-        ),
-        migrations.AddIndex(
-            model_name='discardedtext',
-            index=models.Index(fields=['user', 'discarded_at'], name='discarded_text_of_user'),
-        ),
-        migrations.AddIndex(
-            model_name='boardmove',
-            index=models.Index(fields=['persona', '-id'], name='board_move_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='autosave',
-            constraint=models.UniqueConstraint(fields=('task', 'user'), name='working_copy_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='autosave',
-            constraint=models.UniqueConstraint(fields=('persona', 'page', 'user'), name='working_copy_of_a_page_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='autosave',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('page', ''), ('persona__isnull', True), ('task__isnull', False)), models.Q(('persona__isnull', False), ('task__isnull', True), models.Q(('page', ''), _negated=True)), _connector='OR'), name='working_copy_of_one_page'),
-        ),
-        migrations.AddIndex(
-            model_name='personarevision',
-            index=django.contrib.postgres.indexes.GinIndex(fields=['brought'], name='persona_revision_brought'),
-        ),
-        migrations.AddConstraint(
-            model_name='personarevision',
-            constraint=models.UniqueConstraint(fields=('persona', 'number'), name='persona_revision_number'),
-        ),
-        migrations.AddIndex(
-            model_name='revision',
-            index=django.contrib.postgres.indexes.GinIndex(fields=['pieces'], name='revision_by_pieces'),
-        ),
-        migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('task', 'number'), name='revision_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='review',
-            constraint=models.CheckConstraint(condition=models.Q(('reviewer__isnull', False), ('decision', 'approved_elsewhere'), _connector='OR'), name='review_has_reviewer'),
-        ),
-        migrations.AddConstraint(
-            model_name='review',
-            constraint=models.UniqueConstraint(condition=models.Q(('decision', 'approved')), fields=('revision', 'reviewer', 'content'), name='approve_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='import',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('publication', 'confirmed'), _negated=True), models.Q(('publication_by__isnull', False), models.Q(('publication_by', models.F('by')), _negated=True)), _connector='OR'), name='publication_by_two'),
-        ),
-        migrations.AddIndex(
-            model_name='comment',
-            index=models.Index(fields=['task', 'created_at'], name='comment_by_task'),
-        ),
-        migrations.AddConstraint(
-            model_name='comment',
-            constraint=models.CheckConstraint(condition=models.Q(('reply_to', None), models.Q(('field', ''), ('item_uid', None), ('quote', ''), ('suggestion', None)), _connector='OR'), name='answer_has_no_place'),
-        ),
-        migrations.AddConstraint(
-            model_name='comment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('quote', ''), ('suggestion', None)), models.Q(('field', ''), _negated=True), _connector='OR'), name='words_are_in_a_field'),
-        ),
-        migrations.AddConstraint(
-            model_name='comment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('text', ''), _negated=True), ('suggestion__isnull', False), ('deleted_at__isnull', False), _connector='OR'), name='remark_says_something'),
-        ),
-        migrations.AddConstraint(
-            model_name='comment',
-            constraint=models.CheckConstraint(condition=models.Q(('applied_in', None), ('suggestion__isnull', False), _connector='OR'), name='applied_was_suggested'),
-        ),
-        migrations.AddConstraint(
-            model_name='category',
-            constraint=models.UniqueConstraint(fields=('taxonomy', 'code'), name='category_code_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='benchmark',
-            constraint=models.CheckConstraint(condition=models.Q(('approvals_needed__gte', 1)), name='approvals_at_least_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='benchmark',
-            constraint=models.CheckConstraint(condition=models.Q(('licence__in', ['', 'CC0-1.0', 'CC-BY-4.0', 'CC-BY-SA-4.0', 'CC-BY-NC-4.0', 'CC-BY-NC-SA-4.0', 'Apache-2.0', 'MIT', 'CDLA-Permissive-2.0', 'own'])), name='licence_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='benchmark',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('licence', 'own'), models.Q(('licence_text', ''), _negated=True)), models.Q(models.Q(('licence', 'own'), _negated=True), ('licence_text', '')), _connector='OR'), name='own_licence_has_its_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='benchmark',
-            constraint=models.CheckConstraint(condition=models.Q(('plan_group_least__range', (2, models.F('plan_group_most'))), ('plan_sessions__range', (1, 500)), ('plan_group_most__lte', 100), ('plan_groups__lte', 200), ('plan_signals__lte', models.F('plan_sessions')), ('plan_standalone__lte', 500)), name='plan_within_bounds'),
-        ),
-        migrations.AddConstraint(
-            model_name='benchmark',
-            constraint=models.CheckConstraint(condition=models.Q(('plan_sessions__range', (django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('plan_groups'), '*', models.F('plan_group_least')), '+', models.F('plan_standalone')), django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('plan_groups'), '*', models.F('plan_group_most')), '+', models.F('plan_standalone'))))), name='plan_adds_up'),
-        ),
-        migrations.AddConstraint(
-            model_name='waiver',
-            constraint=models.UniqueConstraint(fields=('task', 'fingerprint'), name='waiver_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='waiver',
-            constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='waiver_has_reason'),
         ),
     ]
