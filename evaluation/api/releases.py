@@ -14,10 +14,11 @@ from rest_framework.response import Response
 
 from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.audits.blindness import find_release, open_releases
-from evaluation.models import Release
+from evaluation.models import Erratum, Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseOptions, cut_release
 from evaluation.releases.download import archive_response, statement_response
 from evaluation.releases.elsewhere import accept_elsewhere
+from evaluation.releases.errata import ErratumOptions, publish_erratum
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in
 from studio.domain.options import Options
@@ -26,15 +27,23 @@ from studio.models import ApiToken
 ZIP = (200, "application/zip")
 
 
+class ErratumSerializer(serializers.ModelSerializer[Erratum]):
+    class Meta:
+        model = Erratum
+        fields = ["number", "text", "tasks", "effect", "published", "statement"]
+        read_only_fields = fields
+
+
 class ReleaseSerializer(serializers.ModelSerializer[Release]):
     benchmark: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     tasks = serializers.IntegerField(source="task_count", read_only=True)
     exceptions = serializers.JSONField(read_only=True)
+    errata = ErratumSerializer(many=True, read_only=True)
     signed_by = serializers.CharField(source="key.fingerprint", default=None, allow_null=True, read_only=True)
 
     class Meta:
         model = Release
-        fields = ["id", "benchmark", "version", "sha256", "signed_by", "tasks", "exceptions", "created_at"]
+        fields = ["id", "benchmark", "version", "sha256", "signed_by", "tasks", "exceptions", "errata", "created_at"]
         read_only_fields = fields
 
 
@@ -64,7 +73,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     queryset = Release.objects.none()
 
     def get_queryset(self) -> Any:
-        return filter_by_benchmark(open_releases(self.request.user), self.request)
+        return filter_by_benchmark(open_releases(self.request.user).prefetch_related("errata"), self.request)
 
     def get_object(self) -> Release:
         return find_release(self.request.user, self.kwargs["pk"])
@@ -103,6 +112,15 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         wanted = given_in(request, AcceptElsewhere)
         accepted = accept_elsewhere(benchmark, wanted.tasks, by=request.user)
         return Response({"accepted": accepted})
+
+    @extend_schema(request=ErratumOptions, responses={201: ErratumSerializer})
+    @action(detail=True, methods=["post"])
+    def errata(self, request: ApiRequest, pk: str) -> Response:
+        """Publish a mistake of the release, signed by the benchmark's key. It cannot be taken back."""
+        release = find_release(request.user, pk)
+        require(request.user, release.benchmark, "release")
+        erratum = publish_erratum(release, given_in(request, ErratumOptions), by=request.user)
+        return Response(ErratumSerializer(erratum).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(responses={ZIP: OpenApiTypes.BINARY})
     @action(detail=True)

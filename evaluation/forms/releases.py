@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import forms
 
 from evaluation.releases.cut import ReleaseOptions
+from evaluation.releases.errata import ErratumOptions
 from studio.forms.options import OptionsForm
 
 
@@ -12,3 +13,12 @@ class ReleaseForm(OptionsForm):
     of = ReleaseOptions
     accept = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
     changes = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}))
+
+
+class ErratumForm(OptionsForm):
+    of = ErratumOptions
+    text = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}))
+    tasks = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def clean_tasks(self) -> list[str]:
+        return [line.strip() for line in str(self.cleaned_data["tasks"]).splitlines() if line.strip()]

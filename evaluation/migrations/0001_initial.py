@@ -631,6 +631,25 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='evaluation.signingkey'),
         ),
         migrations.CreateModel(
+            name='Erratum',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('text', models.TextField()),
+                ('tasks', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None)),
+                ('effect', models.CharField(choices=[('scores', 'Scores are wrong: do not count these tasks'), ('rejudge', 'Judging is wrong: judge again by the next release'), ('none', 'None: words only')], max_length=20)),
+                ('published', models.DateField()),
+                ('statement', models.JSONField()),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='errata', to='evaluation.release')),
+                ('key', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='errata', to='evaluation.signingkey')),
+            ],
+            options={
+                'ordering': ['number'],
+                'constraints': [models.UniqueConstraint(fields=('release', 'number'), name='erratum_number'), models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='erratum_says_something'), models.CheckConstraint(condition=models.Q(('effect__in', ['scores', 'rejudge', 'none'])), name='erratum_effect_known')],
+            },
+        ),
+        migrations.CreateModel(
             name='Snapshot',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -14,6 +14,8 @@ END $$;
 
 CREATE TRIGGER evaluation_elsewhereacceptance_frozen BEFORE UPDATE ON evaluation_elsewhereacceptance
   FOR EACH ROW EXECUTE FUNCTION refuse_update();
+CREATE TRIGGER evaluation_erratum_frozen BEFORE UPDATE ON evaluation_erratum
+  FOR EACH ROW EXECUTE FUNCTION refuse_update();
 CREATE TRIGGER evaluation_judging_identity BEFORE UPDATE ON evaluation_judging
   FOR EACH ROW WHEN (OLD.session_id IS DISTINCT FROM NEW.session_id
     OR OLD.round_id IS DISTINCT FROM NEW.round_id

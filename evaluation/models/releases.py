@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -74,6 +75,40 @@ class Release(models.Model):
     def file_name(self) -> str:
         """Of the archive."""
         return f"{self.benchmark.slug}-{self.version}.zip"
+
+
+class ErratumEffect(models.TextChoices):
+    """What a mistake means for scores on its tasks."""
+
+    SCORES = "scores", "Scores are wrong: do not count these tasks"
+    REJUDGE = "rejudge", "Judging is wrong: judge again by the next release"
+    NONE = "none", "None: words only"
+
+
+class Erratum(models.Model):
+    """A mistake of a release that was found after it was cut. Immutable."""
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="errata")
+    number = models.PositiveIntegerField()
+    """Of the release, from 1."""
+    text = models.TextField()
+    tasks = ArrayField(models.TextField(), default=list)
+    """Each ``persona/task``; none: it is about the release as a whole."""
+    effect = models.CharField(max_length=20, choices=ErratumEffect.choices)
+    published = models.DateField()
+    """UTC."""
+    key = models.ForeignKey(SigningKey, on_delete=models.PROTECT, related_name="errata")
+    statement = models.JSONField()
+    """All of this about the release's archive, as an in-toto statement in a DSSE envelope, signed by ``key``."""
+    created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["release", "number"], name="erratum_number"),
+            models.CheckConstraint(condition=~Q(text=""), name="erratum_says_something"),
+            models.CheckConstraint(condition=Q(effect__in=ErratumEffect.values), name="erratum_effect_known"),
+        ]
 
 
 class ElsewhereAcceptance(models.Model):

@@ -14,6 +14,7 @@ from evaluation.audits.blindness import require_judges_open
 from evaluation.models import Release, ReleasePersona, ReleaseTask
 from evaluation.releases.candidate import ReleaseCandidate, load_candidate
 from evaluation.releases.comparison import compare
+from evaluation.releases.errata import errata_said
 from evaluation.releases.facts import Said, manifest_of
 from evaluation.releases.packing import hash_of, store_files, store_sums
 from evaluation.releases.pins import Pin, episodes_of, pins_of
@@ -89,6 +90,8 @@ def cut_release(benchmark: Benchmark, options: ReleaseOptions, *, by: User | Non
     manifest = manifest_of(candidate, pins, Said(version, today, exceptions, changes))
     if results := frozen_views(benchmark):
         manifest["results"] = results
+    if errata := errata_said(benchmark):
+        manifest["errata"] = errata
     if signer:
         manifest["signed_by"] = signer.said()
     release = Release(benchmark=benchmark, version=version, manifest=manifest, exceptions=exceptions, created_by=by)

@@ -15,12 +15,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation.audits.blindness import find_release, is_evidence_closed, open_releases
-from evaluation.forms.releases import ReleaseForm
+from evaluation.forms.releases import ErratumForm, ReleaseForm
 from evaluation.releases.blocker_kinds import BlockerKind, blocker_kinds, released_tasks
 from evaluation.releases.candidate import load_candidate
 from evaluation.releases.cut import ReleaseBlockedError, cut_release
 from evaluation.releases.download import archive_response, statement_response
 from evaluation.releases.elsewhere import accept_elsewhere
+from evaluation.releases.errata import publish_erratum
 from evaluation.releases.readiness import (
     APPROVED_ELSEWHERE,
     CREDITS,
@@ -193,9 +194,19 @@ def release_key(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def release(request: SignedInRequest, pk: int) -> HttpResponse:
+    """With its errata; publishes another one."""
     row = find_release(request.user, pk)
+    form = ErratumForm(request.POST or None)
+    if request.method == "POST":
+        require(request.user, row.benchmark, "release")
+        if form.is_valid():
+            try:
+                publish_erratum(row, form.options(), by=request.user)
+                return redirect(f"{row.get_absolute_url()}#errata")
+            except OptionsError as error:
+                form.reject(error)
     return render(
         request,
         "evaluation/releases/release.html",
@@ -203,6 +214,8 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
             "release": row,
             "manifest": row.manifest,
             "size": row.size,
+            "form": form,
+            "may_release": may(request.user, row.benchmark, "release"),
             "tasks": row.tasks.select_related("revision__task__persona__benchmark").order_by(
                 "revision__task__persona__position", "revision__task__position"
             ),

@@ -55,6 +55,8 @@ ACTIONS = {
     "accepted_elsewhere": "accepted its approval elsewhere",
     "piloted": "started a pilot",
     "released": "created a release",
+    "signing_key_made": "made a signing key",
+    "erratum_published": "published an erratum",
     "audit_opened": "opened an audit",
     "audit_closed": "closed an audit",
     "audit_reopened": "reopened an audit",

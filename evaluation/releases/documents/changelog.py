@@ -17,20 +17,38 @@ CLASSES = {
 }
 """Ways in which a task differs from the release before, with what that means for comparing scores."""
 
+EFFECTS = {
+    "scores": "Scores are wrong: do not count these tasks.",
+    "rejudge": "Judging was wrong: judge earlier sessions again by a later release.",
+    "none": "No score depends on it.",
+}
+"""What an erratum means for scores, by ``evaluation.models.releases.ErratumEffect``."""
+
 
 def changelog_file(manifest: JsonDict, earlier: Sequence[JsonDict]) -> bytes:
     """``earlier``: the manifests of the releases before, the newest first."""
+    errata = manifest.get("errata", [])
     return document(
         f"# Changes of {inline(manifest['benchmark']['name'])}",
-        *(release_section(each) for each in (manifest, *earlier)),
+        *(release_section(each, errata) for each in (manifest, *earlier)),
         canary(manifest),
     )
 
 
-def release_section(manifest: JsonDict) -> str:
+def release_section(manifest: JsonDict, errata: Sequence[JsonDict]) -> str:
+    """``errata``: of all releases."""
     date = manifest.get("released")
+    own = [erratum_text(each) for each in errata if each["version"] == manifest["version"]]
     blocks = [f"## {inline(manifest['version'])}{f' ({date})' if date else ''}", changes_text(manifest)]
+    blocks.append(f"Mistakes that were found later:\n\n{bullets(own)}" if own else "")
     return "\n\n".join(filter(None, blocks))
+
+
+def erratum_text(erratum: JsonDict) -> str:
+    """On one line."""
+    tasks = ", ".join(map(inline, erratum["tasks"])) or "the release as a whole"
+    effect = EFFECTS[erratum["effect"]]
+    return f"Erratum {erratum['number']} ({erratum['published']}), {tasks}: {inline(erratum['text'])} {effect}"
 
 
 def changes_text(manifest: JsonDict) -> str:

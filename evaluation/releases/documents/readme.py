@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from evaluation.releases.documents.changelog import changes_text
+from evaluation.releases.documents.changelog import changes_text, erratum_text
 from evaluation.releases.documents.licence import licence_name
 from evaluation.releases.documents.markdown import bullets, document, inline, paragraphs, quote
 from evaluation.releases.documents.statistics import canary
@@ -52,6 +52,7 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
         " ".join(SCORES.split()),
         "## What changed",
         changes_text(manifest),
+        _errata(manifest),
         "## More",
         bullets(
             (
@@ -65,6 +66,11 @@ def readme_file(manifest: JsonDict, shown: tuple[str, TaskSpec] | None, tables: 
         ),
         canary(manifest),
     )
+
+
+def _errata(manifest: JsonDict) -> str:
+    found = [f"In {inline(each['version'])}. {erratum_text(each)}" for each in manifest.get("errata", [])]
+    return f"Mistakes of earlier releases, found after they were cut:\n\n{bullets(found)}" if found else ""
 
 
 def _verification(manifest: JsonDict, file: str) -> str:
