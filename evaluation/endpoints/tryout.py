@@ -17,6 +17,7 @@ from evaluation.llm import (
     ModelClient,
     UnusableJsonError,
 )
+from evaluation.llm.dialects import carries_thoughts
 from evaluation.protocol.answers import extract_document
 from evaluation.protocol.participants import InfrastructureError, Tokens
 
@@ -253,7 +254,12 @@ class Tryout:
         self._work_through(self._called, "31")
         self._conversation.append(_user("And in Lima? Look it up."))
         self._work_through(self._ask(self._conversation, tools=[TOOL]), "19")
-        return "yes" if not (self._thought or self._readable) else "yes, its thoughts were returned to it"
+        if not (self._thought or self._readable):
+            return "yes"
+        if not self._readable and not any(carries_thoughts(message) for message in self._conversation):
+            advice = "Choose the API “Responses” where the service has it, or effort none."
+            raise _Failed("yes, but its thoughts are lost from call to call", advice, outcome="note")
+        return "yes, its thoughts were returned to it"
 
     def _work_through(self, completion: Completion, expected: str) -> None:
         """Answer its calls until it answers with ``expected``."""

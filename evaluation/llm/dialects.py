@@ -143,6 +143,15 @@ def messages_for(dialect: Dialect, origin: str, messages: Sequence[Json], model:
     return sent
 
 
+def carries_thoughts(message: Json) -> bool:
+    """Whether its service sent anything with it by which the model goes on thinking, readable or not."""
+    if OUTPUT in message:
+        return any(item.get("type") == "reasoning" for item in message[OUTPUT])
+    parts = (message, *(message.get("tool_calls") or ()))
+    fields = (*FIELDS, "extra_content", "provider_specific_fields")
+    return isinstance(message.get("content"), list) or any(part.get(name) for part in parts for name in fields)
+
+
 def request_fields(dialect: Dialect, model: str) -> dict[str, Any]:
     """What the service wants in each request besides."""
     if dialect.cache == "field" and re.search(dialect.cached_models, model, re.I):

@@ -134,6 +134,32 @@ def test_one_call_at_a_time_is_only_noted(service: Service):
     assert play(service)["parallel"].outcome == "note"
 
 
+@pytest.mark.parametrize(
+    ("told", "word"),
+    [
+        ({}, "yes, but its thoughts are lost from call to call"),
+        (
+            {"reasoning_details": [{"type": "reasoning.encrypted", "data": "x"}]},
+            "yes, its thoughts were returned to it",
+        ),
+    ],
+)
+def test_hidden_thoughts_are_returned_only_where_the_service_sends_something_to_return(
+    service: Service, told: Body, word: str
+):
+    def think(body: Body, answer: Body) -> Body:
+        answer["usage"]["completion_tokens_details"] = {"reasoning_tokens": 9}
+        message_of(answer).update(told)
+        return answer
+
+    service.bend = think
+
+    line = play(service)["loop"]
+
+    assert (line.word, line.outcome) == (word, "holds" if told else "note")
+    assert ("Responses" in line.advice) == (not told)
+
+
 def test_tool_loop_that_the_service_refuses_shows_its_sentence(service: Service):
     sentence = "The `reasoning_content` in the thinking mode must be passed back to the API."
 
