@@ -1,6 +1,6 @@
 # π-Bench Studio. `make run` starts everything; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-machines mutants bench-crowd check bench-checks screenshots docs migrations lines lock agent-packages nanobot-agent
+.PHONY: help setup run test test-slow test-long test-machines mutants bench-crowd check bench-checks screenshots docs migrations lines lock agent-packages nanobot-agent
 
 # The first of these that is Python 3.11 or newer; PYTHON=... names another. Debian's own comes first: it is built with
 # optimisations that others often lack, and runs the tests in four fifths of their time.
@@ -11,7 +11,8 @@ BIN := $(CURDIR)/.venv/bin
 help:
 	@echo "make run     start the studio: database, broker, web server, worker (PORT=8000 HOST=127.0.0.1)"
 	@echo "make test    the tests (ARGS='tests/local -x' for some of them)"
-	@echo "make test-slow     what takes longer: most stories in a browser, every page, every service, kills"
+	@echo "make test-slow     tests of more than two seconds, and most stories in a browser"
+	@echo "make test-long     tests of minutes: kills, every page, every service of models; more than an hour"
 	@echo "make test-machines  as root: both commands of the README in a bare Debian 13 (SUITE=trixie ARGS='tests/studio')"
 	@echo "make mutants       faults planted one at a time: which of them no test notices (N=100 SEED=1)"
 	@echo "make bench-crowd   fifty people at once for ten minutes (ARGS='--people 50 --minutes 10')"
@@ -36,7 +37,11 @@ test: setup
 
 test-slow: setup
 	@$(BIN)/python -m studio.dev.browser
-	@$(BIN)/python -m pytest -m slow -n auto $(ARGS)
+	@$(BIN)/python -m pytest -m "slow and not minutes" -n auto $(ARGS)
+
+test-long: setup
+	@$(BIN)/python -m studio.dev.browser
+	@$(BIN)/python -m pytest -m minutes -n auto $(ARGS)
 
 test-machines:
 	@SUITE="$(or $(SUITE),trixie)" ARGS="$(ARGS)" tests/machines/debian.sh

@@ -501,7 +501,7 @@ def test_to_keep_memory_in_sockets():
     assert charged > held > 5 * MIB
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_to_take_the_time_of_others_that_run_at_once():
     """Sixteen at once, every other one hostile: honest ones are graded as if alone."""
     honest = "def score(history): return {'a': 1}"

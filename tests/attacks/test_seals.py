@@ -585,7 +585,7 @@ def test_the_sealed_answers_where_judges_and_audits_are_shown(game: Game) -> Non
     assert game.told(game.attacker, WHERE_JUDGES_ARE) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("phase", PHASES)
 def test_the_sealed_answers_from_everything_that_can_be_read(game: Game, phase: str) -> None:
@@ -595,7 +595,7 @@ def test_the_sealed_answers_from_everything_that_can_be_read(game: Game, phase: 
     assert game.told(game.attacker, EVERYTHING) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("role", MAY_ALL)
 def test_the_sealed_answers_in_each_role_that_also_audits(game: Game, role: str) -> None:

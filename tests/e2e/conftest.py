@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.django_db(transaction=True))
-            if not item.get_closest_marker("everyday"):
+            if not item.get_closest_marker("everyday") and not item.get_closest_marker("minutes"):
                 item.add_marker(pytest.mark.slow)
 
 

@@ -182,7 +182,7 @@ def test_every_url_is_in_the_tour_or_listed_as_no_page():
     assert NO_PAGES - urls == set() and NO_PAGES & toured == set()
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.timeout(600)  # some sixty pages, each checked twice
 def test_every_page_is_accessible_and_fits_a_phone(pages, visit):
     assert_accessible(pages, visit)

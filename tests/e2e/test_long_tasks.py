@@ -76,7 +76,7 @@ def delays(page: Page, number: int) -> list[tuple[str, float]]:
     return [(str(key), float(delay)) for key, delay in page.evaluate("window.delays.splice(0)")]
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_typing_in_a_long_task_stays_fast(long_task, visit):
     page = visit(long_task.revisions.get().created_by).go(long_task.get_absolute_url())
     page.evaluate(WATCH)
@@ -107,7 +107,7 @@ def test_typing_in_a_long_task_stays_fast(long_task, visit):
     assert load_task(long_task).intents[INTENTS // 2].content.endswith(MORE)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_evidence_map_of_a_long_task_is_shown_once_the_page_is_checked(long_task, visit):
     writer = long_task.revisions.get().created_by
     page = visit(writer).go(long_task.get_absolute_url())

@@ -59,7 +59,7 @@ def test_tab_reaches_every_control_of_a_task_with_a_visible_focus(radio, visit):
     assert walk(page) == []
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("width", [1280, 390])
 def test_tab_reaches_every_control_with_a_visible_focus(sample, radio, visit, width):
     pilot = a_finished_pilot(sample, "radio_04_music_return")

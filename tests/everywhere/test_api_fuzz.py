@@ -69,7 +69,7 @@ def _template(path: str) -> str:
     return "/".join(part for part in parts if part != ".]+)")
 
 
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.minutes)])
 def test_no_operation_fails_whatever_it_is_sent(world: World, key: dict[str, str], every: int):
     app = get_wsgi_application()
     schema = schemathesis.openapi.from_wsgi("/api/schema/", app, headers=key)

@@ -19,7 +19,7 @@ from django.urls import reverse
 from studio.models import Benchmark, Role, Task
 from tests.factories import BenchmarkFactory, a_persona, a_task, member, rewrite, stored
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+pytestmark = [pytest.mark.minutes, pytest.mark.django_db]
 
 SAMPLE = Path(__file__).resolve().parents[2] / "fixtures" / "sample" / "data" / "radio_producer"
 LONGEST_SECONDS = 15

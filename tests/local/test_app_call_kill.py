@@ -17,7 +17,7 @@ from tests.evaluation.pilots.test_apps import writes_a_note
 from tests.evaluation.stub_model import StubModel, decisions, serving
 from tests.local.processes import finish, processes_of, wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.minutes, pytest.mark.timeout(400)]
 
 FREEZE = '''
 """Of a worker: the first note that an app has put into its table, before the call ends, waits to be killed."""

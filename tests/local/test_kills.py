@@ -16,7 +16,7 @@ import pytest
 from tests.bench.crowd import PASSWORD, PREPARE, Person, Record, everyone, studio
 from tests.local.processes import finish, processes_of, wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.minutes, pytest.mark.timeout(600)]
 
 PEOPLE, KILLS, MOST_ROUNDS = 6, 10, 20
 ROUND_SECONDS = 8

@@ -20,7 +20,7 @@ from studio.local.paths import CHECKOUT
 from tests.bench.crowd import studio
 from tests.local.processes import finish, processes_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.minutes, pytest.mark.timeout(3000)]
 
 SEED, KILLS, PERSONAS, RUNS, AT_ONCE = 11, 20, 5, 4, 4
 VICTIMS = ("celery", "celery", "valkey-server", "/bin/postgres -D")

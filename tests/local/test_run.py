@@ -82,7 +82,7 @@ def pid_of(data: Path, part: str) -> int:
     return min(pid for pid, command in processes_of(data).items() if part in command)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_studio_starts_once_restarts_crashed_processes_and_stops_with_its_data_intact(tmp_path: Path, taken_port: int):
     # It starts on the next port, since the given one is taken.
     first = Studio(tmp_path, "--port", str(taken_port))
@@ -155,7 +155,7 @@ def database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Itera
             cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_configured_database_and_broker_replace_the_embedded_ones(database: str, tmp_path: Path):
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     holder = start(["-c", HOLDER], theirs)

@@ -58,7 +58,7 @@ def killed_database(data: Path) -> Iterator[None]:
         os.kill(supervisor, signal.SIGCONT)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.timeout(1200)
 def test_to_lose_words_and_sessions_by_killing_the_database_server(tmp_path: Path):
     studio = Studio(tmp_path, "--port", "0", STUDIO_SESSION_LEASE_SECONDS="5")

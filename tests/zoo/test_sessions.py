@@ -58,7 +58,7 @@ def test_two_sessions_end_thoughts_stay_private_and_every_token_is_paid_once(nam
         examine(zoo, play(zoo))
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", SERVICES)
@@ -76,7 +76,7 @@ def test_every_kind_of_agent_works_on_every_service(name: str, kind: str, monkey
     assert facts == known(name, kind)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_service_at_an_address_that_says_nothing_of_it_is_recognised_by_what_it_sends(name: str):
     with playing(SERVICES[name]()) as zoo:

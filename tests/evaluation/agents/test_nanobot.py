@@ -44,7 +44,7 @@ class Model:
         return Completion("" if calls else "Done.", calls, reason, Tokens(5, 2), Decimal(0), "x", False)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_nanobot_takes_turns_with_files_apps_and_a_memory_of_the_conversation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

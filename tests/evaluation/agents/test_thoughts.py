@@ -90,7 +90,7 @@ class Thinker:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    "kind", [*(name for name in KINDS if name != "nanobot"), pytest.param("nanobot", marks=pytest.mark.slow)]
+    "kind", [*(name for name in KINDS if name != "nanobot"), pytest.param("nanobot", marks=pytest.mark.minutes)]
 )
 def test_thought_goes_back_to_its_model_and_reaches_nobody_else(
     stub: StubModel, kind: str, form: str, client: Client, monkeypatch: pytest.MonkeyPatch

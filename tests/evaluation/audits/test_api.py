@@ -188,7 +188,7 @@ def judge_by_page(client: Client, campaign: AuditCampaign, given: list[dict[str,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sessions", "audited"), [(90, 24), pytest.param(360, 120, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("sessions", "audited"), [(90, 24), pytest.param(360, 120, marks=pytest.mark.minutes)])
 def test_simulated_audit_by_pages_and_api_recovers_known_error_rates_and_scores(sessions: int, audited: int):
     audit = SimulatedAudit(sessions, audited)
     campaign, people = audit.open()

@@ -66,7 +66,7 @@ def nanobot(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.skip("nanobot is not installed: make nanobot-agent")
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.timeout(400)
 @pytest.mark.usefixtures("nanobot")
 def test_nanobot_uses_the_apps_through_a_pilot_of_three_sessions(stub: StubModel):
@@ -87,7 +87,7 @@ def test_nanobot_uses_the_apps_through_a_pilot_of_three_sessions(stub: StubModel
     assert not [name for name in offered if name.startswith("mcp_")]
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.timeout(400)
 @pytest.mark.usefixtures("nanobot")
 def test_nanobot_with_the_scripted_model_ends_a_session():

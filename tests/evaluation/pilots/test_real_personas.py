@@ -146,7 +146,7 @@ def test_an_agent_that_uses_the_apps_earns_every_check_of_a_task(stub: StubModel
     assert not ToolCall.objects.filter(ok=False).exists()
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("user", ["law_trainee", "marketer"])
 def test_a_whole_real_persona_is_piloted_with_apps_and_every_referenced_check_is_earned(
     stub: StubModel, pibench_data: Path, tmp_path: Path, user: str

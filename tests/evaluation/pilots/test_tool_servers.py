@@ -159,7 +159,7 @@ def test_pilot_calls_a_server_that_is_a_command_in_the_sandbox(stub: StubModel):
     assert SECRET not in stored_texts()
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_late_answer_is_told_to_the_agent_and_the_session_goes_on(stub: StubModel, shop: HttpToolServer):
     benchmark = binding(by_address(shop, seconds=1))
     ended = threading.Event()

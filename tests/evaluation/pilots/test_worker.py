@@ -23,7 +23,7 @@ from evaluation.models import ModelCall, Pilot, Session, ToolCall, Turn
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.tools import toolbox
 from studio.celery import app
-from studio.domain.tool_servers import ToolServer
+from studio.domain.tool_servers import ServerText
 from studio.local import shared_server
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
 from tests.evaluation.pilots.test_tool_servers import binding, calling
@@ -102,7 +102,7 @@ def until(condition: Callable[[], bool], tmp_path: Path, seconds: float = 300) -
         time.sleep(0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_session_of_a_killed_worker_resumes_at_its_last_turn(
     stub: StubModel, start_workers: StartWorkers, tmp_path: Path
 ):
@@ -144,7 +144,7 @@ def test_session_of_a_killed_worker_resumes_at_its_last_turn(
     assert session.turns.last().snapshot.manifest.keys() == {"a.md"}
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_calls_of_a_tool_server_are_not_repeated_after_their_worker_was_killed_within_one(
     stub: StubModel, start_workers: StartWorkers, tmp_path: Path, settings: Any
 ):
@@ -153,7 +153,7 @@ def test_calls_of_a_tool_server_are_not_repeated_after_their_worker_was_killed_w
     held = threading.Event()
     with serving_tools(HttpToolServer()) as shop:
         shop.act = lambda name, arguments: str(arguments["what"] != "cake" or held.wait(60))
-        benchmark = binding(ToolServer("shop", address=shop.address))
+        benchmark = binding(ServerText(name="shop", address=shop.address))
         model = endpoint(f"stub {stub.base_url}", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
         (first,) = start_workers()
         pilot = pilot_of(benchmark, agent=model, user_model=model, judge=model)
@@ -169,7 +169,7 @@ def test_calls_of_a_tool_server_are_not_repeated_after_their_worker_was_killed_w
     assert list(results) == [("True", True), (toolbox.UNSURE, False)]
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_of_two_workers_one_finishes_what_the_other_had_when_it_was_killed(
     stub: StubModel, start_workers: StartWorkers, tmp_path: Path
 ):

@@ -285,7 +285,7 @@ def test_interrupted_run_ends_at_once_and_says_how_to_go_on(pack: Path, stub: St
     assert main(command(pack, stub, tmp_path / "out")) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.usefixtures("key")
 def test_killed_ten_times_it_comes_to_the_same_and_pays_nothing_twice(pack: Path, stub: StubModel, tmp_path: Path):
     stub.follow_up = lambda body: decisions(body, lambda index: index == 1)

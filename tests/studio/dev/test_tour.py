@@ -25,7 +25,7 @@ with own_studio() as address, chromium() as browser:
 """
 
 
-@pytest.mark.slow  # `tests/e2e/test_every_page.py` opens the same pages; this one also takes the way to them
+@pytest.mark.minutes  # `tests/e2e/test_every_page.py` opens the same pages; this one also takes the way to them
 @pytest.mark.timeout(420)  # a studio starts, and a pilot of seven sessions runs in it
 def test_every_page_of_the_tour_answers(tmp_path: Path):
     output, _ = start(["-c", GO], tmp_path).communicate(timeout=400)

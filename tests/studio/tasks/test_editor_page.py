@@ -70,7 +70,7 @@ def save_unchanged(client, task):
     return Task.objects.get(pk=task.pk).version
 
 
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.minutes)])
 def test_saving_an_unchanged_page_changes_nothing(pibench_data, every):
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
