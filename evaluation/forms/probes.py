@@ -17,7 +17,17 @@ from studio.domain.options import OptionsError
 from studio.models import Benchmark
 
 
-class ValidationForm(forms.Form):
+class BudgetForm(forms.Form):
+    cost = forms.FloatField(min_value=0, initial=5, label="Budget in US dollars", help_text="0: no limit.")
+
+    def options(self) -> ValidationOptions:
+        """Raises OptionsError."""
+        given = {name: getattr(value, "name", value) for name, value in self.cleaned_data.items()}
+        return ValidationOptions.read(given)
+
+
+class ValidationForm(BudgetForm):
+    field_order = ("agent", "judge")
     agent = EndpointChoice(
         queryset=ModelEndpoint.objects.none(), label="Writes the candidates", to_field_name="name", empty_label=None
     )
@@ -26,7 +36,6 @@ class ValidationForm(forms.Form):
     )
     persona = forms.CharField(required=False, widget=forms.HiddenInput)
     task = forms.CharField(required=False, widget=forms.HiddenInput)
-    cost = forms.FloatField(min_value=0, initial=5, label="Budget in US dollars", help_text="0: no limit.")
 
     def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -39,11 +48,6 @@ class ValidationForm(forms.Form):
             self.initial.update(agent=agent.name, judge=judge.name)
         except OptionsError:
             pass  # the first of each is chosen
-
-    def options(self) -> ValidationOptions:
-        """Raises OptionsError."""
-        given = {name: getattr(value, "name", value) for name, value in self.cleaned_data.items()}
-        return ValidationOptions.read(given)
 
 
 class _Files(forms.ClearableFileInput):

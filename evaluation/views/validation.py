@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from evaluation.forms.probes import SolutionForm, ValidationForm
+from evaluation.forms.probes import BudgetForm, SolutionForm, ValidationForm
 from evaluation.models import Validation
 from evaluation.pilots.budgets import budget_rows
 from evaluation.pilots.validations import spent_by_validation
@@ -98,7 +98,7 @@ def validation_step(request: SignedInRequest, slug: str, step: str) -> HttpRespo
         if row is not None and step == "stop":
             cancel_validation(row)
         elif row is not None:
-            form = ValidationForm(request.POST, benchmark=benchmark)
+            form = BudgetForm(request.POST)
             resume_validation(row, budget=form.options().budget if form.is_valid() else None)
     except OptionsError as error:
         messages.error(request, error.message)

@@ -50,9 +50,9 @@ def test_matrix_tells_what_it_takes_starts_within_a_budget_and_can_be_stopped(
     client.post(reverse("evaluation:validation_stop", args=[benchmark.slug]))
     validation.refresh_from_db()
     assert validation.state == "cancelled"
-    client.post(reverse("evaluation:validation_resume", args=[benchmark.slug]))
+    client.post(reverse("evaluation:validation_resume", args=[benchmark.slug]), {"cost": "3.5"})
     validation.refresh_from_db()
-    assert validation.state == "running"
+    assert (validation.state, validation.budget) == ("running", {"cost": 3.5})
 
 
 def test_task_page_takes_a_solution_and_names_what_takes_no_work(benchmark: Benchmark, client: Client) -> None:
