@@ -15,12 +15,14 @@ from studio import access
 from studio.access import ApiRequest
 from studio.api.base import given_in
 from studio.domain.base import JsonDict
-from studio.models import Benchmark
+from studio.models import ApiToken, Benchmark
 
 DOCUMENT = OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py probe --json``.")
 
 
 class ValidationView(APIView):
+    token_scope = ApiToken.Scope.FULL  # a validation may cost money
+
     @extend_schema(responses={200: DOCUMENT})
     def get(self, request: ApiRequest, slug: str) -> Response:
         """The last validation, and of each placed task what its probes earned."""
