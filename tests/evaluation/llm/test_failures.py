@@ -64,6 +64,7 @@ def openai_error(message: str, **more: Any) -> dict[str, Any]:
         (402, {"error": "Insufficient Balance"}, QuotaExceededError),
         (429, openai_error("Slow down."), RateLimitError),
         (429, {"error": {"message": "overloaded", "type": "engine_overloaded_error"}}, RateLimitError),  # Kimi
+        (429, openai_error("Too many tokens in the last minute."), RateLimitError),
         (401, openai_error("Incorrect API key."), KeyRejectedError),
         # Refused
         (404, {"detail": "Not Found"}, RequestRejectedError),
@@ -76,6 +77,8 @@ def openai_error(message: str, **more: Any) -> dict[str, Any]:
         (500, openai_error("Something broke."), ServerError),
         (529, "overloaded", ServerError),
         (502, "<html>Bad gateway</html>", ServerError),
+        (503, openai_error("The provider behind it exceeded your current quota."), ServerError),
+        (498, openai_error("No capacity for flexible requests."), ServerError),  # Groq
     ],
 )  # fmt: skip
 def test_failure_is_sorted_by_what_one_can_do_about_it(status: int, body: Any, kind: type[EndpointError]):

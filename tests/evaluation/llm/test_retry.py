@@ -56,6 +56,12 @@ def test_pause_never_exceeds_the_policy(attempt: int, spent: float, chance: floa
         assert asked is None or pause >= asked
 
 
+def test_a_pause_that_was_asked_for_is_spread_so_that_not_all_come_back_at_once():
+    error = RateLimitError("slow down", retry_after=5.0)
+
+    assert [RetryPolicy(base_seconds=0.5).pause(error, 1, 0, chance) for chance in (0.0, 0.5)] == [5.0, 5.25]
+
+
 def test_permanent_failures_are_not_retried():
     retry_policy = RetryPolicy()
 

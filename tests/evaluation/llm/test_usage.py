@@ -33,6 +33,9 @@ def answer(usage: Any, **choice: Any) -> dict[str, Any]:
          Tokens(100, 20, None, None, 12)),
         ({"prompt_tokens": 100, "completion_tokens": 20, "cached_tokens": 60}, Tokens(100, 20, 60)),  # Kimi
         ({"prompt_tokens": 100, "completion_tokens": 20, "prompt_cache_hit_tokens": 60}, Tokens(100, 20, 60)),
+        ({"prompt_tokens": 100, "completion_tokens": 20, "cache_creation_input_tokens": 30}, Tokens(100, 20, None, 30)),
+        ({"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": {"cache_creation_input_tokens": 30}},
+         Tokens(100, 20, None, 30)),  # Claude and Qwen behind routers
         ({"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": None}, Tokens(100, 20)),
         ({"prompt_tokens": 100}, Tokens(100, None, untold=1)),
         (None, Tokens(None, None, untold=1)),
@@ -82,6 +85,8 @@ def test_cost_that_a_service_tells_counts_before_ours():
         (answer({}, finish_reason="model_length"), "cut", "Done."),
         (answer({}, finish_reason="content_filter"), "filtered", "Done."),
         (answer({}, message={"content": None, "refusal": "I will not."}), "refused", "I will not."),
+        (answer({}, message={"content": "I w", "refusal": "I w"}, finish_reason="length"), "cut", "I w"),
+        (answer({}, message={"content": None, "refusal": "No."}, finish_reason="content_filter"), "filtered", "No."),
         (answer({}, message={"content": "", "reasoning_content": "Hm."}), "empty", ""),
         (answer({}, message={"content": "<think>Hm.</think>"}), "empty", ""),
         (answer({}, message={"content": "", "reasoning_content": "Hm."}, finish_reason="length"), "cut", ""),
