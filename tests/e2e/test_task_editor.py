@@ -179,7 +179,7 @@ def test_try_on_a_model_stands_beside_rehearse_and_opens_beside_the_text(radio, 
 def test_the_key_of_a_folded_menu_works(radio, visit):
     page = visit("author").go(radio["02_briefing"].get_absolute_url())
 
-    page.keyboard.press("t")
+    page.keyboard.press("R")
 
     expect(page.get_by_role("button", name="Try on scripted-helpful")).to_be_visible()
 
