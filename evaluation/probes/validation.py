@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from django.conf import settings
@@ -100,13 +100,14 @@ class DueProbe:
     row: Task
     task: TaskSpec
     kind: ProbeKind
-    given: GivenTurn | None
+    solution: ReferenceSolution | None
+    """That is tried, if one is."""
     asked: str
 
     @property
     def judged(self) -> bool:
         """Whether a judge is asked."""
-        return any(item.grader == "rubric" for item in self.task.scored_items)
+        return _is_judged(self.task)
 
 
 @dataclass(frozen=True)
@@ -171,18 +172,27 @@ def _due(place: ProbedEpisode, only: str, agent: ModelEndpoint, judge: ModelEndp
     known: set[tuple[object, ...]] = set(
         rows.filter(items__isnull=False).values_list("task", "content", "kind", "solution", "asked")
     )
+    asked = {
+        (asks, judged): _asked([agent] if asks else [], [judge] if judged else [])
+        for asks in (True, False)
+        for judged in (True, False)
+    }
     for row, task in place.tasks:
         if only not in ("", task.task_id):
             continue
         for kind in kinds_for(task, place.episode):
-            given = None if kind.asks else place.given(kind.name, task)
-            due = DueProbe(place, row, task, kind, given, "")
-            if not kind.asks and (given is None or not due.judged):
-                continue  # there is no solution, or rules say it for nothing
-            due = replace(due, asked=_asked([agent] if kind.asks else [], [judge] if due.judged else []))
-            solution = place.solved[task.task_id].pk if kind.name == "reference" else None
-            if (row.pk, row.content, kind.name, solution, due.asked) not in known:
+            solution = place.solved.get(task.task_id) if kind.name == "reference" else None
+            due = DueProbe(place, row, task, kind, solution, asked[kind.asks, _is_judged(task)])
+            if kind.name == "reference" and solution is None:
+                continue
+            if not kind.asks and not due.judged:
+                continue  # rules say it for nothing
+            if (row.pk, row.content, kind.name, solution and solution.pk, due.asked) not in known:
                 yield due
+
+
+def _is_judged(task: TaskSpec) -> bool:
+    return any(item.grader == "rubric" for item in task.scored_items)
 
 
 def _asked(agents: Sequence[ModelEndpoint], judges: Sequence[ModelEndpoint]) -> str:
@@ -228,14 +238,15 @@ def _create(validation: Validation, due: DueProbe, revision: Revision) -> None:
     run.save(update_fields=["start"])
     at = 1 + [task.task_id for task in place.episode.tasks].index(due.task.task_id)
     session = Session.objects.create(run=run, revision=revision, position=at, intent_count=0)
+    given = None if due.kind.asks else place.given(due.kind.name, due.task)
     Probe.objects.create(
         task=due.row,
         content=due.row.content,
         kind=due.kind.name,
-        solution=place.solved[due.task.task_id] if due.kind.name == "reference" else None,
+        solution=due.solution,
         asked=due.asked,
         request=task_told(due.kind.name, due.task, place.episode).initial_request,
-        given=due.given.to_json() if due.given else None,
+        given=given.to_json() if given else None,
         validation=validation,
         session=session,
         scripted=(due.kind.asks and validation.agent.scripted) or (due.judged and validation.judge.scripted),

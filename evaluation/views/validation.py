@@ -14,7 +14,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluation.forms.probes import BudgetForm, SolutionForm, ValidationForm
 from evaluation.models import Validation
-from evaluation.pilots.budgets import budget_rows
 from evaluation.pilots.validations import spent_by_validation
 from evaluation.probes.kinds import KINDS
 from evaluation.probes.solutions import record_solution, solution_of, write_solution
@@ -54,7 +53,7 @@ def validation(request: SignedInRequest, slug: str) -> HttpResponse:
         "can": access.actions_in(request.user, benchmark),
         "form": form,
         "problem": problem,
-        "plan": _plan(benchmark, wanted),
+        "plan": "" if request.htmx else _plan(benchmark, wanted),  # what is fetched again shows only how far it is
         "kinds": KINDS.values(),
         "rows": [_cells(each) for each in standings(benchmark)],
         "last": last,
@@ -78,12 +77,10 @@ def _cells(standing: Any) -> dict[str, Any]:
 
 
 def _progress(row: Validation) -> dict[str, Any]:
-    spent = spent_by_validation(row.pk)
     return {
         "done": row.probes.filter(items__isnull=False).count(),
         "all": row.probes.count(),
-        "spent": spent,
-        "budget": budget_rows(row.budget, spent),
+        "spent": spent_by_validation(row.pk),
     }
 
 
