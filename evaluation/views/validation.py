@@ -96,7 +96,9 @@ def validation_step(request: SignedInRequest, slug: str, step: str) -> HttpRespo
             cancel_validation(row)
         elif row is not None:
             form = BudgetForm(request.POST)
-            resume_validation(row, budget=form.options().budget if form.is_valid() else None)
+            if not form.is_valid():
+                raise OptionsError("cost", "Write the budget as a number of US dollars; 0 is no limit.")
+            resume_validation(row, budget=form.options().budget)
     except OptionsError as error:
         messages.error(request, error.message)
     return redirect("evaluation:validation", slug)

@@ -50,7 +50,11 @@ def test_matrix_tells_what_it_takes_starts_within_a_budget_and_can_be_stopped(
     client.post(reverse("evaluation:validation_stop", args=[benchmark.slug]))
     validation.refresh_from_db()
     assert validation.state == "cancelled"
-    client.post(reverse("evaluation:validation_resume", args=[benchmark.slug]), {"cost": "3.5"})
+    resume = reverse("evaluation:validation_resume", args=[benchmark.slug])
+    assert "Write the budget as a number" in client.post(resume, {"cost": "much"}, follow=True).content.decode()
+    validation.refresh_from_db()
+    assert validation.state == "cancelled"
+    client.post(resume, {"cost": "3.5"})
     validation.refresh_from_db()
     assert (validation.state, validation.budget) == ("running", {"cost": 3.5})
 
