@@ -102,12 +102,9 @@ class DueProbe:
     kind: ProbeKind
     solution: ReferenceSolution | None
     """That is tried, if one is."""
+    judged: bool
+    """Whether a judge is asked."""
     asked: str
-
-    @property
-    def judged(self) -> bool:
-        """Whether a judge is asked."""
-        return _is_judged(self.task)
 
 
 @dataclass(frozen=True)
@@ -180,19 +177,14 @@ def _due(place: ProbedEpisode, only: str, agent: ModelEndpoint, judge: ModelEndp
     for row, task in place.tasks:
         if only not in ("", task.task_id):
             continue
+        judged = any(item.grader == "rubric" for item in task.scored_items)
         for kind in kinds_for(task, place.episode):
             solution = place.solved.get(task.task_id) if kind.name == "reference" else None
-            due = DueProbe(place, row, task, kind, solution, asked[kind.asks, _is_judged(task)])
-            if kind.name == "reference" and solution is None:
-                continue
-            if not kind.asks and not due.judged:
-                continue  # rules say it for nothing
-            if (row.pk, row.content, kind.name, solution and solution.pk, due.asked) not in known:
-                yield due
-
-
-def _is_judged(task: TaskSpec) -> bool:
-    return any(item.grader == "rubric" for item in task.scored_items)
+            if not kind.asks and (not judged or (kind.name == "reference" and solution is None)):
+                continue  # rules say it for nothing, or there is no solution
+            by = asked[kind.asks, judged]
+            if (row.pk, row.content, kind.name, solution and solution.pk, by) not in known:
+                yield DueProbe(place, row, task, kind, solution, judged, by)
 
 
 def _asked(agents: Sequence[ModelEndpoint], judges: Sequence[ModelEndpoint]) -> str:
