@@ -1,19 +1,45 @@
 """Agreement for nominal answers: percent, Cohen's and Fleiss' κ, Krippendorff's α and Gwet's AC1 between people, and
 the confusion matrix of a judge against them.
 
-Each is None where undefined: nothing to compare, or no variation to agree about beyond chance.
+Each is None where undefined: nothing to compare, or no variation to agree about beyond chance. Chance is that of one
+kind of question: questions of several kinds are never taken together.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import fsum
+from math import fsum, sqrt
+from typing import TypeVar
 
+from annotations.correction import student
+
+Row = TypeVar("Row")
 Unit = Sequence[Hashable]
 """The answers to one packet, in any order, without missing ones."""
+MIN_SESSIONS = 3
+"""For an interval."""
+MAX_GROUPS = 20
+"""Into which sessions are dealt for an interval, so that its cost does not grow with their square."""
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """With a 95 % interval, cut to −1 and 1; None where there are too few sessions or these do not differ."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def text(self) -> str:
+        """``0.41 (−0.02–0.84)``"""
+        if self.value is None:
+            return "–"
+        ends = "" if self.low is None or self.high is None else f" ({self.low:.2f}–{self.high:.2f})"
+        return f"{self.value:.2f}{ends}".replace("-", "−")
 
 
 def disagreement(units: Sequence[Unit]) -> float | None:
@@ -122,3 +148,21 @@ def count_confusion(pairs: Iterable[tuple[bool, bool]]) -> Confusion:
     """``pairs``: the judge's answer and that of people, for each decision."""
     counts = Counter(pairs)
     return Confusion(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
+
+
+def estimate(rows: Sequence[tuple[str, Row]], measure: Callable[[Sequence[Row]], float | None]) -> Coefficient:
+    """What ``measure`` makes of rows, each given with its session, by the delete-a-group jackknife over sessions (Kott
+    2001): answers on one session are alike."""
+    sessions = {session: number % MAX_GROUPS for number, session in enumerate(sorted({session for session, _ in rows}))}
+    value = measure([row for _, row in rows])
+    groups = min(MAX_GROUPS, len(sessions))
+    if value is None or groups < MIN_SESSIONS:
+        return Coefficient(value)
+    found = [measure([row for session, row in rows if sessions[session] != group]) for group in range(groups)]
+    without = [each for each in found if each is not None]
+    mean = fsum(without) / max(1, len(without))
+    spread = sqrt((groups - 1) / groups * fsum((each - mean) ** 2 for each in without))
+    if len(without) < groups or not spread:
+        return Coefficient(value)
+    half = student(groups - 1) * spread
+    return Coefficient(value, max(-1.0, value - half), min(1.0, value + half))

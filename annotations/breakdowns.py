@@ -6,17 +6,17 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from annotations.agreement import gwet_ac1, krippendorff_alpha
 from annotations.decided import AuditedQuestion, audited_questions
 from annotations.models import AuditCampaign
 from annotations.results import (
+    AgreementRow,
     DisagreementRow,
     JudgeErrors,
+    agreement_by_kind,
     by_majority,
     count_axes,
     count_disagreements,
     count_errors,
-    even_kappa,
 )
 
 DIMENSIONS = {
@@ -37,11 +37,7 @@ class BreakdownRow:
     """By majority, as in Table 6; the intervals allow for decisions of one session being alike."""
     intents: DisagreementRow
     total: DisagreementRow
-    alpha: float | None
-    """Krippendorff's α between auditors."""
-    ac1: float | None
-    kappa: float | None
-    """Fleiss' κ between auditors."""
+    agreement: tuple[AgreementRow, ...]
     errors: JudgeErrors
     """Of all, by majority."""
 
@@ -79,13 +75,10 @@ def _value(row: AuditedQuestion, dimension: str) -> str:
 
 def _row(value: str, questions: Collection[AuditedQuestion]) -> BreakdownRow:
     decided = by_majority(questions)
-    units = [list(row.answers) for row in questions if len(row.answers) > 1]
     return BreakdownRow(
         value,
         *count_axes(decided),
         count_disagreements("All", decided),
-        alpha=krippendorff_alpha(units),
-        ac1=gwet_ac1(units) if units else None,
-        kappa=even_kappa([list(row.answers) for row in questions if row.enough]),
+        agreement=agreement_by_kind(questions),
         errors=count_errors("All", decided, {decision.kind for decision in decided}),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import Count, Q
@@ -15,7 +16,7 @@ from annotations.history import history_of
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Judgment
 from annotations.packets import STATUSES
-from annotations.results import DisagreementRow, JudgeErrors, SourceRow, summarize
+from annotations.results import AgreementRow, DisagreementRow, JudgeErrors, SourceRow, summarize
 from annotations.scores import Interval, MetricScores, corrected_scores
 from annotations.visibility import newest_judgments
 
@@ -75,9 +76,7 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
                     "checklist": _disagreement(each.checklist),
                     "intents": _disagreement(each.intents),
                     "all": _disagreement(each.total),
-                    "krippendorff_alpha": each.alpha,
-                    "gwet_ac1": each.ac1,
-                    "fleiss_kappa": each.kappa,
+                    "agreement": [_agreement(own) for own in each.agreement],
                     "errors": _errors(each.errors),
                 }
                 for each in row.rows
@@ -87,13 +86,18 @@ def campaign_figures(campaign: AuditCampaign) -> Json:
         "controls": _controls(campaign),
         "causes": _causes(campaign),
         "history": _history(campaign),
-        "agreement": {
-            "packets": summary.pairs_from,
-            "differing_pairs": summary.between_auditors,
-            "fleiss_kappa": summary.kappa,
-            "krippendorff_alpha": summary.alpha,
-            "gwet_ac1": summary.ac1,
-        },
+        "agreement": [_agreement(row) for row in summary.agreement],
+    }
+
+
+def _agreement(row: AgreementRow) -> Json:
+    return {
+        "kind": row.label,
+        "questions": row.pairs_from,
+        "differing_pairs": row.differing,
+        "fleiss_kappa": asdict(row.kappa),
+        "krippendorff_alpha": asdict(row.alpha),
+        "gwet_ac1": asdict(row.ac1),
     }
 
 
@@ -182,7 +186,7 @@ def _errors(row: JudgeErrors) -> Json:
         "confusion": _confusion(row.confusion),
         "false_yes": _rate(row.false_yes),
         "false_no": _rate(row.false_no),
-        "cohen_kappa": row.kappa,
+        "cohen_kappa": row.kappa and asdict(row.kappa),
     }
 
 

@@ -107,7 +107,6 @@ def report_context(row: AuditCampaign) -> dict[str, Any]:
         "summary": summary,
         "second": second if second.packets and not summary.truth else None,
         "answered": bool(given_answers([row.pk])) or len(summary.sources) > 1,
-        "between": round(100 * (summary.between_auditors or 0), 1),
         "statuses": STATUSES,
         "status_rows": [(judge, list(zip(STATUSES, counts, strict=True))) for judge, counts in summary.statuses],
         "scores": corrected_scores(row),

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from annotations.agreement import (
+    Coefficient,
     Confusion,
     Unit,
     cohen_kappa,
     count_confusion,
     disagreement,
+    estimate,
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
@@ -30,6 +33,13 @@ AXES = {
 }
 """The two axes of Table 6 and, for single decisions, the two stages of the second."""
 CHECKLIST, INTENTS = list(AXES)[:2]
+QUESTIONS = {
+    "checklist": "Checklist",
+    "satisfaction": "Intent satisfied",
+    "follow_up": "Intent asked for",
+    "status": "Terminal status",
+}
+"""The kinds of questions, of each of which chance agreement is another."""
 PEOPLE = "People"
 DECISIVE = ("yes", "no")
 
@@ -85,8 +95,25 @@ class JudgeErrors:
     """Of what people decided no: the judge said yes."""
     false_no: Rate
     """Of what people decided yes: the judge said no."""
-    kappa: float | None
-    """Cohen's, of the judge and people."""
+    kappa: Coefficient | None
+    """Cohen's, of the judge and people; None over several kinds of questions."""
+
+
+@dataclass(frozen=True)
+class AgreementRow:
+    """Between auditors, over one kind of question; unsure is an answer like the others."""
+
+    label: str
+    pairs_from: int
+    """How many questions several people answered."""
+    differing: float | None
+    """The share of pairs of answers to the same question that differ."""
+    alpha: Coefficient
+    """Krippendorff's."""
+    kappa: Coefficient
+    """Fleiss', over the questions that as many people answered as were asked to, if that number is the same for all."""
+    ac1: Coefficient
+    """Gwet's, over all answers."""
 
 
 @dataclass(frozen=True)
@@ -109,20 +136,12 @@ class AuditSummary:
     """Enough people judged, but they differ or are unsure."""
     waiting: int
     """Not enough people have judged yet."""
-    between_auditors: float | None
-    """The share of pairs of answers to the same packet that differ."""
-    alpha: float | None
-    """Krippendorff's α between auditors; unsure is an answer like the others."""
-    pairs_from: int
-    """How many packets several people judged."""
-    kappa: float | None
-    """Fleiss' κ over the packets that as many people judged as were asked to, if that number is the same for all."""
-    ac1: float | None
-    """Gwet's AC1 over all answers."""
+    agreement: tuple[AgreementRow, ...]
+    """By kind of question; without those that nobody answered twice."""
     sources: tuple[SourceRow, ...]
     """Table 6. Of whole sessions, models answer what judges are asked, given what these were shown."""
     errors: tuple[JudgeErrors, ...]
-    """Of the checklist, of intents, of all."""
+    """By axis, and of all."""
     statuses: tuple[tuple[str, tuple[int, ...]], ...]
     """Of sessions: the judge's status, and how often people decided each of STATUSES. Empty without sessions."""
     unit: str
@@ -139,8 +158,6 @@ def summarize(campaigns: Sequence[AuditCampaign], *, truth: bool | None = None) 
     resolved = _resolved(questions)
     packet_states = Counter({row.packet: row.resolved for row in questions}.values())
     packets = packet_states.total()
-    units = [list(row.answers) for row in questions if len(row.answers) > 1]
-    full = [list(row.answers) for row in questions if row.enough]
     kinds = {row.kind for row in questions}
     second = any(row.is_second for row in questions)
     models = [row for row in model_auditors(campaigns) if row.second or not second]
@@ -158,18 +175,14 @@ def summarize(campaigns: Sequence[AuditCampaign], *, truth: bool | None = None) 
         packets=packets,
         undecided=packet_states[False],
         waiting=packet_states[None],
-        between_auditors=disagreement(units),
-        alpha=krippendorff_alpha(units),
-        pairs_from=len(units),
-        kappa=even_kappa(full),
-        ac1=gwet_ac1([list(row.answers) for row in questions if row.answers], DECISIVE if kinds - {"status"} else ()),
+        agreement=agreement_by_kind(questions),
         sources=(
             _compare_source(PEOPLE, [row for row in questions if row.enough]),
             *(_compare_model(auditor, questions) for auditor in models),
         ),
         errors=(
-            *(count_errors(label, resolved, AXES[label]) for label in (CHECKLIST, INTENTS)),
-            count_errors("All", resolved, {decision.kind for decision in resolved}),
+            *(count_errors(label, resolved, of) for label, of in axes.items()),
+            count_errors("All", resolved, kinds),
         ),
         statuses=_cross_statuses(resolved) if "status" in kinds else (),
         unit=campaigns[0].unit if campaigns else AuditCampaign.Unit.DECISION,
@@ -234,11 +247,37 @@ def count_errors(label: str, resolved: Iterable[ResolvedDecision], kinds: Collec
         confusion,
         false_yes=wilson(confusion.too_lenient, confusion.people_no),
         false_no=wilson(confusion.too_strict, confusion.people_yes),
-        kappa=cohen_kappa([row.judge for row in decisions], [row.people for row in decisions]),
+        kappa=estimate([(row.cluster, row) for row in decisions], _judge_kappa)
+        if len({row.kind for row in decisions}) == 1
+        else None,
     )
 
 
-def even_kappa(units: Sequence[Unit]) -> float | None:
+def _judge_kappa(decisions: Sequence[ResolvedDecision]) -> float | None:
+    return cohen_kappa([row.judge for row in decisions], [row.people for row in decisions])
+
+
+def agreement_by_kind(questions: Iterable[AuditedQuestion]) -> tuple[AgreementRow, ...]:
+    rows = list(questions)
+    found = (_agreement(kind, [row for row in rows if row.kind == kind]) for kind in QUESTIONS)
+    return tuple(row for row in found if row.pairs_from)
+
+
+def _agreement(kind: str, questions: Sequence[AuditedQuestion]) -> AgreementRow:
+    answered = [(row.cluster, row.answers) for row in questions if row.answers]
+    several = [(session, answers) for session, answers in answered if len(answers) > 1]
+    possible = () if kind == "status" else DECISIVE
+    return AgreementRow(
+        QUESTIONS[kind],
+        len(several),
+        disagreement([answers for _, answers in several]),
+        alpha=estimate(several, krippendorff_alpha),
+        kappa=estimate([(row.cluster, row.answers) for row in questions if row.enough], _even_kappa),
+        ac1=estimate(answered, partial(gwet_ac1, labels=possible)),
+    )
+
+
+def _even_kappa(units: Sequence[Unit]) -> float | None:
     """Fleiss' κ, which knows only units that equally many people judged."""
     return fleiss_kappa(units) if len({len(unit) for unit in units}) == 1 else None
 

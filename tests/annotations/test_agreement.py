@@ -1,20 +1,24 @@
 import json
 from collections import Counter
 from pathlib import Path
+from statistics import stdev
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotations.agreement import (
+    Coefficient,
     Confusion,
     cohen_kappa,
     count_confusion,
     disagreement,
+    estimate,
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
 )
+from annotations.correction import student
 
 FLEISS_1971 = """
 0 0 0 0 14
@@ -182,3 +186,52 @@ def test_agreement_is_at_most_one(pairs):
     assert all(value is None or value <= 1 + 1e-9 for value in values)
     if first == second:
         assert all(value is None or value == pytest.approx(1) for value in values)
+
+
+def share_of_ones(rows):
+    return sum(rows) / len(rows) if rows else None
+
+
+def test_the_interval_of_a_share_over_sessions_is_students():
+    values = [1, 0, 0, 1, 1, 0, 1, 1]
+    rows = [(f"s{number}", value) for number, value in enumerate(values)]
+
+    found = estimate(rows, share_of_ones)
+
+    half = student(len(values) - 1) * stdev(values) / len(values) ** 0.5
+    assert found.value == 5 / 8
+    assert found.low == pytest.approx(5 / 8 - half)
+    assert found.high == 1  # cut
+
+
+def test_answers_of_one_session_make_the_interval_wider_than_as_many_of_their_own():
+    values = [1, 1, 0, 0, 1, 1, 0, 0, 1, 1]
+    alike = estimate([(f"s{number // 2}", value) for number, value in enumerate(values)], share_of_ones)
+    apart = estimate([(f"s{number}", value) for number, value in enumerate(values)], share_of_ones)
+
+    assert alike.low < apart.low
+
+
+def test_many_sessions_are_dealt_into_groups_and_cost_no_more():
+    asked = []
+
+    def measure(rows):
+        asked.append(len(rows))
+        return share_of_ones(rows)
+
+    found = estimate([(f"s{number}", number % 2) for number in range(400)], measure)
+
+    assert len(asked) == 21
+    assert found.low is not None and found.low < 0.5 < found.high
+
+
+@pytest.mark.parametrize("values", [[1, 0], [1, 1, 1, 1]], ids=["two sessions", "sessions that do not differ"])
+def test_nothing_is_made_up_where_an_interval_cannot_be_known(values):
+    found = estimate([(f"s{number}", value) for number, value in enumerate(values)], share_of_ones)
+
+    assert (found.low, found.high, found.text) == (None, None, f"{found.value:.2f}")
+
+
+def test_a_coefficient_reads_with_its_interval_and_true_minus_signs():
+    assert Coefficient(0.4149, -0.02, 0.84).text == "0.41 (−0.02–0.84)"
+    assert Coefficient(None).text == "–"

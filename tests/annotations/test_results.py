@@ -60,9 +60,38 @@ def test_agreement_uses_packets_with_several_judgments():
     answer(campaign, ana, "yes", "yes", "no", "no")
     answer(campaign, ben, "yes", "no", "no")
 
+    [row] = summarize([campaign]).agreement
+    assert (row.label, row.pairs_from, row.differing) == ("Checklist", 3, 1 / 3)
+    assert row.alpha.value == pytest.approx(4 / 9)
+
+
+def test_agreement_is_told_by_kind_of_question_and_never_pooled():
+    """Two people always say yes of the one kind and nearly always no of the other: pooled, they seem to agree."""
+    benchmark = make_benchmark()
+    ana, ben = (make_person(benchmark, "auditor") for _ in range(2))
+    kinds = ["checklist"] * 4 + ["satisfaction"] * 4
+    decisions = [make_decision(n, kind=kind) for n, kind in enumerate(kinds)]
+    campaign = open_campaign(benchmark, decisions, name="x", source="", seed=1, overlap=2, scripted=False, by=None)
+    by_kind = {
+        "checklist": [("yes", "no"), ("no", "yes"), ("yes", "yes"), ("yes", "yes")],
+        "satisfaction": [("yes", "no"), ("no", "yes"), ("no", "no"), ("no", "no")],
+    }
+    for packet in campaign.packets.all():
+        for person, choice in zip((ana, ben), by_kind[packet.kind].pop(), strict=True):
+            record_judgment(packet, auditor=person, answer=choice, number=1)
+
     summary = summarize([campaign])
-    assert (summary.pairs_from, summary.between_auditors) == (3, 1 / 3)
-    assert summary.alpha == pytest.approx(4 / 9)
+    assert {row.label: round(row.kappa.value or 0, 2) for row in summary.agreement} == {
+        "Checklist": -0.33,
+        "Intent satisfied": -0.33,
+    }
+    assert {row.label: row.kappa is None for row in summary.errors} == {
+        "Comp · checklist": False,
+        "Proc · hidden intents": False,
+        "Intent satisfied": False,
+        "Intent asked for": True,
+        "All": True,
+    }
 
 
 def test_summary_has_a_constant_number_of_queries(django_assert_num_queries):

@@ -51,9 +51,11 @@ class Command(ReportCommand):
                 f"  {error.label}: judge too lenient {error.confusion.too_lenient}, "
                 f"too strict {error.confusion.too_strict} of {error.confusion.n}"
             )
-        coefficients = {"Fleiss' κ": summary.kappa, "Krippendorff's α": summary.alpha, "Gwet's AC1": summary.ac1}
-        for name, value in coefficients.items():
-            self.stdout.write(f"  {name}: {'–' if value is None else f'{value:.3f}'}")
+        for row in summary.agreement:
+            self.stdout.write(
+                f"  Between auditors, {row.label.lower()}: Fleiss' κ {row.kappa.text}, "
+                f"Krippendorff's α {row.alpha.text}, Gwet's AC1 {row.ac1.text} (n = {row.pairs_from})"
+            )
 
     def _write_pdf(self, campaign: AuditCampaign, path: Path) -> None:
         try:

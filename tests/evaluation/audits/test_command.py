@@ -67,8 +67,10 @@ def test_audit_of_two_pilots_is_opened_and_reported():
     assert report["errors"][-1]["confusion"] == {
         "judge_yes_people_yes": 6, "judge_yes_people_no": 0, "judge_no_people_yes": 6, "judge_no_people_no": 0,
     }  # fmt: skip
-    assert report["agreement"]["fleiss_kappa"] == pytest.approx(-0.5)
-    assert report["agreement"]["gwet_ac1"] == pytest.approx((1 / 3 - 4 / 9) / (5 / 9))
+    assert {row["kind"] for row in report["agreement"]} == {"Checklist", "Intent satisfied"}
+    for row in report["agreement"]:
+        assert row["fleiss_kappa"]["value"] == pytest.approx(-0.5)
+        assert row["gwet_ac1"]["value"] == pytest.approx((1 / 3 - 4 / 9) / (5 / 9))
 
 
 @pytest.mark.parametrize(
