@@ -7,7 +7,7 @@ stay as they are: they are about the judge, whose verdicts audits always read un
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q
@@ -70,7 +70,8 @@ def correct_by_audit(campaign: AuditCampaign, *, by: User, reason: str) -> int:
         raise OptionsError("", "Close the audit first: its answers can still change.")
     if not reason.strip():
         raise OptionsError("reason", "Say in one sentence why people's answers should score; it stays in the history.")
-    changes = dict(_changes(overturned_questions(campaign), _scoring_rounds(campaign)))
+    rounds = _scoring_rounds(campaign)
+    changes = dict(change for question in overturned_questions(campaign) for change in _changes_of(question, rounds))
     if not changes:
         raise OptionsError("", "People decided nothing otherwise than the judge that still scores.")
     for row, met in changes.items():
@@ -119,21 +120,36 @@ def _scoring_rounds(campaign: AuditCampaign) -> dict[int, JudgingRound]:
     return found
 
 
-def _changes(
-    questions: Sequence[OverturnedQuestion], rounds: dict[int, JudgingRound]
-) -> Iterator[tuple[Verdict, bool]]:
+def why_not_scored(campaign: AuditCampaign) -> Counter[str]:
+    """How many of the overturned questions can correct no verdict, by the reason."""
+    rounds = _scoring_rounds(campaign)
+    return Counter(_why_not(question, rounds) for question in overturned_questions(campaign)) - Counter([""])
+
+
+def _why_not(question: OverturnedQuestion, rounds: Mapping[int, JudgingRound]) -> str:
+    if _changes_of(question, rounds):
+        return ""
+    if question.source.startswith(SESSION) and _session_of(question, rounds):
+        return "the judge was never asked what people decided"
+    return "another judging scores its pilot now"
+
+
+def _changes_of(question: OverturnedQuestion, rounds: Mapping[int, JudgingRound]) -> list[tuple[Verdict, bool]]:
     """Verdicts and what they should count as. Of rounds that no longer score, none."""
-    scoring = {row.pk for row in rounds.values()}
-    for question in questions:
-        key = question.source.rpartition(":")[2]
-        if question.source.startswith(VERDICT):
-            row = Verdict.objects.filter(pk=key, judging__round__in=scoring).first()
-            if row is not None:
-                yield row, credited(question.people)
-        elif question.source.startswith(SESSION):
-            session = Session.objects.filter(pk=key, run__pilot__in=rounds).select_related("run", "revision").first()
-            if session is not None:
-                yield from _of_session(session, rounds[session.run.pilot_id or 0], question)
+    if question.source.startswith(VERDICT):
+        row = Verdict.objects.filter(pk=_key_of(question), judging__round__in=rounds.values()).first()
+        return [(row, credited(question.people))] if row else []
+    session = _session_of(question, rounds)
+    return list(_of_session(session, rounds[session.run.pilot_id or 0], question)) if session else []
+
+
+def _session_of(question: OverturnedQuestion, rounds: Mapping[int, JudgingRound]) -> Session | None:
+    rows = Session.objects.filter(pk=_key_of(question), run__pilot__in=rounds)
+    return rows.select_related("run", "revision").first()
+
+
+def _key_of(question: OverturnedQuestion) -> int:
+    return int(question.source.rpartition(":")[2])
 
 
 def _of_session(

@@ -10,7 +10,7 @@ from django import forms
 
 from evaluation.models import Pilot
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.results.benchmark_results import address_of, rankable
+from evaluation.results.benchmark_results import address_of, rankable, why_apart
 from evaluation.results.figures.catalogue import FIGURES
 from evaluation.results.selection import PilotRule, select_pilots
 
@@ -47,8 +47,10 @@ class ResultsForm(forms.Form):
         self.figure_name = str(self.cleaned_data.get("figure") or next(iter(FIGURES)))
         self.pilot_mode = FIGURES[self.figure_name].mode
         self.chosen = select_pilots(benchmark, self.pilots, numbers, self.rule, self.figure_name) if benchmark else []
-        self.left_out = [pilot for pilot in self.chosen if pilot not in rankable(self.chosen)] if ranked else []
-        self.chosen = [pilot for pilot in self.chosen if pilot not in self.left_out]
+        kept = rankable(self.chosen, self.pilot_mode) if ranked and numbers else self.chosen
+        self.left_out = [pilot for pilot in self.chosen if pilot not in kept]
+        self.why_left_out = why_apart(self.left_out[0], kept[-1]) if self.left_out else ""
+        self.chosen = kept
         self.modes = [mode for mode in ScoringMode if all(mode in pilot.terms.modes for pilot in self.chosen)]
         self.tags = sorted({tag for pilot in self.pilots for tag in pilot.tags})
         self.models = sorted({pilot.endpoint("agent").model for pilot in self.pilots})

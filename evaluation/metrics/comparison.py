@@ -32,7 +32,7 @@ class TaskDifference:
     first: float
     second: float
     low: float | None
-    """95 % interval by Welch's t; None with a single run on a side."""
+    """95 % interval by Welch's t; None with a single run on a side, or if no run differs from another."""
     high: float | None
     first_sessions: tuple[int, ...]
     second_sessions: tuple[int, ...]
@@ -160,7 +160,7 @@ def _welch(first: Sequence[float], second: Sequence[float]) -> tuple[float | Non
     parts = [statistics.variance(side) / len(side) for side in (first, second)]
     difference, error = statistics.fmean(second) - statistics.fmean(first), math.sqrt(sum(parts))
     if error == 0:
-        return difference, difference
+        return None, None
     df = sum(parts) ** 2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, (first, second), strict=True))
     half = t_quantile(max(1, math.floor(df))) * error
     return max(-1.0, difference - half), min(1.0, difference + half)

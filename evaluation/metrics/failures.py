@@ -64,6 +64,8 @@ class Pattern:
     """When it applies, in a sentence."""
     find: Callable[[SessionStory], list[PatternEvidence]]
     """Empty if it does not apply."""
+    could_show: Callable[[SessionStory], bool] = lambda story: True
+    """Whether the session could show it at all."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,7 @@ PATTERNS: Mapping[str, Pattern] = {
         "Ignored earlier context",
         "The task builds on earlier sessions, and the user had to say an intent that lasts across sessions.",
         ignored_context,
+        lambda story: bool(story.builds_on) and any(intent.is_persistent for intent in story.intents),
     ),
     "missed_hidden": Pattern(
         "Did the visible, missed the hidden",

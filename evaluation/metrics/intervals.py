@@ -38,7 +38,8 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its standard deviation over runs and its 95 % interval. None: unknown."""
+    """A mean with its standard deviation over runs and its 95 % interval. None: unknown, as where there are too few
+    dependency groups for an interval or none differs from another."""
 
     mean: float | None = None
     sd: float | None = None
@@ -72,7 +73,8 @@ def estimate(points: Iterable[Point], *, low: float = 0.0, high: float = 1.0, in
         return Estimate(n=len(known))
     mean = math.fsum(runs) / len(runs)
     error, df = _standard_error(_strata(known)) if interval else (None, 0)
-    half = None if error is None else t_quantile(df) * error
+    # groups that do not differ say nothing of their spread; sums of equal numbers differ in their last digits
+    half = t_quantile(df) * error if error and error > 1e-12 else None
     return Estimate(
         mean,
         _deviation(runs, mean) if len(runs) > 1 else None,

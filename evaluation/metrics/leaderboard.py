@@ -15,6 +15,11 @@ from evaluation.protocol.scoring import ScoringMode
 
 T = TypeVar("T")
 Scores = Mapping[Metric, Estimate]
+COUNTED = (
+    "Sessions: those that are scored, without set-up tasks. Turns: of the agent, the mean over all sessions that ran, "
+    "set-up tasks included. Tokens and cost: of agent, user and judge, in and out, over all sessions."
+)
+"""What the counts beside scores are of."""
 FEW = 5
 """Below so many tasks a cell says that it rests on few."""
 

@@ -181,17 +181,15 @@ def choose_pilots(
     numbers: Collection[int] = (),
     mode: PilotMode = PilotMode.EPISODE,
 ) -> list[Pilot]:
-    """Those with the numbers. Without any: all by real models, or all if only scripted models ran; of these, those of
-    ``mode``, or all if there are none; of these, those that may be ranked with the newest. Raises ResultsError for a
-    number that is not among ``pilots``."""
+    """Those with the numbers. Without any: all by real models, or all if only scripted models ran; of these, those
+    that ``rankable`` keeps. Raises ResultsError for a number that is not among ``pilots``."""
     if missing := sorted(set(numbers) - {pilot.number for pilot in pilots}):
         known = ", ".join(str(pilot.number) for pilot in sorted(pilots, key=lambda pilot: pilot.number)) or "none yet"
         raise ResultsError(f"{benchmark} has no pilot {missing[0]}. Its pilots: {known}.")
     if numbers:
         chosen = [pilot for pilot in pilots if pilot.number in set(numbers)]
     else:
-        chosen = [pilot for pilot in pilots if not pilot.scripted] or list(pilots)
-        chosen = rankable([pilot for pilot in chosen if pilot.mode == mode] or chosen)
+        chosen = rankable([pilot for pilot in pilots if not pilot.scripted] or list(pilots), mode)
     return sorted(chosen, key=lambda pilot: pilot.number)
 
 
@@ -200,20 +198,47 @@ def mode_of(results: Results, wanted: str) -> ScoringMode:
     return next((mode for mode in results.modes if mode == wanted), ScoringMode.STRICT)
 
 
-def rankable(pilots: Sequence[Pilot]) -> list[Pilot]:
-    """Those that may be ranked with the newest of them."""
+def rankable(pilots: Sequence[Pilot], mode: PilotMode = PilotMode.EPISODE) -> list[Pilot]:
+    """Those that may stand in one ranking: of ``mode``, or of the newest's if none is; of these, under the newest's
+    terms; of these, over the same tasks as the one that ran most."""
+    alike = [pilot for pilot in pilots if pilot.mode == mode] or _like_newest(pilots, lambda pilot: pilot.mode)
+    alike = _like_newest(alike, lambda pilot: pilot.terms)
+    tasks = _tasks_of(alike) if len(alike) > 1 else {}
+    most = max((len(names) for names in tasks.values()), default=0)
+    widest = [pilot for pilot in alike if len(tasks.get(pilot.pk, ())) == most]
+    return _like_newest(widest, lambda pilot: tasks.get(pilot.pk))
+
+
+def _like_newest(pilots: Sequence[Pilot], what: Callable[[Pilot], object]) -> list[Pilot]:
     newest = max(pilots, key=lambda pilot: pilot.number, default=None)
-    return [pilot for pilot in pilots if newest and may_be_ranked((pilot.terms, newest.terms))]
+    return [pilot for pilot in pilots if newest and what(pilot) == what(newest)]
 
 
-def require_rankable(pilots: Sequence[Pilot]) -> None:
+def _tasks_of(pilots: Sequence[Pilot]) -> dict[int, frozenset[int]]:
+    """Keys of the tasks of each, those of sessions that it took over included."""
+    played = Session.objects.filter(run__pilot__in=pilots).order_by().values_list("run__pilot", "revision__task")
+    taken = Pilot.taken_sessions.through.objects.filter(pilot__in=pilots).order_by()
+    found: dict[int, set[int]] = {pilot.pk: set() for pilot in pilots}
+    for pilot, task in [*played.distinct(), *taken.values_list("pilot", "session__revision__task").distinct()]:
+        found[pilot].add(task)
+    return {pilot: frozenset(tasks) for pilot, tasks in found.items()}
+
+
+def require_rankable(pilots: Sequence[Pilot], mode: PilotMode = PilotMode.EPISODE) -> None:
     """Raises ResultsError."""
-    kept = rankable(pilots)
+    kept = rankable(pilots, mode)
     if other := next((pilot for pilot in pilots if pilot not in kept), None):
-        raise ResultsError(
-            f"{other} ran under the {other.terms}, {kept[-1]} under the {kept[-1].terms}: they are never ranked "
-            "together. Choose pilots of one of them."
-        )
+        raise ResultsError(f"{why_apart(other, kept[-1])}: they are never ranked together. Choose pilots of one kind.")
+
+
+def why_apart(pilot: Pilot, other: Pilot) -> str:
+    """Why two pilots are not ranked together."""
+    if pilot.mode != other.mode:
+        return f"{pilot} ran in mode {pilot.mode}, {other} in mode {other.mode}"
+    if not may_be_ranked((pilot.terms, other.terms)):
+        return f"{pilot} ran under the {pilot.terms}, {other} under the {other.terms}"
+    ours, theirs = (len(tasks) for tasks in _tasks_of((pilot, other)).values())
+    return f"{pilot} ran {ours if ours != theirs else 'other'} tasks, {other} {theirs}"
 
 
 def address_of(pilots: Iterable[Pilot], mode: ScoringMode) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import studio
 from evaluation.judging.judgings import rules_of, scoring_choices
 from evaluation.metrics.labels import LABELS
-from evaluation.metrics.leaderboard import estimates_document, scores_document, status_counts
+from evaluation.metrics.leaderboard import COUNTED, estimates_document, scores_document, status_counts
 from evaluation.metrics.sessions import METRICS
 from evaluation.models import Pilot, ScoringChoice, Session
 from evaluation.protocol.scoring import ScoringMode
@@ -58,6 +58,7 @@ def origin(results: Results) -> dict[str, Any]:
             for pilot in results.pilots
         ],
         "intervals": INTERVALS,
+        "counted": COUNTED,
     }
 
 

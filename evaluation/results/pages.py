@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from evaluation.metrics.failures import PATTERNS, PatternEvidence
 from evaluation.metrics.intervals import Estimate
 from evaluation.metrics.labels import LABELS
-from evaluation.metrics.leaderboard import AgentScores, Cell, Scores, status_counts
+from evaluation.metrics.leaderboard import COUNTED, AgentScores, Cell, Scores, status_counts
 from evaluation.metrics.sessions import METRICS, STATUSES, Metric, ScoredSession, SessionRow
 from evaluation.models import Pilot
 from evaluation.protocol.scoring import ScoringMode
@@ -152,6 +152,7 @@ class LeaderboardPage:
     statuses: Sequence[StatusRow]
     models: Mapping[str, ModelAnswers]
     breakdowns: Sequence[BreakdownTable]
+    counted: str = COUNTED
 
 
 def leaderboard_html(results: Results, mode: ScoringMode, address: str) -> SafeString:

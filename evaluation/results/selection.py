@@ -12,6 +12,7 @@ from django.db.models import Max
 from django.urls import reverse
 
 from evaluation.models import Pilot, ResultsView
+from evaluation.protocol.modes import PilotMode
 from evaluation.results.benchmark_results import (
     ResultsError,
     choose_pilots,
@@ -79,9 +80,14 @@ def select_pilots(
     """Those with the numbers, else those that match the rule, else the usual ones; without numbers, of these those that
     may be ranked with the newest. Raises ResultsError."""
     if rule and not numbers:
-        return rankable(sorted((pilot for pilot in pilots if rule.matches(pilot)), key=lambda pilot: pilot.number))
-    mode = FIGURES[figure or next(iter(FIGURES))].mode
-    return choose_pilots(benchmark, pilots, numbers, mode)
+        matching = sorted((pilot for pilot in pilots if rule.matches(pilot)), key=lambda pilot: pilot.number)
+        return rankable(matching, mode_of_figure(figure))
+    return choose_pilots(benchmark, pilots, numbers, mode_of_figure(figure))
+
+
+def mode_of_figure(name: str) -> PilotMode:
+    """Of the pilots that it, or without a name the leaderboard, is of."""
+    return FIGURES[name or next(iter(FIGURES))].mode
 
 
 def chosen_pilots(
@@ -93,14 +99,15 @@ def chosen_pilots(
         view = find_view(benchmark, int(options["view"]))
         return pilots_of_view(view, pilots)
     chosen = select_pilots(benchmark, pilots, numbers, PilotRule.from_json(options), figure)
-    require_rankable(chosen)
+    require_rankable(chosen, mode_of_figure(figure))
     return chosen
 
 
 def pilots_of_view(view: ResultsView, pilots: Sequence[Pilot]) -> list[Pilot]:
     """Of ``pilots``, which may lack some that the reader may not see."""
     known = [number for number in view.pilots if number in {pilot.number for pilot in pilots}]
-    return rankable(select_pilots(view.benchmark, pilots, known, PilotRule.from_json(view.rule), view.figure))
+    chosen = select_pilots(view.benchmark, pilots, known, PilotRule.from_json(view.rule), view.figure)
+    return rankable(chosen, mode_of_figure(view.figure))
 
 
 def find_view(benchmark: Benchmark, number: int) -> ResultsView:

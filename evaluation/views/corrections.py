@@ -18,6 +18,7 @@ from evaluation.audits.corrections import (
     corrections_by,
     overturned_questions,
     take_corrections_back,
+    why_not_scored,
 )
 from evaluation.results.scores import refresh_scores
 from studio.access import SignedInRequest, require
@@ -52,6 +53,7 @@ def corrections(request: SignedInRequest, pk: int) -> HttpResponse:
         {
             "campaign": row,
             "overturned": overturned_questions(row),
+            "not_scored": dict(why_not_scored(row)),
             "corrected": corrections_by(row),
             "error": error,
             "reason": reason,

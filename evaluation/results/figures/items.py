@@ -8,7 +8,7 @@ from typing import Any
 from django.urls import reverse
 
 from evaluation.grading.items import GradedItem
-from evaluation.metrics.items import ItemDecision, ItemFigures, ItemKey, analyse_items
+from evaluation.metrics.items import ENOUGH, ItemDecision, ItemFigures, ItemKey, analyse_items
 from evaluation.metrics.scores import mean
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED
@@ -42,7 +42,8 @@ def items(results: Results, mode: ScoringMode) -> Figure:
         "Items one by one",
         f"Met: the share of sessions that covered the intent or met the criterion. Discrimination: its correlation "
         f"with the rest of the session’s items of its kind; below 0, strong sessions miss it more often than weak "
-        f"ones. {suspects} of {len(figures)} are likely defects: never or always met, or against the total."
+        f"ones. {suspects} of {len(figures)} are likely defects: never or always met, or against the total, more "
+        f"clearly than chance among so many explains; with fewer than {ENOUGH} sessions nothing is called so."
         + ("" if discriminating else " These sessions are too few or too alike to tell discrimination."),
         [
             *ITEM,

@@ -92,21 +92,26 @@ def asking(results: Results, mode: ScoringMode) -> Figure:
 
 def failures(results: Results, mode: ScoringMode) -> Figure:
     matches = failure_matches(results, mode)
-    sessions = Counter(each.row.agent for each in results.decisions.values() if not each.task.is_setup)
+    stories = _stories(results, mode)
+    sessions = Counter(story.agent for story in stories)
+    measurable = {
+        (name, story.agent) for name, pattern in PATTERNS.items() for story in stories if pattern.could_show(story)
+    }
     agents = sorted(sessions)
     found = Counter((match.pattern, match.agent) for match in matches)
     rows = [
         {"pattern": pattern.label, "rule": pattern.rule, "name": name}
-        | {agent: found[name, agent] / sessions[agent] for agent in agents}
+        | {agent: found[name, agent] / sessions[agent] if (name, agent) in measurable else None for agent in agents}
         | {"n": sum(found[name, agent] for agent in agents), "sessions": {"pattern": name}}
-        | {"links": {agent: {"pattern": name, "agent": agent} for agent in agents}}
+        | {"links": {agent: {"pattern": name, "agent": agent} for agent in agents if (name, agent) in measurable}}
         for name, pattern in PATTERNS.items()
     ]
     return Figure(
         "failures",
         "Failure patterns",
         "The share of the agent’s scored sessions that show the pattern, in percent, found by rule. Each number opens "
-        "its sessions with the evidence.",
+        "its sessions with the evidence. –: not measurable, since none of them could show it, as where no intent lasts "
+        "across sessions.",
         [
             Column("pattern", "Pattern"),
             *[Column(agent, agent, "percent") for agent in agents],

@@ -9,9 +9,9 @@ from django.utils import timezone
 from annotations.campaigns import close_campaign
 from annotations.figures import campaign_figures
 from annotations.models import AuditCampaign
-from evaluation.audits.corrections import correct_by_audit, corrections_by, take_corrections_back
+from evaluation.audits.corrections import correct_by_audit, corrections_by, take_corrections_back, why_not_scored
 from evaluation.audits.judges import judges_document
-from evaluation.models import Pilot, Session, Verdict, VerdictCorrection
+from evaluation.models import JudgingRound, Pilot, ScoringChoice, Session, Verdict, VerdictCorrection
 from evaluation.results.scores import read_scores
 from studio.domain.options import OptionsError
 from studio.models import Event
@@ -113,6 +113,29 @@ def test_corrections_need_a_closed_audit_a_reason_and_a_difference():
     AuditCampaign.objects.update(state="open")
     with pytest.raises(OptionsError, match="Close the audit first"):
         correct_by_audit(campaign, by=owner, reason="Because.")
+
+
+def test_what_people_decided_and_no_verdict_can_say_is_named_with_the_reason():
+    pilot = pilot_with_intent_verdicts()
+    owner = make_person(pilot.benchmark, "owner")
+    campaign = closed_audit(pilot, intent_1="inferred", item_1="no")
+    client = Client()
+    client.force_login(owner)
+    page = f"/audits/{campaign.pk}/corrections/"
+
+    assert why_not_scored(campaign) == {"the judge was never asked what people decided": 1}
+    told = " ".join(client.get(page).content.decode().split())
+    assert "otherwise on <b>2</b> questions. 1 cannot score: the judge was never asked what people decided." in told
+    assert correct_by_audit(campaign, by=owner, reason="It is not there.") == 1
+
+    judging_round = JudgingRound.objects.get(pilot=pilot)
+    other = JudgingRound.objects.create(**{**plain(judging_round), "number": 2, "purpose": "rejudging"})
+    ScoringChoice.objects.create(pilot=pilot, round=other, rules={}, by=owner)
+    assert why_not_scored(campaign) == {"another judging scores its pilot now": 2}
+
+
+def plain(row):
+    return {field.attname: getattr(row, field.attname) for field in row._meta.fields if field.attname != "id"}
 
 
 def test_planner_corrects_by_the_page_and_the_api_and_auditors_cannot():

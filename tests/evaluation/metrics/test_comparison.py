@@ -59,6 +59,7 @@ def test_only_common_tasks_are_compared_and_runs_are_averaged_first():
     assert (result.p, result.stands) == (1.0, False)
     assert [len(row.first_sessions) for row in result.tasks] == [2, 2]
     assert result.tasks[0].low < 0.4 < result.tasks[0].high
+    assert (result.tasks[1].low, result.tasks[1].high) == (None, None)  # no run differs from another
 
 
 def test_a_difference_in_every_group_is_significant():

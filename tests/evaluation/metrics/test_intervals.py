@@ -52,6 +52,13 @@ def test_mean_is_over_runs_of_means_over_strata_of_weighted_means(rows):
         assert 0 <= result.low <= result.mean + 1e-12 and result.mean - 1e-12 <= result.high <= 1
 
 
+def test_groups_that_do_not_differ_have_a_mean_and_no_interval():
+    """Two that both fell by a third would else be 95 % sure of exactly that."""
+    found = estimate([Point("baker", group, 1, -1 / 3) for group in "ab"], low=-1.0)
+
+    assert (found.mean, found.low, found.high) == (pytest.approx(-1 / 3), None, None)
+
+
 def test_one_group_has_a_mean_and_no_interval():
     assert estimate([Point("baker", "a", 1, 0.5), Point("baker", "a", 2, 0.7)]) == Estimate(
         pytest.approx(0.6), pytest.approx(statistics.stdev([0.5, 0.7])), None, None, 2

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import itertools
+import random
 import statistics
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -37,6 +39,41 @@ def test_items_never_or_always_met_are_named_and_tell_nothing_apart():
 
     assert [figures[name].suspicion for name in ("never", "all")] == ["never met", "always met"]
     assert figures["never"].discrimination is None
+
+
+def test_of_hundreds_of_sound_items_in_random_sessions_hardly_any_is_called_a_defect():
+    draw = random.Random(9)
+    called = 0
+    for persona in range(40):
+        rows = [
+            ItemDecision(session, "quick", ItemKey(str(persona), "a", "intent", str(number)), draw.random() < 0.5)
+            for number in range(9)
+            for session in range(9)
+        ]
+        called += sum(bool(row.suspicion) for row in analyse_items(rows))
+
+    assert called <= 0.02 * 40 * 9
+
+
+def test_an_easy_item_among_easy_ones_is_no_defect():
+    table = dict.fromkeys("xyz", "1" * 12) | {"w": "1" * 11 + "0"}
+
+    assert [row.suspicion for row in analyse_items(decisions(table))] == [""] * 4
+
+
+def test_more_items_need_clearer_evidence():
+    odd = {"bad": "00001111", "x": "11110001", "y": "11110001"}
+    alone = {row.item.uid: row for row in analyse_items(decisions(odd))}["bad"]
+    sound = {
+        key: value for number in range(60) for key, value in {f"x{number}": "110100", f"y{number}": "101001"}.items()
+    }
+    rows = decisions(odd) + [
+        replace(row, session=row.session + 100, item=replace(row.item, task="b")) for row in decisions(sound)
+    ]
+    among = {row.item.uid: row for row in analyse_items(rows)}["bad"]
+
+    assert (alone.suspicion, among.suspicion) == ("against the total", "")
+    assert alone.p == among.p
 
 
 def test_few_sessions_make_no_suspicion():

@@ -136,6 +136,8 @@ def test_failure_pattern_opens_its_sessions_with_their_evidence(benchmark: Bench
     rows = {row["name"]: row for row in rows_of(benchmark, "failures")}
 
     assert rows["missed_hidden"]["scripted-lazy"] == 1.0
+    assert rows["ignored_context"]["scripted-lazy"] is None  # no intent of these tasks lasts across sessions
+    assert "scripted-lazy" not in rows["ignored_context"]["links"]
     page = f"/benchmarks/{benchmark.slug}/results/sessions/?pattern=missed_hidden&agent=scripted-lazy"
     behind = re.sub(r"\s+", " ", client.get(page).content.decode())
     assert "Did the visible, missed the hidden" in behind and "2 sessions" in behind

@@ -51,6 +51,29 @@ def test_another_version_of_the_loop_is_not_ranked_either(benchmark: Benchmark):
     assert [pilot.number for pilot in choose_pilots(benchmark, pilots(benchmark))] == [3]
 
 
+def test_pilots_of_other_tasks_are_not_ranked_beside_whole_episodes(client: Client):
+    made = benchmark_of(task("a", checklist=(rubric("x"),)), task("b", checklist=(rubric("x"),)))
+    whole = work_through(pilot_of(made))
+    part = work_through(pilot_of(made, tasks=["b"]))
+
+    assert choose_pilots(made, [whole, part]) == [whole]
+    with pytest.raises(ResultsError, match="Pilot 2 ran 1 tasks, Pilot 1 2: they are never ranked together"):
+        chosen_pilots(made, [whole, part], [1, 2], {})
+    client.force_login(person(made, "owner"))
+    page = " ".join(client.get(f"/benchmarks/{made.slug}/results/?pilot=1&pilot=2").content.decode().split())
+    assert "Left out: pilot 2. Pilot 2 ran 1 tasks, Pilot 1 2" in page
+
+
+def test_an_ablation_named_beside_an_episode_is_left_to_its_own_figure(client: Client):
+    made = benchmark_of(task("a", checklist=(rubric("x"),)), task("b", "a", checklist=(rubric("x"),)))
+    episode, ablation = work_through(pilot_of(made)), work_through(pilot_of(made, mode="ablation"))
+
+    with pytest.raises(ResultsError, match="Pilot 2 ran in mode ablation, Pilot 1 in mode episode"):
+        chosen_pilots(made, [episode, ablation], [1, 2], {})
+    with pytest.raises(ResultsError, match="Pilot 1 ran in mode episode, Pilot 2 in mode ablation"):
+        chosen_pilots(made, [episode, ablation], [1, 2], {}, "ablation")
+
+
 def test_results_name_the_terms_and_paper_has_one_scoring(benchmark: Benchmark):
     paper = pilots(benchmark)[1]
 
