@@ -219,8 +219,9 @@ def _tasks_of(pilots: Sequence[Pilot]) -> dict[int, frozenset[int]]:
     played = Session.objects.filter(run__pilot__in=pilots).order_by().values_list("run__pilot", "revision__task")
     taken = Pilot.taken_sessions.through.objects.filter(pilot__in=pilots).order_by()
     found: dict[int, set[int]] = {pilot.pk: set() for pilot in pilots}
-    for pilot, task in [*played.distinct(), *taken.values_list("pilot", "session__revision__task").distinct()]:
-        found[pilot].add(task)
+    for rows in (played, taken.values_list("pilot", "session__revision__task")):
+        for pilot, task in rows.distinct():
+            found[pilot].add(int(task))
     return {pilot: frozenset(tasks) for pilot, tasks in found.items()}
 
 

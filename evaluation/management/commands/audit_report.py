@@ -51,10 +51,10 @@ class Command(ReportCommand):
                 f"  {error.label}: judge too lenient {error.confusion.too_lenient}, "
                 f"too strict {error.confusion.too_strict} of {error.confusion.n}"
             )
-        for row in summary.agreement:
+        for between in summary.agreement:
             self.stdout.write(
-                f"  Between auditors, {row.label.lower()}: Fleiss' κ {row.kappa.text}, "
-                f"Krippendorff's α {row.alpha.text}, Gwet's AC1 {row.ac1.text} (n = {row.pairs_from})"
+                f"  Between auditors, {between.label.lower()}: Fleiss' κ {between.kappa.text}, "
+                f"Krippendorff's α {between.alpha.text}, Gwet's AC1 {between.ac1.text} (n = {between.pairs_from})"
             )
 
     def _write_pdf(self, campaign: AuditCampaign, path: Path) -> None:
