@@ -14,7 +14,7 @@ from itertools import combinations
 from math import fsum, sqrt
 from typing import TypeVar
 
-from annotations.correction import student
+from annotations.intervals import t_quantile
 
 Row = TypeVar("Row")
 Unit = Sequence[Hashable]
@@ -164,5 +164,5 @@ def estimate(rows: Sequence[tuple[str, Row]], measure: Callable[[Sequence[Row]],
     spread = sqrt((groups - 1) / groups * fsum((each - mean) ** 2 for each in without))
     if len(without) < groups or not spread:
         return Coefficient(value)
-    half = student(groups - 1) * spread
+    half = t_quantile(groups - 1) * spread
     return Coefficient(value, max(-1.0, value - half), min(1.0, value + half))

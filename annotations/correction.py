@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations.intervals import t_quantile
+
 Floats = NDArray[np.float64]
-Z = 1.959964
 MIN_AUDITED = 2
 """Sessions that people judged, for a variance between them."""
 
@@ -113,21 +114,8 @@ def _covariance(first: Floats, second: Floats) -> Floats:
 
 
 def _interval(value: Floats, variance: Floats, freedom: int) -> Corrected:
-    half = student(freedom) * np.sqrt(variance)
+    half = t_quantile(freedom) * np.sqrt(variance)
     return Corrected(value, np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0), half)
-
-
-def student(freedom: int) -> float:
-    """The 97.5 % quantile of Student's t, by Cornish and Fisher's expansion; exact for 1 and 2."""
-    if freedom < 3:
-        return {1: 12.7062, 2: 4.30265}.get(freedom, float("nan"))
-    z, f = Z, freedom
-    return (
-        z
-        + (z**3 + z) / (4 * f)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * f**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * f**3)
-    )
 
 
 def ranks(scores: Sequence[float]) -> list[int]:

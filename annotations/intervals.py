@@ -1,8 +1,9 @@
-"""Confidence intervals of proportions, never given without n."""
+"""Confidence intervals of proportions, never given without n, and the quantiles of Student's t."""
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -82,3 +83,19 @@ def wilson_ends(share: float, n: float, z: float) -> tuple[float, float]:
     middle = (share + square / (2 * n)) / (1 + square / n)
     half = z / (1 + square / n) * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
     return 0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(1.0, middle + half)
+
+
+def t_quantile(df: int, p: float = 0.975) -> float:
+    """Of Student's t, to four digits from df = 3 on (Cornish–Fisher, Abramowitz and Stegun 26.7.5)."""
+    if df < 1:
+        raise ValueError("no degrees of freedom")
+    if df <= 2:
+        return math.tan(math.pi * (p - 0.5)) if df == 1 else (2 * p - 1) * math.sqrt(2 / (4 * p * (1 - p)))
+    z = statistics.NormalDist().inv_cdf(p)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return float(z + sum(term / df**power for power, term in enumerate(terms, 1)))

@@ -12,7 +12,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.intervals import SEED, Estimate, Point, estimate, t_quantile
+from annotations.intervals import t_quantile
+from evaluation.metrics.intervals import SEED, Estimate, Point, estimate
 from evaluation.metrics.sessions import Metric, ScoredSession
 from evaluation.protocol.scoring import ScoringMode
 

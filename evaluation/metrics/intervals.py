@@ -9,7 +9,6 @@ is the mean plus and minus Student's t times the bootstrap's standard error, cut
 from __future__ import annotations
 
 import math
-import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from annotations.intervals import t_quantile
 
 RESAMPLES = 1_000
 SEED = 2605
@@ -82,22 +83,6 @@ def estimate(points: Iterable[Point], *, low: float = 0.0, high: float = 1.0, in
         None if half is None else min(high, mean + half),
         len(known),
     )
-
-
-def t_quantile(df: int, p: float = 0.975) -> float:
-    """Of Student's t, to four digits from df = 3 on (Cornish–Fisher, Abramowitz and Stegun 26.7.5)."""
-    if df < 1:
-        raise ValueError("no degrees of freedom")
-    if df <= 2:
-        return math.tan(math.pi * (p - 0.5)) if df == 1 else (2 * p - 1) * math.sqrt(2 / (4 * p * (1 - p)))
-    z = statistics.NormalDist().inv_cdf(p)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return float(z + sum(term / df**power for power, term in enumerate(terms, 1)))
 
 
 def _means_of_runs(points: Sequence[Point]) -> list[float]:

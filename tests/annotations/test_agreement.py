@@ -18,7 +18,7 @@ from annotations.agreement import (
     gwet_ac1,
     krippendorff_alpha,
 )
-from annotations.correction import student
+from annotations.intervals import t_quantile
 
 FLEISS_1971 = """
 0 0 0 0 14
@@ -198,7 +198,7 @@ def test_the_interval_of_a_share_over_sessions_is_students():
 
     found = estimate(rows, share_of_ones)
 
-    half = student(len(values) - 1) * stdev(values) / len(values) ** 0.5
+    half = t_quantile(len(values) - 1) * stdev(values) / len(values) ** 0.5
     assert found.value == 5 / 8
     assert found.low == pytest.approx(5 / 8 - half)
     assert found.high == 1  # cut

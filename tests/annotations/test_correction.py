@@ -12,7 +12,6 @@ from annotations.correction import (
     prediction_powered,
     ranks,
     raw_mean,
-    student,
 )
 
 AUDITS = 1_500
@@ -56,11 +55,6 @@ def test_strata_count_by_their_sessions():
 def test_a_stratum_needs_two_audited_sessions():
     with pytest.raises(ValueError, match="2 audited sessions"):
         prediction_powered([Stratum(array(1, 0), array(1), array(1))])
-
-
-@pytest.mark.parametrize(("freedom", "quantile"), [(1, 12.706), (2, 4.303), (5, 2.571), (10, 2.228), (120, 1.980)])
-def test_students_quantiles_are_those_of_the_tables(freedom: int, quantile: float):
-    assert student(freedom) == pytest.approx(quantile, abs=0.01)
 
 
 def test_equal_scores_share_a_rank():

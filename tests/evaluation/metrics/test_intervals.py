@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.intervals import Estimate, Point, estimate, t_quantile
+from annotations.intervals import t_quantile
+from evaluation.metrics.intervals import Estimate, Point, estimate
 
 shares = st.one_of(st.none(), st.floats(0, 1))
 points = st.lists(
