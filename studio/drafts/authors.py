@@ -15,7 +15,8 @@ from studio.models import Revision, Task
 @transaction.atomic
 def authors_of(revision: Revision) -> set[int]:
     """Ids of everyone who saved, whose suggestion was applied, or whose text was brought in from elsewhere, since the
-    last approved revision before this one. The database uses the same function to reject approvals."""
+    last approved revision before this one, and of who wrote what it takes from its persona and from tasks it builds on,
+    as far as that is not approved. The database uses the same function to reject approvals."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT authors_of_revision(%s)", [revision.pk])
         return {key for (key,) in cursor.fetchall()}

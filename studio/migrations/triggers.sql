@@ -33,7 +33,16 @@ CREATE FUNCTION authors_of_parts(asked_task bigint) RETURNS SETOF bigint LANGUAG
    WHERE r.created_by_id IS NOT NULL;
 $$;
 
-CREATE FUNCTION authors_of_revision(asked bigint) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+-- Whether as many as the benchmark asks for approved this version, and nobody found that it needs changes.
+CREATE FUNCTION was_approved(asked bigint, needed integer) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT count(*) FILTER (WHERE v.decision = 'changes_requested') = 0
+     AND (count(*) FILTER (WHERE v.decision = 'approved_elsewhere') > 0
+          OR count(DISTINCT v.reviewer_id) FILTER (WHERE v.decision = 'approved') >= needed)
+    FROM studio_review v WHERE v.revision_id = asked;
+$$;
+
+-- Who wrote the text of a version since it was last approved.
+CREATE FUNCTION authors_of_text(asked bigint) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   WITH wanted AS (
     SELECT r.task_id, r.number, b.approvals_needed
       FROM studio_revision r
@@ -44,10 +53,7 @@ CREATE FUNCTION authors_of_revision(asked bigint) RETURNS SETOF bigint LANGUAGE 
   ), since AS (
     SELECT coalesce(max(r.number), 0) AS number
       FROM studio_revision r JOIN wanted ON r.task_id = wanted.task_id AND r.number < wanted.number
-     WHERE NOT EXISTS (SELECT FROM studio_review v WHERE v.revision_id = r.id AND v.decision = 'changes_requested')
-       AND (EXISTS (SELECT FROM studio_review v WHERE v.revision_id = r.id AND v.decision = 'approved_elsewhere')
-            OR wanted.approvals_needed <= (SELECT count(DISTINCT v.reviewer_id) FROM studio_review v
-                                            WHERE v.revision_id = r.id AND v.decision = 'approved'))
+     WHERE was_approved(r.id, wanted.approvals_needed)
   ), versions AS (
     SELECT r.id, r.created_by_id
       FROM studio_revision r, wanted, since
@@ -57,9 +63,32 @@ CREATE FUNCTION authors_of_revision(asked bigint) RETURNS SETOF bigint LANGUAGE 
    UNION
   SELECT c.author_id FROM studio_comment c JOIN versions ON versions.id = c.applied_in_id
    UNION
-  SELECT o.user_id FROM studio_revision_origin_authors o JOIN versions ON versions.id = o.revision_id
+  SELECT o.user_id FROM studio_revision_origin_authors o JOIN versions ON versions.id = o.revision_id;
+$$;
+
+-- Who wrote the tasks that a task builds on, unless what these say now was approved with them.
+CREATE FUNCTION authors_of_earlier(asked_task bigint) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+  SELECT author
+    FROM studio_task t
+    JOIN studio_persona p ON p.id = t.persona_id
+    JOIN studio_benchmark b ON b.id = p.benchmark_id
+   CROSS JOIN jsonb_each_text(t.parts) part
+    JOIN studio_task e ON e.persona_id = t.persona_id AND part.key = 'earlier:' || e.task_id
+    JOIN studio_revision r ON r.task_id = e.id AND r.number = e.version
+   CROSS JOIN authors_of_text(r.id) author
+   WHERE t.id = asked_task
+     AND NOT EXISTS (SELECT FROM studio_review v
+                       JOIN studio_revision w ON w.id = v.revision_id
+                      WHERE w.task_id = e.id AND v.parts ->> 'task' = part.value
+                        AND was_approved(w.id, b.approvals_needed));
+$$;
+
+CREATE FUNCTION authors_of_revision(asked bigint) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+  SELECT authors_of_text(asked)
    UNION
-  SELECT author FROM wanted, authors_of_parts(wanted.task_id) author;
+  SELECT author FROM studio_revision r, authors_of_parts(r.task_id) author WHERE r.id = asked
+   UNION
+  SELECT author FROM studio_revision r, authors_of_earlier(r.task_id) author WHERE r.id = asked;
 $$;
 
 CREATE FUNCTION came_by_import(asked_task bigint, newest integer) RETURNS boolean LANGUAGE sql STABLE AS $$

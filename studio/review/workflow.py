@@ -50,7 +50,8 @@ def approve(
         )
     if by.pk in authors_of(revision):
         raise WorkflowError(
-            "You wrote part of this version, or of what it takes from its persona, so someone else has to approve it."
+            "You wrote part of this version, or of what it takes from its persona or from a task that it builds on, so "
+            "someone else has to approve it."
         )
     refresh_findings([task.persona])
     if blocking := list(blocking_findings().filter(task=task).values_list("severity", flat=True)):

@@ -10,6 +10,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
+from studio.domain.look_alikes import skeleton
 from studio.models import User
 from studio.web.sign_in import caller_address, one_hash_at_a_time
 
@@ -38,13 +39,16 @@ class AccountAdapter(DefaultAccountAdapter):
             return "0.0.0.0"  # shown, not bound to
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        """Look-alikes of other widths are one name, those of another alphabet none, and no name is an address: else it
-        could be somebody's, whose sign-in it would take."""
+        """A name that looks like somebody's is taken, in whatever width or alphabet; none is mixed of several, and none
+        is an address: else it could be somebody's, whose sign-in it would take."""
         username = unicodedata.normalize("NFKC", username)
         if not shallow and len(ALPHABETS & {unicodedata.name(letter, "").partition(" ")[0] for letter in username}) > 1:
             raise ValidationError("Choose a username in one alphabet. How your name is shown is up to you.")
         if "@" in username and not shallow:
             raise ValidationError("Choose a username without @. You can sign in with your email address, too.")
+        taken = [] if shallow else User.objects.values_list("username", flat=True)
+        if any(skeleton(username) == skeleton(name) for name in taken):
+            raise self.validation_error("username_taken")
         return str(super().clean_username(username, shallow))
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> Any:

@@ -16,15 +16,17 @@ from django.test import Client
 
 from evaluation.releases.readiness import release_blockers
 from studio.domain.task import Dependency
+from studio.domain.web_pages import WebPage
 from studio.drafts.authors import authors_of
 from studio.drafts.load import load_episode, load_task
 from studio.imports.importer import import_files
 from studio.models import Notification, Role, Task, TaskState, User
 from studio.personas.app_data import APP_DATA, AppText
-from studio.personas.files import PROFILE, delete_file, save_file
+from studio.personas.files import PROFILE, delete_file, save_file, stored_file
 from studio.personas.scripts import SCRIPTS, ScriptText, create_script
 from studio.personas.skills import SKILLS, SkillText
-from studio.review.workflow import approve
+from studio.personas.web_pages import WEB_PAGES
+from studio.review.workflow import approve, request_changes
 from studio.tasks.build_on import build_on
 from studio.tasks.copy_tasks import copy_tasks
 from studio.tasks.create import start_task
@@ -228,10 +230,41 @@ def tools_bound(desk: Desk) -> Task:
     return desk.task
 
 
+def web_page_written(desk: Desk) -> Task:
+    save_file(WEB_PAGES, desk.persona, "", WebPage(address="https://rye.example.org", text="Rye."), by=desk.writer)
+    return desk.task
+
+
+def server_written(desk: Desk) -> Task:
+    desk.persona_edit(desk.writer, files=(stored_file("mcp/sky.json", b"{}"),))
+    return desk.task
+
+
+def earlier_written(desk: Desk) -> Task:
+    desk.edit(desk.first, desk.writer, initial_request="Note the prices first.")
+    return desk.task
+
+
+def earlier_restored(desk: Desk) -> Task:
+    """Of a task before the one before it, after another text of it was approved."""
+    between = a_task(desk.persona, "between", by=desk.carrier, checklist=(), files_read=())
+    save_order(desk.persona.pk, ["first", "between", "bread"], by=desk.carrier)
+    desk.edit(between, desk.carrier, depends_on=(Dependency(task_id="first"),))
+    desk.edit(desk.task, desk.carrier, depends_on=(Dependency(task_id="between"),))
+    desk.edit(desk.first, desk.writer, initial_request="Note the prices first.")
+    written = fresh_task(desk.first).version
+    desk.edit(desk.first, desk.carrier, initial_request="Note the hours.")
+    submit(desk.first.pk, by=desk.carrier)
+    approve(desk.first.pk, by=desk.reviewer)
+    restore_version(fresh_task(desk.first), written, by=desk.carrier)
+    return desk.task
+
+
 WAYS = [
     *(copied, moved, started, edited, restored, built_on, imported),
     *(script_created, script_changed, script_restored, script_brought, skill_written, profile_written),
     *(app_data_written, tools_bound, persona_imported, profile_restored, tools_restored),
+    *(web_page_written, server_written, earlier_written, earlier_restored),
 ]
 """In which text of ``writer`` can come into what is run for a task."""
 
@@ -272,6 +305,54 @@ def test_one_of_two_approvals_is_not_the_writers_own(desk: Desk, wrote: str) -> 
     assert fresh_task(desk.task).state == TaskState.APPROVED
 
 
+def refused_once(desk: Desk) -> None:
+    submit(desk.first.pk, by=desk.carrier)
+    request_changes(desk.first.pk, by=desk.reviewer, text="Which flour?")
+
+
+def approved_by_one_of_two_with_two_tasks(desk: Desk) -> None:
+    type(desk.benchmark).objects.filter(pk=desk.benchmark.pk).update(approvals_needed=2)
+    submit(desk.first.pk, by=desk.carrier)
+    for task in (desk.first, desk.task):
+        approve(task.pk, by=desk.reviewer)
+
+
+@pytest.mark.parametrize("reviewed", [refused_once, approved_by_one_of_two_with_two_tasks])
+def test_what_a_task_takes_from_its_persona_is_the_writers_until_enough_others_approved_it(
+    desk: Desk, reviewed: Callable[[Desk], None]
+) -> None:
+    desk.persona_edit(desk.writer, routines="Bakes the rye first.")
+    submit(desk.task.pk, by=desk.carrier)
+    reviewed(desk)
+
+    with pytest.raises(WorkflowError, match="You wrote part of this version"):
+        approve(desk.task.pk, by=desk.writer)
+
+
+def test_a_text_that_one_of_two_approved_is_still_its_writers(desk: Desk) -> None:
+    type(desk.benchmark).objects.filter(pk=desk.benchmark.pk).update(approvals_needed=2)
+    desk.edit(desk.task, desk.writer, initial_request="Make the plan, please.")
+    submit(desk.task.pk, by=desk.carrier)
+    approve(desk.task.pk, by=desk.reviewer)
+    desk.edit(desk.task, desk.carrier, title="Plan")
+
+    assert desk.writer.pk in authors_of(desk.task.revisions.latest("number"))
+
+
+def test_writer_of_an_earlier_task_approves_a_later_one_once_others_approved_theirs(desk: Desk) -> None:
+    earlier_written(desk)
+    for task in (desk.first, desk.task):
+        submit(task.pk, by=desk.carrier)
+    with pytest.raises(WorkflowError, match="You wrote part of this version"):
+        approve(desk.task.pk, by=desk.writer)
+
+    approve(desk.first.pk, by=desk.reviewer)
+    desk.edit(desk.first, desk.writer, title="Prices")  # nothing that scores
+    approve(desk.task.pk, by=desk.writer)
+
+    assert fresh_task(desk.task).state == TaskState.APPROVED
+
+
 def test_writer_is_known_again_in_an_import_without_its_request(desk: Desk) -> None:
     desk.edit(desk.task, desk.writer, initial_request="")
 
@@ -282,7 +363,7 @@ def test_writer_is_known_again_in_an_import_without_its_request(desk: Desk) -> N
 
 SAVES = {"save_task", "save_tasks", "save_locked", "save_personas", "save_rebased"}
 KNOWN = {
-    "studio/tasks/save.py": {edited, restored},
+    "studio/tasks/save.py": {edited, restored, earlier_written, earlier_restored},
     "studio/tasks/create.py": {started},
     "studio/tasks/copy_tasks.py": {copied, moved},
     "studio/tasks/build_on.py": {built_on},
@@ -295,6 +376,8 @@ KNOWN = {
         app_data_written,
         profile_written,
         profile_restored,
+        web_page_written,
+        server_written,
         tools_bound,
         tools_restored,
     },

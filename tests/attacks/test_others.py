@@ -449,6 +449,7 @@ ALREADY = "A user with that username already exists"
     [
         *[("ｖｉｃｔｉｍ", ALREADY), ("VICTIM", ALREADY), ("ⓥictim", ALREADY)],
         *[("vi\u0441tim", "in one alphabet"), ("v\u03b9ctim", "in one alphabet")],
+        *[(name, ALREADY) for name in ("ꓦꓲꓚꓔꓲꓟ", "ᴠɪᴄᴛɪᴍ", "vıctım", "Victlm")],
         *[("victim\u200b", "Enter a valid username"), ("vic\u00adtim", "Enter a valid username")],
     ],
 )
@@ -458,6 +459,19 @@ def test_a_name_that_looks_like_somebodys(invited: tuple[Client, str], name: str
     page = sign_up(invited, name)
 
     assert words in page
+    assert User.objects.filter(email="new@example.org").count() == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("known", "name"),
+    [("apex", "арех"), ("aroma", "ароma"), ("AXE", "ΑΧΕ"), ("lena", "Iena"), ("bob0", "bobo"), ("Сору", "Copy")],
+)
+def test_a_name_that_looks_like_somebodys_in_another_alphabet(invited: tuple[Client, str], known: str, name: str):
+    UserFactory(username=known)
+
+    sign_up(invited, name)
+
     assert User.objects.filter(email="new@example.org").count() == 0
 
 
