@@ -15,7 +15,7 @@ State = Session.State
 
 def visible_pilots(user: AnyUser) -> QuerySet[Pilot]:
     return Pilot.objects.filter(benchmark__in=benchmarks_for(user)).select_related(
-        "benchmark", "agent", "user_model", "judge", "created_by"
+        "benchmark", "agent", "user_model", "judge", "created_by", "submission__release", "submission__verified_by"
     )
 
 

@@ -13,6 +13,7 @@ from evaluation.api.prospects import ProspectsView
 from evaluation.api.releases import ReleaseViewSet
 from evaluation.api.results import ResultsAPIView
 from evaluation.api.sessions import SessionViewSet
+from evaluation.api.submissions import SubmissionsView
 from evaluation.api.validation import ValidationView
 
 router = SimpleRouter()
@@ -29,5 +30,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("known-answers/<int:pk>/", KnownAnswerView.as_view(), name="api-known-answer"),
     path("benchmarks/<slug:slug>/personas/<str:user_id>/can-be-done/", ProspectsView.as_view(), name="api-prospects"),
     path("benchmarks/<slug:slug>/validation/", ValidationView.as_view(), name="api-validation"),
+    path("submissions/", SubmissionsView.as_view(), name="api-submissions"),
     *assistance.urlpatterns,
 ]

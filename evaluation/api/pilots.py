@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
@@ -19,7 +19,9 @@ from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.budgets import set_budgets
 from evaluation.pilots.control import control_pilot
 from evaluation.pilots.start import PilotOptions, start_pilot
+from evaluation.results.document import submitted_json
 from evaluation.results.pilot_report import pilot_report
+from evaluation.submissions.submit import verify
 from studio.access import ApiRequest, find_benchmark, require
 from studio.api.base import KEY, given_in, named_in
 from studio.domain.options import Options
@@ -32,6 +34,14 @@ class EndpointSerializer(serializers.ModelSerializer[ModelEndpoint]):
         fields = ["name", "model", "effort", "scripted"]
 
 
+class SubmittedSerializer(serializers.Serializer[Any]):
+    """Of results that came from outside."""
+
+    release = serializers.CharField(help_text="Its version.")
+    by = serializers.CharField(allow_null=True)
+    verified_by = serializers.CharField(allow_null=True, help_text="Who answers for them; null: nobody does.")
+
+
 class PilotSerializer(serializers.ModelSerializer[Pilot]):
     benchmark: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     agent = serializers.CharField(source="agent_name", read_only=True)
@@ -40,6 +50,7 @@ class PilotSerializer(serializers.ModelSerializer[Pilot]):
     judge = serializers.CharField(source="judge_name", read_only=True)
     sessions = serializers.IntegerField(source="total", read_only=True)
     over = serializers.IntegerField(read_only=True)
+    submitted = serializers.SerializerMethodField()
     base = serializers.IntegerField(source="base.number", read_only=True, allow_null=True, default=None)
 
     class Meta:
@@ -62,6 +73,7 @@ class PilotSerializer(serializers.ModelSerializer[Pilot]):
             "reason",
             "scripted",
             "drafts",
+            "submitted",
             "state",
             "sessions",
             "over",
@@ -69,6 +81,10 @@ class PilotSerializer(serializers.ModelSerializer[Pilot]):
             "finished_at",
         ]
         read_only_fields = fields
+
+    @extend_schema_field(SubmittedSerializer(allow_null=True))
+    def get_submitted(self, pilot: Pilot) -> dict[str, Any] | None:
+        return submitted_json(pilot)
 
 
 class NewPilot(PilotOptions):
@@ -80,6 +96,11 @@ class Control(Options):
     action: Literal["pause", "resume", "cancel", "retry"]
     everything: bool = False
     """With retry: the sessions that the agent failed, too."""
+
+
+class Verified(Options):
+    verified: bool = True
+    """False: nobody answers for it any longer."""
 
 
 class Budgets(Options):
@@ -126,6 +147,15 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, JudgingActi
         row, given = pilot_and_options(request, pk, Budgets)
         set_budgets(row, given.budgets, by=request.user)
         return Response({"budgets": row.budgets})
+
+    @extend_schema(request=Verified, responses=PilotSerializer)
+    @action(detail=True, methods=["post"])
+    def verified(self, request: ApiRequest, pk: str) -> Response:
+        """Answer under your name for results that were submitted, or no longer."""
+        row = self.get_object()
+        require(request.user, row.benchmark, "release")
+        verify(row, by=request.user, verified=given_in(request, Verified).verified)
+        return Response(PilotSerializer(row).data)
 
     @extend_schema(request=Control, responses=ControlledPilotSerializer)
     @action(detail=True, methods=["post"])

@@ -673,6 +673,20 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='evaluation.snapshot'),
         ),
         migrations.CreateModel(
+            name='Submission',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('sha256', models.CharField(max_length=64)),
+                ('pilot', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='submission', to='evaluation.pilot')),
+                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to='evaluation.release')),
+                ('verified_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('release', 'sha256'), name='submission_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='TurnWords',
             fields=[
                 ('turn', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='words', serialize=False, to='evaluation.turn')),

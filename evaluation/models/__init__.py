@@ -11,7 +11,15 @@ from evaluation.models.opinions import OpinionRequest, SecondOpinion
 from evaluation.models.pilots import BenchmarkBudget, Pilot, Run
 from evaluation.models.probes import Probe, ReferenceSolution, Validation
 from evaluation.models.rehearsals import Rehearsal
-from evaluation.models.releases import ElsewhereAcceptance, Erratum, Release, ReleasePersona, ReleaseTask, SigningKey
+from evaluation.models.releases import (
+    ElsewhereAcceptance,
+    Erratum,
+    Release,
+    ReleasePersona,
+    ReleaseTask,
+    SigningKey,
+    Submission,
+)
 from evaluation.models.results import ResultsView
 from evaluation.models.scripts import ScriptExample
 from evaluation.models.sessions import MadeCall, Session, SessionIntent, Snapshot, ToolCall, Turn, TurnNote, TurnWords
@@ -50,6 +58,7 @@ __all__ = [
     "SessionIntent",
     "SigningKey",
     "Snapshot",
+    "Submission",
     "ToolCall",
     "Turn",
     "TurnNote",

@@ -153,6 +153,13 @@ class ModelEndpoint(models.Model):
         return self.prices.of(tokens)
 
 
+def imported_endpoint(benchmark: Benchmark, model: str) -> ModelEndpoint:
+    """It only bears a name: nothing is asked there."""
+    name = f"{model[:60]} · imported · {benchmark.slug[:25]}"
+    defaults = {"benchmark": benchmark, "base_url": IMPORTED_URL, "model": model[:200]}
+    return ModelEndpoint.objects.get_or_create(name=name, defaults=defaults)[0]
+
+
 def _decimal(price: object) -> Decimal | None:
     return None if price is None else Decimal(str(price))
 

@@ -133,3 +133,23 @@ class ReleaseTask(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["release", "revision"], name="release_task_once")]
+
+
+class Submission(models.Model):
+    """Results of a release that came from outside: a pilot that was played elsewhere, by whoever submitted it."""
+
+    pilot = models.OneToOneField("evaluation.Pilot", on_delete=models.CASCADE, related_name="submission")
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="submissions")
+    sha256 = models.CharField(max_length=64)
+    """Of the bundle."""
+    verified_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    """Who answers for it that the results are what the release gives; None: nobody does."""
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["release", "sha256"], name="submission_once")]
+
+    def __str__(self) -> str:
+        """As results name it."""
+        by = self.pilot.created_by
+        return f"submitted by {by or 'a command'}, {'verified' if self.verified_by_id else 'not verified'}"

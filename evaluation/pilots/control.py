@@ -50,6 +50,8 @@ def control_pilot(pilot_id: int, action: str, *, by: User | None, everything: bo
 
 def possible_actions(pilot: Pilot, *, stopped: int, failed: int) -> frozenset[str]:
     """``stopped`` and ``failed``: its sessions that infrastructure failures stopped, and that the agent failed."""
+    if pilot.imported:
+        return frozenset()
     retry = {"retry"} if stopped else set()
     if pilot.state in GOING_ON:
         return frozenset({"pause", "cancel"} | retry)
@@ -115,6 +117,8 @@ def _cancel(pilot: Pilot, _: bool) -> bool:
 def _retry(pilot: Pilot, everything: bool) -> bool:
     if pilot.state == Pilot.State.CANCELLED:
         raise ControlError(OVER[Pilot.State.CANCELLED].format(pilot.number))
+    if pilot.imported:
+        raise ControlError(f"Pilot {pilot.number} was not played here, so it cannot be retried here.")
     wanted = Q(state=State.ERROR) | (Q(state=State.FAILED) if everything else Q(pk=None))
     sessions = Session.objects.filter(wanted, run__pilot=pilot)
     failed = sessions.filter(state=State.FAILED).update(

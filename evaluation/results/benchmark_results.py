@@ -251,9 +251,10 @@ def compute_results(benchmark: Benchmark, pilots: Sequence[Pilot]) -> Results:
     """What is stored of them, or what is computed as it is asked for."""
     pilots, keys = refreshed(pilots)
     personas = Persona.objects.filter(benchmark=benchmark).order_by("position", "pk").values_list("pk", "user_id")
-    named = [benchmark.slug, list(personas), sorted(keys.items())]
+    agents = agent_names(pilots)
+    named = [benchmark.slug, list(personas), sorted(keys.items()), sorted(agents.items())]
     key = hashlib.sha256(json.dumps(named).encode()).hexdigest()
-    return Results(benchmark, pilots, key, agent_names(pilots))
+    return Results(benchmark, pilots, key, agents)
 
 
 @cache

@@ -102,6 +102,7 @@ def _pilot(pilot: Pilot, agent: str, choice: ScoringChoice) -> dict[str, Any]:
         "agent_loop": pilot.agent_loop,
         "state": pilot.state,
         "scripted": pilot.scripted,
+        "submitted": submitted_json(pilot),
         "drafts": pilot.drafts,
         "runs": pilot.runs_wanted,
         "limits": pilot.limits,
@@ -111,6 +112,15 @@ def _pilot(pilot: Pilot, agent: str, choice: ScoringChoice) -> dict[str, Any]:
         "finished": pilot.finished_at.isoformat() if pilot.finished_at else None,
         **roles,
     }
+
+
+def submitted_json(pilot: Pilot) -> dict[str, Any] | None:
+    """Of results that came from outside."""
+    row = getattr(pilot, "submission", None)
+    if row is None:
+        return None
+    by, verified_by = (person and str(person) for person in (pilot.created_by, row.verified_by))
+    return {"release": row.release.version, "by": by, "verified_by": verified_by}
 
 
 def _board(results: Results, mode: ScoringMode) -> list[dict[str, Any]]:

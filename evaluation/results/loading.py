@@ -142,15 +142,17 @@ def _outcome(session: Session) -> Outcome:
 
 def agent_names(pilots: Collection[Pilot]) -> dict[int, str]:
     """By pilot: its agent's name; where one name stood for several models, the model as well; the mode, unless it ran
-    whole episodes; and where pilots ran under different terms, these: results of different ones are never one line."""
+    whole episodes; who submitted it, if it came from outside; and where pilots ran under different terms, these:
+    results of different ones are never one line."""
     frozen = {pilot.pk: (pilot.agent_name, pilot.endpoint("agent").model) for pilot in pilots}
     models: dict[str, set[str]] = defaultdict(set)
     for name, model in frozen.values():
         models[name].add(model)
     modes = {pilot.pk: "" if pilot.mode == PilotMode.EPISODE else f" · {pilot.mode}" for pilot in pilots}
+    came = {pilot.pk: f" · {row}" for pilot in pilots if (row := getattr(pilot, "submission", None))}
     terms = {} if may_be_ranked(pilot.terms for pilot in pilots) else {row.pk: _terms(row, pilots) for row in pilots}
     return {
-        pk: (name if len(models[name]) == 1 else f"{name} ({model})") + modes[pk] + terms.get(pk, "")
+        pk: (name if len(models[name]) == 1 else f"{name} ({model})") + modes[pk] + came.get(pk, "") + terms.get(pk, "")
         for pk, (name, model) in frozen.items()
     }
 

@@ -285,7 +285,8 @@ def _listed(
 def compute_ahead(benchmark_id: int) -> None:
     """The scores of all pilots, and all figures of those that are shown unless others are chosen."""
     benchmark = Benchmark.objects.get(pk=benchmark_id)
-    pilots = refresh_scores(Pilot.objects.filter(benchmark=benchmark).select_related("agent", "user_model", "judge"))
+    related = ("agent", "user_model", "judge", "created_by", "submission")
+    pilots = refresh_scores(Pilot.objects.filter(benchmark=benchmark).select_related(*related))
     for pilot_mode in {kind.mode for kind in FIGURES.values()}:
         chosen = choose_pilots(benchmark, pilots, mode=pilot_mode)
         results = compute_results(benchmark, chosen)

@@ -33,6 +33,7 @@ examples:
   pibench compare results other-results
   pibench html results --out results.html
   pibench leaks bench-1.0.zip corpus/ results
+  pibench upload results --studio https://studio.example.org        (with a token in PIBENCH_TOKEN)
 
 Keys are read from the environment (OPENAI_API_KEY, …) and never written. `pibench COMMAND --help` tells more."""
 RUN_EXAMPLES = """\
@@ -130,6 +131,18 @@ def _parser() -> argparse.ArgumentParser:
     page.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="the page; it asks no server for anything"
     )
+
+    bundle = commands.add_parser("bundle", help="results as one file with hashes, to hand in")
+    bundle.set_defaults(action=_bundle)
+    bundle.add_argument("results", type=Path, metavar="RESULTS")
+    bundle.add_argument("--out", type=Path, required=True, metavar="FILE", help="a zip, the same for the same results")
+
+    upload = commands.add_parser("upload", help="hand results in at the studio that released the pack")
+    upload.set_defaults(action=_upload)
+    upload.add_argument("results", type=Path, metavar="RESULTS", help="a folder of results, or a bundle of them")
+    upload.add_argument("--studio", required=True, metavar="URL", help="its address")
+    upload.add_argument("--token", metavar="TOKEN", help="an API token that may write; default: PIBENCH_TOKEN")
+    _add_json(upload)
     return parser
 
 
@@ -389,12 +402,47 @@ def _html(args: argparse.Namespace) -> int:
     from evaluation.runner.html import results_page
     from evaluation.runner.results import read_results
 
-    page = results_page(read_results(args.results))
-    try:
-        args.out.write_text(page, "utf-8", "replace")
-    except OSError as error:
-        raise PibenchError(f"{args.out} cannot be written: {error.strerror}.") from None
+    _write(args.out, results_page(read_results(args.results)).encode("utf-8", "replace"))
     return OK
+
+
+def _bundle(args: argparse.Namespace) -> int:
+    _write(args.out, _bundled(args.results))
+    return OK
+
+
+def _upload(args: argparse.Namespace) -> int:
+    from evaluation.runner.upload import upload
+
+    token = args.token or os.environ.get("PIBENCH_TOKEN", "")
+    if not token:
+        raise PibenchError("There is no token.", "Make one in the studio’s settings; give it as --token.")
+    bundle = args.results.read_bytes() if args.results.is_file() else _bundled(args.results)
+    answer = upload(bundle, args.studio, token)
+    if args.json:
+        _print_json(answer)
+    elif answer["is_new"]:
+        _tell(f"Submitted as pilot {answer['number']} of {answer['benchmark']}, not verified: {answer['page']}")
+    else:
+        _tell(f"These results are there already, as pilot {answer['number']}: {answer['page']}")
+    return OK
+
+
+def _bundled(folder: Path) -> bytes:
+    from evaluation.runner.bundle import bundle_of
+    from evaluation.runner.results import read_results
+
+    results = read_results(folder)
+    if left := sum(session.state not in ("finished", "failed") for session in results.sessions):
+        _say(f"warning: {left} of {len(results.sessions)} sessions are not finished; they count in no score.")
+    return bundle_of(results)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise PibenchError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 class _Version(argparse.Action):

@@ -336,6 +336,7 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "steps": possible if "pilot" in actions else frozenset(),
         "may_audit": "plan_audit" in actions and not is_running and row.state != Pilot.State.PAUSED,
         "may_start": "pilot" in actions,
+        "may_release": "release" in actions,
         "audits": audits_of(row),
         "corrected": corrected_in_pilots([row]),
         "rounds": rounds,

@@ -216,6 +216,7 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
             "size": row.size,
             "form": form,
             "may_release": may(request.user, row.benchmark, "release"),
+            "may_start": may(request.user, row.benchmark, "pilot"),
             "tasks": row.tasks.select_related("revision__task__persona__benchmark").order_by(
                 "revision__task__persona__position", "revision__task__position"
             ),

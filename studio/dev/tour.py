@@ -143,6 +143,7 @@ def every_page(paths: TourPaths) -> list[Shot]:
         Shot("releases", "/releases/"),
         Shot("release-new", f"/benchmarks/{slug}/releases/"),
         Shot("release", paths.release),
+        Shot("release-results", f"{paths.release}results/"),
         Shot("validation", f"/benchmarks/{slug}/validation/"),
         Shot("validation-task", f"{tasks[2]}validation/"),
         Shot("try", f"{tasks[2]}try/", "author"),

@@ -19,9 +19,9 @@ from evaluation.engine.store import Checkpoint
 from evaluation.grading.decided import Decided, Grader
 from evaluation.grading.intents import IntentStatus
 from evaluation.judging.judgings import close_judging, open_first_round, open_judging
-from evaluation.models import ModelEndpoint, Pilot, Run, Session, SessionIntent, Verdict
+from evaluation.models import Pilot, Run, Session, SessionIntent, Verdict
 from evaluation.models.agents import REACT
-from evaluation.models.endpoints import IMPORTED_URL, freeze_endpoint
+from evaluation.models.endpoints import freeze_endpoint, imported_endpoint
 from evaluation.pilots.outputs.reading import (
     Checklist,
     CriterionScore,
@@ -161,7 +161,7 @@ def _pilot(
     by: User | None,
 ) -> Pilot:
     """``models``: by role."""
-    endpoints = {role: _endpoint(benchmark, name) for role, name in models.items()}
+    endpoints = {role: imported_endpoint(benchmark, name) for role, name in models.items()}
     config = {role: freeze_endpoint(endpoint) | {"name": models[role]} for role, endpoint in endpoints.items()}
     config["agent_kind"] = {"name": f"{models['agent'][:80]} (imported)", "kind": REACT, "params": {}}
     pilot = Pilot.objects.create(
@@ -194,13 +194,6 @@ def _pilot(
         data={"pilot": pilot.pk},
     )
     return pilot
-
-
-def _endpoint(benchmark: Benchmark, model: str) -> ModelEndpoint:
-    """It only bears a name: nothing is asked there."""
-    name = f"{model[:60]} · imported · {benchmark.slug[:25]}"
-    defaults = {"benchmark": benchmark, "base_url": IMPORTED_URL, "model": model[:200]}
-    return ModelEndpoint.objects.get_or_create(name=name, defaults=defaults)[0]
 
 
 def _store(run: Run, place: _Place, imported: OutputSession) -> None:

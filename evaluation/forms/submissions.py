@@ -1,0 +1,13 @@
+"""Handing in results that were played elsewhere."""
+
+from __future__ import annotations
+
+from django import forms
+
+
+class BundleForm(forms.Form):
+    bundle = forms.FileField(
+        label="Bundle",
+        help_text="The file that “pibench bundle” wrote.",
+        widget=forms.FileInput(attrs={"accept": ".zip"}),
+    )

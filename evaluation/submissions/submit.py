@@ -1,0 +1,232 @@
+"""Results of a release, played elsewhere, as a pilot: marked as submitted, and never evidence.
+
+Its scores follow from the decisions that came with it, as those of every pilot do; the file's own are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Max, Q
+from django.utils import timezone
+
+from evaluation.audits.blindness import open_releases
+from evaluation.grading.decided import Decided
+from evaluation.judging.judgings import close_judging, open_first_round, open_judging
+from evaluation.models import Pilot, Release, Run, Session, SessionIntent, Submission, Verdict
+from evaluation.models.endpoints import freeze_endpoint, imported_endpoint
+from evaluation.models.pilots import ROLES
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.protocol.voice import freeze_user
+from evaluation.results.scores import store_scores
+from evaluation.store.rows import aside_to_json, insert_turn
+from evaluation.store.snapshots import take_snapshot
+from evaluation.store.usage import PART_BY_PURPOSE
+from evaluation.store.verdicts import verdict_rows
+from evaluation.submissions.reading import Bundle, RunDocument, SubmittedSession, Used, read_bundle, read_sessions
+from studio.access import require
+from studio.domain.options import OptionsError
+from studio.domain.phrases import count_of
+from studio.domain.task import TaskSpec
+from studio.imports.importer import upload_limits
+from studio.models import Benchmark, Blob, Event, PersonaRevision, Revision, User
+from studio.models.transactions import atomic_with_retry
+
+
+@dataclass(frozen=True)
+class Submitted:
+    submission: Submission
+    is_new: bool
+    """Whether it was not here before."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    persona: PersonaRevision
+    revision: Revision
+    task: TaskSpec
+
+
+def submit(data: bytes, *, by: User, release: Release | None = None) -> Submitted:
+    """``release``: the only one it may be of; None: any that ``by`` may see. Raises OptionsError, and PermissionDenied
+    if ``by`` may start no pilots there."""
+    bundle = read_bundle(data, upload_limits())
+    found = _release_of(bundle, by)
+    if release is not None and found != release:
+        whose = f"of {found}: import them there" if found else f"of a pack with the sha256 {bundle.run.pack.sha256}"
+        raise OptionsError("bundle", f"These results are not of {release}, but {whose}.")
+    if found is None:
+        named = f"{bundle.run.pack.name} {bundle.run.pack.version}".strip()
+        raise OptionsError(
+            "bundle",
+            f"These results are of “{named}”, whose pack (sha256 {bundle.run.pack.sha256}) is no release here. "
+            "Run the pack as it was downloaded from this studio.",
+        )
+    require(by, found.benchmark, "pilot")
+    return _store(bundle, found, by)
+
+
+def verify(pilot: Pilot, *, by: User, verified: bool = True) -> None:
+    """Answer under one's name for results that came from outside, or no longer. Raises OptionsError."""
+    submission: Submission | None = getattr(pilot, "submission", None)
+    if submission is None:
+        raise OptionsError("", f"{pilot} was not submitted, so there is nothing to verify.")
+    submission.verified_by = by if verified else None
+    submission.save(update_fields=["verified_by"])
+    done = "Verified" if verified else "No longer verified:"
+    Event.objects.create(
+        benchmark=pilot.benchmark,
+        actor=by,
+        verb="piloted",
+        summary=f"{done} pilot {pilot.number}, which was submitted.",
+        data={"pilot": pilot.pk},
+    )
+
+
+def _release_of(bundle: Bundle, by: User) -> Release | None:
+    """Whose archive was run, or what it unpacks to."""
+    sha256 = bundle.run.pack.sha256
+    return open_releases(by).filter(Q(sha256=sha256) | Q(sums=sha256)).first()
+
+
+@atomic_with_retry
+def _store(bundle: Bundle, release: Release, by: User) -> Submitted:
+    benchmark = Benchmark.objects.select_for_update(no_key=True).get(pk=release.benchmark_id)
+    if earlier := Submission.objects.filter(release=release, sha256=bundle.sha256).first():
+        return Submitted(earlier, is_new=False)
+    places = _places(release)
+    sessions = list(read_sessions(bundle, {key: place.task for key, place in places.items()}))
+    run = bundle.run
+    endpoints = {role: imported_endpoint(benchmark, getattr(run.models, role).model) for role in ROLES}
+    pilot = Pilot.objects.create(
+        benchmark=benchmark,
+        number=(benchmark.pilots.aggregate(last=Max("number"))["last"] or 0) + 1,
+        **endpoints,
+        mode=run.mode,
+        runs_wanted=run.runs,
+        protocol=run.protocol,
+        agent_loop=run.agent_loop,
+        limits=run.limits,
+        config=_config(run, release) | {role: _frozen(run, role, row) for role, row in endpoints.items()},
+        scripted=any(getattr(run.models, role).scripted for role in ROLES),
+        imported=f"submission sha256:{bundle.sha256}",
+        state=Pilot.State.FINISHED,
+        created_by=by,
+        finished_at=timezone.now(),
+    )
+    open_first_round(pilot, by)
+    submission = Submission.objects.create(pilot=pilot, release=release, sha256=bundle.sha256)
+    runs: dict[tuple[str, int, int], Run] = {}
+    for session in sessions:
+        planned = session.planned
+        place, key = places[planned.persona, planned.task], (planned.persona, planned.run, planned.chain)
+        if key not in runs:
+            runs[key] = Run.objects.create(
+                pilot=pilot, persona_revision=place.persona, number=planned.run, chain=planned.chain
+            )
+        _store_session(runs[key], place, session, bundle)
+    store_scores(pilot)
+    Event.objects.create(
+        benchmark=benchmark,
+        actor=by,
+        verb="piloted",
+        summary=f"Submitted pilot {pilot.number}: {count_of(len(sessions), 'session')} of {release.version}.",
+        data={"pilot": pilot.pk},
+    )
+    return Submitted(submission, is_new=True)
+
+
+def _places(release: Release) -> dict[tuple[str, str], _Place]:
+    personas = {row.persona_id: row for row in PersonaRevision.objects.filter(releases__release=release)}
+    places = {}
+    for revision in Revision.objects.filter(releases__release=release).select_related("task"):
+        persona, task = personas[revision.task.persona_id], TaskSpec.model_validate(revision.spec)
+        places[str(persona.spec["user_id"]), task.task_id] = _Place(persona, revision, task)
+    return places
+
+
+def _config(run: RunDocument, release: Release) -> dict[str, Any]:
+    said: dict[str, dict[str, list[int]]] = {}
+    for row in release.manifest["tasks"]:
+        said.setdefault(row["persona"], {})[row["task"]] = list(row.get("said_in_request", ()))
+    name = run.models.agent.name[:80]
+    plain = run.agent.kind == "react" and not run.agent.params
+    return {
+        "agent_kind": {
+            "name": name if plain else f"{name} · {run.agent.kind}",
+            "kind": run.agent.kind,
+            "params": dict(run.agent.params),
+        },
+        "user": freeze_user(run.user_style, run.protocol),
+        "said_in_requests": said,
+    }
+
+
+def _frozen(run: RunDocument, role: str, endpoint: Any) -> dict[str, Any]:
+    used = getattr(run.models, role)
+    named = {"name": used.name, "model": used.model, "effort": used.effort, "params": used.params}
+    return freeze_endpoint(endpoint) | named | {"scripted": used.scripted}
+
+
+def _store_session(run: Run, place: _Place, submitted: SubmittedSession, bundle: Bundle) -> None:
+    now, ended = timezone.now(), submitted.ending != ""
+    failed = submitted.ending == "failed"
+    graded = {f"graded_{mode}_at": now for mode in submitted.decided if not failed}
+    finished = ended and ScoringMode.STRICT in submitted.decided
+    states = Session.State
+    session = Session.objects.create(
+        run=run,
+        revision=place.revision,
+        position=submitted.planned.position,
+        state=states.FAILED if failed else states.FINISHED if finished else states.ERROR,
+        reason=submitted.reason if failed else "" if finished else "It was not finished when it was submitted.",
+        blocked=submitted.reason if submitted.ending == "blocked" else "",
+        turn_count=len(submitted.turns),
+        intent_count=len(place.task.intents),
+        started_at=now,
+        ended_at=now if ended else None,
+        **graded,
+        **_spent(submitted.used),
+    )
+    SessionIntent.objects.bulk_create(
+        SessionIntent(session=session, index=index, uid=intent.uid, status="provided", turn=0)
+        for index, intent in enumerate(place.task.intents, start=1)
+        if intent.initial_status == "provided"
+    )
+    last = None
+    for checkpoint in submitted.turns:
+        last = take_snapshot(run, _kept(bundle, checkpoint.files), last)
+        insert_turn(session, last, checkpoint)
+    if submitted.closing is not None:
+        session.left = take_snapshot(run, _kept(bundle, submitted.closing.files), last)
+        session.closing = aside_to_json(submitted.closing.aside)
+        session.save(update_fields=["left", "closing"])
+    decided: dict[str, Sequence[Decided]] = {
+        "": [each for checkpoint in submitted.turns for each in checkpoint.decided]
+    }
+    decided |= {mode.value: rows for mode, rows in submitted.decided.items()}
+    for scoring, rows in decided.items():
+        judging = open_judging(session, scoring)
+        Verdict.objects.bulk_create(verdict_rows(judging, rows, {}))
+        close_judging(judging)
+
+
+def _kept(bundle: Bundle, manifest: Mapping[str, str]) -> dict[str, str]:
+    """Only contents that came in the bundle: naming one that is another benchmark's does not show it."""
+    Blob.objects.store([content for sha256 in manifest.values() if (content := bundle.content(sha256)) is not None])
+    return dict(manifest)
+
+
+def _spent(used: Mapping[str, Used]) -> dict[str, Any]:
+    """By column of the session."""
+    tokens = {f"{part}_tokens": 0 for part in set(PART_BY_PURPOSE.values())}
+    for purpose, row in used.items():
+        tokens[f"{PART_BY_PURPOSE[purpose]}_tokens"] += row.tokens
+    return tokens | {
+        "calls": sum(row.calls for row in used.values()),
+        "cost": sum((row.cost for row in used.values()), start=Decimal(0)),
+        "unpriced": sum(row.unpriced for row in used.values()),
+    }

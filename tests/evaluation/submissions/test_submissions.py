@@ -1,0 +1,475 @@
+"""Results that were played elsewhere, handed in over HTTP, on the page, and by attackers."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from evaluation.metrics.leaderboard import scores_document
+from evaluation.models import Pilot, Release, Session, Submission, Verdict
+from evaluation.pilots.control import ControlError, control_pilot, possible_actions
+from evaluation.pilots.judging_work import work_on
+from evaluation.pilots.rejudging import RejudgingOptions, plan_rejudging, start_rejudging
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.releases.cut import ReleaseOptions, cut_release
+from evaluation.releases.evidence import real_sessions
+from evaluation.results.benchmark_results import compute_results
+from evaluation.runner.command import main
+from evaluation.submissions.submit import submit, verify
+from studio.access.tokens import create_token
+from studio.domain.options import OptionsError
+from studio.domain.pack import SUMS, write_archive, write_sums
+from studio.domain.task import ExactCheck, TaskSpec
+from studio.models import Blob, Role, User
+from studio.models import Task as TaskRow
+from tests.evaluation.builders import archive_of, benchmark_of, endpoint, file, intents, rubric, rule, task
+from tests.evaluation.runner.test_same_as_pilots import answer_by_content
+from tests.evaluation.stub_model import StubModel
+from tests.factories import mark_approved, member
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stub_key")]
+
+
+def tasks() -> list[TaskSpec]:
+    return [
+        task("a", assets=(file("notes.md", "The fee is due."),), files_read=("out.md",)),
+        task(
+            "b",
+            "a",
+            intents=intents("Name the fee.", "Sign it.", "Say when.", provided=(2,)),
+            files_read=("out.md",),
+            checklist=(
+                rubric("x", 2),
+                rubric("y", 3),
+                rule("z", ExactCheck(kind="file_contains", path="out.md", text="30 crowns")),
+            ),
+        ),
+        task("c", checklist=(rubric("p"), rubric("q", 7), rubric("r"))),
+        task("e", "a", checklist=(rubric("t"), rubric("u", 2))),
+    ]
+
+
+class Played:
+    """A release, and results of it that the stub gave."""
+
+    def __init__(self, stub: StubModel, folder: Path, protocol: str = "paper", runs: int = 2) -> None:
+        answer_by_content(stub)
+        self.benchmark = benchmark_of(*tasks())
+        mark_approved(TaskRow.objects.filter(persona__benchmark=self.benchmark))
+        self.person = member(self.benchmark, Role.RELEASE_MANAGER)
+        User.objects.filter(pk=self.person.pk).update(display_name="rita")
+        self.person.refresh_from_db()
+        self.release = self.cut("1.0")
+        self.folder, self.stub = folder, stub
+        (folder / "pack.zip").write_bytes(archive_of(self.release))
+        options = ("--base-url", stub.base_url, "--key-env", "STUB_API_KEY", "--protocol", protocol)
+        models = [word for seat in ("model", "user", "judge") for word in (f"--{seat}", "openai:stub-model")]
+        self.results = folder / "results"
+        words = ["run", str(folder / "pack.zip"), *models, *options, "--runs", str(runs), "--out", str(self.results)]
+        assert main(words) == 0
+
+    def cut(self, version: str) -> Release:
+        return cut_release(self.benchmark, ReleaseOptions(version=version, accept="For a test."), by=self.person)
+
+    @property
+    def bundle(self) -> bytes:
+        path = self.folder / "bundle.zip"
+        assert main(["bundle", str(self.results), "--out", str(path)]) == 0
+        return path.read_bytes()
+
+
+@pytest.fixture
+def played(stub: StubModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Played:
+    made = Played(stub, tmp_path)
+    capsys.readouterr()
+    return made
+
+
+def rewritten(bundle: bytes, change: Callable[[dict[str, bytes]], None]) -> bytes:
+    """By somebody who keeps the hashes right."""
+    with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist() if name != SUMS}
+    change(files)
+    files[SUMS] = write_sums({path: hashlib.sha256(content).hexdigest() for path, content in files.items()})
+    buffer = io.BytesIO()
+    write_archive(sorted(files.items()), buffer)
+    return buffer.getvalue()
+
+
+def session_of(files: dict[str, bytes], task: str = "b") -> str:
+    return next(name for name in files if name.endswith(f"-{task}/session.jsonl"))
+
+
+def lines_changed(bundle: bytes, change: Callable[[list[dict[str, Any]]], None], task: str = "b") -> bytes:
+    def rewrite(files: dict[str, bytes]) -> None:
+        name = session_of(files, task)
+        lines = [json.loads(line) for line in files[name].splitlines()]
+        change(lines)
+        files[name] = "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+    return rewritten(bundle, rewrite)
+
+
+@pytest.mark.parametrize("protocol", ["paper", "release"])
+@pytest.mark.django_db(transaction=True)
+def test_results_uploaded_over_http_score_in_the_studio_as_pibench_scores_them(
+    stub: StubModel, tmp_path: Path, live_server: Any, capsys: pytest.CaptureFixture[str], protocol: str
+):
+    played = Played(stub, tmp_path, protocol)
+    _, secret = create_token(played.person, name="home", scope="write", days=1)
+    capsys.readouterr()
+
+    words = ["upload", str(played.results), "--studio", live_server.url, "--token", secret]
+    assert main(words) == 0
+
+    pilot = Pilot.objects.get()
+    assert capsys.readouterr().out == (
+        f"Submitted as pilot 1 of {played.benchmark.slug}, not verified: {live_server.url}/pilots/{pilot.pk}/\n"
+    )
+    assert main(["score", str(played.results), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    results = compute_results(played.benchmark, [pilot])
+    for mode in pilot.terms.modes:
+        [shown] = results.whole_board(mode)
+        expected = told["scores"][mode]
+        document = json.loads(json.dumps(scores_document(shown)))
+        assert document == {key: expected[key] for key in document}
+        assert 0 < expected["comp"]["mean"] < 1
+        assert 0 < expected["proc"]["mean"] < 1
+    assert {session.total_tokens for session in Session.objects.all()} == {row["tokens"] for row in told["sessions"]}
+    assert shown.agent == "openai:stub-model · submitted by rita, not verified"
+    client = Client()
+    client.force_login(played.person)
+    page = client.get(reverse("evaluation:results", args=[played.benchmark.slug])).content.decode()
+    assert "openai:stub-model · submitted by rita, not verified" in page
+
+    assert main(words) == 0
+    assert "These results are there already, as pilot 1" in capsys.readouterr().out
+    assert Pilot.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_token_that_may_only_read_hands_nothing_in_and_is_told_so(
+    stub: StubModel, tmp_path: Path, live_server: Any, capsys: pytest.CaptureFixture[str]
+):
+    played = Played(stub, tmp_path, runs=1)
+    _, secret = create_token(played.person, name="home", scope="read", days=1)
+
+    assert main(["upload", str(played.results), "--studio", live_server.url, "--token", secret]) == 2
+
+    assert "refused the results (403): The token “home” may only" in capsys.readouterr().err
+    assert not Pilot.objects.exists()
+
+
+def test_transcript_is_kept_as_it_was_held(played: Played):
+    pilot = submit(played.bundle, by=played.person).submission.pilot
+
+    session = Session.objects.of(pilot).get(run__number=1, revision__task__task_id="b")
+    [line, *_] = (played.results / "sessions").glob("*/run-1/*-b/session.jsonl")
+    turns = [row["turn"] for row in map(json.loads, line.read_text().splitlines()) if "turn" in row]
+    assert [turn.reply for turn in session.turns.all()] == [turn["taken"]["reply"]["text"] for turn in turns]
+    assert [turn.snapshot.manifest for turn in session.turns.all()] == [turn["files"] for turn in turns]
+    assert session.turns.first().tool_calls.count() == len(turns[0]["taken"]["reply"]["tool_calls"]) > 0
+    quotes = Verdict.objects.filter(judging__session=session).count()
+    assert quotes == sum(1 for _ in session.judgings.values("verdicts"))
+    client = Client()
+    client.force_login(played.person)
+    assert client.get(session.get_absolute_url()).status_code == 200
+    page = client.get(pilot.get_absolute_url()).content.decode()
+    assert "submitted, not verified" in page
+    assert "Nobody has verified them." in page
+
+
+def test_submitted_results_are_never_evidence_for_a_release(played: Played):
+    submit(played.bundle, by=played.person)
+
+    assert not real_sessions(played.benchmark).exists()
+    assert played.cut("1.1").manifest["evidence"]["pilots"] == []
+
+
+def test_whoever_may_release_answers_for_results_and_takes_it_back(played: Played):
+    pilot = submit(played.bundle, by=played.person).submission.pilot
+    client = Client()
+    client.force_login(played.person)
+    address = reverse("evaluation:pilot_verified", args=[pilot.pk])
+
+    client.post(address, {"verified": "1"})
+    [shown] = compute_results(played.benchmark, [Pilot.objects.get()]).board(ScoringMode.STRICT)
+    assert shown.agent.endswith("submitted by rita, verified")
+    assert "rita answers for them." in client.get(pilot.get_absolute_url()).content.decode()
+
+    client.post(address, {"verified": "0"})
+    [shown] = compute_results(played.benchmark, [Pilot.objects.get()]).board(ScoringMode.STRICT)
+    assert shown.agent.endswith("submitted by rita, not verified")
+
+
+def test_only_submitted_pilots_can_be_verified(played: Played):
+    pilot = submit(played.bundle, by=played.person).submission.pilot
+    Submission.objects.all().delete()
+
+    with pytest.raises(OptionsError, match="Pilot 1 was not submitted"):
+        verify(Pilot.objects.get(pk=pilot.pk), by=played.person)
+
+
+def test_scores_written_into_the_file_are_not_read(played: Played):
+    def boast(lines: list[dict[str, Any]]) -> None:
+        for line in lines:
+            if "grades" in line:
+                line["grades"]["strict"]["comp"] = 1.0
+            if "turn" in line:
+                for intent in line["turn"]["after"]["intents"]:
+                    intent["status"] = "completed"
+                line["turn"]["taken"]["resolved"] = dict.fromkeys(line["turn"]["taken"]["resolved"], "completed")
+
+    honest = submit(played.bundle, by=played.person).submission.pilot
+    boasted = submit(lines_changed(played.bundle, boast), by=played.person).submission.pilot
+
+    assert boasted != honest
+    assert boasted.scores["strict"] == honest.scores["strict"]
+
+
+def test_criterion_that_was_left_out_is_refused_and_named(played: Played):
+    def leave_out(lines: list[dict[str, Any]]) -> None:
+        for line in lines:
+            if "verdicts" in line:
+                line["verdicts"] = [each for each in line["verdicts"] if each["index"] != 2]
+
+    with pytest.raises(OptionsError, match=r"session\.jsonl: criterion 2 of the task is not decided in strict\."):
+        submit(lines_changed(played.bundle, leave_out), by=played.person)
+    assert not Pilot.objects.exists()
+
+
+def test_flipped_byte_is_refused_with_the_name_of_its_file(played: Played):
+    bundle = bytearray(played.bundle)
+    bundle[bundle.index(b"The fee is 30 crowns.")] ^= 1
+
+    with pytest.raises(OptionsError, match=r"^files/[0-9a-f]{64}: This cannot be unpacked: .* Pack"):
+        submit(bytes(bundle), by=played.person)
+
+
+def test_changed_file_is_refused_by_its_hash(played: Played):
+    with zipfile.ZipFile(io.BytesIO(played.bundle)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    files["run.json"] = files["run.json"].replace(b'"runs": 2', b'"runs": 3')
+    buffer = io.BytesIO()
+    write_archive(sorted(files.items()), buffer)
+
+    with pytest.raises(OptionsError, match=r"run\.json: it was changed since the bundle was made\. Make the bundle"):
+        submit(buffer.getvalue(), by=played.person)
+
+
+def test_results_of_another_release_are_refused_with_its_name(played: Played):
+    other = played.cut("1.1")
+
+    with pytest.raises(OptionsError, match=r"are not of Bench 1\.1, but of Bench 1\.0: import them there"):
+        submit(played.bundle, by=played.person, release=other)
+
+
+def test_results_of_a_pack_that_is_no_release_here_are_refused(played: Played):
+    stranger = User.objects.create_user("sam", password="a long password")
+
+    with pytest.raises(OptionsError, match=r"whose pack .* is no release here"):
+        submit(played.bundle, by=stranger)
+
+
+def test_unpacked_release_is_known_by_its_list_of_hashes(stub: StubModel, played: Played, tmp_path: Path):
+    with zipfile.ZipFile(tmp_path / "pack.zip") as archive:
+        archive.extractall(tmp_path / "pack")
+    words = ["run", str(tmp_path / "pack"), "--model", "scripted:helpful", "--out", str(tmp_path / "trial")]
+    assert main(words) == 0
+    assert main(["bundle", str(tmp_path / "trial"), "--out", str(tmp_path / "trial.zip")]) == 0
+
+    pilot = submit((tmp_path / "trial.zip").read_bytes(), by=played.person).submission.pilot
+
+    assert pilot.scripted
+
+
+def test_page_imports_a_bundle_and_says_what_is_wrong_with_another(played: Played):
+    client = Client()
+    client.force_login(played.person)
+    address = reverse("evaluation:release_results", args=[played.release.pk])
+
+    wrong = client.post(address, {"bundle": SimpleUploadedFile("b.zip", b"PK no zip")}).content.decode()
+    done = client.post(address, {"bundle": SimpleUploadedFile("b.zip", played.bundle)}, follow=True)
+
+    assert "This zip file is damaged." in wrong
+    assert "Imported as pilot 1, not verified." in done.content.decode()
+    again = client.post(address, {"bundle": SimpleUploadedFile("b.zip", played.bundle)}, follow=True)
+    assert "These results are here already, as pilot 1." in again.content.decode()
+    assert "submitted by rita, not verified" in client.get(address).content.decode()
+
+
+def test_sessions_that_were_not_finished_count_in_nothing(played: Played):
+    def stop(files: dict[str, bytes]) -> None:
+        name = session_of(files, "c")
+        files[name] = files[name].splitlines(keepends=True)[0]
+
+    pilot = submit(rewritten(played.bundle, stop), by=played.person).submission.pilot
+
+    stopped = Session.objects.of(pilot).get(run__number=1, revision__task__task_id="c")
+    assert (stopped.ended_at, stopped.comp_strict, stopped.reason) == (
+        None,
+        None,
+        "It was not finished when it was submitted.",
+    )
+
+
+def test_submitted_pilot_offers_no_step_and_is_not_retried(played: Played):
+    pilot = submit(played.bundle, by=played.person).submission.pilot
+
+    assert possible_actions(pilot, stopped=2, failed=2) == frozenset()
+    with pytest.raises(ControlError, match="was not played here"):
+        control_pilot(pilot.pk, "retry", by=None, everything=True)
+
+
+def test_submitted_sessions_are_judged_again_like_others(played: Played):
+    pilot = submit(played.bundle, by=played.person).submission.pilot
+    at_stub = {"base_url": played.stub.base_url, "key_env": "STUB_API_KEY", "scripted": False}
+    judge = endpoint("second", model="stub-model", **at_stub)
+
+    again = start_rejudging(plan_rejudging(pilot, RejudgingOptions(judge=judge.name)), by=played.person)
+    for judging in again.judgings.all():
+        work_on(judging.pk)
+
+    assert set(again.judgings.values_list("state", flat=True)) == {"finished"}
+    decided = [
+        set(each.judgings.values_list("session", "scoring", "verdicts__turn", "verdicts__index", "verdicts__met"))
+        for each in pilot.rounds.all()
+    ]
+    assert decided[0] == decided[1]
+
+
+def deep(lines: list[dict[str, Any]]) -> None:
+    value: Any = 1
+    for _ in range(900):
+        value = [value]
+    lines[0]["turn"]["taken"]["reply"]["tool_calls"][0]["arguments"] = {"a": value}
+
+
+def traversing(lines: list[dict[str, Any]]) -> None:
+    manifest = lines[0]["turn"]["files"]
+    manifest["../../out"] = next(iter(manifest.values()))
+
+
+def foreign(lines: list[dict[str, Any]]) -> None:
+    [sha256] = Blob.objects.store([b"of another benchmark"])
+    lines[0]["turn"]["files"]["mine.md"] = sha256
+
+
+def twice(lines: list[dict[str, Any]]) -> None:
+    lines[0]["turn"]["decided"] *= 2
+
+
+def skipping(lines: list[dict[str, Any]]) -> None:
+    lines[0]["turn"]["taken"]["number"] = 7
+
+
+def unknown_intent(lines: list[dict[str, Any]]) -> None:
+    lines[0]["turn"]["decided"][0]["index"] = 99
+
+
+def unknown_event(lines: list[dict[str, Any]]) -> None:
+    lines[0]["turn"]["taken"]["message"] = {"kind": "nonsense", "payload": {}, "note": ""}
+
+
+def endless(lines: list[dict[str, Any]]) -> None:
+    lines[0]["turn"]["seconds"] = "Infinity"
+
+
+def unknown_ending(lines: list[dict[str, Any]]) -> None:
+    next(line for line in lines if "end" in line)["end"]["ending"] = "won"
+
+
+def no_text(lines: list[dict[str, Any]]) -> None:
+    lines[0]["turn"]["taken"]["reply"]["text"] = {"no": "text"}
+
+
+def huge_use(lines: list[dict[str, Any]]) -> None:
+    lines[-1]["used"]["agent"]["tokens"] = 10**30
+
+
+def list_of_mode(lines: list[dict[str, Any]]) -> None:
+    next(line for line in lines if "verdicts" in line)["mode"] = ["strict"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (deep, "line 1: it is nested more than 50 deep"),
+        (traversing, "line 1: its file '../../out' cannot be kept"),
+        (foreign, "line 1: the content of its file “mine.md” is not in the bundle"),
+        (twice, "line 1: something is decided twice"),
+        (skipping, "line 1: turn 7 cannot follow turn 0"),
+        (unknown_intent, "line 1: the task has no intent 99"),
+        (unknown_event, "line 1: it is no line of a session"),
+        (endless, "line 1: its seconds or tokens are no such numbers"),
+        (unknown_ending, "it ended as 'won', which is no ending"),
+        (no_text, "line 1: it is no line of a session"),
+        (huge_use, "it is no line of a session"),
+        (list_of_mode, "it is no line of a session"),
+    ],
+)
+def test_hostile_line_is_refused_with_its_place_and_stores_nothing(
+    played: Played, change: Callable[[list[dict[str, Any]]], None], problem: str
+):
+    with pytest.raises(OptionsError) as refused:
+        submit(lines_changed(played.bundle, change), by=played.person)
+
+    assert problem in refused.value.message
+    assert not Pilot.objects.exists()
+
+
+def run_changed(**fields: Any) -> Callable[[dict[str, bytes]], None]:
+    def change(files: dict[str, bytes]) -> None:
+        files["run.json"] = json.dumps(json.loads(files["run.json"]) | fields).encode()
+
+    return change
+
+
+def doubled(files: dict[str, bytes]) -> None:
+    run = json.loads(files["run.json"])
+    run["sessions"] *= 2
+    files["run.json"] = json.dumps(run).encode()
+
+
+def unlisted(files: dict[str, bytes]) -> None:
+    files["sessions/other/session.jsonl"] = b""
+
+
+def misnamed(files: dict[str, bytes]) -> None:
+    name = next(name for name in files if name.startswith("files/"))
+    files[name] += b"!"
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (run_changed(results_version=9), "run.json: results_version: Input should be 1"),
+        (run_changed(protocol="own"), "run.json: protocol:"),
+        (run_changed(agent_loop=99), "run.json: agent_loop: this studio knows loops up to 2. Update the studio."),
+        (run_changed(runs=10**9), "run.json: runs:"),
+        (run_changed(sessions=[]), "run.json: sessions:"),
+        (run_changed(pack={"name": "x", "version": "1", "sha256": "no"}), "run.json: pack.sha256:"),
+        (doubled, "stands there twice"),
+        (unlisted, "sessions/other/session.jsonl: this belongs to no session"),
+        (misnamed, ": its sha256 is "),
+    ],
+)
+def test_hostile_bundle_is_refused_with_its_file(
+    played: Played, change: Callable[[dict[str, bytes]], None], problem: str
+):
+    with pytest.raises(OptionsError) as refused:
+        submit(rewritten(played.bundle, change), by=played.person)
+
+    assert problem in refused.value.message
+    assert not Pilot.objects.exists()
